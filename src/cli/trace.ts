@@ -1,7 +1,7 @@
 import { isObject, parseJson } from '../core/json.ts';
 import type { WireEvent } from '../api/http/call.ts';
 import type { GlobalValues } from '../commands/context.ts';
-import { formatDuration } from '../core/duration.ts';
+import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { indented, lineBreak } from '../output/plain.ts';
 import { Failure } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
@@ -18,31 +18,43 @@ export function observer(
 ): (event: WireEvent) => void {
   const reportSlow = slowReporter(messages, host);
   return (event) => {
-    if (event.kind === 'slow' || event.kind === 'settled') reportSlow(event);
-    else if (trace) messages.trace(traced(event));
+    if (event.kind !== 'answer' && event.kind !== 'failure') reportSlow(event);
+    if (event.kind === 'slow' || event.kind === 'settled') return;
+    if (trace) messages.trace(traced(event));
     else if (verbose && event.kind !== 'request') messages.trace(indented(brief(event)));
   };
 }
 
-type SlowEvent = Extract<WireEvent, { kind: 'slow' | 'settled' }>;
-type TracedEvent = Exclude<WireEvent, SlowEvent>;
+type SlowEvent = Exclude<WireEvent, { kind: 'answer' | 'failure' }>;
+type TracedEvent = Exclude<WireEvent, { kind: 'slow' | 'settled' }>;
 
 /** Says what is waited for: in a line that goes away on a terminal; elsewhere each line once a run, or a log would fill. */
 function slowReporter(messages: Messages, host: Pick<Host, 'stderr' | 'system'>): (event: SlowEvent) => void {
   const said = new Set<string>();
+  let asked: string | undefined;
   return (event) => {
+    if (event.kind === 'request') asked = undefined;
+    const isAsked = event.kind === 'wait' && event.why.endsWith('(429)');
+    if (isAsked) asked = `the server asks to wait ${Math.ceil(event.span / 1000)} s (429)`;
+    if (event.kind === 'request' || (event.kind === 'wait' && !(isAsked && event.span > shortest))) return;
     const isTerminal = host.stderr.isTTY === true && host.system.env['TERM'] !== 'dumb';
     if (event.kind === 'settled') {
       if (isTerminal) messages.status(undefined);
       return;
     }
-    const { host: origin, attempt, of } = event;
-    const line =
-      attempt === 1 ? `no answer from ${origin} for 10 s` : `waiting for ${origin}, attempt ${attempt} of ${of}`;
+    const line = asked ?? (event.kind === 'slow' ? slowLine(event) : '');
+    const name = asked === undefined ? line : '429';
     if (isTerminal) messages.status(line);
-    else if (!said.has(line)) messages.note(line);
-    said.add(line);
+    else if (!said.has(name)) messages.note(line);
+    said.add(name);
   };
+}
+
+/** A wait of which nothing need be said. */
+const shortest: Milliseconds = 2000;
+
+function slowLine({ host, attempt, of }: Extract<WireEvent, { kind: 'slow' }>): string {
+  return attempt === 1 ? `no answer from ${host} for 10 s` : `waiting for ${host}, attempt ${attempt} of ${of}`;
 }
 
 function brief(event: Exclude<TracedEvent, { kind: 'request' }>): string {

@@ -27,7 +27,11 @@ export interface ChatServerOptions {
   /** Channels of which the account sees nothing. */
   readonly hiddenChannels?: readonly number[];
   /** What GET /streams lists, as it is then; without it, nothing. */
-  readonly channels?: readonly { readonly stream_id: number; readonly name: string }[];
+  readonly channels?: readonly {
+    readonly stream_id: number;
+    readonly name: string;
+    readonly first_message_id?: number | null;
+  }[];
   /** Before each answer: may change the messages. `calls` counts the delete_topic calls, this one included. */
   readonly meanwhile?: Meanwhile;
   /** From the end of this delete_topic call on, every other request is answered with 502. */

@@ -12,6 +12,11 @@ type Upload =
   | { readonly content: AsyncIterable<Uint8Array>; readonly refused?: undefined }
   | { readonly content?: undefined; readonly refused: string };
 
+/** Whether a reason for not giving a file says that it is not there: as a page, or instead of its temporary address. */
+export function isMissingUpload(refused: string): boolean {
+  return /\(404\)|answered 404$/.test(refused);
+}
+
 /** A file of a gigabyte takes some minutes. */
 const fileTimeout = 600_000;
 

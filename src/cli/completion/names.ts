@@ -74,7 +74,9 @@ const lists: Readonly<Record<string, NameList>> = {
   channels: {
     path: 'streams',
     offersIn: ({ streams }) =>
-      rowsOf(streams).map(({ name, stream_id }) => ({ word: channelWord(String(name)), text: String(stream_id) })),
+      rowsOf(streams).map(({ name, stream_id }) => ({
+        ...{ word: channelWord(String(name)), text: String(stream_id), alias: String(name) },
+      })),
   },
   users: {
     path: 'users',

@@ -35,11 +35,12 @@ export async function* pullChannels<R extends PulledFolder>(
     } catch (cause) {
       if (signal.aborted || !(cause instanceof Failure) || cause.kind === 'auth') throw cause;
       const isHidden = cause.kind === 'not_found' || cause.details.server?.code === 'BAD_NARROW';
-      if (isHidden) hidden += 1;
-      else failed += 1;
-      tell(messageOf(cause));
+      const status = isHidden ? (channel.isEmpty ? 'empty' : 'not visible') : 'failed';
+      if (status === 'not visible') hidden += 1;
+      if (status === 'failed') failed += 1;
+      if (status !== 'empty') tell(messageOf(cause));
       const nothing = { folder: channel.folder, messages: null, added: 0, repaired: 0 };
-      yield { channel: channel.channel, status: isHidden ? 'not visible' : 'failed', ...nothing };
+      yield { channel: channel.channel, status, ...nothing };
     }
   }
   const counted = [`${channels.length} channels`, ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');

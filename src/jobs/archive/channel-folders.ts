@@ -12,6 +12,8 @@ export interface ChannelFolder {
   readonly channel: string;
   readonly folder: string;
   readonly isListed: boolean;
+  /** The server says that the channel has no message. */
+  readonly isEmpty: boolean;
 }
 
 /**
@@ -35,12 +37,12 @@ export async function channelFolders(
     const [, id, channel = ''] = /^(\d+)(?:-(.*))?$/s.exec(name) ?? [];
     const own = join(folder, name);
     if (id === undefined || !(await exists(join(own, 'archive.json')))) continue;
-    found.set(Number(id), { stream_id: Number(id), channel, folder: own, isListed: false });
+    found.set(Number(id), { stream_id: Number(id), channel, folder: own, isListed: false, isEmpty: false });
   }
-  for (const { stream_id, name } of listed) {
+  for (const { stream_id, name, first_message_id } of listed) {
     if (typeof stream_id !== 'number' || typeof name !== 'string') continue;
     const own = found.get(stream_id)?.folder ?? join(folder, folderName(stream_id, name));
-    found.set(stream_id, { stream_id, channel: name, folder: own, isListed: true });
+    found.set(stream_id, { stream_id, channel: name, folder: own, isListed: true, isEmpty: first_message_id === null });
   }
   return [...found.values()].sort((one, other) => one.stream_id - other.stream_id);
 }

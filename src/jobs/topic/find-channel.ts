@@ -6,7 +6,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { isOldCopy, refuseIgnored } from '../messages/places.ts';
-import { nearChannels } from './near.ts';
+import { digitsAreAName, nearChannels } from './near.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
 export interface Channel {
@@ -85,16 +85,11 @@ function channelOf(wanted: number | string, message: Message | undefined): Chann
 /** Digits are an id; where only a channel of that name is there, the error says how it is named. */
 async function noChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: string): Promise<Failure> {
   const isNamed = /^\d+$/.test(text) && (await newestOf(chat, text)) !== undefined;
-  const near = isNamed ? undefined : await nearChannels(chat, text.replace(/^name:/, ''));
-  return new Failure(
-    'not_found',
-    isNamed ? `no channel has the id ${text}; a channel is named so` : `no channel '${text}'${near ?? ''}`,
-    {
-      hint: isNamed
-        ? `Write name:${text} for the channel of that name.`
-        : 'Give the name or the id of a channel that the account can see.',
-    },
-  );
+  if (isNamed) return new Failure('not_found', ...digitsAreAName(text));
+  const near = await nearChannels(chat, text.replace(/^name:/, ''));
+  return new Failure('not_found', `no channel '${text}'${near ?? ''}`, {
+    hint: 'Give the name or the id of a channel that the account can see.',
+  });
 }
 
 async function refuseAmbiguous(

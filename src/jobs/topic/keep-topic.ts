@@ -1,4 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
+import { isMissingUpload } from '../../api/chat/uploads.ts';
 import { asMessage, type MessageHead, type RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -6,6 +7,7 @@ import { pageSize } from '../../schema/messages.ts';
 import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
 import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
 import { archiveForms, readPart } from '../../store/archive/part.ts';
+import { isKept } from '../../store/archive/kept-file.ts';
 import type { PurgeStep } from '../../store/archive/line-file.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { holdsMessage } from '../archive/archived-messages.ts';
@@ -106,11 +108,17 @@ async function keepFiles(
   chat: Pick<ChatApi, 'upload'>,
   archives: readonly TopicArchive[],
   { topic_name }: Topic,
-  { maxFileSize }: Keeping,
+  { maxFileSize, note }: Keeping,
 ): Promise<void> {
+  const earlier = maxFileSize === undefined ? archives.flatMap(({ archive }) => [...archive.files.values()]) : [];
+  const kept = earlier.filter(isKept).length;
+  if (kept > 0) note(`attached files that an earlier run archived stay there: ${kept}`);
   if (maxFileSize === undefined) return;
   for (const { archive } of archives) {
-    const { refused } = await fetchFiles(chat, archive, { maxFileSize, which: 'changed' });
+    const found = await fetchFiles(chat, archive, { maxFileSize, which: 'changed' });
+    const refused = found.refused.filter((file) => !isMissingUpload(file.refused));
+    const missing = found.refused.length - refused.length;
+    if (missing > 0) note(`attached files that the server no longer has: ${missing}`);
     if (refused.length === 0) continue;
     const named = refused.slice(0, 10).map(({ path, refused: why }) => `${path}: ${why}`);
     throw new Failure(

@@ -13,10 +13,17 @@ export async function withNearNames(
   chat: Pick<ChatApi, 'users' | 'channels'>,
 ): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') return cause;
+  // What the server named: of a narrow on a channel and a user, only one may be unknown.
+  const [, named] = /\bunknown (channel|user)\b/.exec(cause.details.server.msg ?? '') ?? [];
   for (const term of narrow) {
-    if (!isObject(term) || typeof term['operand'] !== 'string') continue;
+    if (!isObject(term)) continue;
     const { operator, operand } = term;
-    if (operator === 'channel') {
+    if (named !== undefined && (operator === 'channel') !== (named === 'channel')) continue;
+    if (operator === 'channel' && typeof operand === 'number') {
+      const isNamed = (await chat.channels())?.some(({ name }) => name === String(operand));
+      if (isNamed) return cause.as(cause.kind, ...digitsAreAName(operand));
+    } else if (typeof operand !== 'string') continue;
+    else if (operator === 'channel') {
       const near = await nearChannels(chat, operand);
       if (near) return cause.as(cause.kind, `no channel '${operand}'${near}`, { hint: undefined });
     } else if (['sender', 'dm', 'dm-including', 'mentions'].includes(String(operator))) {
@@ -27,6 +34,12 @@ export async function withNearNames(
     }
   }
   return cause;
+}
+
+/** Digits are an id: the message and the hint where only a channel of that name is there. */
+export function digitsAreAName(digits: number | string): [message: string, details: { readonly hint: string }] {
+  const hint = `Write name:${digits} for the channel of that name.`;
+  return [`no channel has the id ${digits}; a channel is named so`, { hint }];
 }
 
 /** `; general is id:1`; undefined where none is near. */

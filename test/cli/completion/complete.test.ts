@@ -14,8 +14,9 @@ beforeEach(async () => {
 const lists: Readonly<Record<string, readonly Offer[]>> = {
   profiles: ['prod', 'team', '$(touch harm)', 'a b', 'c\n', '\u202etaem'].map((word) => ({ word, text: '' })),
   channels: [
-    { word: 'general', text: '1' },
-    { word: 'name:2024', text: '6' },
+    { word: 'general', text: '1', alias: 'general' },
+    { word: 'Firmware', text: '2', alias: 'Firmware' },
+    { word: 'name:2024', text: '6', alias: '2024' },
   ],
   topics: [{ word: 'release: 1.0', text: '' }],
   users: [
@@ -81,11 +82,11 @@ describe('the word at the cursor', () => {
     ['view pin inbox narrow/is', ['narrow/is/alerted', 'narrow/is/mentioned', 'narrow/is/starred']],
     ['auth use ', ['prod', 'team', '$(touch harm)', 'a b']],
     ['license list --profile t', ['team']],
-    ['messages fetch --channel ', ['general', 'name:2024']],
+    ['messages fetch --channel ', ['general', 'Firmware', 'name:2024']],
     ['messages fetch --channel=g', ['--channel=general']],
     ['messages fetch --not channel=g', ['channel=general']],
     ['archive pull kitchen --channel g', ['general']],
-    ['topic list ', ['general', 'name:2024']],
+    ['topic list ', ['general', 'Firmware', 'name:2024']],
     ['topic delete general ', ['release: 1.0']],
     ['messages fetch --channel general --topic rel', ['release: 1.0']],
     ['messages fetch --sender osk', ['oskar@harbour.example']],
@@ -107,6 +108,8 @@ describe('the word at the cursor', () => {
     ['auth list --fields=profile,kind,k', ['--fields=profile,kind,key']],
     ['auth list --sort k', ['kind', 'key']],
     ['auth list --sort=-k', ['--sort=-kind', '--sort=-key']],
+    ['topic list 20', ['name:2024']],
+    ['topic list firm', ['Firmware']],
     ['completion --fields ', []],
   ])('%j', (line, expected) => {
     expect(at(line)).toEqual(expected);

@@ -116,6 +116,22 @@ test('a channel of which nothing is visible is named, leaves no folder, and is n
   expect(readdirSync(folder)).toEqual(['5-kitchen']);
 });
 
+test('a channel that is merely empty is no news', async () => {
+  const channels = [
+    { stream_id: 5, name: 'kitchen', first_message_id: 1 },
+    { stream_id: 8, name: 'attic', first_message_id: null },
+  ];
+  const server = await openChatServer({ messages: kitchen, channels });
+  const folder = join(emptyHome(), 'all');
+
+  const { exitCode, stdout, stderr } = await server.run(`archive pull ${folder} --all-channels -o csv`);
+
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(`${join(folder, '8-attic')},,0,0,attic,empty`);
+  expect(stderr).not.toContain('attic');
+  expect(stderr).toContain('2 channels\n');
+});
+
 test('a channel that fails does not stop the others, and the exit code is 8', async () => {
   const { server, folder } = await place([5, 'kitchen'], [7, 'garden']);
   mkdirSync(join(folder, '5-kitchen'), { recursive: true });

@@ -639,6 +639,42 @@ describe('attached files', () => {
     expect(error?.message).toContain("attached files of 'safe' cannot be archived: 1; nothing more is deleted");
   });
 
+  test('one that the server no longer has is a fact: said, recorded, and the topic is deleted', async () => {
+    const { run, sandbox } = await openSandbox({ faults: readFaults('POST */delete_topic=error-in-200#1', 1) });
+    const id = sandbox.state.post({
+      channel: 'general',
+      topic: 'safe',
+      content: '[plan](/user_uploads/2/q1/plan.pdf)',
+    });
+    const root = join(emptyHome(), 'kept');
+    await run(`${words} --archive ${root}`);
+    // A file is there if a message links to it.
+    sandbox.state.change(({ messages }) => {
+      const row = messages.get(id);
+      if (row) messages.put(id, { ...row, rendered: '<p>plan</p>' });
+    });
+
+    const { exitCode, stderr } = await run(`${words} --files --archive ${root}`);
+
+    expect({ exitCode, left: sandbox.state.topic('general', 'safe').length }).toEqual({ exitCode: 0, left: 0 });
+    expect(stderr).toContain('attached files that the server no longer has: 1');
+    const files = join(root, readdirSync(root)[0] ?? '', 'files.ndjson');
+    expect(readFileSync(files, 'utf8')).toContain('(404)');
+  });
+
+  test('a run without --files after one with it says that the files of the first run stay', async () => {
+    const { run, sandbox } = await openSandbox({ faults: readFaults('POST */delete_topic=error-in-200#1', 1) });
+    const content = 'Scans in [the folder](/user_uploads/2/ward-3.pdf).';
+    sandbox.state.post({ channel: 'general', topic: 'safe', content });
+    const root = join(emptyHome(), 'kept');
+    await run(`${words} --files --archive ${root}`);
+
+    const { exitCode, stderr } = await run(`${words} --archive ${root}`);
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('attached files that an earlier run archived stay there: 1');
+  });
+
   test('--files without an archive is exit 2', async () => {
     const { run } = await withFile();
 

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import { openChatServer, topicOf } from '../../helpers/chat-server.ts';
+import { openSandbox } from '../../helpers/run.ts';
+
+test.each([
+  ['--channel generl --sender 10', /^no channel 'generl'; general is id:1/],
+  ["--channel general --sender 'Ines Okafo'", /^no user 'Ines Okafo'; Ines Okafor is --sender 10/],
+  ["--channel firmwar --sender 'Ines Okafor'", /firmware is id:2|unknown user/],
+  ["--dm 'Ines Okafo'", /^no user 'Ines Okafo'; Ines Okafor is --dm 10/],
+])('%s: the hint is of what the server named', async (words, message) => {
+  const { run } = await openSandbox();
+
+  const { exitCode, error } = await run(`messages fetch ${words} -o json`);
+
+  expect(exitCode).toBe(6);
+  expect(error?.message).toMatch(message);
+});
+
+test('a channel that is there is not said to be missing beside an unknown user', async () => {
+  const { run } = await openSandbox();
+
+  const { error } = await run("messages fetch --channel general --sender 'King Hamlet' -o json");
+
+  expect(error?.message).not.toContain('no channel');
+  expect(error?.message).toContain('King Hamlet');
+});
+
+test('digits that are the name of a channel: name: is named, as topic delete does', async () => {
+  const server = await openChatServer({
+    messages: topicOf('lunch', [1], { stream_id: 9, channel: '2024' }),
+    channels: [{ stream_id: 9, name: '2024' }],
+  });
+
+  const { exitCode, error } = await server.run('messages fetch --channel 2024 -o json');
+
+  expect({ exitCode, message: error?.message, hint: error?.hint }).toEqual({
+    ...{ exitCode: 6, message: 'no channel has the id 2024; a channel is named so' },
+    hint: 'Write name:2024 for the channel of that name.',
+  });
+});
+
+test('a wait that the server asks for is said as one, and not as a missing answer', async () => {
+  const { run } = await openSandbox({ faults: readFaults('GET /api/v1/messages=429#1@47s', 1) });
+
+  const { exitCode, stderr, slept } = await run('messages fetch --channel general -o json');
+
+  expect({ exitCode, slept: slept.some((span) => span > 47_000) }).toEqual({ exitCode: 0, slept: true });
+  expect(stderr).toContain('the server asks to wait 48 s (429)');
+});
