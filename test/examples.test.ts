@@ -37,7 +37,7 @@ const files: Readonly<Record<string, string>> = {
 };
 
 /** Folders and files that examples write. */
-const places = ['kitchen', 'kitchen.html', 'kitchen-pages/', 'january', 'everything'];
+const places = ['kitchen', 'kitchen.html', 'site/', 'january', 'everything'];
 
 test('one after the other, they work against one sandbox', { ...needs('shell'), timeout: 300_000 }, async () => {
   const sandbox = await openSandbox();

@@ -20,7 +20,7 @@ const types = {
     'advice api_key change channel check data detail error file finding first_time first_user folder fragment help host key kind ' +
     'last_time ledger mac_address name problem profile since state status subject target time title topic_name type until url value_before value_name',
   integer:
-    'added arrived back deleted edited files files_kept gone level messages moved part pid repaired saved_snippet_id sending stream_id users version',
+    'added arrived back deleted edited files files_kept gone level messages moved part pid problems repaired saved_snippet_id sending stream_id users version',
   boolean: 'default is_pinned read_only resolved',
   array: 'commands deeper exit_codes groups ids options spellings values',
   object: 'chat license licensing',

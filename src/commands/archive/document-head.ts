@@ -1,39 +1,73 @@
 import { join, relative, sep } from 'node:path';
-import { holdsMessage } from '../../jobs/archive/archived-messages.ts';
+import { messageLink } from '../../api/chat/chat-messages.ts';
+import { holdsMessage, type ChosenArchive } from '../../jobs/archive/archived-messages.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
-import type { UploadPath } from '../../schema/upload.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
-import { isKept } from '../../store/archive/kept-file.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import { isKept, type KeptFile } from '../../store/archive/kept-file.ts';
 import { limitedHistory } from './folder.ts';
+import type { CopiedFile } from './write-pages.ts';
 
-/** Where a document of an archive is, and where its links lead. */
+/** Where a document of archives is, and where its links lead. */
 export interface DocumentPlace {
-  /** The folder of the document: links to kept files lead from there. */
-  readonly folder: string;
-  readonly urlOf: PageHead['urlOf'];
-  /** The place of a message of the archive. */
+  /** Where a kept file is, seen from the document. */
+  readonly fileAt: (archive: Archive, file: KeptFile) => string;
+  /** The place of a message of the archives. */
   readonly placeOf?: (id: number) => string;
+  /** What was typed to choose messages. */
+  readonly chosen: readonly string[];
 }
 
-/** What the documents of an archive say above its messages, and where the links of the messages lead. */
-export function headOf(archive: Archive, { folder, urlOf, placeOf = (id) => `#m${id}` }: DocumentPlace): PageHead {
-  const { head, parts, changes, files } = archive;
+/** Attached files are where the archive keeps them. */
+export function besideArchive(folder: string): DocumentPlace['fileAt'] {
+  return (archive, { file }) => linkFrom(folder, join(archive.folder, file));
+}
+
+/** Attached files are copied: those that a page links to are put into the list. */
+export function besidePages(copied: Map<string, CopiedFile>): DocumentPlace['fileAt'] {
+  return ({ folder }, kept) => {
+    copied.set(kept.file, { from: folder, kept });
+    return kept.file;
+  };
+}
+
+/** What the documents of archives of one server say above their messages, and where the links of the messages lead. */
+export function headOf(
+  head: ArchiveHead,
+  archives: readonly ChosenArchive[],
+  { fileAt, placeOf = (id) => `#m${id}`, chosen }: DocumentPlace,
+): PageHead {
   const { host } = new URL(head.site);
-  const count = parts.reduce((sum, part) => sum + part.count, 0);
   const limited = limitedHistory.charAt(0).toUpperCase() + limitedHistory.slice(1);
   const resolve = (link: string): string => (URL.canParse(link, head.site) ? new URL(link, head.site).href : '');
-  const fileAt = (path: UploadPath): string | undefined => {
-    const record = files.get(path);
-    return isKept(record) ? linkFrom(folder, join(archive.folder, record.file)) : undefined;
-  };
+  const accounts = [...new Set(archives.map((archive) => archive.head.account))].join(', ');
+  const selected = archives.length === 1 ? selectedBy(head.options) : ` in ${archives.length} archives`;
+  const only = chosen.length === 0 ? '' : ` Only those with ${chosen.join('; ')}.`;
+  const messages = `${countOf(archives)} messages from ${host}, as ${accounts} sees them`;
   return {
     title: `Messages of ${head.organization ?? host}`,
-    notes: [`${count} messages from ${host}, as ${head.account} sees them${selectedBy(head.options)}.`],
-    warnings: [...(head.history_limited ? [`${limited}.`] : []), ...changeWarnings(changes)],
-    links: { resolve, inside: (link) => insideOf(archive, resolve(link), placeOf), fileAt },
-    urlOf,
+    notes: [`${messages}${selected}.${only}`],
+    warnings: [
+      ...(archives.some((archive) => archive.head.history_limited) ? [`${limited}.`] : []),
+      ...changeWarnings(archives.flatMap(({ changes }) => changes)),
+    ],
+    links: {
+      resolve,
+      inside: (link) => insideOf(archives, resolve(link), head.site, placeOf),
+      fileAt(path) {
+        const archive = archives.find((one) => isKept(one.files.get(path)));
+        const record = archive?.files.get(path);
+        return archive && isKept(record) ? fileAt(archive, record) : undefined;
+      },
+    },
+    urlOf: (message) => messageLink(message, head.site),
   };
+}
+
+/** Messages that are taken of archives. */
+export function countOf(archives: readonly ChosenArchive[]): number {
+  return archives.reduce((sum, { parts }) => sum + parts.reduce((count, part) => count + part.count, 0), 0);
 }
 
 /** A relative link; parentheses would end it in Markdown. */
@@ -62,9 +96,14 @@ function changeWarnings(changes: readonly ArchiveChange[]): string[] {
   ];
 }
 
-/** The place of the message that a link of the chat leads to; undefined where the archive does not hold it. */
-function insideOf(archive: Archive, link: string, placeOf: (id: number) => string): string | undefined {
-  if (!link.startsWith(`${new URL(archive.head.site).origin}/`)) return undefined;
+/** The place of the message that a link of the chat leads to; undefined where the archives do not hold it. */
+function insideOf(
+  archives: readonly ChosenArchive[],
+  link: string,
+  site: string,
+  placeOf: (id: number) => string,
+): string | undefined {
+  if (!link.startsWith(`${new URL(site).origin}/`)) return undefined;
   const id = Number(/#narrow\/.*\/(?:near|with)\/(\d+)/.exec(link)?.[1]);
-  return holdsMessage(archive, id) ? placeOf(id) : undefined;
+  return archives.some((archive) => holdsMessage(archive, id)) ? placeOf(id) : undefined;
 }

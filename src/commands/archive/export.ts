@@ -1,35 +1,41 @@
 import { dirname } from 'node:path';
-import { messageLink } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import { isObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { archivedLines, archivedMessages } from '../../jobs/archive/archived-messages.ts';
+import { archivedLines, archivedMessages, type ChosenArchive } from '../../jobs/archive/archived-messages.ts';
+import { chosenArchive } from '../../jobs/archive/choose-messages.ts';
 import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
+import type { PageHead } from '../../output/messages/page-shell.ts';
 import { messageFields } from '../../schema/messages.ts';
-import { readArchive, type Archive } from '../../store/archive/archive.ts';
+import { archivesIn, readArchive, type Archive } from '../../store/archive/archive.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
 import { isFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { exists } from '../../store/disk/files.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Invocation } from '../context.ts';
-import { headOf, type DocumentPlace } from './document-head.ts';
-import { folderArgument } from './folder.ts';
-import { writePages } from './write-pages.ts';
+import { choiceOptions, readChoice } from './choice.ts';
+import { besideArchive, besidePages, countOf, headOf } from './document-head.ts';
+import { foldersArgument } from './folder.ts';
+import { writePages, type CopiedFile } from './write-pages.ts';
 
 export default command({
   about: [
-    'Writes to standard output, or with --to to a file that appears whole or not at all. Where --to names a folder (it exists, or its ' +
-      'name ends with a slash), and above 5,000 messages without --pages one, html becomes pages of 2,000 messages with links between them, and index.html; the folder is new, empty, or of an earlier export. Whom the umask allows can read what is written. Nothing is asked of a server. Messages are shown as ' +
-      'they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
-    'html is one page with search, readable without a network: nothing in it runs or loads anything from elsewhere. Links between messages ' +
-      'stay inside the page where it holds the target, and lead to the server otherwise. markdown needs the source form, html the rendered one; ' +
-      'ndjson and csv take the rendered form where the archive has it, and --raw-content the source.',
+    'Writes to standard output, or with --to to a file that appears whole or not at all. Whom the umask allows can read what is written. ' +
+      'Nothing is asked of a server. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
+    'DIR may hold archives of one server in its folders, as archive pull --all-channels leaves them: they are exported as one, channel after channel.',
+    'Where --to names a folder (it exists, or its name ends with a slash), and above 5,000 messages without --pages one, html becomes a site: pages of 2,000 ' +
+      'messages, index.html with every channel and topic, search.html over all messages, and the attached files that the archive keeps. The folder ' +
+      'is new, empty, or of an earlier export, and can be moved and given away: a browser shows and searches it without a network or the archive.',
+    'In html nothing runs or loads anything from elsewhere. Links between messages lead to where the export holds them, and to the server otherwise; ' +
+      'pictures that the archive keeps are shown. markdown needs the source form, html the rendered one; ndjson, csv and text take the rendered form ' +
+      'where the archive has it, and --raw-content the source. In markdown too, what people typed as HTML or as a picture is text.',
+    '--channel, --topic, --sender, --since and --until take the messages that match all of them, as messages fetch does; only the files of these are copied.',
     'Other programs can read the files of the archive themselves: jq, DuckDB and sqlite-utils read its *.ndjson files.',
   ],
-  args: { folder: folderArgument },
+  args: { folder: foldersArgument },
   options: {
     output: {
       kind: 'string',
@@ -37,25 +43,33 @@ export default command({
       required: true,
       choices: documentFormats,
       placeholder: 'FORMAT',
-      help: 'ndjson, csv, markdown or html; CHATELAINE_OUTPUT does not apply',
+      help: 'ndjson, csv, markdown, text or html; CHATELAINE_OUTPUT does not apply',
     },
+    ...choiceOptions,
     to: textField('PATH', 'File to write, in place of standard output; html: or a folder'),
     pages: {
       kind: 'string',
       choices: ['one', 'several'],
       help: 'html with --to: one file, or a folder of pages (default: several above 5,000 messages)',
     },
-    raw_content: flagField('ndjson and csv: the Markdown source'),
+    files: {
+      kind: 'boolean',
+      negatable: true,
+      help: 'Copy attached files beside the pages of a folder (default: yes); --no-files links to those in the archive',
+    },
+    raw_content: flagField('ndjson, csv and text: the Markdown source'),
   },
   examples: [
     'chatelaine archive export kitchen -o html --to kitchen.html',
-    'chatelaine archive export kitchen -o html --to kitchen-pages/',
+    'chatelaine archive export everything -o html --to site/',
+    'chatelaine archive export kitchen -o text --sender 10 --since 2026-01-01',
     'chatelaine archive export kitchen -o ndjson --raw-content',
   ],
 
   dryRun: ['rows'],
 
-  async *run({ folder, output, to, raw_content, pages }, { options, note, warn, signal, isShown }) {
+  async *run({ folder, output, to, raw_content, pages, files: copies, ...typed }, context) {
+    const { options, note, warn, signal, isShown } = context;
     if (to === undefined && /^(html|markdown)$/.test(output) && isShown())
       throw usage(
         `a terminal does not show ${output}`,
@@ -63,23 +77,32 @@ export default command({
       );
     if (options.fields !== undefined && output !== 'csv')
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
-    const archive = await readArchive(folder);
-    for (const { file, problem } of [...archive.damage, ...archive.unfinished])
-      warn(`${file}: ${problem}; archive verify says what mends it`);
-    const form = formFor(output, raw_content, archive);
-    const isPages = to !== undefined && (await takesPages(to, output, pages, archive));
+    const archives = await readArchives(folder, warn);
+    const form = formFor(output, raw_content, archives);
+    const [{ head }] = archives;
+    const { isChosen, words } = readChoice(typed, head, context);
+    const chosen: ChosenArchive[] = [];
+    for (const archive of archives)
+      chosen.push(isChosen ? await chosenArchive(archive, form, isChosen, signal) : archive);
+    const count = countOf(chosen);
+    if (count === 0) warn('no archived message is chosen');
+    const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {
       note(`${to} would be written`);
       return;
     }
-    if (isPages) {
-      const place = { folder: to, urlOf: urlIn(archive) };
-      const written = await writePages(to, archive, (placeOf) => headOf(archive, { ...place, placeOf }), signal);
-      note(`${to} is written: index.html and ${written.length} page${written.length === 1 ? '' : 's'}`);
+    if (isSite) {
+      const copied = new Map<string, CopiedFile>();
+      const fileAt = copies === false ? besideArchive(to) : besidePages(copied);
+      const headWith = (placeOf: (id: number) => string) => headOf(head, chosen, { fileAt, placeOf, chosen: words });
+      const written = await writePages(to, chosen, headWith, copied, signal);
+      const files = copied.size === 0 ? '' : `, attached files: ${copied.size}`;
+      note(`${to} is written: index.html and ${written} page${written === 1 ? '' : 's'}${files}`);
       return;
     }
-    const folderOfText = to === undefined ? '.' : dirname(to);
-    const text = documentOf(archive, output, form, { options, signal, folder: folderOfText });
+    const fileAt = besideArchive(to === undefined ? '.' : dirname(to));
+    const page = headOf(head, chosen, { fileAt, chosen: words });
+    const text = documentOf(chosen, output, form, { options, signal, head: page });
     if (to === undefined) {
       yield* streamed(text);
       return;
@@ -93,6 +116,20 @@ export default command({
   result: 'text',
 });
 
+/** @throws Failure usage where there is none, or they are of several servers */
+async function readArchives(folder: string, warn: (text: string) => void): Promise<[Archive, ...Archive[]]> {
+  const [first, ...others] = await archivesIn(folder);
+  const archives: [Archive, ...Archive[]] = [await readArchive(first)];
+  for (const own of others) archives.push(await readArchive(own));
+  for (const { folder: own, head, damage, unfinished } of archives) {
+    for (const { file, problem } of [...damage, ...unfinished])
+      warn(`${own === folder ? '' : `${own}: `}${file}: ${problem}; archive verify says what mends it`);
+    if (head.site !== archives[0].head.site)
+      throw usage(`${folder} holds archives of ${archives[0].head.site} and of ${head.site}`, 'Export each by itself.');
+  }
+  return archives;
+}
+
 /** A browser takes a minute for a page of 100,000 messages, and a second for each of several. */
 const maxOnOnePage = 5000;
 
@@ -104,7 +141,7 @@ async function takesPages(
   to: string,
   output: DocumentFormat,
   pages: 'one' | 'several' | undefined,
-  { parts }: Archive,
+  count: number,
 ): Promise<boolean> {
   const isThere = await isFolder(to);
   if (output !== 'html') {
@@ -115,7 +152,6 @@ async function takesPages(
     if (isThere) throw usage(`--to ${to} is a folder, and --pages one makes a file`);
     return false;
   }
-  const count = parts.reduce((sum, part) => sum + part.count, 0);
   const isLong = pages === 'several' || count > maxOnOnePage;
   if (!isThere && isLong && (await exists(to)))
     throw usage(
@@ -125,31 +161,32 @@ async function takesPages(
   return isThere || isLong;
 }
 
-/** @throws Failure usage where the archive does not hold the form, with the command that fetches it */
-function formFor(output: DocumentFormat, source: boolean | undefined, { head, folder }: Archive): ArchiveForm {
+/** @throws Failure usage where an archive does not hold the form, with the command that fetches it */
+function formFor(output: DocumentFormat, source: boolean | undefined, archives: readonly Archive[]): ArchiveForm {
   if (output === 'html' && source) throw usage('-o html shows the rendered form: leave out --raw-content');
-  const [first = 'rendered'] = head.forms;
-  const form = output === 'markdown' || source ? 'source' : output === 'html' ? 'rendered' : first;
-  if (head.forms.includes(form)) return form;
+  const lacking = (form: ArchiveForm) => archives.find(({ head }) => !head.forms.includes(form));
+  const plain = lacking('rendered') && !lacking('source') ? 'source' : 'rendered';
+  const form = output === 'markdown' || source ? 'source' : output === 'html' ? 'rendered' : plain;
+  const other = lacking(form);
+  if (!other) return form;
   throw usage(
-    `-o ${output}${source ? ' --raw-content' : ''} needs the ${form} form, which the archive does not hold`,
-    `Fetch it: ${commandLine('archive pull', [folder], { both: true })}`,
+    `-o ${output}${source ? ' --raw-content' : ''} needs the ${form} form, which ${other === archives[0] ? 'the archive' : other.folder} does not hold`,
+    `Fetch it: ${commandLine('archive pull', [other.folder], { both: true })}`,
   );
 }
 
 const columns = ['id', 'timestamp', 'sender_id', 'sender_full_name', 'display_recipient', 'subject', 'content'];
 
 async function* documentOf(
-  archive: Archive,
+  archives: readonly ChosenArchive[],
   output: DocumentFormat,
   form: ArchiveForm,
-  { options, signal, folder }: Pick<Invocation, 'options' | 'signal'> & Pick<DocumentPlace, 'folder'>,
+  { options, signal, head }: Pick<Invocation, 'options' | 'signal'> & { readonly head: PageHead },
 ): AsyncGenerator<string> {
   if (output === 'ndjson') {
-    yield* archivedLines(archive, form, signal);
+    for (const archive of archives) yield* archivedLines(archive, form, signal);
     return;
   }
-  const head = headOf(archive, { folder, urlOf: urlIn(archive) });
   const writer = await documentForm(output, head, options, {
     columns,
     cell: (message, column) =>
@@ -157,10 +194,11 @@ async function* documentOf(
   });
   let isBegun = false;
   try {
-    for await (const message of archivedMessages(archive, form, signal)) {
-      isBegun = true;
-      yield writer.row(message);
-    }
+    for (const archive of archives)
+      for await (const message of archivedMessages(archive, form, signal)) {
+        isBegun = true;
+        yield writer.row(output === 'text' ? { ...message, url: head.urlOf(message) } : message);
+      }
   } catch (cause) {
     // What comes before a damaged part, or before an interruption, is a whole document too.
     if (isBegun) yield writer.end();
@@ -180,9 +218,4 @@ async function* streamed(text: AsyncIterable<string>): AsyncGenerator<string> {
   } catch (cause) {
     throw isBegun ? incompleteWith('the export on standard output is not whole', cause) : cause;
   }
-}
-
-/** The address of a message in the chat. */
-function urlIn({ head }: Archive) {
-  return (message: JsonObject): string | undefined => messageLink(message, head.site);
 }

@@ -10,6 +10,9 @@ export const folderArgument = {
   help: 'Folder of the archive',
 } as const;
 
+/** The same where several archives are taken as one. */
+export const foldersArgument = { ...folderArgument, help: 'Folder of the archive, or of several archives' } as const;
+
 /** As much as a server takes by default is less. */
 const defaultMegabytes = 100;
 

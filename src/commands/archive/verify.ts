@@ -2,6 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { attachedFiles } from '../../jobs/archive/attached-files.ts';
 import {
+  archivesIn,
   inspectArchive,
   type Archive,
   problemsOf,
@@ -12,7 +13,7 @@ import { headHint, manifestFile } from '../../store/archive/archive-head.ts';
 import { isKeptAside } from '../../store/archive/archive-lists.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
 import { command } from '../command.ts';
-import { folderArgument, limitedHistory } from './folder.ts';
+import { foldersArgument, limitedHistory } from './folder.ts';
 
 export default command({
   about: [
@@ -20,41 +21,62 @@ export default command({
       'SHA-256, the ids of its messages and their order), attached files, and whether the last pull reached its end. Each problem is a row, and any problem is exit code 10. It asks no server: what is new, edited or no longer visible there is the business of archive pull.',
     'archive pull DIR fetches the messages of damaged or missing files again, and makes lines that the list of parts, parts.ndjson, lost from ' +
       'the files of the parts, where these are whole. A damaged file that a repair kept aside, because the server no longer had all its messages, is a problem until it is moved away.',
+    'DIR may hold archives in its folders, as archive pull --all-channels and topic delete leave them: then there is a row for each, with the first of its ' +
+      'problems and their number, and one exit code for all.',
   ],
-  args: { folder: folderArgument },
-  examples: ['chatelaine archive verify kitchen'],
+  args: { folder: foldersArgument },
+  examples: ['chatelaine archive verify kitchen', 'chatelaine archive verify everything'],
 
   async *run({ folder }, { conclude, warn }) {
-    const archive = await inspectArchive(folder);
+    const folders = await archivesIn(folder);
+    const sum = { messages: 0, parts: 0, problems: 0, damaged: 0 };
     const hints = new Set<string>();
-    let count = 0;
-    for await (const problem of problemsOf(archive)) {
-      count += 1;
-      hints.add(hintOf(problem, archive));
-      yield problem;
+    for (const own of folders) {
+      const archive = await inspectArchive(own);
+      const tell = (text: string): void => warn(own === folder ? text : `${own}: ${text}`);
+      const messages = archive.parts.reduce((count, part) => count + part.count, 0);
+      let [first, problems]: [ArchiveProblem | undefined, number] = [undefined, 0];
+      for await (const { hint, ...problem } of allProblemsOf(archive)) {
+        hints.add(hint);
+        first ??= problem;
+        problems += 1;
+        if (own === folder) yield problem;
+      }
+      if (own !== folder) yield { ...(first ?? noProblem), folder: own, messages, problems };
+      if (own !== folder && problems > 1) hints.add(`The others: ${commandLine('archive verify', [own])}`);
+      if (archive.head.history_limited) tell(limitedHistory);
+      const lacking = [...archive.files.values()].filter((record) => !isKept(record)).length;
+      if (lacking > 0) tell(`attached files that the server did not give: ${lacking}`);
+      sum.messages += messages;
+      sum.parts += archive.parts.length;
+      sum.problems += problems;
+      if (problems > 0) sum.damaged += 1;
     }
-    // Attached files that no pull has asked for yet, where the archive keeps them.
-    const unasked = archive.head.files ? attachedFiles(archive).filter((path) => !archive.files.has(path)).length : 0;
-    const waiting = { file: 'files.ndjson', problem: `attached files that were not fetched yet: ${unasked}` };
-    for (const { file, problem } of [...archive.unfinished, ...(unasked > 0 ? [waiting] : [])]) {
-      count += 1;
-      hints.add(pullHint(folder));
-      yield { part: null, file, problem, ids: null };
-    }
-    if (archive.head.history_limited) warn(limitedHistory);
-    const lacking = [...archive.files.values()].filter((record) => !isKept(record)).length;
-    if (lacking > 0) warn(`attached files that the server did not give: ${lacking}`);
-    const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
-    conclude(
-      `${messages} messages, parts: ${archive.parts.length}; ${count === 0 ? 'no problem' : `problems: ${count}`}`,
-    );
-    if (count === 0) return;
+    const count = folders[0] === folder ? '' : `${folders.length} archives, `;
+    const damaged = count === '' ? '' : `, archives with problems: ${sum.damaged}`;
+    const verdict = sum.problems === 0 ? 'no problem' : `problems: ${sum.problems}${damaged}`;
+    conclude(`${count}${sum.messages} messages, parts: ${sum.parts}; ${verdict}`);
+    if (sum.problems === 0) return;
     for (const hint of hints) conclude(hint);
-    throw new Failure('differences', `${count} problems`);
+    throw new Failure('differences', `${sum.problems} problems`);
   },
 
-  show: { columns: ['part', 'file', 'problem', 'ids'] },
+  fields: ['folder', 'messages', 'problems'],
+
+  show: { columns: ['part', 'file', 'problem', 'ids'], others: 'known' },
 });
+
+const noProblem = { part: null, file: null, problem: null, ids: null };
+
+/** What is wrong with an archive, and that its last pull did not end; each with what mends it. */
+async function* allProblemsOf(archive: Archive): AsyncGenerator<ArchiveProblem & { readonly hint: string }> {
+  for await (const problem of problemsOf(archive)) yield { ...problem, hint: hintOf(problem, archive) };
+  // Attached files that no pull has asked for yet, where the archive keeps them.
+  const unasked = archive.head.files ? attachedFiles(archive).filter((path) => !archive.files.has(path)).length : 0;
+  const waiting = { file: 'files.ndjson', problem: `attached files that were not fetched yet: ${unasked}` };
+  for (const { file, problem } of [...archive.unfinished, ...(unasked > 0 ? [waiting] : [])])
+    yield { part: null, file, problem, ids: null, hint: pullHint(archive.folder) };
+}
 
 /** What mends a problem. Nothing can be pulled while archive.json is damaged. */
 function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive): string {

@@ -5,29 +5,56 @@ import { commandLine } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 
+/** A part of which an export takes some messages: `chosen` are their ids, and number, first and last are of them. */
+export interface ChosenPart extends ArchivePart {
+  readonly chosen?: readonly number[];
+}
+
+export type ChosenArchive = Archive & { readonly parts: readonly ChosenPart[] };
+
 /**
  * Every message of an archive in one form, ascending; a part at a time is held, and compared with its hash first.
  * @throws Failure incomplete for a damaged or missing part; the reason of the signal soon after it aborts
  */
 export async function* archivedMessages(
-  archive: Archive,
+  archive: ChosenArchive,
   form: ArchiveForm,
   signal?: AbortSignal,
 ): AsyncGenerator<ArchivedMessage> {
-  for (const part of archive.parts) yield* heeding(signal, (await wholePart(archive, part, form)).messages, sizeOf);
+  for (const part of archive.parts) {
+    const { messages } = await wholePart(archive, part, form);
+    yield* heeding(signal, chosenOf(part, form, messages), sizeOf);
+  }
 }
 
 /** The same messages as lines of JSON, byte for byte as they were archived. @throws as archivedMessages */
-export async function* archivedLines(archive: Archive, form: ArchiveForm, signal: AbortSignal): AsyncGenerator<string> {
-  for (const part of archive.parts)
-    for await (const line of heeding(signal, (await wholePart(archive, part, form)).lines, ({ length }) => length))
-      yield `${line}\n`;
+export async function* archivedLines(
+  archive: ChosenArchive,
+  form: ArchiveForm,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  for (const part of archive.parts) {
+    const { lines } = await wholePart(archive, part, form);
+    for await (const line of heeding(signal, chosenOf(part, form, lines), ({ length }) => length)) yield `${line}\n`;
+  }
+}
+
+/** Of the items of a whole part, one for each message, those that are chosen. */
+function* chosenOf<T>(part: ChosenPart, form: ArchiveForm, items: Iterable<T>): Generator<T> {
+  if (!part.chosen) {
+    yield* items;
+    return;
+  }
+  const [chosen, absent] = [new Set(part.chosen), new Set(part[form]?.absent)];
+  const ids = part.ids.filter((id) => !absent.has(id)).values();
+  for (const item of items) if (chosen.has(Number(ids.next().value))) yield item;
 }
 
 /** Characters between two turns of the event loop: without a turn, no signal is heard and no deadline passes. */
 const portion = 50_000;
 
-async function* heeding<T>(
+/** The same items; the event loop turns between them. @throws the reason of the signal soon after it aborts */
+export async function* heeding<T>(
   signal: AbortSignal | undefined,
   items: Iterable<T>,
   sizeOf: (item: T) => number,
@@ -45,7 +72,7 @@ async function* heeding<T>(
   }
 }
 
-function sizeOf({ content }: ArchivedMessage): number {
+export function sizeOf({ content }: ArchivedMessage): number {
   return typeof content === 'string' ? content.length : 0;
 }
 
@@ -58,8 +85,9 @@ async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm)
   });
 }
 
-/** Whether the archive holds a message. */
-export function holdsMessage({ parts }: Pick<Archive, 'parts'>, id: number): boolean {
+/** Whether a message is one of those that are taken of the archive. */
+export function holdsMessage({ parts }: Pick<ChosenArchive, 'parts'>, id: number): boolean {
   const part = parts[countBefore(parts, ({ first }) => first <= id) - 1];
-  return part !== undefined && part.ids[countBefore(part.ids, (one) => one < id)] === id;
+  const ids = part?.chosen ?? part?.ids ?? [];
+  return ids[countBefore(ids, (one) => one < id)] === id;
 }

@@ -55,7 +55,7 @@ export function conversation({ width, color }: Pick<Presentation, 'width' | 'col
     const { content, mark } = renderedOf(isMarked ? { content: message['match_content'] } : message);
     const { title, items = [] } = widget?.shown ?? {};
     let text = isMarked || isHtml(message) ? readHtml(content) : plainLines(content.trimEnd());
-    if (title !== undefined) text = plainLines([title, ...items.map((item) => `• ${item}`)].join('\n'));
+    if (title !== undefined) text = plainLines([title, ...items.map((item) => `• ${item.text}`)].join('\n'));
     if (mark !== undefined) text += `\n${mark}`;
     const date = sentAt(message);
     const sender = plain(senderOf(message));

@@ -3,7 +3,7 @@ import type { PageForm } from './page.ts';
 import type { PageHead } from './page-shell.ts';
 
 /** The formats of an archive's export. */
-export const documentFormats = ['ndjson', 'csv', 'markdown', 'html'] as const;
+export const documentFormats = ['ndjson', 'csv', 'markdown', 'text', 'html'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];
 
 /** The user's choices about a document: `fields`, `header` and `csv_safe` are of csv. */
@@ -14,8 +14,8 @@ interface DocumentOptions {
 }
 
 /** The form of one HTML page; its module, and with it the sanitizer, is loaded only now. */
-export async function pageForm(head: PageHead): Promise<PageForm> {
-  return (await import('./page.ts')).page(head);
+export async function pageForm(head: PageHead, listed?: (line: string) => void): Promise<PageForm> {
+  return (await import('./page.ts')).page(head, listed);
 }
 
 /** The form that writes messages as a document; its module, and with it a library, is loaded only now. */
@@ -37,6 +37,8 @@ export async function documentForm(
       return (await import('../csv.ts')).csv(choices);
     case 'markdown':
       return (await import('./markdown.ts')).markdown(head);
+    case 'text':
+      return (await import('./conversation.ts')).conversation({ width: 0, color: false });
     case 'html':
       return pageForm(head);
   }

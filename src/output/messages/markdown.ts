@@ -17,7 +17,11 @@ export function markdown({
   const open = (): string => {
     if (conversation !== undefined) return '';
     conversation = '';
-    const lines = [...notes, 'Times are UTC.', ...warnings.map((text) => `**Warning:** ${escaped(text)}`)];
+    const lines = [
+      ...notes.map(withoutHtml),
+      'Times are UTC.',
+      ...warnings.map((text) => `**Warning:** ${escaped(text)}`),
+    ];
     return [`# ${escaped(title)}`, ...lines, ''].join('\n\n');
   };
   const row = (value: unknown): string => {
@@ -32,13 +36,44 @@ export function markdown({
     const source = message['content'];
     const widget = widgetOf(message);
     const content = widget?.shown
-      ? [escaped(widget.shown.title), '', ...widget.shown.items.map((item) => `- ${escaped(item)}`)].join('\n')
-      : withUploadsAt(typeof source === 'string' ? source : '', links.fileAt);
+      ? [escaped(widget.shown.title), '', ...widget.shown.items.map(({ text }) => `- ${escaped(text)}`)].join('\n')
+      : withoutHtml(withUploadsAt(typeof source === 'string' ? source : '', links.fileAt));
     const marks = marksOf(message, widget).map((mark) => `(${escaped(mark)})`);
     const by = [`**${escaped(senderOf(message))}**`, sent.slice(11, 16), ...marks];
     return `${head}${[...headings, by.join(' '), content].join('\n\n')}\n\n`;
   };
   return { one: row, row, end: open };
+}
+
+/**
+ * Markdown as CommonMark readers show it, with what was typed as HTML or as a picture shown as text: these would load what it names. Code stays as
+ * it was typed where every reader takes it for code: in a fence at the beginning of a line, which is closed, and between backticks of one line
+ * that has no cells of a table. A backtick without its pair is escaped, so that it finds none in another line.
+ */
+function withoutHtml(source: string): string {
+  let fence = '';
+  const lines = source.split(/\r\n|\r|\n/).map((line) => {
+    const [, opening = ''] = /^(`{3,}(?=[^`]*$)|~{3,})/.exec(line) ?? [];
+    if (fence === '' && opening === '') return lineWithoutHtml(line);
+    const [, closing = ''] = /^ {0,3}(`+|~+)[ \t]*$/.exec(line) ?? [];
+    if (fence === '') fence = opening;
+    else if (closing.startsWith(fence)) fence = '';
+    return line;
+  });
+  return [...lines, ...(fence === '' ? [] : [fence])].join('\n');
+}
+
+function lineWithoutHtml(line: string): string {
+  const tokens = /\\[^<]|(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)|`+|\\?<(?=[a-z/!?])|!(?=\[)/gi;
+  return line.replace(tokens, (token, ticks: string | undefined, code: string) => {
+    if (ticks !== undefined) return line.includes('|') ? `${ticks}${escapedTags(code)}${ticks}` : token;
+    if (token.endsWith('<')) return '&lt;';
+    return token.startsWith('\\') ? token : token.replace(/./g, '\\$&');
+  });
+}
+
+function escapedTags(code: string): string {
+  return code.replaceAll('<', '&lt;').replaceAll('![', '!\\[');
 }
 
 /** A name as the text of one line that Markdown does not read as its own signs. */

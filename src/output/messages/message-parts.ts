@@ -4,13 +4,21 @@ import { characterOf } from './html-text.ts';
 /** A message as the server sent it; only the fields that are read here are named. */
 export type MessageFields = Readonly<Record<string, unknown>>;
 
-/** What the messages of one heading share: a channel and topic, or the people of a direct conversation. */
-export function conversationOf(message: MessageFields): string {
+/** Where a message is: its channel as `#general` and its topic, or the people of a direct conversation. */
+export function placeOf(message: MessageFields): { readonly channel: string; readonly topic: string } {
   const { display_recipient: recipient, subject } = message;
   const people = recipientsOf(message);
   return people === undefined
-    ? `#${textOf(recipient)} > ${textOf(subject) || '(empty topic)'}`
-    : `Direct messages: ${people}`;
+    ? { channel: `#${textOf(recipient)}`, topic: textOf(subject) || '(empty topic)' }
+    : { channel: direct, topic: people };
+}
+
+const direct = 'Direct messages';
+
+/** What the messages of one heading share, as a text. */
+export function conversationOf(message: MessageFields): string {
+  const { channel, topic } = placeOf(message);
+  return channel === direct ? `${channel}: ${topic}` : `${channel} > ${topic}`;
 }
 
 /** The people of a direct conversation; undefined for a message of a channel. */

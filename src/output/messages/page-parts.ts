@@ -1,8 +1,8 @@
-/** The style sheet and the script of a page of messages. They are constants: the page's policy allows exactly these two, by their hashes. */
+/** The style sheet and the scripts of pages of messages. They are constants: the policy of a page allows exactly its own, by their hashes. */
 
 export const styleSheet = `
 :root { color-scheme: light dark; --back: #fff; --text: #1c1e21; --faint: #667; --line: #dde; --box: #f5f6f8; --link: #1558b0; --mark: #fff3b0; }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root { --back: #16181c; --text: #e3e5e8; --faint: #9aa0aa; --line: #32363d; --box: #20242a; --link: #8ab4f8; --mark: #5c4a00; }
 }
 * { box-sizing: border-box; }
@@ -15,7 +15,7 @@ header.page p, footer { color: var(--faint); font-size: .9rem; margin: .2rem 0; 
 .search input { flex: 1; font: inherit; padding: .35rem .6rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--box); color: inherit; }
 h2 { font-size: 1rem; margin: 1.6rem 0 .4rem; padding: .3rem .6rem; background: var(--box); border-radius: .4rem; overflow-wrap: anywhere; }
 h2 small { color: var(--faint); font-weight: normal; margin-left: .5rem; white-space: nowrap; }
-article { display: grid; grid-template-columns: 2.4rem 1fr; gap: 0 .7rem; padding: .45rem .2rem; border-bottom: 1px solid var(--line); }
+article { position: relative; display: grid; grid-template-columns: 2.4rem 1fr; gap: 0 .7rem; padding: .5rem .3rem .1rem; border-radius: .4rem; }
 article:target { background: var(--mark); }
 .avatar { grid-row: span 3; width: 2.2rem; height: 2.2rem; border-radius: .4rem; color: #fff; font-size: .85rem; font-weight: 600; display: grid; place-items: center; }
 .c0 { background: #b4232a; } .c1 { background: #a14a00; } .c2 { background: #7a5c00; } .c3 { background: #45680a; }
@@ -23,7 +23,12 @@ article:target { background: var(--mark); }
 .c8 { background: #7040b8; } .c9 { background: #9b2f93; } .c10 { background: #a82a63; } .c11 { background: #5b6470; }
 .by { overflow-wrap: anywhere; } .by time, .by span, .by a { color: var(--faint); font-size: .85rem; margin-left: .5rem; }
 .by a { text-decoration: none; } .by a:hover { text-decoration: underline; }
-.content { overflow-wrap: anywhere; unicode-bidi: isolate; min-width: 0; }
+main:not(.found) .more { padding-top: 0; }
+main:not(.found) .more :is(.avatar, .by b, .by a[rel]) { display: none; }
+main:not(.found) .more .by { grid-area: 1 / 1; text-align: right; } main:not(.found) .more .by time { margin: 0; font-size: .7rem; } .by time { white-space: nowrap; }
+main:not(.found) .more .content { grid-area: 1 / 2; } main:not(.found) .more .reactions { grid-column: 2; }
+main:not(.found) .more:is(:hover, :focus-within, :target) .by a[rel] { display: inline; position: absolute; top: 0; right: .3rem; padding: 0 .3rem; background: var(--back); z-index: 1; }
+.content { overflow-wrap: anywhere; unicode-bidi: isolate; min-width: 0; } .content time { background: var(--box); border-radius: .2rem; padding: 0 .25rem; white-space: nowrap; }
 .content > :first-child { margin-top: .1rem; } .content > :last-child { margin-bottom: .1rem; }
 .content p { margin: .4rem 0; } .content h1, .content h2, .content h3 { font-size: 1.05rem; margin: .4rem 0; background: none; padding: 0; }
 .source { white-space: pre-wrap; margin: .1rem 0; font: inherit; }
@@ -36,35 +41,83 @@ table { border-collapse: collapse; } th, td { border: 1px solid var(--line); pad
 details.spoiler { border: 1px solid var(--line); border-radius: .4rem; padding: .2rem .6rem; } summary p { display: inline; } summary:empty::after { content: "Spoiler"; }
 a.upload::after { content: " (file: on the server only)"; color: var(--faint); font-size: .85rem; }
 .action { font-style: italic; }
+.preview { margin: .3rem 0; } .preview img { display: block; max-width: 100%; max-height: 18rem; border: 1px solid var(--line); border-radius: .4rem; }
+math[display=block] { margin: .5rem 0; overflow-x: auto; } .items { list-style: none; margin: .3rem 0; padding: 0; } .items li { display: flex; flex-wrap: wrap; align-items: center; gap: .1rem .6rem; }
+meter { width: 10rem; height: 1rem; } meter::-webkit-meter-bar { background: var(--box); border: 1px solid var(--line); border-radius: .3rem; } meter::-webkit-meter-optimum-value { background: var(--link); }
+meter::-moz-meter-bar { background: var(--link); }
+.index { width: 100%; } .index :is(th, td) { border: 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; } .index .days { color: var(--faint); font-size: .9rem; } .days time { white-space: nowrap; } .index .right { width: 6rem; overflow-wrap: normal; } .index .days, .index th:last-child { width: 14rem; }
+#hits { list-style: none; margin: .5rem 0; padding: 0; } #hits li { padding: .5rem .3rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; } #hits small { display: block; color: var(--faint); } mark { background: var(--mark); color: inherit; }
 .reactions { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; margin: .2rem 0 0; padding: 0; } .reactions li { border: 1px solid var(--line); border-radius: 1rem; padding: 0 .5rem; font-size: .85rem; }
 nav.pages { display: flex; gap: 1.2rem; margin: .5rem 0; } nav ul { columns: 2; padding-left: 1.2rem; } nav li { overflow-wrap: anywhere; }
 [hidden] { display: none !important; }
-@media (max-width: 30rem) { nav ul { columns: 1; } }
-@media print { .search, nav.pages { display: none; } body { max-width: none; } article { break-inside: avoid; } a { color: inherit; } }
+@media (max-width: 30rem) {
+  nav ul { columns: 1; } body { padding: .7rem; } h2 small { display: block; margin: 0; }
+  .by a[rel] { font-size: 0; } .by a[rel]::after { content: '\\2197'; font-size: .85rem; }
+  .index .right { width: 4.5rem; } .index .days, .index th:last-child { width: 6.5rem; }
+}
+@media print {
+  :root { color-scheme: light; }
+  .search, nav.pages, .by a[rel] { display: none; } body { max-width: none; padding: 0; } article { break-inside: avoid; } h2 { break-after: avoid; } a { color: inherit; } pre { white-space: pre-wrap; }
+  .avatar, h2, pre, code, meter, .content time { print-color-adjust: exact; }
+}
+@media print { details::details-content { content-visibility: visible; } }
+`;
+
+/** What both searches share: their fields, and the words that were typed. */
+const searching = `
+'use strict';
+const [field, found, main] = ['#search', '#found', 'main'].map((one) => document.querySelector(one));
+const typed = () => field.value.toLowerCase().split(/\\s+/).filter(Boolean);
+const counted = (count) => count + (count === 1 ? ' message' : ' messages');
+let timer;
+field.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(search, 150); });
 `;
 
 /** Search in the page: hides the messages that lack one of the words, and the headings that are left without a message. */
-export const script = `
-'use strict';
-const field = document.getElementById('search');
-const found = document.getElementById('found');
+export const script = `${searching}
 const rows = Array.from(document.querySelectorAll('article'), (element) => ({ element, text: element.textContent.toLowerCase() }));
 const headings = Array.from(document.querySelectorAll('h2[data-heading]'));
 function search() {
-  const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
-  let count = 0;
-  for (const { element, text } of rows) {
-    element.hidden = !words.every((word) => text.includes(word));
-    if (!element.hidden) count += 1;
-  }
+  const words = typed();
+  for (const { element, text } of rows) element.hidden = !words.every((word) => text.includes(word));
   for (const heading of headings) {
     let next = heading.nextElementSibling;
     while (next && next.tagName === 'ARTICLE' && next.hidden) next = next.nextElementSibling;
     heading.hidden = !next || next.tagName !== 'ARTICLE';
   }
-  found.textContent = words.length === 0 ? '' : count + (count === 1 ? ' message' : ' messages');
+  main.classList.toggle('found', words.length > 0);
+  found.textContent = words.length === 0 ? '' : counted(rows.filter(({ element }) => !element.hidden).length);
 }
-let timer;
-field.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(search, 150); });
 field.closest('.search').hidden = false;
+`;
+
+/** Search over all pages: the newest messages that have every word, each as a link into its page. What follows # is searched at once. */
+export const searchScript = `${searching}
+const shown = 200;
+const rows = Array.from(document.querySelectorAll('pre[data-page]'), ({ dataset, textContent }) =>
+  textContent.split('\\n').filter(Boolean).map((line) => ({ file: dataset.page, line, low: line.toLowerCase(), time: line.split('\\t', 2)[1] }))).flat();
+function made(name, fields) { return Object.assign(document.createElement(name), fields); }
+function marked(text, words) {
+  const places = words.map((word) => [text.toLowerCase().indexOf(word), word.length]).filter(([place]) => place >= 0);
+  const [first, length] = places.sort((one, other) => one[0] - other[0])[0] ?? [0, 0];
+  const begin = first > 80 ? first - 60 : 0;
+  const mark = made('mark', { textContent: text.slice(first, first + length) });
+  return [text.slice(begin, first), mark, text.slice(first + length, begin + 300)];
+}
+function search() {
+  const words = typed();
+  const matching = words.length === 0 ? [] : rows.filter(({ low }) => words.every((word) => low.includes(word)));
+  matching.sort((one, other) => (one.time < other.time ? 1 : -1));
+  document.getElementById('hits').replaceChildren(...matching.slice(0, shown).map(({ file, line }) => {
+    const [id, time, sender, place, text] = line.split('\\t');
+    const [row, by] = [made('li'), made('small')];
+    by.append(made('a', { href: file + '#' + id, textContent: place }), ' \u00b7 ' + sender + ' \u00b7 ' + time);
+    row.append(by, ...marked(text, words));
+    return row;
+  }));
+  const more = matching.length > shown ? ', the newest ' + shown + ' shown' : '';
+  found.textContent = words.length === 0 ? '' : counted(matching.length) + more;
+}
+field.value = decodeURIComponent(location.hash.slice(1));
+search();
 `;

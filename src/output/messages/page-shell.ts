@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { foldName } from '../../schema/topic.ts';
 import type { MessageFields } from './message-parts.ts';
-import { styleSheet } from './page-parts.ts';
+import { searchScript, styleSheet } from './page-parts.ts';
 import type { LinkTargets } from './sanitize.ts';
 
 /** What the head of a page says of the messages below. */
@@ -25,14 +26,17 @@ interface OtherPage {
 /** The line by which a page of this program is known. */
 export const generator = '<meta name="generator" content="chatelaine">';
 
-/** The beginning of a page up to its content: its policy allows one style sheet, and one script where there is one, by their hashes. */
+/**
+ * The beginning of a page up to its content: its policy allows one style sheet, and one script where there is one, by their hashes, and pictures
+ * from beside the page. Firefox does not count a file as 'self' of another.
+ */
 export function opening(
   { title, notes, warnings, pages }: Pick<PageHead, 'title' | 'notes' | 'warnings' | 'pages'>,
   content: readonly string[],
   script?: string,
 ): string {
   const scripts = script === undefined ? '' : ` script-src '${hashOf(script)}';`;
-  const policy = `default-src 'none'; style-src '${hashOf(styleSheet)}';${scripts} base-uri 'none'; form-action 'none'`;
+  const policy = `default-src 'none'; style-src '${hashOf(styleSheet)}';${scripts} img-src 'self' file:; base-uri 'none'; form-action 'none'`;
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -62,52 +66,99 @@ export function navigation(pages: readonly OtherPage[] = []): string[] {
   return [`<nav class="pages">${links.join(' ')}</nav>`];
 }
 
-/** A page of a document of several. */
-export interface IndexedPage {
-  /** The name of its file. */
-  readonly file: string;
-  /** Messages in it. */
-  readonly count: number;
-  /** Days of its first and its last message, as 2026-03-01. */
+/** What a page has of one conversation. */
+export interface PageConversation {
+  /** Such as `#general`. */
+  readonly channel: string;
+  readonly topic: string;
+  /** The name of its first message in the page. */
+  readonly id: string;
+  readonly messages: number;
+  /** Days of its first and its last message there, as 2026-03-01. */
   readonly first: string;
   readonly last: string;
-  /** Each conversation with the name of its first message in the page. */
-  readonly conversations: ReadonlyMap<string, string>;
 }
 
-/** The page that lists the others: their days, and every conversation with links to where it begins and continues. */
-export function indexPage(head: Pick<PageHead, 'title' | 'notes' | 'warnings'>, pages: readonly IndexedPage[]): string {
-  const list = pages.map(
-    ({ file, count, first, last }) =>
-      `<li><a href="${escaped(file)}">${first === last ? first : `${first} to ${last}`}</a> <small>${count} messages</small></li>`,
-  );
-  const items = [...placesOf(pages)].map(
-    ([name, places]) => `<li><bdi>${escaped(name)}</bdi> <small>${places.join(' ')}</small></li>`,
-  );
-  const content = [
-    '<p>Days are UTC. Search is in each page.</p></header>',
-    '<main>',
-    `<h2>Pages</h2><ul>${list.join('\n')}</ul>`,
-    `<nav id="conversations"><h2>Conversations</h2><ul>${items.join('\n')}</ul></nav>`,
-    '</main>',
-    '</body>',
-    '</html>',
-  ];
-  return opening(head, content);
-}
-
-/** For each conversation a link to its first message in each page that has some. */
-function placesOf(pages: readonly IndexedPage[]): Map<string, string[]> {
-  const places = new Map<string, string[]>();
-  for (const { file, first, conversations } of pages) {
-    for (const [name, id] of conversations) {
-      const link = `<a href="${escaped(file)}#${escaped(id)}">${first}</a>`;
-      const known = places.get(name);
-      if (known) known.push(link);
-      else places.set(name, [link]);
+/**
+ * The page that lists every channel and topic with number and days, and links to where each begins: of each page the file and what it has. Topics
+ * whose names differ only by case are one, in the newest spelling.
+ */
+export function indexPage(
+  head: Pick<PageHead, 'title' | 'notes' | 'warnings'>,
+  pages: ReadonlyMap<string, Iterable<PageConversation>>,
+): string {
+  const channels = new Map<string, Map<string, PageConversation>>();
+  for (const [file, conversations] of pages)
+    for (const { channel, topic, id, ...part } of conversations) {
+      const topics = channels.get(channel) ?? new Map<string, PageConversation>();
+      const { messages, first, ...known } = topics.get(foldName(topic)) ?? {
+        ...part,
+        id: `${file}#${id}`,
+        messages: 0,
+      };
+      topics.delete(foldName(topic));
+      const counts = { messages: messages + part.messages, first, last: part.last };
+      channels.set(channel, topics.set(foldName(topic), { ...known, channel, topic, ...counts }));
     }
-  }
-  return places;
+  const lists = Array.from(channels, ([name, topics], index) => ({
+    name,
+    id: `c${index}`,
+    topics: [...topics.values()],
+  }));
+  const content = [
+    '<p>Days are UTC.</p></header>',
+    '<main>',
+    ...(lists.length > 1
+      ? tableOf(
+          'Channel',
+          lists.map(({ name, id, topics }) => rowOf(name, `#${id}`, topics)),
+        )
+      : []),
+    ...lists.flatMap(({ name, id, topics }) => [
+      `<h2 id="${id}"><bdi>${escaped(name)}</bdi></h2>`,
+      ...tableOf('Topic', topics.map((topic) => rowOf(topic.topic, topic.id, [topic])).reverse()),
+    ]),
+    '</main></body></html>',
+  ];
+  return opening({ ...head, pages: [searchLink] }, content);
+}
+
+function tableOf(name: string, rows: readonly string[]): string[] {
+  const head = `<tr><th>${name}</th><th class="right">Messages</th><th>Days</th></tr>`;
+  return [`<table class="index"><thead>${head}</thead><tbody>`, ...rows, '</tbody></table>'];
+}
+
+function rowOf(name: string, href: string, parts: readonly PageConversation[]): string {
+  const link = `<a href="${escaped(href)}"><bdi>${escaped(name)}</bdi></a>`;
+  const messages = parts.reduce((sum, part) => sum + part.messages, 0);
+  const days = [
+    parts.map(({ first }) => first).sort()[0],
+    parts
+      .map(({ last }) => last)
+      .sort()
+      .at(-1),
+  ];
+  const span = Array.from(new Set(days), (day) => `<time>${day}</time>`).join(' to ');
+  return `<tr><td>${link}</td><td class="right">${messages}</td><td class="days">${span}</td></tr>`;
+}
+
+/** The file of the search over all pages. */
+export const searchFile = 'search.html';
+export const searchLink: OtherPage = { label: 'Search all messages', href: searchFile };
+
+/** The search over all pages, of whose messages `blocks` has a line for each. */
+export async function* searchPage(
+  head: Pick<PageHead, 'title' | 'notes' | 'warnings'>,
+  blocks: AsyncIterable<{ readonly file: string; readonly lines: readonly string[] }>,
+): AsyncGenerator<string> {
+  const field =
+    '<input id="search" type="search" placeholder="Search in all messages" aria-label="Search in all messages" autofocus>';
+  const search = `<div class="search" role="search">${field}<output id="found"></output></div>`;
+  const content = ['<p>Times are UTC.</p></header>', search, '<main><ol id="hits"></ol></main>'];
+  yield opening({ ...head, pages: [{ label: 'All pages', href: 'index.html' }] }, content, searchScript);
+  for await (const { file, lines } of blocks)
+    yield `<pre hidden data-page="${escaped(file)}">\n${lines.join('\n')}\n</pre>\n`;
+  yield `<script>${searchScript}</script>\n</body>\n</html>\n`;
 }
 
 const entities: Readonly<Record<string, string>> = {

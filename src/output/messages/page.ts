@@ -6,6 +6,7 @@ import {
   dayOf,
   isHtml,
   marksOf,
+  placeOf,
   reactionsOf,
   renderedOf,
   senderOf,
@@ -13,24 +14,24 @@ import {
   type MessageFields,
 } from './message-parts.ts';
 import { script } from './page-parts.ts';
-import { escaped, navigation, opening, type PageHead } from './page-shell.ts';
+import { escaped, navigation, opening, type PageConversation, type PageHead } from './page-shell.ts';
 import { sanitizer } from './sanitize.ts';
 import { widgetOf } from './widget.ts';
 
 /** A page whose rows are messages. */
 export interface PageForm extends Formatter {
-  /** The conversations so far, each with the name of its first message in the page. */
-  readonly conversations: ReadonlyMap<string, string>;
+  /** The conversations so far, by their headings. */
+  readonly conversations: ReadonlyMap<string, PageConversation>;
 }
 
 /**
- * Messages as one HTML page that runs only its own search and loads nothing: its policy allows one style sheet and one script by
- * their hashes. It is written as messages come; only the list of conversations is held.
+ * Messages as one HTML page that runs only its own search and loads only kept pictures: its policy allows one style sheet and one script by
+ * their hashes. It is written as messages come; only the list of conversations is held. `listed` is called with the line of each message for
+ * the search over several pages.
  */
-export function page(head: PageHead): PageForm {
-  const conversations = new Map<string, string>();
-  let conversation = '';
-  let day = '';
+export function page(head: PageHead, listed?: (line: string) => void): PageForm {
+  const conversations = new Map<string, PageConversation>();
+  let before: MessageFields = {};
   let isOpen = false;
   const look: ArticleLook = { head, sanitized: sanitizer(head.links), initials: new Map() };
   const open = (): string => {
@@ -40,13 +41,16 @@ export function page(head: PageHead): PageForm {
   };
   const row = (value: unknown): string => {
     const message = asObject(value) ?? {};
-    const next = { conversation: conversationOf(message), day: dayOf(message) };
-    const isSame = next.conversation === conversation && next.day === day;
-    ({ conversation, day } = next);
-    const id = `m${textOf(message['id'])}`;
-    if (!conversations.has(conversation)) conversations.set(conversation, id);
-    const heading = `<h2 data-heading><bdi>${escaped(conversation)}</bdi> <small>${day}</small></h2>\n`;
-    return open() + (isSame ? '' : heading) + articleOf(id, message, look);
+    const [heading, day, id] = [conversationOf(message), dayOf(message), `m${textOf(message['id'])}`];
+    const isSame = isOpen && heading === conversationOf(before) && day === dayOf(before);
+    const known = conversations.get(heading) ?? { ...placeOf(message), id, messages: 0, first: day };
+    conversations.set(heading, { ...known, messages: known.messages + 1, last: day });
+    const content = contentOf(message, look);
+    listed?.(searchLine(message, id, content));
+    const title = `<h2 data-heading><bdi>${escaped(heading)}</bdi> <small>${day}</small></h2>\n`;
+    const isMore = isSame && continues(message, before);
+    before = message;
+    return open() + (isSame ? '' : title) + articleOf(id, message, look, { content, isMore });
   };
   const end = (): string => open() + footOf(conversations, head);
   return { one: (value) => row(value) + end(), row, end, conversations };
@@ -58,6 +62,24 @@ const beginning = [
   '<main>',
 ];
 
+/** Seconds between two messages of one sender that stand under one head. */
+const longestPause = 600;
+
+/** Whether a message stands under the head of the one before: of the same sender soon after, and with nothing to say beside the name. */
+function continues(message: MessageFields, before: MessageFields): boolean {
+  const isSameSender = senderOf(message) === senderOf(before) && message['sender_id'] === before['sender_id'];
+  const pause = Number(message['timestamp']) - Number(before['timestamp']);
+  return isSameSender && pause <= longestPause && marksOf(message, widgetOf(message)).length === 0;
+}
+
+/** Name, time, sender, conversation and text of a message, parted by tabs: HTML without tags. */
+function searchLine(message: MessageFields, id: string, content: string): string {
+  const text = content.replace(/<[^>]*>/g, ' ');
+  const names = [senderOf(message), conversationOf(message)].map(escaped);
+  const time = utcText(message['timestamp'])?.slice(0, 16).replace('T', ' ') ?? '';
+  return [id, time, ...names, text].map((part) => part.replace(/\s+/g, ' ').trim()).join('\t');
+}
+
 /** What the articles of a page share. */
 interface ArticleLook {
   readonly head: PageHead;
@@ -66,7 +88,12 @@ interface ArticleLook {
   readonly initials: Map<string, string>;
 }
 
-function articleOf(id: string, message: MessageFields, look: ArticleLook): string {
+function articleOf(
+  id: string,
+  message: MessageFields,
+  look: ArticleLook,
+  { content, isMore }: { readonly content: string; readonly isMore: boolean },
+): string {
   const sender = senderOf(message);
   const url = look.head.urlOf(message);
   const widget = widgetOf(message);
@@ -83,42 +110,42 @@ function articleOf(id: string, message: MessageFields, look: ArticleLook): strin
   // One of the twelve colours of the style sheet: the same for the same sender.
   const colour = typeof user === 'number' ? Math.abs(Math.trunc(user)) % 12 : sender.length % 12;
   return [
-    `<article id="${escaped(id)}">`,
+    `<article id="${escaped(id)}"${isMore ? ' class="more"' : ''}>`,
     `<div class="avatar c${colour}" aria-hidden="true">${initialsOf(sender, look)}</div>`,
     `<div class="by">${by}</div>`,
-    `<div class="content${isAction ? ' action' : ''}" dir="auto">${contentOf(message, sender, look, widget)}</div>`,
+    `<div class="content${isAction ? ' action' : ''}" dir="auto">${content}</div>`,
     reactions.length === 0 ? '' : `<ul class="reactions">${reactions.join('')}</ul>`,
     '</article>',
     '',
   ].join('\n');
 }
 
-function contentOf(
-  message: MessageFields,
-  sender: string,
-  { sanitized }: ArticleLook,
-  widget: ReturnType<typeof widgetOf>,
-): string {
-  if (widget?.shown) {
-    const items = widget.shown.items.map((item) => `<li>${escaped(item)}</li>`);
-    return `<p>${escaped(widget.shown.title)}</p><ul>${items.join('')}</ul>`;
+function contentOf(message: MessageFields, { sanitized }: ArticleLook): string {
+  const shown = widgetOf(message)?.shown;
+  if (shown) {
+    const most = Math.max(1, ...shown.items.map(({ votes = 0 }) => votes));
+    const items = shown.items.map(({ text, votes }) => {
+      const bar = votes === undefined ? '' : `<meter max="${most}" value="${votes}"></meter>`;
+      return `<li>${bar}${escaped(text)}</li>`;
+    });
+    return `<p><strong>${escaped(shown.title)}</strong></p><ul class="items">${items.join('')}</ul>`;
   }
   const { content, mark } = renderedOf(message);
   const rest = mark === undefined ? '' : `<p>${mark}</p>`;
   if (!isHtml(message)) return `<p class="source">${escaped(content)}</p>${rest}`;
   const html = sanitized(content) + rest;
-  return message['is_me_message'] === true ? html.replace(/^<p>\/me/, `<p>* ${escaped(sender)}`) : html;
+  return message['is_me_message'] === true ? html.replace(/^<p>\/me/, `<p>* ${escaped(senderOf(message))}`) : html;
 }
 
-function footOf(conversations: ReadonlyMap<string, string>, { pages }: PageHead): string {
+function footOf(conversations: PageForm['conversations'], { pages }: PageHead): string {
   const items = [...conversations].map(
-    ([name, id]) => `<li><a href="#${escaped(id)}"><bdi>${escaped(name)}</bdi></a></li>`,
+    ([name, { id }]) => `<li><a href="#${escaped(id)}"><bdi>${escaped(name)}</bdi></a></li>`,
   );
   return [
     '</main>',
     `<nav id="conversations"><h2>Conversations</h2><ul>${items.join('\n')}</ul></nav>`,
     ...navigation(pages),
-    '<footer><p>Files that messages link to are not part of this page: the links lead to the archive where it keeps them, and to the server otherwise.</p></footer>',
+    '<footer><p>Links to attached files lead to where the archive or this folder keeps them, and to the server otherwise.</p></footer>',
     `<script>${script}</script>`,
     '</body>',
     '</html>',

@@ -13,8 +13,8 @@ export interface LinkTargets {
 }
 
 /**
- * Makes of a message's HTML one that runs nothing and loads nothing: an allow-list of tags, classes and link schemes, images as links. Spoilers
- * become `details`, mathematics its TeX source. Made once for many messages: the sanitizer prepares its options.
+ * Makes of a message's HTML one that runs nothing, and loads nothing but kept pictures: an allow-list of tags, classes and link schemes, other
+ * images as links. Spoilers become `details`; mathematics stays MathML. Made once for many messages: the sanitizer prepares its options.
  */
 export function sanitizer(targets: LinkTargets): (html: string) => string {
   const options = optionsFor(targets);
@@ -24,7 +24,19 @@ export function sanitizer(targets: LinkTargets): (html: string) => string {
 
 const tags = (
   'p br hr div span blockquote pre code h1 h2 h3 h4 h5 h6 ul ol li table thead tbody tr th td strong em del b i s sub sup u a time ' +
-  'details summary'
+  'details summary img'
+).split(' ');
+
+/** What the server's MathML is made of: presentation alone, and the TeX source that browsers do not show. */
+const mathTags = (
+  'math semantics annotation mrow mi mn mo ms mtext mspace mstyle mpadded mphantom mfrac msqrt mroot msub msup msubsup munder mover munderover ' +
+  'mmultiscripts mprescripts mtable mtr mtd menclose'
+).split(' ');
+
+/** Attributes that place the parts of a formula; none of them leads anywhere. */
+const mathAttributes = (
+  'display displaystyle scriptlevel mathvariant stretchy fence separator form accent accentunder lspace rspace minsize maxsize movablelimits ' +
+  'width height depth linethickness columnalign columnspacing rowspacing encoding'
 ).split(' ');
 
 /** Classes that the style sheet of the page knows. */
@@ -32,14 +44,10 @@ const classes = {
   span: ['user-mention', 'user-group-mention', 'topic-mention', 'silent', 'emoji', 'highlight', 'tex-error'],
   div: ['codehilite', 'spoiler-content', 'preview'],
   details: ['spoiler'],
-  code: ['tex'],
   a: ['upload'],
   th: ['center', 'right'],
   td: ['center', 'right'],
 };
-
-/** Parts of MathML whose text repeats what its TeX source says. */
-const mathParts = ['mrow', 'mi', 'mn', 'mo', 'ms', 'mtext', 'mspace', 'mstyle'];
 
 /** A tag whose text the sanitizer drops: what is renamed to it disappears. */
 const dropped = 'template';
@@ -48,9 +56,15 @@ const dropped = 'template';
 const nestingLimit = 100;
 
 function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
+  // The target of the last link of a block: the preview of a picture is inside the link to it.
+  let linked = '';
   return {
-    allowedTags: tags,
-    allowedAttributes: { a: ['href', 'rel', 'title'], time: ['datetime'], ol: ['start'], span: ['title'] },
+    allowedTags: [...tags, ...mathTags],
+    allowedAttributes: {
+      ...{ a: ['href', 'rel', 'title'], time: ['datetime'], ol: ['start'], span: ['title'] },
+      img: ['src', 'alt', 'loading'],
+      ...Object.fromEntries(mathTags.map((tag) => [tag, mathAttributes])),
+    },
     // No attribute holds a style; without this the sanitizer loads a parser of CSS.
     parseStyleAttributes: false,
     allowedClasses: classes,
@@ -60,13 +74,18 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
     nestingLimit,
     nonTextTags: ['script', 'style', 'textarea', 'option', 'noscript', 'iframe', 'object', 'svg', dropped],
     transformTags: {
-      ...Object.fromEntries(mathParts.map((part) => [part, () => ({ tagName: dropped, attribs: {} })])),
-      a: (_tag, attribs) => ({ tagName: 'a', attribs: linkAttributes(attribs, targets) }),
-      img: (_tag, attribs) => picture(attribs, targets),
+      a: (_tag, attribs) => {
+        linked = attribs['href'] ?? '';
+        return { tagName: 'a', attribs: linkAttributes(attribs, targets) };
+      },
+      img: (_tag, attribs) => picture(attribs, linked, targets),
       span: (tagName, attribs) =>
         has(attribs, 'katex-html') ? { tagName: dropped, attribs: {} } : inline(tagName, attribs),
-      div: (_tag, attribs) => block(attribs),
-      annotation: () => ({ tagName: 'code', attribs: { class: 'tex' } }),
+      div: (_tag, attribs) => {
+        linked = '';
+        return block(attribs);
+      },
+      time: (tagName, attribs) => inWords(tagName, attribs),
       th: aligned,
       td: aligned,
     },
@@ -86,12 +105,26 @@ function linkAttributes({ href = '', title }: sanitizeHtml.Attributes, targets: 
   };
 }
 
-/** An image inside a link is that link's text; alone it becomes a link to where it is. */
-function picture(attribs: sanitizeHtml.Attributes, targets: LinkTargets): sanitizeHtml.Tag {
+/** Suffixes of the pictures that every browser draws. */
+const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
+
+/** A kept picture is shown; another image inside a link is that link's text, and alone it is a text with its address. */
+function picture(attribs: sanitizeHtml.Attributes, linked: string, targets: LinkTargets): sanitizeHtml.Tag {
   const { src = '', alt } = attribs;
   if (has(attribs, 'emoji')) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt ?? '' };
+  const upload = uploadAt(linked);
+  const kept = upload !== undefined && drawn.test(upload) ? targets.fileAt(upload) : undefined;
+  if (kept !== undefined)
+    return { tagName: 'img', attribs: { src: kept, alt: alt ?? upload?.replace(/^.*\//, '') ?? '', loading: 'lazy' } };
   const target = targets.resolve(src);
   return { tagName: 'span', attribs: { title: target }, text: `[image${alt === undefined ? '' : `: ${alt}`}]` };
+}
+
+/** A moment as `Tue, 13 Jan 2026 09:45 UTC`, the zone of the page. */
+function inWords(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
+  const moment = new Date(attribs['datetime'] ?? '');
+  if (Number.isNaN(moment.getTime())) return { tagName, attribs };
+  return { tagName, attribs, text: `${moment.toUTCString().replace(/:\d\d GMT$/, '')} UTC` };
 }
 
 function inline(tagName: string, attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {

@@ -6,7 +6,13 @@ interface Widget {
   /** `poll`, `todo`, or whatever the server calls it. */
   readonly kind: string;
   /** What it shows now, in place of the command that made it; undefined for a kind that is not known here. */
-  readonly shown?: { readonly title: string; readonly items: readonly string[] } | undefined;
+  readonly shown?: { readonly title: string; readonly items: readonly WidgetItem[] } | undefined;
+}
+
+interface WidgetItem {
+  readonly text: string;
+  /** How many people chose it; absent where nothing is to be chosen. */
+  readonly votes?: number;
 }
 
 /**
@@ -70,7 +76,7 @@ function pollOf({ question, options }: MessageFields): Changing {
       title: title || 'Poll',
       items: [...choices].map(([key, text]) => {
         const count = votes.get(key)?.size ?? 0;
-        return `${text}: ${count} ${count === 1 ? 'vote' : 'votes'}`;
+        return { text: `${text}: ${count} ${count === 1 ? 'vote' : 'votes'}`, votes: count };
       }),
     }),
   };
@@ -95,7 +101,7 @@ function tasksOf({ task_list_title: begun, tasks: given }: MessageFields): Chang
     },
     shown: () => ({
       title: title || 'Task list',
-      items: [...tasks].map(([key, text]) => `[${done.has(key) ? 'x' : ' '}] ${text}`),
+      items: [...tasks].map(([key, text]) => ({ text: `[${done.has(key) ? 'x' : ' '}] ${text}` })),
     }),
   };
 }

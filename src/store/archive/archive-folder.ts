@@ -4,6 +4,7 @@ import { usage } from '../../core/failure.ts';
 import { codeOf, exists, isMissing, storageFailure, openFile, writeWhole } from '../disk/files.ts';
 import { folderFailure, makeFolder } from '../disk/private-folder.ts';
 import { acquireLock, type Surroundings } from '../lock/lock.ts';
+import { filesFolder, keptName } from './kept-file.ts';
 
 const lockName = 'lock';
 
@@ -63,15 +64,20 @@ export async function namesIn(folder: string): Promise<string[]> {
 const headBytes = 1024;
 
 /**
- * The files of a folder that are all documents of one kind: each has a name of the kind and bears its mark; names that begin with a dot
- * are passed over. None where the folder is missing. @throws Failure usage naming the first other file
+ * The files of a folder that are all documents of one kind, each with a name of the kind and its mark, or attached files in their own folder;
+ * names that begin with a dot are passed over. None where the folder is missing. @throws Failure usage naming the first other file
  */
 export async function documentsIn(
   folder: string,
   kind: { readonly name: RegExp; readonly mark: string },
 ): Promise<string[]> {
-  const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort();
+  const found = await namesIn(folder);
+  const kept = found.includes(filesFolder) ? await namesIn(join(folder, filesFolder)) : [];
+  const names = [...found.filter((name) => name !== filesFolder), ...kept.map((name) => `${filesFolder}/${name}`)]
+    .filter((name) => !/(^|\/)\./.test(name))
+    .sort();
   for (const name of names) {
+    if (keptName.test(name)) continue;
     if (kind.name.test(name) && (await beginningOf(join(folder, name))).includes(kind.mark)) continue;
     throw usage(
       `${folder} holds ${name}, which is not of an earlier export`,

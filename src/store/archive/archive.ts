@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { readdir } from '../../core/outside.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { commandLine, shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import {
   damageOf,
@@ -13,7 +12,7 @@ import {
   type Lists,
   isKeptAside,
 } from './archive-lists.ts';
-import { namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
+import { isFolder, namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
 import {
   damagedHead,
   laterMembers,
@@ -65,18 +64,35 @@ export async function inspectArchive(folder: string): Promise<Archive> {
   const read = await readManifest(folder);
   // The files first: of those that another process adds now, the list names each but the last.
   const names = await namesIn(folder);
-  if (!read && !names.includes('parts.ndjson')) throw await noArchive(folder, names);
+  if (!read && !isArchive(names)) throw noArchive(folder);
   return archiveIn(folder, read ?? { problem: 'it is missing' }, names, await readLists(folder));
 }
 
-/** A pull of all channels leaves an archive in each folder of the folder. */
-async function noArchive(folder: string, names: readonly string[]): Promise<Failure> {
-  const entries = names.length === 0 ? [] : await readdir(folder, { withFileTypes: true });
-  for (const { name } of entries.filter((entry) => entry.isDirectory())) {
+/**
+ * The folders of archives that a folder is or holds, by the numbers in their names: a pull of all channels and a purge of topics leave one
+ * in each folder of it.
+ * @throws Failure usage where there is none; config where a folder cannot be listed
+ */
+export async function archivesIn(folder: string): Promise<readonly [string, ...string[]]> {
+  const names = await namesIn(folder);
+  if (isArchive(names)) return [folder];
+  const found: string[] = [];
+  for (const name of names.sort(byNumber.compare)) {
     const inside = join(folder, name);
-    if ((await namesIn(inside)).includes(manifestFile))
-      return usage(`${folder} is a folder of archives`, `Give one of them, such as ${shellWord(inside)}.`);
+    if ((await isFolder(inside)) && isArchive(await namesIn(inside))) found.push(inside);
   }
+  const [first, ...others] = found;
+  if (first === undefined) throw noArchive(folder);
+  return [first, ...others];
+}
+
+const byNumber = new Intl.Collator('en', { numeric: true });
+
+function isArchive(names: readonly string[]): boolean {
+  return names.includes(manifestFile) || names.includes('parts.ndjson');
+}
+
+function noArchive(folder: string): Failure {
   return usage(`${folder} holds no archive`, `Make one: ${commandLine('archive pull', [folder], { channel: 'NAME' })}`);
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { isObject } from '../../core/json.ts';
+import type { FileHandle } from '../../core/outside.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import { hashOf, isMissing, openFile, storageFailure, writeWhole } from '../disk/files.ts';
+import { hashOf, isMissing, openFile, remove, storageFailure, writeWhole } from '../disk/files.ts';
 import { makeFolder } from '../disk/private-folder.ts';
 
 /** What is known of an attached file: a line of files.ndjson (docs/archive-format.md, Attached files). */
@@ -29,7 +30,8 @@ export function isKept(record: FileRecord | undefined): record is KeptFile {
 /** The folder of attached files inside an archive. */
 export const filesFolder = 'files';
 
-const ownName = /^files\/[0-9a-f]{16}-[A-Za-z0-9._-]+$/;
+/** The names that this program gives to attached files. */
+export const keptName = /^files\/[0-9a-f]{16}-[A-Za-z0-9._-]+$/;
 
 /** The record that a line of files.ndjson is; undefined for any other line. */
 export function fileRecordIn(record: unknown): FileRecord | undefined {
@@ -37,7 +39,7 @@ export function fileRecordIn(record: unknown): FileRecord | undefined {
   const { path, file, bytes, sha256, refused } = record;
   if (typeof path !== 'string') return undefined;
   if (typeof refused === 'string') return { path, refused };
-  const isFile = typeof file === 'string' && ownName.test(file) && typeof bytes === 'number';
+  const isFile = typeof file === 'string' && keptName.test(file) && typeof bytes === 'number';
   return isFile && typeof sha256 === 'string' ? { path, file, bytes, sha256 } : undefined;
 }
 
@@ -78,7 +80,11 @@ export async function writeKeptFile(
 }
 
 /** Reads an attached file and compares it with its line; undefined where it is whole. @throws Failure config where it cannot be read */
-export async function problemOfKept(folder: string, { file, bytes, sha256 }: KeptFile): Promise<string | undefined> {
+export async function problemOfKept(
+  folder: string,
+  { file, bytes, sha256 }: KeptFile,
+  use?: (chunk: Buffer) => Promise<void>,
+): Promise<string | undefined> {
   const hash = createHash('sha256');
   let size = 0;
   try {
@@ -86,6 +92,7 @@ export async function problemOfKept(folder: string, { file, bytes, sha256 }: Kep
       const part = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
       hash.update(part);
       size += part.length;
+      await use?.(part);
     }
   } catch (cause) {
     if (isMissing(cause)) return 'the file is missing';
@@ -93,4 +100,12 @@ export async function problemOfKept(folder: string, { file, bytes, sha256 }: Kep
   }
   if (size !== bytes) return `${size} bytes; files.ndjson says ${bytes}`;
   return hash.digest('hex') === sha256 ? undefined : 'the content changed: its SHA-256 is not that of files.ndjson';
+}
+
+/** Copies an attached file for all whom the umask allows; what is wrong with it, and then no copy is left. @throws Failure config, unavailable */
+export async function copyKept(folder: string, kept: KeptFile, target: string): Promise<string | undefined> {
+  const copy = (file: FileHandle) => problemOfKept(folder, kept, (chunk) => file.writeFile(chunk));
+  const problem = await writeWhole(target, copy, 0o666);
+  if (problem !== undefined) await remove(target);
+  return problem;
 }

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { JSDOM } from 'jsdom';
 import { afterAll, describe, expect, test } from 'vitest';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
@@ -111,9 +112,11 @@ describe('archive export', () => {
       ...{ exitCode: 0, stdout: '' },
       stderr: `${out} is written: index.html and 3 pages\n`,
     });
-    expect(files).toEqual(['index.html', 'messages-0001.html', 'messages-0002.html', 'messages-0003.html']);
+    expect(files).toEqual([
+      ...['index.html', 'messages-0001.html', 'messages-0002.html', 'messages-0003.html', 'search.html'],
+    ]);
     const ids = [first, second, third].map((page) =>
-      [...page.matchAll(/<article id="m(\d+)">/g)].map(([, id]) => Number(id)),
+      [...page.matchAll(/<article id="m(\d+)"/g)].map(([, id]) => Number(id)),
     );
     expect(ids).toEqual([idsBetween(1, 2000), idsBetween(2001, 4000), idsBetween(4001, 4500)]);
     expect(first).toContain('<a href="messages-0003.html#m4500">to 4500</a>');
@@ -123,15 +126,12 @@ describe('archive export', () => {
       2, 2, 2,
     ]);
     expect(second).toContain(
-      '<a href="messages-0001.html">Older messages</a> <a href="index.html">All pages</a> <a href="messages-0003.html">Newer messages</a>',
+      '<a href="messages-0001.html">Older messages</a> <a href="index.html">All pages</a> <a href="search.html">Search all messages</a> <a href="messages-0003.html">Newer messages</a>',
     );
     expect(first).not.toContain('Older messages');
-    expect(index.match(/href="messages-0002\.html[^"]*"/g)).toEqual([
-      'href="messages-0002.html"',
-      'href="messages-0002.html#m2001"',
-    ]);
+    expect(index.match(/href="messages[^"]*"/g)).toEqual(['href="messages-0001.html#m1"']);
     expect(index).not.toContain('<script');
-    expect(files.map((file) => statSync(join(out, file)).mode & 0o777)).toEqual([0o644, 0o644, 0o644, 0o644]);
+    expect(new Set(files.map((file) => statSync(join(out, file)).mode & 0o777))).toEqual(new Set([0o644]));
     expect(statSync(out).mode & 0o777).toBe(0o755);
   });
 
@@ -164,8 +164,8 @@ describe('archive export', () => {
     const { exitCode } = await server.run(`archive export ${short} -o html --to ${out}`);
 
     expect(exitCode).toBe(0);
-    expect(before).toEqual(['index.html', 'messages-0001.html', 'messages-0002.html']);
-    expect(readdirSync(out).sort()).toEqual(['index.html', 'messages-0001.html']);
+    expect(before).toEqual(['index.html', 'messages-0001.html', 'messages-0002.html', 'search.html']);
+    expect(readdirSync(out).sort()).toEqual(['index.html', 'messages-0001.html', 'search.html']);
     expect(readFileSync(join(out, 'messages-0001.html'), 'utf8')).toContain('id="m2500"');
   });
 
@@ -222,7 +222,7 @@ describe('archive export', () => {
     const file = await server.run(`archive export ${folder} -o ndjson --to ${out}`);
 
     expect(page.exitCode).toBe(8);
-    expect(page.stdout).toContain('<article id="m1000">');
+    expect(page.stdout).toContain('<article id="m1000"');
     expect(page.stdout.endsWith('</html>\n')).toBe(true);
     expect(page.stderr).toContain('the export ends before part 2');
     expect(file.exitCode).toBe(8);
@@ -299,6 +299,202 @@ describe('archive export', () => {
       expect(exitCode).toBe(8);
       expect(stderr).toContain('1 of 2 pages are written: the deadline of 1h was reached');
       expect(readdirSync(out)).toEqual(['messages-0001.html']);
+    });
+  });
+
+  describe('of a part', () => {
+    const parts = async (line: string, archive = archived()) => {
+      const { run, folder } = await archive;
+      return run(`archive export ${folder} ${line}`);
+    };
+    const fetched = async (line: string): Promise<number[]> => {
+      const { run } = await openSandbox();
+      const { stdout } = await run(`messages fetch --all -o ndjson ${line}`);
+      return idsIn(stdout);
+    };
+    const idsIn = (stdout: string): number[] =>
+      stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => (JSON.parse(line) as { id: number }).id);
+
+    test.each([
+      '--topic LUNCH',
+      '--sender 10',
+      '--sender user10@harbour.example',
+      '--topic lunch --sender 10',
+      '--since 2026-01-13T00:00:00Z --until 2026-01-16T00:00:00Z',
+      "--channel '#narrow/channel/1-general/topic/lunch'",
+    ])('%s: the messages that messages fetch gives, byte for byte', async (line) => {
+      const ids = await fetched(line.includes('narrow') ? line : `--channel general ${line}`);
+      const { exitCode, stdout } = await parts(`-o ndjson ${line}`);
+      const whole = (await parts('-o ndjson')).stdout;
+
+      expect(exitCode).toBe(0);
+      expect(ids.length).toBeGreaterThan(0);
+      expect(ids.length).toBeLessThan(364);
+      expect(idsIn(stdout)).toEqual(ids);
+      expect(whole.split('\n')).toEqual(expect.arrayContaining(stdout.split('\n')));
+    });
+
+    test('several of one option: any of them; a name and me mean a sender too', async () => {
+      const one = async (line: string): Promise<number[]> => idsIn((await parts(`-o ndjson ${line}`)).stdout);
+      const [lunch, onboarding] = [await one('--topic lunch'), await one('--topic onboarding')];
+      expect(await one('--topic lunch --topic onboarding')).toEqual([...lunch, ...onboarding].sort((a, b) => a - b));
+      expect(await one("--sender 'Ines Okafor'")).toEqual(await one('--sender 10'));
+      const { head } = await archived().then(async ({ run, folder }) => ({
+        head: JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as { account: string },
+        ran: await run(`archive verify ${folder}`),
+      }));
+      expect(await one('--sender me')).toEqual(await one(`--sender ${head.account}`));
+    });
+
+    test.each(['html', 'markdown'])('%s says how many there are and by what they were chosen', async (format) => {
+      const { stdout } = await parts(`-o ${format} --topic lunch --sender 10 --since 2026-01-01T00:00:00Z`);
+      const note = /\d+ messages from .*/.exec(stdout)?.[0].replace(/<.*|127.0.0.1:\d+/g, '');
+      expect(note).toBe(
+        '2 messages from , as mara@harbour.example sees them; selected by channel general. Only those with topic lunch; sender 10; since 2026-01-01T00:00:00Z.',
+      );
+    });
+
+    test('nothing chosen is an empty document and a warning', async () => {
+      const { exitCode, stdout, stderr } = await parts('-o ndjson --sender 99');
+      expect({ exitCode, stdout, stderr }).toEqual({
+        exitCode: 0,
+        stdout: '',
+        stderr: '{"warning":"no archived message is chosen"}\n',
+      });
+    });
+
+    test.each([
+      ['--since 2026-02-01 --until 2026-01-01', 'is not before --until'],
+      ["--channel '#narrow/dm/7,9'", "'dm' is none of them"],
+      ["--channel 'https://elsewhere.test/#narrow/channel/1-general'", 'elsewhere.test'],
+    ])('%s is exit 2, and nothing is written', async (line, problem) => {
+      const { exitCode, stdout, stderr } = await parts(`-o ndjson ${line}`);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+      expect(stderr).toContain(problem);
+    });
+  });
+
+  test('text is the conversation that messages fetch shows', async () => {
+    const { run, folder } = await archived();
+    const { stdout } = await run(`archive export ${folder} -o text --topic lunch`);
+    const fetched = await run('messages fetch --channel general --topic lunch --all -o text');
+    expect(stdout).toContain('  Ines Okafor\n  Soup place or the falafel truck?\n');
+    expect(stdout).toBe(fetched.stdout);
+  });
+
+  describe('of all channels', () => {
+    const pulled = async () => {
+      const service = await openSandbox();
+      const folder = join(emptyHome(), 'all');
+      await service.run(`archive pull ${folder} --all-channels --both`);
+      const names = readdirSync(folder).sort((one, other) => parseInt(one) - parseInt(other));
+      return { ...service, folder, names, out: join(folder, '..', 'site') };
+    };
+
+    test.each(['ndjson', 'csv --no-header', 'text', 'csv --no-header --raw-content'])(
+      '%s is that of each channel, one after the other',
+      async (format) => {
+        const { run, folder, names } = await pulled();
+        const single: string[] = [];
+        for (const name of names) single.push((await run(`archive export ${join(folder, name)} -o ${format}`)).stdout);
+
+        const { exitCode, stdout } = await run(`archive export ${folder} -o ${format}`);
+
+        expect(exitCode).toBe(0);
+        expect(names.length).toBeGreaterThan(2);
+        expect(stdout.replace(/\n+/g, '\n')).toBe(single.join('').replace(/\n+/g, '\n'));
+      },
+    );
+
+    test('markdown and one html page have all messages under one head, and links from channel to channel', async () => {
+      const { run, sandbox, folder, names } = await pulled();
+      const random = names.find((name) => name.startsWith('3-')) ?? '';
+      const first = JSON.parse(
+        readFileSync(join(folder, random, 'rendered-000001.ndjson'), 'utf8').split('\n')[0] ?? '',
+      ) as { id: number };
+      sandbox.state.post({
+        channel: 'general',
+        topic: 'lunch',
+        content: `[there](#narrow/channel/3-x/topic/x/near/${first.id})`,
+      });
+      await run(`archive pull ${folder} --all-channels`);
+      const count = names.reduce(
+        (sum, name) => sum + readFileSync(join(folder, name, 'rendered-000001.ndjson'), 'utf8').split('\n').length - 1,
+        1,
+      );
+
+      const page = await run(`archive export ${folder} -o html`);
+      const text = await run(`archive export ${folder} -o markdown`);
+
+      expect(page.stdout.match(/<article /g)).toHaveLength(count);
+      expect(page.stdout).toContain(`<a href="#m${first.id}">there</a>`);
+      for (const { stdout } of [page, text]) expect(stdout).toContain(`${count} messages from 127.0.0.1`);
+      expect(text.stdout.match(/^# /gm)).toHaveLength(1);
+    });
+
+    test('a site has an index of channels and topics with number and days, and every link in it leads to what is there', async () => {
+      const { run, folder, names, out } = await pulled();
+
+      const { exitCode, stderr } = await run(`archive export ${folder} -o html --to ${out}/`);
+      const files = readdirSync(out);
+      const index = new JSDOM(readFileSync(join(out, 'index.html'), 'utf8')).window.document;
+      const topics = (await run('topic list general -o json')).stdout;
+
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain(`index.html and ${names.length} pages`);
+      const text = (selector: string): string[] =>
+        [...index.querySelectorAll(selector)].map(({ textContent }) => textContent.replace(/\s+/g, ' '));
+      expect(text('h2')).toEqual([
+        ...names.map((name) => expect.stringContaining(name.replace(/^\d+-/, '')) as string),
+      ]);
+      const rows = [...(index.querySelectorAll('table')[1]?.querySelectorAll('tbody tr') ?? [])].map((row) =>
+        [...row.children].map(({ textContent }) => textContent),
+      );
+      const days = (first: string, last: string): string => (first === last ? first : `${first} to ${last}`);
+      const known = (
+        JSON.parse(topics) as { topic_name: string; messages: number; first_time: string; last_time: string }[]
+      ).map(({ topic_name, messages, first_time, last_time }) => [
+        topic_name || 'general chat',
+        String(messages),
+        days(first_time.slice(0, 10), last_time.slice(0, 10)),
+      ]);
+      expect(rows.sort()).toEqual(known.sort());
+      const links = [...index.querySelectorAll('a')].map((link) => link.getAttribute('href') ?? '');
+      for (const link of links) {
+        const [file = '', id = ''] = link.split('#');
+        if (file !== '') expect(files).toContain(file);
+        const at = readFileSync(join(out, file === '' ? 'index.html' : file), 'utf8');
+        if (id !== '') expect(at).toContain(`id="${id}"`);
+      }
+      expect(links.length).toBeGreaterThan(10);
+    });
+
+    test('one channel of all is chosen as messages are', async () => {
+      const { run, folder, names, out } = await pulled();
+      await run(`archive export ${folder} -o html --to ${out}/ --channel 3`);
+      const single = await run(
+        `archive export ${join(folder, names.find((name) => name.startsWith('3-')) ?? '')} -o ndjson`,
+      );
+      const chosen = await run(`archive export ${folder} -o ndjson --channel 3`);
+      expect(readdirSync(out).sort()).toEqual(['index.html', 'messages-0001.html', 'search.html']);
+      expect(chosen.stdout).toBe(single.stdout);
+    });
+
+    test('a channel without the form is exit 2 with its folder; archives of two servers are exit 2', async () => {
+      const { run, folder } = await pulled();
+      const other = await openChatServer({ messages: topicOf('lunch', [1]) });
+      await run(`archive pull ${join(folder, '100-source')} --channel general --raw-content`);
+
+      const lacking = await run(`archive export ${folder} -o html`);
+      await other.run(`archive pull ${join(folder, '101-other')} --channel 5`);
+      const mixed = await run(`archive export ${folder} -o ndjson`);
+
+      expect([lacking.exitCode, mixed.exitCode]).toEqual([2, 2]);
+      expect(lacking.stderr).toContain('100-source --both');
+      expect(mixed.stderr).toContain('holds archives of');
     });
   });
 

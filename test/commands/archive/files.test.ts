@@ -2,11 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { emptyHome, openSandbox, runAlone } from '../../helpers/run.ts';
 import { needs } from '../../helpers/needs.ts';
+
+const umask = process.umask(0o022);
+afterAll(() => void process.umask(umask));
 
 const linkTo = (path: string): string => `[file](/user_uploads/${path})`;
 
@@ -274,6 +277,68 @@ test('--max-file-size ends a file that is larger after as many bytes, and asks o
   expect(existsSync(join(folder, 'files'))).toBe(false);
 });
 
+describe('--to a folder has the kept files that its pages link to', () => {
+  const exported = async (options = '') => {
+    const place = await withFiles(['2/ab/x1/plan.pdf', '2/cd/y2/photo.png']);
+    const { run, folder } = place;
+    await run(`archive pull ${folder} ${selection} --files`);
+    const out = join(folder, '..', 'out');
+    const line = `archive export ${folder} -o html --to ${out}/ ${options}`;
+    return { ...place, ran: await run(line), again: () => run(line), out };
+  };
+  const pageIn = (out: string): string => readFileSync(join(out, 'messages-0001.html'), 'utf8');
+
+  test('each under its name in the archive, readable as the umask says, and links to it', needs('modes'), async () => {
+    const { ran, folder, out } = await exported();
+    const [plan, photo] = filesIn(folder).map(({ file = '' }) => file);
+
+    expect(ran).toMatchObject({
+      exitCode: 0,
+      stderr: `${out}/ is written: index.html and 1 page, attached files: 2\n`,
+    });
+    for (const file of [plan, photo]) {
+      expect(pageIn(out)).toContain(`<a href="${file}">file</a>`);
+      expect(readFileSync(join(out, String(file)))).toEqual(readFileSync(join(folder, String(file))));
+      expect(statSync(join(out, String(file))).mode & 0o777).toBe(0o644);
+    }
+  });
+
+  test('and none that only messages link to which are not chosen; a further export removes it', async () => {
+    const { run, sandbox, ran, out, folder } = await exported();
+    sandbox.state.post({ channel: 'general', topic: 'plans', content: 'no file' });
+    await run(`archive pull ${folder}`);
+    const now = new Date(Date.now() - 3_600_000).toISOString();
+
+    const { exitCode } = await run(`archive export ${folder} -o html --to ${out}/ --topic nowhere --since ${now}`);
+
+    expect([ran.exitCode, exitCode]).toEqual([0, 0]);
+    expect(readdirSync(join(out, 'files'))).toEqual([]);
+    expect(readdirSync(out).sort()).toEqual(['files', 'index.html', 'search.html']);
+  });
+
+  test('a damaged one is named, exit 8, and the site is whole all the same', async () => {
+    const { again, folder, out } = await exported();
+    const [, photo] = filesIn(folder).map(({ file = '' }) => file);
+    writeFileSync(join(folder, String(photo)), 'x');
+
+    const { exitCode, stderr } = await again();
+
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain(`${String(photo)}: 1 bytes; files.ndjson says`);
+    expect(readdirSync(out).sort()).toEqual(['files', 'index.html', 'messages-0001.html', 'search.html']);
+  });
+
+  test('a file of somebody else in its folder is exit 2, and nothing is written', async () => {
+    const { again, out } = await exported();
+    writeFileSync(join(out, 'files', 'mine.txt'), 'x');
+
+    const { exitCode, stderr } = await again();
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('holds files/mine.txt, which is not of an earlier export');
+  });
+});
+
 test('html and markdown link to kept files, seen from the document, and to the server for the others', async () => {
   const { run, sandbox, folder } = await withFiles(['2/ab/x1/plan.pdf']);
   await run(`archive pull ${folder} ${selection} --files --both`);
@@ -285,7 +350,7 @@ test('html and markdown link to kept files, seen from the document, and to the s
 
   const ran = [
     await run(`archive export ${folder} -o html --to ${join(home, 'page.html')}`),
-    await run(`archive export ${folder} -o html --to ${join(home, 'out')} --pages several`),
+    await run(`archive export ${folder} -o html --to ${join(home, 'out')} --pages several --no-files`),
     await run(`archive export ${folder} -o markdown --to ${join(home, 'text.md')}`),
   ];
 
@@ -297,6 +362,7 @@ test('html and markdown link to kept files, seen from the document, and to the s
     /<a href="http:[^"]*\/user_uploads\/2\/cd\/y2\/later.bin" rel="noopener noreferrer" class="upload">file<\/a>/,
   );
   expect(readFileSync(join(home, 'out', 'messages-0001.html'), 'utf8')).toContain(`<a href="../archive/${kept}"`);
+  expect(readdirSync(join(home, 'out'))).not.toContain('files');
   const text = readFileSync(join(home, 'text.md'), 'utf8');
   expect(text).toContain(`[file](archive/${kept})`);
   expect(text).toContain('[file](/user_uploads/2/cd/y2/later.bin)');

@@ -1,19 +1,10 @@
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { forgetState, headOf, seeAsItIs } from '../../helpers/archive.ts';
 import { idsBetween, openChatServer, topicOf, type ChatServer } from '../../helpers/chat-server.ts';
-import { emptyHome } from '../../helpers/run.ts';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 /** An archive of 2,500 messages in both forms, in three parts. */
 async function archived(options = {}): Promise<{ server: ChatServer; folder: string }> {
@@ -332,18 +323,71 @@ test.each([
   expect(ran.stderr).toContain(message);
 });
 
-test('a folder of several archives is none, and one of them is named', async () => {
-  const server = await openChatServer({ messages: [] });
-  const folder = emptyHome();
-  for (const name of ['1-general', '2-a b']) {
-    mkdirSync(path(folder, name));
-    writeFileSync(join(folder, name, 'archive.json'), '{}');
-  }
+describe('a folder of archives', () => {
+  const kitchen = topicOf('lunch', idsBetween(1, 3), { stream_id: 5, channel: 'kitchen' });
+  const garden = topicOf('roses', idsBetween(10, 11), { stream_id: 12, channel: 'garden' });
+  const pulled = async () => {
+    const channels = [
+      { stream_id: 12, name: 'garden' },
+      { stream_id: 5, name: 'kitchen' },
+    ];
+    const server = await openChatServer({ messages: [...kitchen, ...garden], channels });
+    const folder = path(emptyHome(), 'all');
+    await server.run(`archive pull ${folder} --all-channels --both`);
+    return { server, folder, verify: () => server.run(`archive verify ${folder} -o json`) };
+  };
+  const whole = { part: null, file: null, problem: null, ids: null, problems: 0 };
 
-  const { exitCode, stderr } = await server.run(`archive verify ${folder}`);
+  test('has one verdict with a row for each, by the ids of the channels', async () => {
+    const { folder, verify } = await pulled();
 
-  expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/is a folder of archives\n\s*Give one of them, such as \S+\d-/);
+    const { exitCode, stdout, stderr } = await verify();
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '2 archives, 5 messages, parts: 2; no problem\n' });
+    expect(JSON.parse(stdout)).toEqual([
+      { ...whole, folder: join(folder, '5-kitchen'), messages: 3 },
+      { ...whole, folder: join(folder, '12-garden'), messages: 2 },
+    ]);
+  });
+
+  test('a damaged one is named with its first problem and their number, and what mends it mends it', async () => {
+    const { server, folder, verify } = await pulled();
+    const damaged = join(folder, '12-garden');
+    for (const form of ['rendered', 'source']) rmSync(path(damaged, `${form}-000001.ndjson`));
+
+    const { exitCode, stdout, stderr } = await verify();
+    const hint = /chatelaine (archive pull .+)$/m.exec(stderr)?.[1] ?? '';
+    const mended = await server.run(hint);
+    const after = await verify();
+
+    expect(exitCode).toBe(10);
+    expect(JSON.parse(stdout)).toEqual([
+      { ...whole, folder: join(folder, '5-kitchen'), messages: 3 },
+      {
+        ...{ part: 1, file: 'rendered-000001.ndjson', problem: 'the file is missing', ids: '10-11' },
+        ...{ folder: damaged, messages: 2, problems: 2 },
+      },
+    ]);
+    expect(stderr).toContain('2 archives, 5 messages, parts: 2; problems: 2, archives with problems: 1');
+    expect(stderr).toContain(`chatelaine archive verify ${damaged}`);
+    expect([mended.exitCode, after.exitCode]).toEqual([0, 0]);
+  });
+
+  test('the archives that topic delete leaves are verified together', async () => {
+    const { run } = await openSandbox();
+    const folder = path(emptyHome(), 'deleted');
+    for (const topic of ['lunch', 'onboarding'])
+      await run(`topic delete general ${topic} --confirm ${topic} --archive ${folder}`);
+
+    const { exitCode, stdout, stderr } = await run(`archive verify ${folder} -o json`);
+
+    expect(exitCode).toBe(0);
+    expect((JSON.parse(stdout) as { folder: string }[]).map((row) => row.folder.slice(folder.length + 1))).toEqual([
+      expect.stringMatching(/^1-lunch-/),
+      expect.stringMatching(/^1-onboarding-/),
+    ]);
+    expect(stderr).toMatch(/^2 archives, .*no problem$/m);
+  });
 });
 
 describe('what the last run left is recorded, and each advice mends', () => {

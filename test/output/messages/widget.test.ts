@@ -29,7 +29,14 @@ describe('a poll', () => {
     ];
     expect(widgetOf(message(poll, ...events))).toEqual({
       kind: 'poll',
-      shown: { title: 'Lunch *where*?', items: ['soup: 2 votes', 'rice: 0 votes', 'bread: 1 vote'] },
+      shown: {
+        title: 'Lunch *where*?',
+        items: [
+          { text: 'soup: 2 votes', votes: 2 },
+          { text: 'rice: 0 votes', votes: 0 },
+          { text: 'bread: 1 vote', votes: 1 },
+        ],
+      },
     });
   });
 
@@ -49,7 +56,7 @@ test('a to-do list has what was added, and what is done', () => {
   ];
   expect(widgetOf(message(list, ...events))?.shown).toEqual({
     title: 'Moving',
-    items: ['[x] boxes: ten of them', '[ ] van', '[ ] keys'],
+    items: [{ text: '[x] boxes: ten of them' }, { text: '[ ] van' }, { text: '[ ] keys' }],
   });
 });
 
@@ -69,7 +76,10 @@ test('each form for people shows it in place of the command that made it', () =>
   const text = conversation(look('table', { width: 80 })).row(given);
   expect(text).toContain('Ines  (poll)\n  Lunch *where*?\n  • soup: 1 vote\n  • rice: 0 votes\n');
   expect(markdown(head).row(given)).toContain('Lunch \\*where\\*?\n\n- soup: 1 vote\n- rice: 0 votes\n');
-  const html = '<p>Lunch *where*?</p><ul><li>soup: 1 vote</li><li>rice: 0 votes</li></ul>';
+  const bars = ['soup: 1 vote', 'rice: 0 votes'].map(
+    (text, index) => `<li><meter max="1" value="${1 - index}"></meter>${text}</li>`,
+  );
+  const html = `<p><strong>Lunch *where*?</strong></p><ul class="items">${bars.join('')}</ul>`;
   expect(page(head).row(given)).toContain(html);
 });
 

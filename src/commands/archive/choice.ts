@@ -1,0 +1,54 @@
+import { usage } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { utcText } from '../../core/moment.ts';
+import { matches } from '../../jobs/archive/choose-messages.ts';
+import type { Fields, Values } from '../../schema/field.ts';
+import { readLink } from '../../schema/link.ts';
+import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import { rangeOptions } from '../messages/range.ts';
+import { readTime, type TimeReading } from '../typed-time.ts';
+
+const { channel, topic, sender } = narrowOperators;
+const { since, until } = rangeOptions;
+
+/** The options that take a part of an archive: those of a selection of messages that an archive can tell. */
+export const choiceOptions = {
+  channel: { ...channel, help: `${channel.help}; of several, any` },
+  topic: { ...topic, help: `${topic.help}; of several, any` },
+  sender: { ...sender, placeholder: 'EMAIL|NAME|ID', help: `${sender.help}; of several, any` },
+  ...{ since, until },
+} as const satisfies Fields;
+
+/**
+ * What the typed values choose, and the words with which a document says it; nothing is undefined, where all is chosen.
+ * @throws Failure usage for a link of another host, a bad time, and a range that is empty
+ */
+export function readChoice(
+  typed: Values<typeof choiceOptions>,
+  { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
+  context: TimeReading,
+) {
+  const times = (['since', 'until'] as const).map((name) => {
+    const text = typed[name];
+    return text === undefined ? undefined : readTime(`--${name}`, text, context);
+  });
+  const [from = -Infinity, to = Infinity] = times;
+  if (from >= to) throw usage(`--since ${typed.since ?? ''} is not before --until ${typed.until ?? ''}`);
+  const groups = (['channel', 'topic', 'sender'] as const).flatMap((name) => {
+    const texts = (typed[name] ?? []).map((text) => (name === 'sender' && text === 'me' ? account : text));
+    const terms = (text: string) => (name === 'channel' ? readLink(text, site)?.terms : undefined);
+    const group = texts.map((text) => terms(text) ?? [narrowTerm(name, text)]);
+    return texts.length === 0 ? [] : [{ group, word: `${name} ${texts.join(', ')}` }];
+  });
+  const bounds = times.map((time, index) =>
+    time === undefined ? [] : `${index === 0 ? 'since' : 'until'} ${utcText(time / 1000)}`,
+  );
+  const words = [...groups.map(({ word }) => word), ...bounds.flat()];
+  const isChosen = (message: JsonObject): boolean => {
+    const time = Number(message['timestamp']) * 1000;
+    const isIn = time >= from && time < to;
+    return isIn && groups.every(({ group }) => group.some((terms) => terms.every((term) => matches(message, term))));
+  };
+  return { isChosen: words.length === 0 ? undefined : isChosen, words };
+}

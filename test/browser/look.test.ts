@@ -1,0 +1,185 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { page } from '../../src/output/messages/page.ts';
+import { openBrowser, type Browser } from '../helpers/chromium.ts';
+import { needs } from '../helpers/needs.ts';
+import { png } from '../helpers/png.ts';
+
+const start = Date.UTC(2026, 0, 13, 9, 45) / 1000;
+const people = ['', 'Ines Okafor', 'Tomás Ferreira', 'Mara Lindqvist'];
+let id = 0;
+const says = (sender_id: number, minutes: number, content: string, more = {}) => ({
+  ...{ id: (id += 1), sender_id, sender_full_name: people[sender_id], timestamp: start + minutes * 60, content },
+  ...{ content_type: 'text/html', stream_id: 5, display_recipient: 'kitchen', subject: 'lunch', ...more },
+});
+const katex = (source: string, math: string): string =>
+  `<span class="katex"><span class="katex-mathml"><math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><semantics>${math}<annotation encoding="application/x-tex">${source}</annotation></semantics></math></span><span class="katex-html" aria-hidden="true">never shown</span></span>`;
+const square =
+  '<mrow><mi>E</mi><mo>=</mo><mfrac><mrow><mi>m</mi><msup><mi>v</mi><mn>2</mn></msup></mrow><mn>2</mn></mfrac></mrow>';
+const votes = ['canned,0', 'canned,0', 'canned,0', 'canned,0', 'canned,1'].map((key, sender_id) => ({
+  ...{ sender_id, content: JSON.stringify({ type: 'vote', key, vote: 1 }) },
+}));
+const poll = {
+  widget_type: 'poll',
+  extra_data: { question: 'Where?', options: ['soup place', 'falafel truck', 'canteen'] },
+};
+const picture = (path: string): string =>
+  `<p><a href="/user_uploads/${path}">menu.png</a></p><div class="message_inline_image"><a href="/user_uploads/${path}" title="menu.png"><img src="/user_uploads/thumbnail/${path}/840x560.webp"></a></div>`;
+
+const messages = [
+  says(1, 0, '<p>Soup place or the falafel truck?</p>'),
+  says(1, 1, '<p>Please vote, the table is for <time datetime="2026-01-13T11:30:00Z">2026-01-13T11:30:00Z</time>.</p>'),
+  says(1, 2, '', { submessages: [{ sender_id: 1, content: JSON.stringify(poll) }, ...votes] }),
+  says(2, 4, picture('2/ab/x1/menu.png')),
+  says(2, 5, `<p>This one is not kept:</p>${picture('2/cd/y2/lost.png')}`, { last_edit_timestamp: start }),
+  says(3, 30, `<p>The energy of a falafel: ${katex('E=\\frac{mv^2}{2}', square)}</p>`),
+  says(
+    3,
+    50,
+    '<blockquote><p>quoted</p></blockquote><pre><code>const lunch = await falafel({ wide: "a line of code that is far too wide for a phone" });</code></pre>',
+  ),
+  says(1, 51, '<p>See you at noon.</p>', {
+    reactions: [{ reaction_type: 'unicode_emoji', emoji_code: '1f44d', emoji_name: 'thumbs_up' }],
+  }),
+  says(1, 52, '<p>Bring <a href="#narrow/near/1">cash</a>.</p>', { subject: 'errands' }),
+];
+
+const red = [200, 30, 40] as const;
+/** What the picture of a page shows at a point, seen by the browser itself. */
+type Pixel = readonly [number, number, number];
+
+describe('how the page of an archive looks in Chromium', needs('chromium'), () => {
+  const folder = mkdtempSync(join(tmpdir(), 'chatelaine-look-'));
+  let browser: Browser;
+
+  beforeAll(async () => {
+    mkdirSync(join(folder, 'files'));
+    writeFileSync(join(folder, 'files', 'menu.png'), png(640, 400, red));
+    const form = page({
+      ...{
+        title: 'Messages of Harbour Motion',
+        notes: [`${messages.length} messages from chat.test, as ines@chat.test sees them.`],
+      },
+      ...{ warnings: [] },
+      links: {
+        resolve: (link) => (URL.canParse(link, 'https://chat.test') ? new URL(link, 'https://chat.test').href : ''),
+        inside: (link) => (link.endsWith('/near/1') ? '#m1' : undefined),
+        fileAt: (path) => (path.endsWith('menu.png') ? 'files/menu.png' : undefined),
+      },
+      urlOf: ({ id: own }) => `https://chat.test/#narrow/near/${String(own)}`,
+    });
+    writeFileSync(join(folder, 'page.html'), messages.map((message) => form.row(message)).join('') + form.end());
+    browser = await openBrowser();
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    if (process.env['CHATELAINE_SCREENSHOTS']) process.stderr.write(`screenshots are in ${folder}\n`);
+    else rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Opens the page as a reader has it, and takes a picture of it whole. */
+  async function seen(name: string, { media = '', theme = 'light', width = 1000 }) {
+    const features = [{ name: 'prefers-color-scheme', value: theme }];
+    await browser.call('Emulation.setEmulatedMedia', { media, features });
+    await browser.call('Emulation.setDeviceMetricsOverride', {
+      width,
+      height: 900,
+      deviceScaleFactor: 1,
+      mobile: false,
+    });
+    await browser.call('Emulation.setScrollbarsHidden', { hidden: true });
+    await browser.open(pathToFileURL(join(folder, 'page.html')).href);
+    const loaded = 'document.images.length === 1 && document.images[0].complete && document.images[0].naturalWidth';
+    await browser.evaluate('document.images[0]?.scrollIntoView()');
+    await expect.poll(() => browser.evaluate(loaded)).toBe(640);
+    await browser.evaluate('window.scrollTo(0, 0)');
+    const { data } = await browser.call('Page.captureScreenshot', { captureBeyondViewport: true });
+    writeFileSync(join(folder, `${name}.png`), Buffer.from(String(data), 'base64'));
+    /** The pixel of the picture in an element, at a part of its width and half of its height. */
+    const at = async (selector: string, part = 0.5): Promise<Pixel> =>
+      (await browser.evaluate(`(async () => {
+        const box = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
+        const bytes = Uint8Array.from(atob('${String(data)}'), (sign) => sign.charCodeAt(0));
+        const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+        const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+        canvas.drawImage(image, -Math.round(box.left + box.width * ${part}), -Math.round(box.top + box.height / 2));
+        return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+      })()`)) as Pixel;
+    const text = async (selector: string): Promise<unknown> =>
+      browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).innerText`);
+    const isShown = async (selector: string): Promise<unknown> =>
+      browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).checkVisibility()`);
+    return { at, text, isShown };
+  }
+
+  const white: Pixel = [255, 255, 255];
+  test.each([
+    ['light', {}, white, [21, 88, 176]],
+    ['dark', { theme: 'dark' }, [22, 24, 28], [138, 180, 248]],
+    ['phone', { width: 360 }, white, [21, 88, 176]],
+    ['print', { media: 'print', theme: 'dark', width: 700 }, white, [21, 88, 176]],
+  ] as const)(
+    '%s: the kept picture and the bars of the poll have their colours, and nothing is wider than the page',
+    async (name, reader, back, bar) => {
+      const { at, text, isShown } = await seen(name, reader);
+
+      expect(await at('body', 0)).toEqual(back);
+      expect(await at('#m4 img')).toEqual(red);
+      expect(await at('#m3 li:nth-child(1) meter', 0.9)).toEqual(bar);
+      expect(await at('#m3 li:nth-child(2) meter', 0.15)).toEqual(bar);
+      expect(await at('#m3 li:nth-child(2) meter', 0.4)).not.toEqual(bar);
+      expect(await browser.evaluate('document.querySelector("#m2 .by time").getClientRects().length === 1')).toBe(true);
+      expect(await text('#m2 .content time')).toBe('Tue, 13 Jan 2026 11:30 UTC');
+      expect([await isShown('#m1 .avatar'), await isShown('#m2 .avatar'), await isShown('#m4 .avatar')]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+      expect(await isShown('.search')).toBe(name !== 'print');
+      expect(await browser.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true);
+    },
+  );
+
+  test('a formula is drawn from MathML: the fraction is higher than a line, and its source is not shown', async () => {
+    const { isShown } = await seen('formula', {});
+    expect(await browser.evaluate('document.querySelector("math").getBoundingClientRect().height > 30')).toBe(true);
+    expect(await browser.evaluate('document.querySelector("math mfrac").namespaceURI')).toBe(
+      'http://www.w3.org/1998/Math/MathML',
+    );
+    expect(await isShown('math annotation')).toBe(false);
+  });
+
+  test('a kept picture opens its file; one that is not kept is a link to the server', async () => {
+    await seen('links', {});
+    const hrefs = (selector: string): string =>
+      `document.querySelector('${selector}').closest('a').getAttribute('href')`;
+    expect(await browser.evaluate(hrefs('#m4 img'))).toBe('files/menu.png');
+    expect(await browser.evaluate(hrefs('#m5 .preview span'))).toBe('https://chat.test/user_uploads/2/cd/y2/lost.png');
+  });
+
+  test('messages of one sender within ten minutes have one head; a search shows who wrote what it finds', async () => {
+    const { isShown } = await seen('heads', {});
+    const heads = 'Array.from(document.querySelectorAll("article:not(.more)"), ({ id }) => id)';
+    // Edited, later, of another sender, or of another topic: each has its own.
+    expect(await browser.evaluate(heads)).toEqual(['m1', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9']);
+    expect(await isShown('#m2 .by b')).toBe(false);
+    await browser.evaluate(`(() => { const field = document.getElementById('search');
+      field.value = 'vote, the table'; field.dispatchEvent(new Event('input')); })()`);
+    await expect.poll(() => isShown('#m1')).toBe(false);
+    expect(await isShown('#m2 .by b')).toBe(true);
+  });
+
+  test('only the page and its picture were asked for', () => {
+    const asked = browser.events.filter(({ method }) => method === 'Network.requestWillBeSent');
+    const urls = new Set(asked.map(({ params }) => (params['request'] as { url: string }).url));
+    expect([...urls].filter((url) => !url.startsWith('data:')).map((url) => url.replace(/^.*\//, ''))).toEqual([
+      'page.html',
+      'menu.png',
+    ]);
+    expect(browser.events.filter(({ method }) => method === 'Log.entryAdded')).toEqual([]);
+  });
+});
