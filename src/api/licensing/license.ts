@@ -35,7 +35,6 @@ export interface UserLicenses {
 
 /** A list of all licenses that is the look at a user, since the server ignores the filter. */
 export interface UnfilteredList {
-  readonly count: number;
   /** Each of its licenses in one text: its key, where it has one. */
   readonly licenses: ReadonlySet<string>;
   /** Whether it has a length at which servers cut lists, and no total. */

@@ -37,7 +37,6 @@ export function measureList() {
     heard: (page: PageSize, place: number): void =>
       void ([count, total] =
         place === 1 ? [page.count, page.total] : [count + page.count, Math.max(total, page.total)]),
-    count: () => count,
     /** Whether the server tells a total, and lists as many. */
     isCounted: () => total > 0 && total === count,
     mayBeCut: () => total === 0 && count > 0 && count % cutLength === 0,

@@ -33,7 +33,6 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
   if (exact.length === 0 && both.some(({ fields }) => fields['remote_user'] === undefined))
     throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
   const unfiltered = {
-    count: again.count,
     licenses: new Set(both.map((license) => license.key ?? identityOf(license))),
     mayBeCut: again.mayBeCut,
   };
@@ -75,13 +74,13 @@ async function readAgain(
   listed: readonly License[],
   asked: LicenseHolder,
   { rows, random }: LookUp,
-): Promise<{ readonly licenses: readonly License[]; readonly count: number; readonly mayBeCut: boolean } | undefined> {
+): Promise<{ readonly licenses: readonly License[]; readonly mayBeCut: boolean } | undefined> {
   const length = measureList();
   try {
     const control = await gather(rows({ ...asked, remote_user: randomName(random) }, length.heard));
     const again = new Set(control.map(identityOf));
     if (!listed.some((license) => again.has(identityOf(license)))) return undefined;
-    return { licenses: control, count: length.count(), mayBeCut: length.mayBeCut() };
+    return { licenses: control, mayBeCut: length.mayBeCut() };
   } catch (cause) {
     if (cause instanceof Failure && (cause.kind === 'rejected' || cause.kind === 'not_found')) return undefined;
     throw cause;

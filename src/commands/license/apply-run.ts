@@ -1,6 +1,6 @@
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { orWarn } from '../../core/failure.ts';
+import { orWarn, type Failure } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/license/roster-run.ts';
 import {
   changesIn,
@@ -24,6 +24,7 @@ import type { Applying } from '../../jobs/license/roster-results.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import { planned, refusePlan, type Job } from './apply-plan.ts';
+import { warnOfDoubles, type CreatedFor } from './doubles.ts';
 import { defaultSettle, settlingOf } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
 import { planLines } from './plan-lines.ts';
@@ -59,7 +60,9 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
   const { roster, targets, values } = job;
   for (const { account } of targets) refuseReadOnly(account);
   const opened = await context.journal(headerOf(job), values.journal);
+  const doubled: CreatedFor[] = [];
   let isDone = false;
+  let differences: Failure | undefined;
   const recorders = new Map(targets.map(({ app_code, account }) => [app_code, context.recorder(account)]));
   const run = [...recorders.values()][0]?.run ?? '';
   const record: RecordEvent = async (event) => recorders.get(event.app_code ?? NaN)?.record(event);
@@ -74,11 +77,15 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
       const plan = await checked(listed, asked, { ...job, ...known });
       refusePlan(plan, job);
       if (creationsIn(plan) > asked) await ask(plan, job, context);
-      for await (const row of carriedOut(plan, { ...job, ...known, journal, record }, context)) {
+      const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
+      const seen: Applying['doubled'] = ({ app_code }, licenses) =>
+        void doubled.push({ licenses, profile: profileOf(app_code) });
+      for await (const row of carriedOut(plan, { ...job, ...known, journal, record, doubled: seen }, context)) {
         if (row.size_allowance_before !== null) resized += 1;
         yield row;
       }
     } finally {
+      differences = warnOfDoubles(doubled, context);
       await known.claims.releaseAll();
     }
     isDone = true;
@@ -90,6 +97,7 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
     if (resized > 0)
       context.conclude(`to put ${sizes} back: ${commandLine('license undo', [run], { profile, sandbox })}`);
   }
+  if (differences) throw differences;
 }
 
 /** A plan that is to be refused, or asked about, is refused for what a look shows, and not for what its list leaves open. */
@@ -100,7 +108,7 @@ async function checked(plan: Plan, asked: number, planning: Job & Planning): Pro
 
 async function* carriedOut(
   plan: Plan,
-  job: Job & Planning & Pick<Applying, 'journal' | 'claims' | 'record'>,
+  job: Job & Planning & Pick<Applying, 'journal' | 'claims' | 'record' | 'doubled'>,
   context: ApplyingParts,
 ): AsyncGenerator<RowResult> {
   const { signal, conclude, clean } = context;

@@ -23,7 +23,7 @@ export default command({
       'line named, and nothing is sent.',
     'A user without a license gets one; a license of another size is resized; one of the right size stays. Each row ends as created, ' +
       'resized, unchanged, failed or unknown, in the order of the file; the counts come last on standard error, and after a failure are part of its message. Exit code 9 if a ' +
-      'row is unknown, else 8 if one failed; 4 where the key is refused.',
+      'row is unknown, else 8 if one failed, else 10 if a user for whom the run created a license has several; 4 where the key is refused.',
     'With -q the table shows only rows that failed or are unknown; formats for programs keep all rows.',
     'Every step is on disk before and after its request: the same command resumes after Ctrl-C, a crash or a full disk. A user never ' +
       'gets two licenses, as long as the server carries a request out within --settle, or not at all.',

@@ -7,6 +7,7 @@ import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../sc
 import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, settlingOf } from './options.ts';
+import { warnOfDoubles } from './doubles.ts';
 import { beforeFields, changedShow } from './put-back.ts';
 import { createdKey } from './show.ts';
 
@@ -16,10 +17,11 @@ export default command({
       `created. Prints the key alone, unless -o is ${alternatives(wholeFormats)}; ` +
       'standard error says whether the license was created, ' +
       'resized or is unchanged.',
-    'Safe to repeat, and safe beside other processes on this machine; across machines with a shared ledger (ledger init), or where ' +
-      'your CI runs one at a time (a concurrency group). A user never gets two licenses, as long as the server carries a request out within --settle, or not at all.',
+    'Safe to repeat, and safe beside other processes of this account on this machine; across accounts and machines with a shared ' +
+      'ledger (ledger init), or where your CI runs one at a time (a concurrency group). A user never gets two licenses, as long as the server carries a request out within --settle, or not at all.',
     'Nothing is created where the list of licenses is not whole (exit code 8), or shows a license of a similar name that the server ' +
-      'may have made of this one (exit code 6; --allow-similar creates it all the same).',
+      'may have made of this one (exit code 6; --allow-similar creates it all the same). Where the user of a new license has several, ' +
+      'the exit code is 10, and a warning names the command that retires all but one.',
     licenseRules,
   ],
   options: {
@@ -50,11 +52,13 @@ export default command({
     const ensuring = { ...settlingOf(context, settle), claims, elapsed, ...allowed, record };
     const fields = { remote_user, app_code, size_allowance };
     const ensured = await ensureLicense(context.licensing(typed), fields, ensuring);
-    const { outcome, license, size_before, failure } = ensured;
+    const { outcome, license, size_before, failure, all = [] } = ensured;
     const change = outcome === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
     if (!failure) note(`${outcome}${change}: the license of ${remote_user} in application ${app_code}`);
     yield { ...license, before: { size_allowance: size_before } };
-    if (failure) throw failure;
+    const differences = warnOfDoubles([{ licenses: all, profile: account.profile }], context);
+    const end = failure ?? differences;
+    if (end) throw end;
   },
 
   fields: [...licenseExtras, ...beforeFields],

@@ -32,6 +32,8 @@ export interface CreatedLicense {
   readonly license: License;
   /** `open`: the server answered with it, and its list does not show it. `unseen`: the list was not answered. */
   readonly list: 'shows it' | 'open' | 'unseen';
+  /** The licenses of the user that the list shows with it. */
+  readonly all?: readonly License[];
   /** What to throw where it is open, once the license is printed. */
   readonly failure?: Failure;
 }
@@ -86,7 +88,7 @@ async function postUntilKnown(
     if (!before) throw unsettled(fields, failure, unknownBefore);
     await waitForList(fields, failure, { ...creating, posted });
     const look = await lookAfter(api.deciding(decidingOn('unanswered', posted, settle)), fields, { before });
-    if (look.shows === 'it') return { license: look.license, list: 'shows it' };
+    if (look.shows === 'it') return { license: look.license, list: 'shows it', all: look.all };
     if (look.shows !== 'nothing') throw unsettled(fields, failure, look.why);
     if (posts > retries) throw unsettled(fields, failure, `sent ${times(sent)}, and ${look.why}`);
     note(`the license of ${fields.remote_user} was not created: sending the request again`);
@@ -135,7 +137,7 @@ async function confirm(
     if (look.shows === 'it') {
       const isOther = license && isAsAsked && hasKeyOf(license, look.license) === false;
       if (isOther) creating.warn(otherKey(fields, license, look.license));
-      return { license: (isAsAsked && !isOther && license) || look.license, list: 'shows it' };
+      return { license: (isAsAsked && !isOther && license) || look.license, list: 'shows it', all: look.all };
     }
     const why = `${failure.message}; ${look.why}`;
     throw failure.as('unknown', why, { hint: sendAgainHint(fields), retryable: false });
@@ -148,7 +150,7 @@ async function confirm(
 }
 
 type LookAfter =
-  | { readonly shows: 'it'; readonly license: License }
+  | { readonly shows: 'it'; readonly license: License; readonly all: readonly License[] }
   | { readonly shows: 'nothing' | 'something else' | 'a part' | 'no answer'; readonly why: string };
 
 /** Whether the list shows the license of a POST. Where the licenses before are not known, only its answered key tells it. */
@@ -164,7 +166,7 @@ async function lookAfter(
     const added = exact.filter((license) => !known.has(identityOf(license)));
     const [only = own, ...others] = own ? [own] : added;
     const isOfSize = only && (sizeOf(only) ?? size_allowance) === size_allowance;
-    if (only && others.length === 0 && isOfSize) return { shows: 'it', license: only };
+    if (only && others.length === 0 && isOfSize) return { shows: 'it', license: only, all: exact };
     if (only) {
       const what = added.length === 1 ? `a license of size ${sizeOf(only) ?? '?'}` : `${added.length} licenses`;
       return { shows: 'something else', why: `the list shows ${what} that was not there before` };

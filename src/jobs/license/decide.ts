@@ -78,8 +78,8 @@ export function decide(sight: Sight, asked: LicenseFields, known: KnownUsers): D
   return { step: 'refused', failure, similar: why };
 }
 
-function mayBeCut({ count }: UnfilteredList): Failure {
-  const why = `the server ignores the filter by user, and its list of ${count} licenses has no total: it may be cut there`;
+function mayBeCut({ licenses }: UnfilteredList): Failure {
+  const why = `the server ignores the filter by user, and its list of ${licenses.size} licenses has no total: it may be cut there`;
   return new Failure('incomplete', `${why}; nothing was created`, {
     hint: 'If there are no more, repeat with --trust-list. Look with: chatelaine license list, chatelaine doctor --probe',
     retryable: false,

@@ -19,6 +19,8 @@ interface EnsuredLicense {
   readonly license: License;
   /** Of a license that was resized; undefined also where the list did not tell it. */
   readonly size_before?: number | undefined;
+  /** The licenses of the user once one was created. */
+  readonly all?: readonly License[] | undefined;
   /** What to throw once the license is printed. */
   readonly failure?: Failure | undefined;
 }
@@ -56,9 +58,9 @@ async function ensure(
   // Such a list has not shown yet that it holds new licenses.
   const retries = unfiltered ? 0 : retriesFor(fields, ensuring);
   const create = () => createLicense(api, fields, user, { ...ensuring, before: listed, retries });
-  const { license, list, failure } = await recordedCreation(fields, ensuring.record, create);
+  const { license, list, all, failure } = await recordedCreation(fields, ensuring.record, create);
   const after = unfiltered && list === 'shows it' ? await listAfterPost(api, fields, unfiltered, ensuring) : undefined;
-  return { outcome: 'created', license, failure: failure ?? after?.failure };
+  return { outcome: 'created', license, all, failure: failure ?? after?.failure };
 }
 
 /** Nothing is created on a list that is read less than `settle` after an earlier POST (docs/exactly-once.md, Lists that lag). */

@@ -51,7 +51,7 @@ export async function listUsers(
   const first = users.find((user) => !listed.sightOf(user));
   if (first === undefined) return listed;
   const shown = withNear(await lookUp(api, { remote_user: first, app_code }), listed.nearOf(first));
-  if (shown.unfiltered) return readTwice(api, app_code, users, list);
+  if (shown.unfiltered) return readTwice(api, app_code, users);
   const isCounted = listed.isCounted && shown.shows !== 'licenses';
   return { ...listed, isCounted, sightOf: (user) => (user === first ? shown : listed.sightOf(user)) };
 }
@@ -70,22 +70,15 @@ async function lookUpEach(
 }
 
 /** What any reading shows is there; the two of a pair must agree on the other users. */
-async function readTwice(
-  api: ListingApi,
-  app_code: number,
-  users: readonly string[],
-  begun: ListReading | Failure,
-): Promise<ListedUsers> {
+async function readTwice(api: ListingApi, app_code: number, users: readonly string[]): Promise<ListedUsers> {
   const sights = new Map<string, Sight>();
   let failure = new Failure('incomplete', `the list moves: of ${2 * maxPairs} readings no two show the same users`);
-  let first: ListReading | Failure | undefined = begun instanceof Failure ? undefined : begun;
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const all = new Set<string>();
     const two = [
-      first ?? (await readList(api, app_code, users, { longest: Infinity })),
+      await readList(api, app_code, users, { longest: Infinity }),
       await readList(api, app_code, users, { longest: Infinity, all }),
     ];
-    first = undefined;
     const open = users.filter((user) => !sights.has(user));
     const [one, other] = two.map((reading) => {
       if (reading instanceof Failure) return void (failure = reading);
@@ -97,7 +90,7 @@ async function readTwice(
       return { unseen: unseen.join('\n'), length: reading.length };
     });
     if (one && other && one.unseen === other.unseen) {
-      const unfiltered = { count: other.length.count(), licenses: all, mayBeCut: other.length.mayBeCut() };
+      const unfiltered = { licenses: all, mayBeCut: other.length.mayBeCut() };
       return { ...unlisted, sightOf: (user) => ({ ...(sights.get(user) ?? nothing), unfiltered }) };
     }
   }

@@ -3,11 +3,11 @@ import { hasKeyOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
-import type { RosterClaims } from './claim-users.ts';
+import type { LicenseUser, RosterClaims } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
 import type { RecordEvent } from './recorded-change.ts';
-import { openAnswer } from './decide.ts';
-import type { AnsweredRow, LicenseJournal, RecordedStatus, WaitingRow } from './past.ts';
+import { openAnswer, severalWarning } from './decide.ts';
+import { wasPosted, type AnsweredRow, type LicenseJournal, type RecordedStatus, type WaitingRow } from './past.ts';
 import { resultOf, type Looking, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
@@ -24,6 +24,8 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
   readonly record: RecordEvent;
   /** The command that resumes the run. */
   readonly resume: string;
+  /** A user for whom this run created a license has several. */
+  readonly doubled: (user: LicenseUser, licenses: readonly License[]) => void;
   /** A row has its outcome. */
   readonly finished: () => void;
 }
@@ -42,9 +44,11 @@ export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<App
 /** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
 const maxUnwritten = 500;
 
+type Reporting = Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn' | 'record' | 'doubled'>;
+
 /** The results of the rows, on their way to the journal and then to the reader. */
 export class RosterResults {
-  readonly #applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn' | 'record'>;
+  readonly #applying: Reporting;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
   /** The sizes of licenses that are resized, before that. */
@@ -55,7 +59,7 @@ export class RosterResults {
   readonly #keys = new Map<string, 'one' | 'several'>();
   readonly #unlooked: (Failure | undefined)[] = [];
 
-  constructor(applying: Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn' | 'record'>) {
+  constructor(applying: Reporting) {
     this.#applying = applying;
   }
 
@@ -64,6 +68,16 @@ export class RosterResults {
     const { journal, now } = this.#applying;
     if (size_before !== undefined) this.#sizes.set(row, size_before);
     return journal.before(row, 'resize', now(), size_before);
+  }
+
+  /** A user for whom the run creates a license, and who has several, is its result. */
+  noteSeveral(row: LicenseFields, licenses: readonly License[], waiting: WaitingRow | undefined): void {
+    const { journal, doubled, warn } = this.#applying;
+    if (licenses.length < 2) return;
+    const past = journal.past(row);
+    const isCreated = wasPosted(row, waiting, journal) || (past.is === 'done' && past.as === 'created');
+    if (isCreated) doubled(row, licenses);
+    else warn(severalWarning(row));
   }
 
   /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */

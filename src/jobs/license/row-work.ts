@@ -12,7 +12,6 @@ import {
   openInWords,
   ownOf,
   retriesFor,
-  severalWarning,
   similarTo,
   sizeOf,
   times,
@@ -64,9 +63,9 @@ export class RowWork {
 
   async #carryOut(row: LicenseFields, decision: Decision | Undecided, waiting: WaitingRow | undefined): Promise<void> {
     if ('license' in decision) {
-      if (decision.licenses.length > 1) this.#applying.warn(severalWarning(row));
       const own = ownOf(decision, waiting?.is === 'answered' ? waiting.creation : undefined);
       if (!own) return this.#results.leaveOpen(row, 'the list shows the user, and no license with that key', waiting);
+      this.#results.noteSeveral(row, decision.licenses, waiting);
       return decision.step === 'resize' ? this.#resize(row, decision.license, waiting) : this.#keep(row, own, waiting);
     }
     if (waiting?.is === 'answered') return this.#confirm(row, decision, waiting);

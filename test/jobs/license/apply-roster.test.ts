@@ -119,6 +119,7 @@ function host({
     where: 'here.test, application 7',
     resume: 'chatelaine license apply roster.csv',
     finished: () => undefined,
+    doubled: () => undefined,
   };
   const setClock = (span: number): void => void (ahead += span);
   return { applying, records, licenses, slept: clock.slept, posts, posted, answers, shown, setClock };
