@@ -10,7 +10,9 @@ export function historyOf(
   { identityOf }: Pick<Accounts, 'identityOf'>,
   { host, options, messages }: Running,
 ): Pick<Disk, 'history' | 'recorder'> {
-  const run = runName();
+  let name: string | undefined;
+  // Drawn where it is used: node:crypto is no part of a plain list.
+  const run = (): string => (name ??= runName());
   const warned = new Set<string>();
   const warnOnce = (text: string): void => {
     if (!warned.has(text)) messages.warn(text);
@@ -18,11 +20,11 @@ export function historyOf(
   };
   let opened: Promise<AppendHistory> | undefined;
   const open = async (): Promise<AppendHistory> =>
-    (await import('../store/record/history.ts')).openHistory({ run, command }, host);
+    (await import('../store/record/history.ts')).openHistory({ run: run(), command }, host);
   return {
     history: async () => (await import('../store/record/history.ts')).readHistory(host.system),
     recorder: (credential) => ({
-      run,
+      run: run(),
       async record(event) {
         if (options.dry_run) return;
         const append = await (opened ??= open());
