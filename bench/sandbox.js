@@ -86,5 +86,6 @@ export function shapeNames(env) {
     write: namesOf('--write-shape'),
     names: namesOf('--names'),
     filters: namesOf('--filters'),
+    cache: namesOf('--cache-shape'),
   };
 }

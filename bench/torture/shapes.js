@@ -82,11 +82,29 @@ function drawServer(random, seed) {
   const filters = one(shapes.filters.filter((rule) => list !== 'cut-counted' || rule !== 'ignored'));
   if (random() < (isCut ? 0.8 : 0.3)) options.push('--filters', filters);
   if (random() < 0.4) options.push('--stale', `${300 + Math.floor(random() * 1200)}ms`);
-  const writes = one(['drop-after:0.1,cut:0.05', 'delay-commit:0.1@1s', 'error-in-200:0.2', 'redirect:0.1', '']);
+  if (random() < 0.3) options.push(...cacheOf(one(shapes.cache), random));
+  const writes = one([
+    'drop-after:0.1,cut:0.05',
+    '502-stray:0.1',
+    'delay-commit:0.1@1s',
+    'error-in-200:0.2',
+    'redirect:0.1',
+    '',
+  ]);
   const reads = one(['error-in-200:0.2', 'drop-before:0.1,cut:0.1', '502:0.1', '', '']);
   const rules = [writes && `POST /v1/license/=${writes}`, reads && `GET /v1/license/=${reads}`].filter(Boolean);
   const faults = rules.length > 0 ? ['--seed', String(seed), '--fault', rules.join(';')] : [];
   return { names, options: [...options, ...faults], name: [...options, ...rules].join(' '), others: isCut ? 60 : 0 };
+}
+
+/**
+ * What a run cannot tell from a list that lags is kept for less than `settle`: the next run after a kill has not seen its Date.
+ * @param {string} shape
+ * @param {() => number} random
+ */
+function cacheOf(shape, random) {
+  const longest = shape === 'date' ? settle - 500 : 2 * settle;
+  return ['--cache', `${500 + Math.floor(random() * (longest - 500))}ms`, '--cache-shape', shape];
 }
 
 /**

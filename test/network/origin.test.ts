@@ -144,4 +144,36 @@ describe('connections', () => {
     expect((await runAt(port, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(0);
     expect(connections()).toBe(2);
   });
+
+  test.each([502, 503, 504, 500, 408])('are not used again after a 5xx or 408: %d', async (status) => {
+    const { port, seen, connections, open } = await openOrigin((_request, count) => (count === 1 ? { status } : {}));
+    const { exitCode } = await runAt(port, `license list --retries ${status === 500 ? 0 : 1}`);
+    expect({ exitCode, requests: seen.length }).toEqual({
+      exitCode: status === 500 ? 7 : 0,
+      requests: status === 500 ? 1 : 2,
+    });
+    expect(connections()).toBe(seen.length);
+    if (status === 500) await expect.poll(open).toBe(0);
+  });
+
+  test('of apply above 20 users: those of its workers, and one for the list that confirms them', async () => {
+    const rows = new Map<string, object>();
+    const { port, seen, connections } = await openOrigin(({ method, url, body }) => {
+      const user = new URL(url, 'http://here').searchParams.get('remote_user');
+      if (method === 'GET')
+        return { body: JSON.stringify([...rows].flatMap(([name, row]) => ((user ?? name) === name ? [row] : []))) };
+      const license = JSON.parse(body) as { remote_user: string };
+      rows.set(license.remote_user, { license_code: `K-${license.remote_user}`, ...license });
+      return { status: 201, body: JSON.stringify(rows.get(license.remote_user)) };
+    });
+    const stdin = JSON.stringify(
+      Array.from({ length: 25 }, (_, index) => ({ remote_user: `u-${index}`, size_allowance: 4 })),
+    );
+
+    const { exitCode } = await runAlone('license apply - --concurrency 4', { env: envOf(port), stdin });
+
+    expect({ exitCode, rows: rows.size }).toEqual({ exitCode: 0, rows: 25 });
+    expect(seen.filter(({ method, url }) => method === 'GET' && !url.includes('remote_user'))).toHaveLength(2);
+    expect(connections()).toBe(5);
+  });
 });

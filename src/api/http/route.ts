@@ -68,7 +68,7 @@ function newConnection(origin: string, env: Environment, connect: Connect, free:
     present = cancellation;
     return client.dispatch(options, handler);
   };
-  client.on('drain', () => void free.add(dispatch));
+  client.on('drain', () => void (present.isSpoiled ? client.close() : free.add(dispatch)));
   return dispatch;
 }
 
@@ -82,6 +82,9 @@ export class Cancellation {
 
   /** Whether the request has its connection: what is written of it cannot be taken back. */
   isSent = false;
+
+  /** Whether its connection may carry what no request asked for: the late answer that a proxy gave up waiting for with this one. */
+  isSpoiled = false;
 
   cancel(reason: Error): void {
     this.#reason = reason;

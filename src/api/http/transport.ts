@@ -9,7 +9,7 @@ import { Answer } from './answer.ts';
 import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
 import { Cancellation, dispatchIn, type Dispatch } from './route.ts';
-import { TransportError } from './transport-error.ts';
+import { isTrouble, TransportError } from './transport-error.ts';
 
 interface ExchangeLimits {
   /** From the first packet of connecting to the last of the answer. */
@@ -85,6 +85,7 @@ function receiveHead(
       },
       onResponseStart(controller, status, headers) {
         if (status < 200) return;
+        cancellation.isSpoiled = isTrouble(status);
         body = new Readable({
           highWaterMark: mostWaiting,
           read: () => controller.resume(),
