@@ -146,7 +146,7 @@ export const contracts: readonly Contract[] = [
   },
   {
     call: 'PUT /license/<license_code>/',
-    line: 'license edit CD3AE-2B80E-1662B-2FCA2 --replace --remote-user physio-8000 --app-code 4711 --size-allowance 18',
+    line: 'license edit CD3AE-2B80E-1662B-2FCA2 --allow-duplicate --replace --remote-user physio-8000 --app-code 4711 --size-allowance 18',
     exchanges: [
       { method: 'GET', path: code, headers: token, answer: { status: 200, body: license } },
       {

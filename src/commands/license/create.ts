@@ -9,7 +9,7 @@ import { createdKey, licenseShow } from './show.ts';
 export default command({
   about: [
     licenseRules,
-    'Run twice, this makes two licenses, with a warning; license ensure and license apply make one.',
+    'Run twice, this makes two licenses, with a warning, and on a terminal a question; license ensure and license apply make one.',
     'Where the answer is lost, the licenses of that user are listed after --settle. Exactly one of the asked size that was not there ' +
       'before is the new one; if there is none, the request is sent again (--retries); anything else ends with exit code 9 and says ' +
       'what to look at.',
@@ -29,14 +29,18 @@ export default command({
     const app_code = await appCodeOf(context, typed.app_code);
     const account = await context.licensingAccount(typed);
     refuseReadOnly(account);
-    const { options, elapsed, warn } = context;
+    const { options, elapsed, warn, interactive, confirm } = context;
     const api = context.licensing(typed);
     const fields = { remote_user, app_code, size_allowance };
     // The request alone is what a dry run shows.
     if (options.dry_run) await api.create(fields);
     const claims = await context.claims(account, app_code, settle);
     const { record } = context.recorder(account);
-    const creating = { ...settlingOf(context, settle), claims, elapsed, record };
+    const agree = async (reason: string): Promise<void> => {
+      if (interactive() && !options.yes) await confirm(`${reason}. Go on?`);
+      else warn(reason);
+    };
+    const creating = { ...settlingOf(context, settle), claims, elapsed, record, agree };
     const { license, failure } = await createAnother(api, fields, creating);
     if (license.key === undefined)
       warn(

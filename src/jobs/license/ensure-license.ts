@@ -83,14 +83,14 @@ async function look(
 }
 
 /**
- * Creates a license even where the user has one, or where an answer is open, with a warning. The look before it only helps to settle a
+ * Creates a license where the user has one if that is agreed to, and where an answer is open, with a warning. The look before it only helps to settle a
  * lost answer.
  * @throws Failure unknown where a POST cannot be confirmed
  */
 export function createAnother(
   api: CreatingApi,
   fields: LicenseFields,
-  creating: Settling & ClaimingUser & Pick<Ensuring, 'record'>,
+  creating: Settling & ClaimingUser & Pick<Ensuring, 'record'> & Agreeing,
 ): Promise<CreatedLicense> {
   return whileClaimed(fields.remote_user, creating, async (user) => {
     const { posted = -Infinity, answer } = user.past;
@@ -103,17 +103,22 @@ export function createAnother(
   });
 }
 
+interface Agreeing {
+  /** Rejects where a person does not want it; elsewhere it is a warning. */
+  readonly agree: (reason: string) => Promise<void>;
+}
+
 async function lookBefore(
   api: CreatingApi,
   { remote_user, app_code }: LicenseFields,
-  { warn }: Settling,
+  { warn, agree }: Settling & Agreeing,
 ): Promise<UserLicenses | undefined> {
   try {
     const before = await api.ofUser({ remote_user, app_code });
     const count = before.exact.length;
     const [near] = before.near;
     if (count > 0)
-      warn(
+      await agree(
         `${remote_user} already has ${count === 1 ? 'a license' : `${count} licenses`} in application ${app_code}: ` +
           'this creates another; license ensure would not',
       );

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import { openSandbox, type RunOptions } from '../../helpers/run.ts';
+
+/** A server on which ada and ben have a license each. */
+async function service() {
+  const { sandbox, run } = await openSandbox();
+  await run('license create --remote-user ada --size-allowance 4');
+  await run('license create --remote-user ben --size-allowance 5');
+  const of = (user: string) => sandbox.state.licenses().filter(({ remote_user }) => remote_user === user);
+  const code = of('ada')[0]?.license_code ?? '';
+  return {
+    of,
+    code,
+    edit: (words: string, options?: RunOptions) => run(`license edit ${code} ${words} -o json`, options),
+    run,
+  };
+}
+
+describe('license edit --remote-user', () => {
+  test.each(['ben', 'Ben'])('of a user who has another license is exit 6, and nothing is changed: %s', async (user) => {
+    const { edit, of } = await service();
+    const { exitCode, error } = await edit(`--remote-user ${user}`);
+    expect([exitCode, of('ada').length, of('ben').length, of('Ben').length]).toEqual([6, 1, 1, 0]);
+    expect(error?.message).toMatch(/ben.*nothing was changed$/);
+    expect(error?.hint).toContain('--allow-duplicate');
+  });
+
+  test('--allow-duplicate goes on', async () => {
+    const { edit, of } = await service();
+    expect((await edit('--remote-user ben --allow-duplicate')).exitCode).toBe(0);
+    expect([of('ada').length, of('ben').length]).toEqual([0, 2]);
+  });
+
+  test.each(['--remote-user cleo', '--remote-user ada', '--remote-user Ada', '--size-allowance 7'])(
+    'whose name nobody else has is carried out: %s',
+    async (words) => {
+      const { edit, of } = await service();
+      expect((await edit(words)).exitCode).toBe(0);
+      expect(of('ben')).toHaveLength(1);
+    },
+  );
+
+  test('is not carried out where the look fails', async () => {
+    const { run, sandbox } = await openSandbox({ faults: readFaults('GET /v1/license/=500#99', 1) });
+    const [license] = sandbox.state.licenses();
+    const { exitCode } = await run(`license edit ${license?.license_code ?? ''} --remote-user zed`);
+    expect([exitCode, sandbox.state.licenses()[0]?.remote_user]).toEqual([7, license?.remote_user]);
+  });
+});
+
+describe('license create for a user who has a license', () => {
+  const line = 'license create --remote-user ada --size-allowance 2';
+  const question = /ada already has a license in application 4711: this creates another; .* Go on\? \[y\/N\]/;
+
+  test.each([
+    ['n', 130, 1],
+    ['y', 0, 2],
+  ])('asks on a terminal: %s', async (typed, exitCode, count) => {
+    const { run, of } = await service();
+    const ran = await run(line, { tty: true, stdin: `${typed}\n` });
+    expect([ran.exitCode, of('ada').length]).toEqual([exitCode, count]);
+    expect(ran.stderr).toMatch(question);
+  });
+
+  test.each<[string, RunOptions]>([
+    [line, {}],
+    [`${line} --yes`, { tty: true }],
+    [`${line} --no-input`, { tty: true }],
+  ])('warns and creates elsewhere: %s', async (words, options) => {
+    const { run, of } = await service();
+    const ran = await run(words, options);
+    expect([ran.exitCode, of('ada').length, ran.stderr.includes('[y/N]')]).toEqual([0, 2, false]);
+    expect(ran.stderr).toContain('already has a license');
+  });
+
+  test('asks nothing for another user', async () => {
+    const { run } = await service();
+    const ran = await run('license create --remote-user cleo --size-allowance 2', { tty: true });
+    expect([ran.exitCode, ran.stderr.includes('[y/N]')]).toEqual([0, false]);
+  });
+});
