@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { connect, createServer, randomBytes, readdir, rename, type Server } from '../../core/outside.ts';
+import { connect, createServer, randomBytes, readdir, rename, stat, type Server } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, remove } from './files.ts';
@@ -72,14 +72,23 @@ async function listen(here: string, system: System): Promise<string> {
   return sign;
 }
 
-/** A socket that others see at the end of a process is that of one which was killed: whoever finds its locks asks for it. */
 async function listenInState(system: System): Promise<string> {
   const folder = folderInState(system);
   await makePrivateFolder(folder, system);
   const sign = newSign(system);
   const server = await serverAt(join(folder, sign));
   system.atExit(() => server.close());
+  await removeOld(folder, sign).catch(() => undefined);
   return sign;
+}
+
+/** What a killed process leaves stays for a day: whoever finds its locks asks for it. */
+async function removeOld(folder: string, mine: string): Promise<void> {
+  const madeAt = async (name: string): Promise<number> => (await stat(join(folder, name))).mtimeMs;
+  const oldest = (await madeAt(mine)) - 86_400_000;
+  for (const name of await readdir(folder))
+    if ((await madeAt(name)) < oldest && (await called(join(folder, name))) === 'refused')
+      await remove(join(folder, name));
 }
 
 function folderInState(system: System): string {

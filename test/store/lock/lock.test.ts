@@ -8,11 +8,12 @@ import {
   renameSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { removing } from '../../../src/core/shell-word.ts';
 import { realClock } from '../../../src/cli/clock.ts';
 import { acquireLock, lockFolder, withLock } from '../../../src/store/lock/lock.ts';
@@ -186,6 +187,26 @@ test.each([
   child.kill('SIGKILL');
   await end;
   expect(await look()).toMatch(dead);
+});
+
+test('what killed processes left is removed after a day, and no socket of one that runs', needs('proc'), async () => {
+  const host = place();
+  const live = join(host.folder, 'home/.local/state/chatelaine/live');
+  mkdirSync(live, { recursive: true });
+  const running = createServer();
+  onTestFinished(() => void running.close());
+  await new Promise<void>((resolve) => running.listen(join(live, 'old-running'), resolve));
+  for (const name of ['old', 'young']) await refuseCalls(join(live, name));
+  const before = Date.now() / 1000 - 90_000;
+  for (const name of ['old', 'old-running']) utimesSync(join(live, name), before, before);
+
+  const release = await acquireLock(join(host.folder, 'x.lock'), host);
+  await release();
+  expect(
+    readdirSync(live)
+      .filter((name) => !/^[0-9a-f]{16}$/.test(name))
+      .sort(),
+  ).toEqual(['old-running', 'young']);
 });
 
 /** Puts a socket there to which nobody listens. */
