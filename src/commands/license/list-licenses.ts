@@ -1,8 +1,13 @@
-import { textOf } from '../../api/licensing/license.ts';
+import { textOf, type License } from '../../api/licensing/license.ts';
+import { Failure } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
-import { licenseExtras, licenseFilters } from '../../schema/license.ts';
+import { sizeOf } from '../../jobs/license/decide.ts';
+import { textField } from '../../schema/field.ts';
+import { licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
+import { phoneCode } from '../../schema/phone-code.ts';
 import { command } from '../command.ts';
+import { readTime } from '../typed-time.ts';
 import { allAppsOption, licensesOf, refuseChosenApp } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
@@ -21,6 +26,15 @@ export default command({
       placeholder: 'GLOB',
       help: "Only users whose name matches, as in 'physio-*'; * is any text, ? one character",
     },
+    code: {
+      kind: 'string',
+      many: true,
+      nonempty: true,
+      placeholder: 'GLOB',
+      help: "Only keys that match, as in '*2FCA2', also as they are read by phone: any case, no dashes, O for 0",
+    },
+    size_allowance: { ...licenseFields.size_allowance, required: false, help: 'Only licenses of this size' },
+    since: textField('TIME', 'Only licenses created since then, where the server says so in created'),
     limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of licenses' },
   },
   examples: [
@@ -30,7 +44,15 @@ export default command({
     'chatelaine license list --all-apps',
   ],
 
-  async *run({ all_apps, match, limit, ...filter }, context) {
+  async *run({ all_apps, match, code, size_allowance, since, limit, ...filter }, context) {
+    const begin = since === undefined ? undefined : readTime('--since', since, context);
+    const isWanted = (license: License): boolean =>
+      (!match || matchesGlob(match, textOf(license, 'remote_user') ?? '')) &&
+      (!code ||
+        matchesGlob(code, license.key ?? '') ||
+        matchesGlob(code.map(phoneCode), phoneCode(license.key ?? ''))) &&
+      (size_allowance === undefined || sizeOf(license) === size_allowance) &&
+      (begin === undefined || createdAt(license) >= begin);
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
@@ -38,7 +60,7 @@ export default command({
     const licenses = sort === undefined || limit === undefined ? listed : inOrder(listed, orderOf(sort), licenseShow);
     let count = 0;
     for await (const license of licenses) {
-      if (match && !matchesGlob(match, textOf(license, 'remote_user') ?? '')) continue;
+      if (!isWanted(license)) continue;
       yield license;
       count += 1;
       if (count === limit) return;
@@ -52,3 +74,13 @@ export default command({
 
   show: { ...licenseShow, ...keyAlone },
 });
+
+/** @throws Failure rejected where the server does not say it: a list without those licenses would pass for a whole one */
+function createdAt({ fields }: License): number {
+  const { created } = fields;
+  const moment = typeof created === 'string' ? Date.parse(created) : NaN;
+  if (!Number.isNaN(moment)) return moment;
+  throw new Failure('rejected', '--since: the server does not say when a license was created', {
+    hint: 'What this computer issued is in its record: chatelaine license history --since TIME',
+  });
+}

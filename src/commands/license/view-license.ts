@@ -1,6 +1,8 @@
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
+import { each } from '../../jobs/work/each.ts';
 import { licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
+import { codeForm, phoneCode } from '../../schema/phone-code.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, licensesOf, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
@@ -8,18 +10,26 @@ import { keyAlone, licenseShow } from './show.ts';
 
 export default command({
   about: [
-    'CODE shows one license; --remote-user lists all licenses of a user, one or several. With --all-apps each stored application is asked.',
+    'CODE shows one license, several CODEs a list; --remote-user lists all licenses of a user, one or several. With --all-apps each stored ' +
+      'application is asked. A code that the server does not have is looked for in its list as it is read by phone: any case, blanks, no ' +
+      'dashes, O for 0, I and L for 1.',
   ],
-  args: { license_code: { ...licenseCode, required: false } },
+  args: { license_code: { ...licenseCode, required: false, many: true } },
   options: { ...licenseFilters, ...allAppsOption },
   examples: ['chatelaine license view 0191A-86552-95939-DF69B', 'chatelaine license view --remote-user physio-7731 -q'],
 
   run({ license_code, all_apps, ...filter }, context) {
     const { remote_user: users, ...application } = filter;
-    if ((license_code === undefined) === (users === undefined)) throw usage('give either CODE or --remote-user U');
+    const [code, ...others] = license_code ?? [];
+    if ((code === undefined) === (users === undefined)) throw usage('give either CODE or --remote-user U');
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
-    if (license_code !== undefined)
-      return withHint(all_apps ? viewInEveryApp(license_code, context) : context.licensing(filter).view(license_code));
+    const viewOne = (one: string) =>
+      byPhone(one, all_apps ? viewInEveryApp(one, context) : context.licensing(filter).view(one), () =>
+        licensesOf({ ...filter, remote_user: [], all_apps }, 'whole', context),
+      );
+    if (code !== undefined && others.length === 0) return viewOne(code);
+    if (code !== undefined)
+      return each([code, ...others], (one) => `the license that ends with ${one.slice(-4)}`, viewOne);
     return ofEach(users ?? [], (user) =>
       licensesOf({ ...application, remote_user: [user], all_apps }, 'whole', context),
     );
@@ -31,14 +41,34 @@ export default command({
   show: { ...licenseShow, ...keyAlone },
 });
 
-/** A name in place of a code is a usual mistake. @throws Failure what the look throws, with the way to a user's licenses */
-async function withHint(license: Promise<License>): Promise<License> {
+/**
+ * The license of a code that the server has; else the one of the list whose key is read alike by phone.
+ * @throws Failure what the look throws; not found with the form of a key, since a name in place of a code is a usual mistake
+ */
+async function byPhone(code: string, look: Promise<License>, list: () => AsyncIterable<License>): Promise<License> {
   try {
-    return await license;
+    return await look;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
-    const hint = 'For the licenses of a user: chatelaine license view --remote-user NAME.';
+    const listed = await wholeList(list());
+    const [license, ...others] = listed.filter(({ key }) => key !== undefined && phoneCode(key) === phoneCode(code));
+    if (license && others.length === 0) return license;
+    const [key] = listed.flatMap((one) => one.key ?? []);
+    const written = key === undefined ? '' : `A key of this server is written ${codeForm(key)}. `;
+    const hint = `${written}For the licenses of a user: chatelaine license view --remote-user NAME.`;
     throw cause.as('not_found', cause.message, { hint });
+  }
+}
+
+/** None where the list cannot be read: that nobody has the code is the answer all the same. */
+async function wholeList(list: AsyncIterable<License>): Promise<readonly License[]> {
+  const licenses: License[] = [];
+  try {
+    for await (const license of list) licenses.push(license);
+    return licenses;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    return [];
   }
 }
 

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { openSandbox } from '../../helpers/run.ts';
+
+const key = 'CD3AE-2B80E-1662B-2FCA2';
+
+test.each([
+  key,
+  'cd3ae-2b80e-1662b-2fca2',
+  'CD3AE2B80E1662B2FCA2',
+  'cd3ae 2b8oe i662b 2fca2',
+  'CD3AE-2B80E-L662B-2FCA2',
+])('license view reads %s as it is read by phone', async (code) => {
+  const { run } = await openSandbox();
+  const { exitCode, stdout } = await run(['license', 'view', code, '-q']);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${key}\n` });
+});
+
+test('a code that nobody has: the form of a key of this server is said; what changes a license takes no code by phone', async () => {
+  const { run } = await openSandbox();
+  const none = await run('license view CD3AE-2B80E-1662B-00000 -o json');
+  expect([none.exitCode, none.error?.hint]).toEqual([
+    5,
+    'A key of this server is written XXXXX-XXXXX-XXXXX-XXXXX. For the licenses of a user: chatelaine license view --remote-user NAME.',
+  ]);
+  expect((await run(`license edit ${key.toLowerCase()} --size-allowance 9`)).exitCode).toBe(5);
+  expect((await run(`license retire ${key.toLowerCase()}`)).exitCode).toBe(5);
+});
+
+test('several codes are a list, and one that is missing is named by its end', async () => {
+  const { run } = await openSandbox();
+  const two = await run(`license view ${key} 0191A-86552-95939-DF69B -o json --jq .[].remote_user`);
+  expect([two.exitCode, two.stdout]).toEqual([0, 'physio-7731\nclinic-north/ward-3\n']);
+  const one = await run(`license view ${key} XXXXX-XXXXX-XXXXX-XXXX9 -q`);
+  expect([one.exitCode, one.stdout]).toEqual([8, `${key}\n`]);
+  expect(one.stderr).toContain('the license that ends with XXX9');
+});
+
+test('license list filters by key, size and time', async () => {
+  const { run } = await openSandbox();
+  const listed = async (...words: string[]): Promise<unknown> =>
+    JSON.parse((await run(['license', 'list', '-o', 'json', ...words])).stdout);
+  const all = (await listed()) as { license_code?: string; size_allowance: number; created: string }[];
+  expect(await listed('--code', '*2FCA2')).toHaveLength(1);
+  expect(await listed('--code', '*2fca2')).toHaveLength(1);
+  expect(await listed('--code', 'cd3ae 2b8oe*')).toHaveLength(1);
+  expect(await listed('--size-allowance', '6')).toEqual(all.filter(({ size_allowance }) => size_allowance === 6));
+  const since = all.filter(({ created }) => Date.parse(created) >= Date.parse('2026-01-15T00:00:00Z'));
+  expect(since.length).toBeGreaterThan(0);
+  expect(since.length).toBeLessThan(all.length);
+  expect(await listed('--since', '2026-01-15T00:00:00Z')).toEqual(since);
+});
