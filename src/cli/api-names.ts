@@ -50,12 +50,19 @@ export function inOurNames(argv: readonly string[], { name, args = {}, options =
     line.push(...ours);
     const isWord = !word.startsWith('-') || word === '-';
     if (next !== undefined && !isWord && takesNextWord(ours[0] ?? '', fields)) {
+      refuseOption(ours[0] ?? '', next, fields);
       line.push(next);
       index += 1;
     }
     if (isWord && (verbAt -= 1) === 0) first.push(...line.splice(0));
   }
   return [...first, ...line, ...(last.length > 0 && !line.includes('--') ? ['--'] : []), ...last];
+}
+
+/** `--remote-user --size-allowance 3`: the value was forgotten. @throws Failure usage */
+function refuseOption(word: string, next: string, fields: readonly (readonly [string, Field])[]): void {
+  if (/^--[a-z]/.test(next) && fields.some((one) => `--${flagOf(...one)}` === next.replace(/=.*/s, '')))
+    throw usage(`${word} needs a value`, `If its value is ${next}, write ${word}=${next}.`);
 }
 
 /** An option as the command's table has it; one that it does not have stays as it was typed. */

@@ -76,6 +76,16 @@ export function takesNextWord(word: string, fields = Object.entries<Field>(globa
 /** What other tools call a command, and what it is here. */
 const otherWords: ReadonlyMap<string, string> = new Map([
   ['whoami', 'auth status'],
+  ['undo', 'license undo'],
+  ['history', 'license history'],
+  ['keys', 'license list'],
+  ['users', 'license list'],
+  ['config', 'auth list, auth login or doctor'],
+  ['rename', 'license edit CODE --remote-user NAME or view rename'],
+  ['update', 'license edit'],
+  ['license update', 'license edit'],
+  ['license rename', 'license edit CODE --remote-user NAME'],
+  ['alias', 'an alias of your shell'],
   ['search', 'messages fetch --search WORDS'],
   ['license show', 'license view'],
   ['license get', 'license view'],

@@ -34,6 +34,13 @@ export function programHelp(table: readonly CommandEntry[], width: number): stri
 /** Wide enough for the longest noun. */
 const nounWidth = 18;
 
+/** Text of `chatelaine help exit-codes`, and of `chatelaine help 8`; undefined for another word. */
+export function exitHelp(word: string): string | undefined {
+  const rows = Object.values(failures).filter(({ exit }) => word === 'exit-codes' || String(exit) === word);
+  const lines = rows.map(({ exit, means }) => `${String(exit).padStart(3)}  ${means}`);
+  return lines.length === 0 ? undefined : `${lines.join('\n')}\n`;
+}
+
 /** Text of `chatelaine help options`. */
 export function optionsHelp(width: number): string {
   return sections([

@@ -2,6 +2,7 @@ import { usage, type Failure } from '../core/failure.ts';
 import type { Fields } from '../schema/field.ts';
 import { flagOf } from '../schema/field.ts';
 import { suggestion } from '../schema/nearest.ts';
+import { settings } from '../schema/settings.ts';
 
 /** Where in the tree of commands a line went wrong. */
 export interface LinePlace {
@@ -22,7 +23,7 @@ interface Mistake {
 export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
   const line = ['chatelaine', ...place.words].join(' ');
   const help = `See ${line} --help.`;
-  const form = place.form ? `Write: ${place.form.synopsis}; see --help.` : help;
+  const form = place.form ? `See --help, and write: ${place.form.synopsis}` : help;
   const [quoted = ''] = /(?<=').*(?=')/s.exec(mistake.message) ?? [];
   const numbers = /Expected (\d+) .*got (\d+)/.exec(mistake.message) ?? [];
   switch (mistake.code) {
@@ -65,11 +66,25 @@ function unknownOption(typed: string, line: string, { options }: LinePlace): Fai
   });
   if (flags.includes(flag)) return usage(`${flag} takes no value`, keyAdvice(flag, options) ?? `See ${line} --help.`);
   const hint =
-    (flag === '--format' ? 'Write -o FORMAT, as in -o json.' : undefined) ??
+    otherFlags.get(flag) ??
+    settingAdvice(flag, line) ??
     keyAdvice(flag, options) ??
     suggestion(flag, flags) ??
     `See ${line} --help.`;
   return usage(`unknown option ${flag}`, hint);
+}
+
+/** Options of other tools, and what they are here. */
+const otherFlags: ReadonlyMap<string, string> = new Map([
+  ['--format', 'Write -o FORMAT, as in -o json.'],
+  ['--unread', 'Write --is unread.'],
+]);
+
+/** Settings are words, and no options. */
+function settingAdvice(flag: string, line: string): string | undefined {
+  const name = flag.slice(2).replaceAll('-', '_');
+  if (line !== 'chatelaine settings set' || !Object.hasOwn(settings, name)) return undefined;
+  return `A setting is written NAME=VALUE: chatelaine settings set ${name}=VALUE`;
 }
 
 /** What a person needs who types a key on the command line, where other users and the shell's history can read it. */

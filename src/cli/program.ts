@@ -6,7 +6,7 @@ import { globalOptions } from '../commands/environment.ts';
 import { flagOf, isNegatable, type Field, type Fields } from '../schema/field.ts';
 import { inOurNames } from './api-names.ts';
 import { commandWords, withoutHelpWords } from './command-words.ts';
-import { synopsis, commandHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
+import { synopsis, commandHelp, exitHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import type { LinePlace } from './mistakes.ts';
 import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
 import type { Host } from './host.ts';
@@ -32,6 +32,8 @@ export async function readCommandLine(
 ): Promise<ParsedLine> {
   const width = helpWidth(stdout.isTTY ? stdout.columns : undefined);
   if (argv.join(' ') === 'help options') return { text: optionsHelp(width) };
+  const exits = argv.length === 2 && argv[0] === 'help' ? exitHelp(argv[1] ?? '') : undefined;
+  if (exits !== undefined) return { text: exits };
   const typed = withoutHelpWords(argv);
   const place = { words: commandWords(typed), options: globalOptions };
   const entry = [...commandTable, ...hiddenTable].find(({ name }) => name === place.words.join(' '));

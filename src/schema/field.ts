@@ -195,7 +195,11 @@ function readString(label: string, field: StringShape, text: string): string {
     throw usage(`${label}: begins or ends with a blank`, 'Servers may cut it off, and would not find the user again.');
   }
   const foreign = field.ascii ? /\P{ASCII}/u.exec(text)?.[0] : undefined;
-  if (foreign !== undefined) throw usage(`${label}: '${foreign}' in '${text}': only ASCII characters are allowed`);
+  if (foreign !== undefined)
+    throw usage(
+      `${label}: '${foreign}' in '${text}': only ASCII characters are allowed`,
+      'Write it in those, such as ue for ü; the real name stays in your own records, or in another column (--keep-columns).',
+    );
   if (field.below !== undefined && text.length >= field.below) {
     throw usage(`${label}: ${text.length} characters; must be below ${field.below}`);
   }
@@ -219,7 +223,7 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
   if (named !== undefined) return named;
   const known = Object.entries(field.names ?? {}).map(([word, value]) => `${value} ${word}`);
   if (!/^-?(0|[1-9]\d*)$/.test(text)) {
-    const rule = known.length > 0 ? `is not one of ${known.join(', ')}` : 'is not an integer';
+    const rule = known.length > 0 ? `is not one of ${known.join(', ')}` : `is not a whole number${boundsOf(field)}`;
     throw usage(`${label}: '${text}' ${rule}`, field.names && suggestion(text, Object.keys(field.names)));
   }
   const number = Number(text);
@@ -230,6 +234,10 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
     throw usage(`${label}: ${text} is out of range; must be ${rangeOf(field)}`);
   }
   return Object.is(number, -0) ? 0 : number;
+}
+
+function boundsOf(field: IntegerShape): string {
+  return field.min === undefined && field.max === undefined ? '' : `, ${rangeOf(field)}`;
 }
 
 function rangeOf({ min, max }: IntegerShape): string {

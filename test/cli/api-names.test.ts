@@ -41,7 +41,7 @@ test.each([
     '-n license ensure --remote-user ada --size-allowance 3',
   ],
   ['license list --all-apps=true --quiet=true', 'license list --all-apps --quiet'],
-  ['messages fetch --search --message_ids', 'messages fetch --search=--message_ids'],
+  ['messages fetch --search --no_such_option', 'messages fetch --search=--no_such_option'],
 ])('`chatelaine %s` is `chatelaine %s`', async (line, meant) => {
   expect(await readLine(line)).toEqual(await readLine(meant));
 });
@@ -62,6 +62,7 @@ test.each([
   ['license list --license-code k', 'unknown option --license-code'],
   ['auth login licensing --is-pinned=true', 'unknown option --is-pinned'],
   ['license list --all-apps=perhaps', '--all-apps takes no value'],
+  ['license ensure --remote-user --size-allowance 3', '--remote-user needs a value'],
   ['license view --all-apps --license-code', '--license-code needs a value'],
 ])('`chatelaine %s`: %s', async (line, message) => {
   expect(await run(fakeService(), `-o json ${line}`)).toMatchObject({ exitCode: 2, error: { message } });

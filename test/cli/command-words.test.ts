@@ -27,7 +27,7 @@ const licenseVerbs = 'create, list, view, edit, retire, history, undo, ensure, a
 
 /** The hint that shows how a command is written. */
 function see(synopsis: string): string {
-  return `Write: chatelaine ${synopsis}; see --help.`;
+  return `See --help, and write:\n  chatelaine ${synopsis}`;
 }
 
 test.each([
@@ -89,7 +89,7 @@ test.each([
   expect({ exitCode, stdout, lines }).toEqual({
     exitCode: 2,
     stdout: '',
-    lines: [`chatelaine: ${message}`, ...(hint === undefined ? [] : [hint])],
+    lines: [`chatelaine: ${message}`, ...(hint === undefined ? [] : hint.split('\n'))],
   });
 });
 
@@ -107,3 +107,30 @@ test.each(['text', 'html', 'markdown', 'curl'])(
     expect(set).toMatchObject({ exitCode: 0, stdout: plain.stdout, stderr: '' });
   },
 );
+
+test.each([
+  ['undo', 'Did you mean license undo?'],
+  ['history', 'Did you mean license history?'],
+  ['keys', 'Did you mean license list?'],
+  ['users', 'Did you mean license list?'],
+  ['config', 'Did you mean auth list, auth login or doctor?'],
+  ['rename', 'Did you mean license edit CODE --remote-user NAME or view rename?'],
+  ['update', 'Did you mean license edit?'],
+  ['messages fetch --unread', 'Write --is unread.'],
+  ['settings set --color-scheme dark', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=VALUE'],
+])('%s is a word of other tools: %s', async (line, hint) => {
+  expect(await run(fakeService(), `-o json ${line}`)).toMatchObject({ exitCode: 2, error: { hint } });
+});
+
+test('help says what exit codes mean', async () => {
+  const one = await run(fakeService(), 'help 8', { bare: true });
+  const all = await run(fakeService(), 'help exit-codes', { bare: true });
+  expect(one).toMatchObject({ exitCode: 0, stdout: '  8  part was done and the rest is named; run again to resume\n' });
+  expect(
+    all.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => Number(line.slice(0, 3))),
+  ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 129, 130, 143]);
+  expect((await run(fakeService(), 'help 11', { bare: true })).exitCode).toBe(2);
+});

@@ -136,7 +136,7 @@ describe('auth login', () => {
   test.each([
     ['licensing --app-code 7', /needs --base-url and --app-code/],
     [`licensing --base-url ${licensingUrl}`, /needs --base-url and --app-code/],
-    [`licensing --base-url ${licensingUrl} --app-code x`, /--app-code: 'x' is not an integer/],
+    [`licensing --base-url ${licensingUrl} --app-code x`, /--app-code: 'x' is not a whole number/],
     [`licensing --base-url ${licensingUrl} --app-code 7 --site https://x.test`, /does not take --site/],
     ['licensing --base-url ftp://x.test --app-code 7', /neither https nor http/],
     ['licensing --base-url https://me:secret@x.test --app-code 7', /user name or password/],

@@ -161,9 +161,9 @@ describe('the file', () => {
       "standard input:8: remote_user: 'ü' in 'müller': only ASCII characters are allowed",
       'standard input:9: remote_user: 128 characters; must be below 128',
       'standard input:10: size_allowance: 19 is out of range; must be 1 to 18',
-      "standard input:11: size_allowance: '4.5' is not an integer",
+      "standard input:11: size_allowance: '4.5' is not a whole number, 1 to 18",
       'standard input:12: size_allowance is missing',
-      "standard input:13: app_code: 'x' is not an integer",
+      "standard input:13: app_code: 'x' is not a whole number",
       'standard input:14: 4 cells, and the header has 3',
     ]);
     expect({ exitCode: ran.exitCode, stdout: ran.stdout, log }).toEqual({ exitCode: 2, stdout: '', log: [] });

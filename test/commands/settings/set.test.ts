@@ -157,7 +157,7 @@ describe('what is wrong is refused before anything is sent', () => {
       return [name, /is not one of 1 /, '0', String(names.length + 1), ...onesFor(turn, others)] as const;
     }),
     ...integers.flatMap((name) => [
-      [name, /is not an integer/, '01', '+1', '1.0', '1e3', ' 1', '', 'big', '0x10'] as const,
+      [name, /is not a whole number/, '01', '+1', '1.0', '1e3', ' 1', '', 'big', '0x10'] as const,
       [name, /beyond/, '9007199254740992'] as const,
       [name, /out of range/, '0', '-1'] as const,
     ]),

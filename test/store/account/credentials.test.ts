@@ -211,7 +211,7 @@ test.each<[string, Environment, string, string]>([
     'config',
     "'http://a.example' is not encrypted: a key is sent over http only to this computer",
   ],
-  ['a bad code', { CHATELAINE_APP_CODE: 'x' }, 'usage', "CHATELAINE_APP_CODE: 'x' is not an integer"],
+  ['a bad code', { CHATELAINE_APP_CODE: 'x' }, 'usage', "CHATELAINE_APP_CODE: 'x' is not a whole number"],
   [
     'a line break',
     { CHATELAINE_API_KEY: 'canary\n' },

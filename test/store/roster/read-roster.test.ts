@@ -122,7 +122,7 @@ describe('a spreadsheet', () => {
 
   const bad: Readonly<Record<string, string>> = {
     'excel-97.xls': ': this is a workbook (.xls), not text',
-    'excel-decimal-comma.csv': ":2: size_allowance: '4,0' is not an integer",
+    'excel-decimal-comma.csv': ":2: size_allowance: '4,0' is not a whole number, 1 to 18",
     'excel-latin1.csv': ':3: not valid UTF-8',
     'excel-workbook-renamed.csv': ': a damaged workbook: it is cut off',
     'excel-workbook.xlsx': ': a damaged workbook: it is cut off',
@@ -207,12 +207,12 @@ describe('bad rows', () => {
       'roster.csv:3: size_allowance is missing',
       'roster.csv:4: size_allowance: 99 is out of range; must be 1 to 18',
       'roster.csv:5: size_allowance is missing',
-      "roster.csv:6: size_allowance: '4.5' is not an integer",
+      "roster.csv:6: size_allowance: '4.5' is not a whole number, 1 to 18",
     ]);
     expect(problems.slice(20)).toEqual([
       'roster.csv: lines 23, 25, 27, 29, 31, 33, 35, 37, 39, 41: size_allowance is missing',
       'roster.csv: lines 24, 28, 32, 36, 40: size_allowance: the value is out of range; must be 1 to 18',
-      'roster.csv: lines 26, 30, 34, 38, 42: size_allowance: the value is not an integer',
+      'roster.csv: lines 26, 30, 34, 38, 42: size_allowance: the value is not a whole number, 1 to 18',
       'roster.csv: lines 43-44: the user is already on an earlier line',
     ]);
   });
