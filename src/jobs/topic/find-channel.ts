@@ -1,10 +1,10 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message } from '../../api/chat/chat-messages.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
+import { channelsIn } from '../archive/pull-order.ts';
 import { isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { digitsAreAName, nearChannels } from './near.ts';
 
@@ -34,57 +34,73 @@ export async function lookUpChannel(
   text: string,
 ): Promise<Channel | undefined> {
   const wanted = readName(text);
-  const found = await newestOf(chat, wanted);
+  const found = await channelFor(chat, wanted);
   if (!found) throw await noChannel(chat, text);
-  const channel = channelOf(wanted, found.message);
+  const { channel } = found;
   // Digits alone can be meant as a name.
   if (channel && wanted === Number(text)) await refuseAmbiguous(chat, channel, text);
   return channel;
 }
 
 /**
- * The newest message of a channel, if it has one; undefined where the server does not know the channel, or does not let the account see it.
- * @throws Failure unavailable for an empty answer that does not say that nothing is there
+ * A channel as its newest message names it, or the list of channels; undefined where the server does not know it. `channel` is undefined
+ * for a name that neither shows.
+ * @throws Failure not_found for a channel of which the account sees nothing; unavailable for an empty answer that does not say so
  */
-async function newestOf(
+async function channelFor(
   chat: Pick<ChatApi, 'messages' | 'channels'>,
   operand: number | string,
-): Promise<{ readonly message: Message | undefined } | undefined> {
+): Promise<{ readonly channel: Channel | undefined } | undefined> {
   const narrow = [{ operator: 'channel', operand }];
   try {
     const page = await chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
     refuseIgnored(page);
     const message = onlyMessage(page, 'found_oldest');
-    return { message: message && isOldCopy(message) ? await listed(chat, operand, message.id) : message };
+    if (message && !isOldCopy(message))
+      return { channel: channelIn(message['stream_id'], message['display_recipient']) };
+    const rows = await chat.channels();
+    const row = rows?.find((one) => isNamedSo(one, operand));
+    if (row) return { channel: channelIn(row['stream_id'], row['name']) };
+    if (rows && !message) throw unseenChannel(operand);
+    return { channel: typeof operand === 'number' ? { stream_id: operand } : undefined };
   } catch (cause) {
     if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
     throw cause;
   }
 }
 
-/** A message that names another channel than its own says nothing of it: the list of channels does. */
-async function listed(
-  chat: Pick<ChatApi, 'channels'>,
-  operand: number | string,
-  id: number,
-): Promise<Message | undefined> {
-  const isIt = ({ stream_id, name }: JsonObject): boolean =>
-    typeof operand === 'number' ? stream_id === operand : isSameName(String(name), operand.trim());
-  const channel = (await chat.channels())?.find(isIt);
-  if (channel) return { id, stream_id: channel['stream_id'], display_recipient: channel['name'] };
-  return typeof operand === 'number' ? { id, stream_id: operand } : undefined;
+function channelIn(stream_id: unknown, name: unknown): Channel | undefined {
+  return typeof stream_id === 'number' ? { stream_id, name: typeof name === 'string' ? name : undefined } : undefined;
 }
 
-function channelOf(wanted: number | string, message: Message | undefined): Channel | undefined {
-  if (!message) return typeof wanted === 'number' ? { stream_id: wanted } : undefined;
-  const { stream_id, display_recipient } = message;
-  if (typeof stream_id !== 'number') return undefined;
-  return { stream_id, name: typeof display_recipient === 'string' ? display_recipient : undefined };
+function isNamedSo({ stream_id, name }: JsonObject, operand: number | string): boolean {
+  return typeof operand === 'number' ? stream_id === operand : isSameName(String(name), operand.trim());
+}
+
+/**
+ * Refuses the empty selection of a channel, and of nothing else, of which nothing is visible; a look that fails is skipped.
+ * @throws Failure not_found
+ */
+export async function refuseUnseen(
+  chat: Pick<ChatApi, 'messages' | 'channels'>,
+  narrow: readonly unknown[],
+): Promise<void> {
+  const channels = channelsIn({ narrow });
+  for (const operand of channels.length === narrow.length ? channels : [])
+    await channelFor(chat, operand).catch((cause: unknown) => {
+      if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'not_found') throw cause;
+    });
+}
+
+function unseenChannel(operand: number | string): Failure {
+  return new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
+    hint: 'It is archived, or it is private and the account is not in it.',
+  });
 }
 
 /** Digits are an id; where only a channel of that name is there, the error says how it is named. */
 async function noChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: string): Promise<Failure> {
-  const isNamed = /^\d+$/.test(text) && (await newestOf(chat, text)) !== undefined;
+  const isNamed = /^\d+$/.test(text) && (await channelFor(chat, text)) !== undefined;
   if (isNamed) return new Failure('not_found', ...digitsAreAName(text));
   const near = await nearChannels(chat, text.replace(/^name:/, ''));
   return new Failure('not_found', `no channel '${text}'${near ?? ''}`, {
@@ -97,8 +113,8 @@ async function refuseAmbiguous(
   { stream_id, name }: Channel,
   text: string,
 ): Promise<void> {
-  const found = await newestOf(chat, text);
-  if (!found || found.message?.['stream_id'] === stream_id) return;
+  const found = await channelFor(chat, text);
+  if (!found || found.channel?.stream_id === stream_id) return;
   throw usage(
     `'${text}' is the id of the channel ${name === undefined ? '' : `'${name}' `}and the name of another channel`,
     `Write id:${text} or name:${text}.`,

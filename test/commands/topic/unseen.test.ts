@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
+import { openSandbox } from '../../helpers/run.ts';
+
+describe.each([372, 489])('level %d: a channel of which the account sees nothing', (featureLevel) => {
+  test.each(['topic list clinic-pilot', 'topic list id:4', 'messages fetch --channel clinic-pilot'])(
+    '%s: said, with exit 5 or the words of the server, and no empty list',
+    async (words) => {
+      const { run } = await openSandbox({ featureLevel });
+
+      const { exitCode, error } = await run(`${words} -o json`);
+
+      expect([5, 6]).toContain(exitCode);
+      expect(error?.message).toMatch(/clinic-pilot|'4'|id:4|unknown channel/);
+    },
+  );
+});
+
+test('an empty selection of a channel that is visible is an empty list', async () => {
+  const { run } = await openSandbox();
+
+  for (const channel of ['general', 'hackathon-2024'])
+    expect(await run(`messages fetch --channel ${channel} --topic nowhere -o json`)).toMatchObject({
+      ...{ exitCode: 0, stdout: '[]\n' },
+    });
+});
+
+describe('a channel whose messages the plan hides', () => {
+  const hidden = () =>
+    openChatServer({
+      ...{ messages: topicOf('lunch', idsBetween(1, 5)), firstVisible: 100 },
+      channels: [{ stream_id: 5, name: 'kitchen' }],
+    });
+
+  test.each(['kitchen', '5'])('topic list %s warns that the plan cuts the history', async (channel) => {
+    const { exitCode, stdout, stderr } = await (await hidden()).run(`topic list ${channel} -o json`);
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
+    expect(stderr).toContain('the history is cut by the plan of the organization');
+  });
+
+  test('topic delete by name says the plan', async () => {
+    const { exitCode, error } = await (await hidden()).run('topic delete kitchen lunch --confirm lunch -o json');
+
+    expect(exitCode).toBe(6);
+    expect(error?.message).toContain("the plan of the organization hides older messages of the topic 'lunch'");
+  });
+});
