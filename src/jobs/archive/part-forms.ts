@@ -75,7 +75,7 @@ export function markdownOf(form: ArchiveForm): { readonly apply_markdown?: false
 }
 
 /** Whether both are the same message, with the same edits and moves. */
-export function isSameVersion(one: MessageHead, other: MessageHead | undefined): boolean {
+function isSameVersion(one: MessageHead, other: MessageHead | undefined): boolean {
   return versionParts.every((name) => one[name] === other?.[name]);
 }
 

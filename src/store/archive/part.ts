@@ -3,7 +3,7 @@ import { JsonElement } from '../../core/json-elements.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
-import { jsonIn, recordLine } from '../roster/ndjson.ts';
+import { recordLine } from '../roster/ndjson.ts';
 
 /** The two forms of a message's text: HTML as the server renders it, and the Markdown that the sender typed. */
 export const archiveForms = ['rendered', 'source'] as const;
@@ -169,32 +169,4 @@ export function uploadsOf(messages: Iterable<StoredMessage>): UploadPath[] {
     if (isObject(fields)) for (const path of uploadsIn(fields)) found.add(path);
   }
   return [...found];
-}
-
-/** What is left of a damaged file of a part. */
-export interface DamagedFile {
-  /** Undefined where the file is missing. */
-  readonly bytes: Buffer | undefined;
-  /** The lines that are a message of the part, byte for byte, by id. A line that is JSON may be damaged all the same. */
-  readonly lines: ReadonlyMap<
-    number,
-    { readonly id: number; readonly text: JsonElement; readonly message: ArchivedMessage }
-  >;
-}
-
-/** Reads what is left of one form of a part. @throws Failure config where the file cannot be read */
-export async function readDamaged(folder: string, part: ArchivePart, form: ArchiveForm): Promise<DamagedFile> {
-  const entry = part[form];
-  const bytes = entry && (await readBytes(join(folder, entry.file)));
-  const lines = new Map<number, { id: number; text: JsonElement; message: ArchivedMessage }>();
-  const ids = new Set(part.ids);
-  for (let start = 0; bytes && start < bytes.length;) {
-    const found = bytes.indexOf(lineEnd, start);
-    const document = bytes.subarray(start, found < 0 ? undefined : found);
-    const message = jsonIn(document.toString())?.value;
-    if (isMessage(message) && ids.delete(message.id))
-      lines.set(message.id, { id: message.id, text: JsonElement.of(document), message });
-    start += document.length + 1;
-  }
-  return { bytes, lines };
 }
