@@ -60,7 +60,8 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
   let looked = await lookAt(purge, 'whole');
   for (let idle = 0; standings.there.length > 0 || survey.isLimited;) {
     left?.(state.left);
-    const came = standings.came(await keepSeen(purge, looked));
+    const came = await keepSeen(purge, looked);
+    standings.came(came);
     refuseMore(purge);
     await keeper?.record({ ...looked.step, there: [...looked.step.there, ...came] });
     const ending = await deleteOnce(purge);

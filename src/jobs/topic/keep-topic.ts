@@ -95,7 +95,7 @@ function replay(archives: readonly TopicArchive[], standings: Standings): void {
   const begun = archives.filter(({ purge }) => purge.state === 'begun');
   begun.forEach(({ purge }, index) => {
     const ids = idsOf(begun.slice(0, index + 1));
-    standings.replay(purge.steps, ids);
+    standings.replay(purge.steps);
     standings.expect(ids.filter((id) => !standings.of.has(id)));
   });
 }

@@ -1,5 +1,5 @@
 import { countBefore } from '../../core/halving.ts';
-import type { CallEnd, IdSpan, LookStep, PurgeStep } from '../../store/archive/line-file.ts';
+import type { CallEnd, LookStep, PurgeStep } from '../../store/archive/line-file.ts';
 import { isAnswer, openCalls, type LastCall } from './delete-calls.ts';
 
 /**
@@ -62,12 +62,12 @@ export interface Standings {
   /** Takes what a look read, ascending: all messages of the topic with an id of at least `from`, or of the whole topic. */
   look(look: { readonly time: string; readonly from: number | null; readonly ids: readonly number[] }): LookStep;
   /** Messages newer than all of the last look, which came before the call. */
-  came(ids: readonly number[]): readonly IdSpan[];
+  came(ids: readonly number[]): void;
   ended(end: CallEnd): void;
   /** Messages that a last look found under another name. */
   found(ids: Iterable<number>): void;
-  /** Repeats the steps of an earlier run, of whose archives these are the ids, ascending. */
-  replay(steps: readonly PurgeStep[], ids: readonly number[]): void;
+  /** Repeats the steps of an earlier run. */
+  replay(steps: readonly PurgeStep[]): void;
   counts(): StandingCounts;
 }
 
@@ -77,8 +77,6 @@ export function openStandings(): Standings {
   const deeper: Deeper[] = [];
   const looks: { readonly time: string; readonly from: number }[] = [];
   const there: number[] = [];
-  /** The ids of all standings, ascending: spans of a step leave none of them out. */
-  let known: readonly number[] = [];
   const sizes = { mostTaken: 0, lastTaken: 0, lastWhole: 0 };
   const calls = openCalls();
   let count = 0;
@@ -112,7 +110,6 @@ export function openStandings(): Standings {
     },
     expect(ids) {
       for (const id of ids) if (!isThere(id)) of.set(id, 'waiting');
-      known = ascending(of.keys());
       refill(there, ascending([...there, ...ids]));
     },
     countWith: (count, from) => placeOf(there, from) + count,
@@ -132,14 +129,13 @@ export function openStandings(): Standings {
       const [first, last] = [unread[0], unread.at(-1)];
       if (first !== undefined && last !== undefined)
         deeper.push({ first, last, seen: looks.findLast((one) => one.from <= first)?.time ?? time });
-      known = withIds(known, came);
       sizes.lastTaken = taken.filter((id) => !arrived.has(id)).length;
       const step = { look: time, from };
       change(step, { came, taken, lost });
       there.length = place;
       for (const id of ids) there.push(id);
       if (from === null) sizes.lastWhole = ids.length;
-      return { ...step, there: spansOf(came, known), taken: spansOf(taken, known), lost: spansOf(lost, known) };
+      return { ...step, there: came, taken, lost };
     },
     came(ids) {
       for (const id of ids) {
@@ -148,22 +144,17 @@ export function openStandings(): Standings {
         there.push(id);
         count += 1;
       }
-      known = withIds(known, ids);
-      return spansOf(ids, known);
     },
     ended,
     found(ids) {
       for (const id of ids) of.set(id, 'elsewhere');
     },
-    replay(steps, ids) {
-      const within = (spans: readonly IdSpan[]): number[] =>
-        spans.flatMap(([first, last]) => ids.slice(placeOf(ids, first), placeOf(ids, last + 1)));
+    replay(steps) {
       for (const step of steps) {
         if ('call' in step) ended(step.call);
-        else change(step, { came: within(step.there), taken: within(step.taken), lost: within(step.lost) });
+        else change(step, { came: step.there, taken: step.taken, lost: step.lost });
       }
-      known = ascending(of.keys());
-      refill(there, known.filter(isThere));
+      refill(there, ascending([...of.keys()].filter(isThere)));
     },
     counts: () => counted(of.values()),
   };
@@ -197,30 +188,7 @@ function compared(one: readonly number[], other: readonly number[]) {
   return { both, first, second: second.concat(other.slice(place)) };
 }
 
-/** Ascending ids with others that are mostly newer. */
-function withIds(known: readonly number[], ids: readonly number[]): readonly number[] {
-  const others = ids.filter((id) => known[placeOf(known, id)] !== id);
-  return others.length === 0 ? known : ascending([...known, ...others]);
-}
-
 /** The place of the first of ascending ids that is not below a number. */
 function placeOf(ids: readonly number[], least: number): number {
   return countBefore(ids, (id) => id < least);
-}
-
-/** The same ids as spans of the known ones; both ascend. */
-function spansOf(ids: readonly number[], known: readonly number[]): IdSpan[] {
-  const spans: [number, number][] = [];
-  let place = -1;
-  for (const id of ids) {
-    const span = spans.at(-1);
-    if (span && known[place + 1] === id) {
-      span[1] = id;
-      place += 1;
-    } else {
-      spans.push([id, id]);
-      place = placeOf(known, id);
-    }
-  }
-  return spans;
 }

@@ -111,9 +111,6 @@ export interface PurgeEnd {
   readonly deleted: number;
 }
 
-/** From one archived id to another, both included, and all archived ones between them. */
-export type IdSpan = readonly [first: number, last: number];
-
 /** What a look at the topic showed, or what is known of a delete call. */
 export type PurgeStep = LookStep | { readonly call: CallEnd };
 
@@ -123,9 +120,10 @@ export interface LookStep {
   readonly look: string;
   /** The lowest id that it reached; null where it read the whole topic. */
   readonly from: number | null;
-  readonly there: readonly IdSpan[];
-  readonly taken: readonly IdSpan[];
-  readonly lost: readonly IdSpan[];
+  /** Ids of messages. */
+  readonly there: readonly number[];
+  readonly taken: readonly number[];
+  readonly lost: readonly number[];
 }
 
 /**
@@ -165,7 +163,6 @@ function isStep(record: unknown): record is PurgeStep {
   const { look, from, there, taken, lost, call } = record;
   if (callEnds.some((known) => known === call)) return true;
   const isFrom = from === null || typeof from === 'number';
-  const isSpan = (span: unknown): boolean => Array.isArray(span) && span.every((id) => typeof id === 'number');
-  const areSpans = [there, taken, lost].every((spans) => Array.isArray(spans) && spans.every(isSpan));
-  return typeof look === 'string' && isFrom && areSpans;
+  const areIds = [there, taken, lost].every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
+  return typeof look === 'string' && isFrom && areIds;
 }
