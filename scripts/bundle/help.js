@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
-/** The widths of a pipe and of the usual terminals; src/cli/launch/launch.ts reads them. */
-const widths = [80, 100];
+/** The width of a pipe and of the usual terminals (src/cli/help.ts). */
+const width = 80;
 
 /**
- * Writes the texts of help beside the program, so that the launcher can answer without it: a file for each width, in it each text
- * after a form feed and the words of its command.
+ * Writes the texts of help beside the program, so that the launcher can answer without it: each text after a form
+ * feed and the words of its command.
  * @returns {import('rolldown').Plugin}
  */
 export function help() {
@@ -17,10 +17,8 @@ export function help() {
       const dir = resolve(options.dir ?? '');
       const { loadChunk } = createRequire(import.meta.url)(join(dir, 'launch.cjs'));
       const { helpTexts } = loadChunk(dir, 'help.cjs');
-      for (const width of widths) {
-        const texts = [...(await helpTexts(width))].map(([words, text]) => `\f${words}\n${text}`);
-        writeFileSync(join(dir, `help-${width}.txt`), texts.join(''));
-      }
+      const texts = [...(await helpTexts(width))].map(([words, text]) => `\f${words}\n${text}`);
+      writeFileSync(join(dir, 'help.txt'), texts.join(''));
     },
   };
 }

@@ -115,7 +115,7 @@ function commandEntry({ name, summary }: CommandEntry): HelpEntry {
 
 /** Width of help, in characters, for a terminal of `columns`, or for no terminal: wide enough for sentences, not too wide to read. */
 export function helpWidth(columns: number | undefined): number {
-  return columns === undefined ? 80 : Math.max(40, Math.min(columns, 100));
+  return columns === undefined ? 80 : Math.max(40, Math.min(columns, 80));
 }
 
 const indent = 2;

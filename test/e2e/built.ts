@@ -11,7 +11,7 @@ declare module 'vitest' {
 }
 
 /** Written last of all. */
-const built = 'dist/help-80.txt';
+const built = 'dist/help.txt';
 const sources = ['src', 'scripts/bundle', 'rolldown.config.js', 'package-lock.json'];
 
 /** What these tests run is the built program: an old one would prove nothing about the sources. */

@@ -101,8 +101,7 @@ test('holds the program, its manual and its papers, and no source or test', () =
   expect(built.filter((path) => !/\.cjs$|LICENSES$|\.cdx\.json$/.test(path)).sort()).toEqual([
     'dist/build/jq.wasm',
     'dist/commands.json',
-    'dist/help-100.txt',
-    'dist/help-80.txt',
+    'dist/help.txt',
     'dist/llhttp.wasm',
     'dist/program.js',
   ]);
