@@ -1,5 +1,19 @@
 import { isUtf8 } from 'node:buffer';
-import { isObject, maxDepth, parseJson } from './json.ts';
+import { parseJson } from './json.ts';
+import {
+  broken,
+  endOfBlanks,
+  endOfString,
+  endOfValue,
+  integerOf,
+  isRepeated,
+  passSign,
+  sign,
+  startInside,
+  startOfValue,
+  textOf,
+  withoutBlanks,
+} from './json-syntax.ts';
 
 /** A document that is an object, one of whose members is an array of objects. */
 interface JsonEnvelope {
@@ -9,92 +23,55 @@ interface JsonEnvelope {
 }
 
 /**
- * The objects in the array `name` of a document, each without a line break, with the values of the members `memberNames`. The platform
- * checks the document; the bytes of an element stay as they came. Of two members of one name the last counts, as everywhere.
+ * The objects in the array `name` of a document, each without a line break, with the places of the members `memberNames`. All of it is
+ * checked by the grammar of JSON, nothing of it is changed, and only what a caller asks for is parsed. Of two members of one name the last
+ * counts, as everywhere.
  * @throws SyntaxError where the document is not JSON, is no object, has no such array of objects, or is nested too deep
  */
 export function elementsOf(document: Uint8Array, name: string, memberNames: readonly string[]): JsonEnvelope {
-  const bytes = Buffer.from(document.buffer, document.byteOffset, document.length);
-  const isPlain = isUtf8(document) && bytes.toString('latin1', 0, mark.length) !== mark;
-  if (!isPlain) return elementsOf(Buffer.from(new TextDecoder().decode(document)), name, memberNames);
-  const places = placesOf(bytes, name);
-  const text = bytes.toString('utf8');
-  const parsed: unknown = JSON.parse(text);
-  // A line break of a document that is JSON is between two tokens.
-  if (bytes.includes(0x0a) || bytes.includes(0x0d))
-    return elementsOf(Buffer.from(text.replace(blanks, (one) => (one.startsWith('"') ? one : ''))), name, memberNames);
-  const rows = isObject(parsed) && Object.hasOwn(parsed, name) ? parsed[name] : undefined;
-  if (!Array.isArray(rows)) throw new SyntaxError(`it has no '${name}'`);
-  if (!rows.every(isObject)) throw new SyntaxError(`one of its '${name}' is no object`);
-  const values = rows.map((row) => memberNames.map((member) => (Object.hasOwn(row, member) ? row[member] : undefined)));
-  const page = { document: bytes, names: memberNames, places: places.elements, values };
-  return {
-    rest: `${bytes.toString('utf8', 0, places.start)}[]${bytes.toString('utf8', places.end)}`,
-    elements: rows.map((_, row) => new JsonElement(page, row)),
-  };
-}
-
-/** The bytes of a byte order mark. */
-const mark = '\xEF\xBB\xBF';
-/** With the strings, whose blanks are not between tokens. */
-const blanks = /"[^"\\]*(?:\\.[^"\\]*)*"|\s+/g;
-
-const [quote, backslash, open, close, openObject, closeObject] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
-
-/**
- * Where the last array of that name is in a document, and where its objects begin and end; only of a document that is JSON this is so.
- * @throws SyntaxError where it is nested too deep
- */
-function placesOf(bytes: Buffer, name: string) {
-  let elements: number[] = [];
-  let [start, end, depth, isFound, key] = [0, 0, 0, false, ''];
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === quote) {
-      const last = endOfString(bytes, at);
-      if (depth === 1) key = bytes.toString('utf8', at, last + 1);
-      at = last;
-    } else if (byte === openObject || byte === open) {
-      depth += 1;
-      if (depth > maxDepth) throw new SyntaxError(`it is nested more than ${maxDepth} levels deep`);
-      if (depth === 2) isFound = byte === open && isKey(key, name);
-      if (depth === 2 && isFound) [start, elements] = [at, []];
-      if (depth === 3 && isFound) elements.push(at);
-    } else if (byte === closeObject || byte === close) {
-      if (depth === 3 && isFound) elements.push(at + 1);
-      if (depth === 2 && isFound) end = at + 1;
-      depth -= 1;
+  const bytes = isUtf8(document) ? document : Buffer.from(new TextDecoder().decode(document));
+  const mark = Buffer.from('\uFEFF');
+  let kept = endOfBlanks(bytes, mark.every((byte, at) => byte === bytes[at]) ? mark.length : 0);
+  let rest = '';
+  let found: FoundElements | undefined;
+  let at = startInside(bytes, kept, sign.openObject, 0);
+  for (let isOpen = bytes[at] !== sign.closeObject; isOpen;) {
+    const nameEnd = endOfString(bytes, at);
+    const value = startOfValue(bytes, nameEnd);
+    const isSought = parseJson(textOf(bytes, at, nameEnd)) === name;
+    const array = isSought ? readElements(bytes, value, memberNames) : undefined;
+    if (array) {
+      rest += textOf(bytes, kept, value + 1);
+      kept = array.end - 1;
+      found = array;
     }
+    at = endOfBlanks(bytes, array?.end ?? endOfValue(bytes, value, 1));
+    isOpen = bytes[at] === sign.comma;
+    if (isOpen) at = endOfBlanks(bytes, at + 1);
   }
-  return { start, end, elements };
-}
-
-function isKey(text: string, name: string): boolean {
-  try {
-    return JSON.parse(text) === name;
-  } catch {
-    return false;
-  }
-}
-
-/** The quotation mark that ends the string which begins at `start`; the end of the document where none does. */
-function endOfString(bytes: Buffer, start: number): number {
-  for (let end = bytes.indexOf(quote, start + 1); end >= 0; end = bytes.indexOf(quote, end + 1)) {
-    let first = end;
-    while (bytes[first - 1] === backslash) first -= 1;
-    if ((end - first) % 2 === 0) return end;
-  }
-  return bytes.length;
+  const end = endOfBlanks(bytes, passSign(bytes, at, sign.closeObject));
+  if (end < bytes.length) throw broken(end);
+  if (!found) throw new SyntaxError(`it has no '${name}'`);
+  // Line breaks of a document that is JSON are between its tokens.
+  if (bytes.includes(0x0a) || bytes.includes(0x0d)) return elementsOf(withoutBlanks(bytes), name, memberNames);
+  const page = { document: bytes, names: memberNames, places: found.places };
+  return {
+    rest: rest + textOf(bytes, kept, end),
+    elements: Array.from({ length: found.count }, (_, row) => new JsonElement(page, row)),
+  };
 }
 
 /** Where the elements of an array are in a document, and the values of their noted members. */
 interface JsonElements {
   readonly document: Uint8Array;
   readonly names: readonly string[];
-  /** For each element its start and its end. */
-  readonly places: readonly number[];
-  /** For each element the value of each name. */
-  readonly values: readonly (readonly unknown[])[];
+  /** For each element its start and end, then start and end of the value of each name, 0 and 0 where there is none. */
+  readonly places: ArrayLike<number>;
+}
+
+/** Places of an element: its own two, and two for each name. */
+function rowSizeOf(names: readonly unknown[]): number {
+  return 2 + 2 * names.length;
 }
 
 /**
@@ -103,40 +80,40 @@ interface JsonElements {
  */
 export class JsonElement {
   readonly #page: JsonElements;
-  readonly #row: number;
+  /** Where its places begin. */
+  readonly #at: number;
 
   constructor(page: JsonElements, row: number) {
     this.#page = page;
-    this.#row = row;
+    this.#at = row * rowSizeOf(page.names);
   }
 
   /** An object that has these bytes to itself. */
   static of(document: Uint8Array): JsonElement {
-    return new JsonElement({ document, names: [], places: [0, document.length], values: [] }, 0);
+    return new JsonElement({ document, names: [], places: [0, document.length] }, 0);
   }
 
   /** In bytes. */
   get length(): number {
-    return this.bytes.length;
+    return this.#end - this.#start;
   }
 
   get bytes(): Uint8Array {
-    const { document, places } = this.#page;
-    return document.subarray(places[2 * this.#row], places[2 * this.#row + 1]);
+    return this.#page.document.subarray(this.#start, this.#end);
   }
 
-  /** The value of one of the members that were noted; undefined where the object lacks it. */
+  /** The value of one of the members whose places were noted; undefined where the object lacks it. */
   read(name: string): unknown {
-    const { names, values } = this.#page;
-    const value = values[this.#row]?.[names.indexOf(name)];
-    if (typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)) return value;
-    const whole = this.parse();
-    return isObject(whole) ? whole[name] : undefined;
+    const { document, names, places } = this.#page;
+    const at = this.#at + 2 + 2 * names.indexOf(name);
+    const [start = 0, end = 0] = [places[at], places[at + 1]];
+    if (end === 0) return undefined;
+    return integerOf(document, start, end) ?? parseJson(textOf(document, start, end));
   }
 
   /** The whole object. */
   parse(): unknown {
-    return parseJson(new TextDecoder().decode(this.bytes));
+    return parseJson(textOf(this.#page.document, this.#start, this.#end));
   }
 
   /** Copies the bytes; where they end in `target`. */
@@ -144,4 +121,124 @@ export class JsonElement {
     target.set(this.bytes, at);
     return at + this.length;
   }
+
+  get #start(): number {
+    return this.#page.places[this.#at] ?? 0;
+  }
+
+  get #end(): number {
+    return this.#page.places[this.#at + 1] ?? 0;
+  }
+}
+
+/** As many as the largest page of messages has. */
+const usualElements = 1000;
+
+interface FoundElements extends Pick<JsonElements, 'places'> {
+  readonly count: number;
+  /** Where the array ends. */
+  readonly end: number;
+}
+
+/** The elements of the array that begins at `start`, each an object. */
+function readElements(bytes: Uint8Array, start: number, names: readonly string[]): FoundElements {
+  const members: Members = { names, known: [] };
+  const rowSize = rowSizeOf(names);
+  let places = new Int32Array(usualElements * rowSize);
+  let count = 0;
+  let at = startInside(bytes, start, sign.open, 1);
+  for (let isOpen = bytes[at] !== sign.close; isOpen; count += 1) {
+    const row = count * rowSize;
+    if (row === places.length) {
+      const more = new Int32Array(places.length * 2);
+      more.set(places);
+      places = more;
+    }
+    places[row] = at;
+    at = endOfElement(bytes, at, members, places, row);
+    places[row + 1] = at;
+    at = endOfBlanks(bytes, at);
+    isOpen = bytes[at] === sign.comma;
+    if (isOpen) at = endOfBlanks(bytes, at + 1);
+  }
+  return { places, count, end: passSign(bytes, at, sign.close) };
+}
+
+/** A member as the last element that has it holds it. */
+interface Member {
+  /** Which of the noted names it has, or -1. */
+  readonly index: number;
+  /** From the beginning of its name to behind the colon. */
+  readonly nameLength: number;
+  /** Where its name begins. */
+  at: number;
+  /** From the beginning of its name to the end of its value. */
+  length: number;
+}
+
+/** More members than a message has; of an object with more, those beyond are read each time. */
+const mostKnown = 64;
+
+/** What is known of the elements before, in the order in which it came. */
+interface Members {
+  readonly names: readonly string[];
+  readonly known: Member[];
+}
+
+/**
+ * Writes the places of the named members of the object that begins at `start`; where the object ends. Messages that follow one another
+ * have the same members, and the same values in most of them: bytes that are those of an element before are not read again. Without
+ * this a page of messages takes 1.7 times as long.
+ */
+function endOfElement(
+  bytes: Uint8Array,
+  start: number,
+  { names, known }: Members,
+  places: Int32Array,
+  row: number,
+): number {
+  let at = startInside(bytes, start, sign.openObject, 2);
+  let expected = 0;
+  for (let isOpen = bytes[at] !== sign.closeObject; isOpen;) {
+    const place = placeOfMember(bytes, at, known, expected);
+    const member = known[place] ?? readMember(bytes, at, names);
+    if (place === known.length && place < mostKnown) known.push(member);
+    expected = place + 1;
+    const end = endOfMember(bytes, at, member);
+    if (member.index >= 0) {
+      places[row + 2 + member.index * 2] = endOfBlanks(bytes, at + member.nameLength);
+      places[row + 3 + member.index * 2] = end;
+    }
+    at = endOfBlanks(bytes, end);
+    isOpen = bytes[at] === sign.comma;
+    if (isOpen) at = endOfBlanks(bytes, at + 1);
+  }
+  return passSign(bytes, at, sign.closeObject);
+}
+
+/** Which known member has the name that begins at `at`, first the expected one; the number of those that are known where none has. */
+function placeOfMember(bytes: Uint8Array, at: number, known: readonly Member[], expected: number): number {
+  for (let count = 0; count < known.length; count += 1) {
+    const place = (expected + count) % known.length;
+    const member = known[place];
+    if (member && isRepeated(bytes, at, member.at, member.nameLength)) return place;
+  }
+  return known.length;
+}
+
+/** The end of the member at `at`, whose name is known; its value is remembered. */
+function endOfMember(bytes: Uint8Array, at: number, member: Member): number {
+  const { nameLength, at: earlier, length } = member;
+  // The byte behind the value too: a number might go on there.
+  const isKnown = isRepeated(bytes, at + nameLength, earlier + nameLength, length - nameLength + 1);
+  if (!isKnown) member.length = endOfValue(bytes, endOfBlanks(bytes, at + nameLength), 3) - at;
+  member.at = at;
+  return at + member.length;
+}
+
+function readMember(bytes: Uint8Array, at: number, names: readonly string[]): Member {
+  const nameEnd = endOfString(bytes, at);
+  const index = names.indexOf(String(parseJson(textOf(bytes, at, nameEnd))));
+  const value = passSign(bytes, endOfBlanks(bytes, nameEnd), sign.colon);
+  return { index, nameLength: value - at, at, length: endOfValue(bytes, endOfBlanks(bytes, value), 3) - at };
 }

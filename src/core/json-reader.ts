@@ -1,4 +1,5 @@
 import { isObject, parseJson } from './json.ts';
+import { sign } from './json-syntax.ts';
 
 /** Elements of an array that follow one another; integers beyond 2^53 are `bigint`. */
 export interface JsonRun {
@@ -19,16 +20,6 @@ interface JsonReader {
   /** The document, once all of it was read, with an empty array in place of each. @throws SyntaxError where it is not JSON */
   rest(): unknown;
 }
-
-const sign = {
-  quote: 0x22,
-  backslash: 0x5c,
-  comma: 0x2c,
-  open: 0x5b,
-  close: 0x5d,
-  openObject: 0x7b,
-  closeObject: 0x7d,
-};
 
 const mostBegun = 16 * 1024 * 1024;
 

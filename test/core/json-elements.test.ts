@@ -125,16 +125,16 @@ describe('elementsOf', () => {
   });
 
   test.each([
-    ['', 'end of JSON'],
-    ['[]', "no 'rows'"],
-    ['{"rows":[1]}', "one of its 'rows' is no object"],
-    ['{"rows":{}}', "no 'rows'"],
+    ['', 'byte 1'],
+    ['[]', 'byte 1'],
+    ['{"rows":[1]}', 'byte 10'],
+    ['{"rows":{}}', 'byte 9'],
     ['{"row":[]}', "no 'rows'"],
-    ['{"rows":[{"id":1},]}', 'JSON'],
-    ['{"rows":[{"name":"12345678"},{"name":"12', 'JSON'],
-    ['{"rows":[]} x', 'JSON'],
-    ['{"rows":[]}\u0000', 'JSON'],
-    ['{"rows":[{"a":"\n"}]}', 'JSON'],
+    ['{"rows":[{"id":1},]}', 'byte 19'],
+    ['{"rows":[{"name":"12345678"},{"name":"12', 'byte 41'],
+    ['{"rows":[]} x', 'byte 13'],
+    ['{"rows":[]}\u0000', 'byte 12'],
+    ['{"rows":[{"a":"\n"}]}', 'byte 16'],
     [`{"rows":[{"a":${'['.repeat(600)}${']'.repeat(600)}}]}`, 'nested more than 500'],
   ])('%s is refused: %s', (text, message) => {
     expect(problemIn(() => scanned(text))).toContain(message);
