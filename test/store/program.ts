@@ -5,6 +5,7 @@ import { Failure } from '../../src/core/failure.ts';
 import { Secret } from '../../src/core/secret.ts';
 import { writePrivate } from '../../src/store/disk/files.ts';
 import { openJournal } from '../../src/store/journal.ts';
+import { openClaims } from '../../src/store/lock/local-claims.ts';
 import { acquireLock, lockFolder, withLock } from '../../src/store/lock/lock.ts';
 import { openProfiles } from '../../src/store/account/profiles.ts';
 import { openSandboxLog } from '../../src/store/sandbox-log.ts';
@@ -77,6 +78,32 @@ const verbs: Record<string, () => Promise<void>> = {
     const me = { ...system, uid: process.getuid?.() };
     chmodSync(await lockFolder(me), 0o500);
     process.stdout.write(await lockFolder(me));
+  },
+  /** What claims say of users once the folder that holds their record cannot be written. */
+  async 'unwritable-claims'() {
+    if (process.getuid?.() === 0) process.setuid?.(nobody);
+    const me = { system: { ...system, uid: process.getuid?.() }, clock: realClock };
+    const options = { settle: 60_000, signal: new AbortController().signal, note: () => undefined };
+    const before = await openClaims('server 7', me, options);
+    await before.take(['held', 'answered', 'asked', 'unanswered', 'done']);
+    await before.answered(new Map([['answered', { status: 201, time: 0, key_end: 'abcd' }]]));
+    const long = realClock.elapsed() - 120_000;
+    await before.release([
+      { remote_user: 'answered', posted: long },
+      { remote_user: 'asked', posted: realClock.now() },
+      { remote_user: 'unanswered', posted: realClock.now() - 120_000, unanswered: 1 },
+      { remote_user: 'done', posted: realClock.now() - 120_000, isShown: true },
+    ]);
+    chmodSync(await lockFolder(me.system), 0o500);
+    const after = await openClaims('server 7', me, options);
+    for (const user of ['held', 'answered', 'asked', 'unanswered', 'done', 'another']) {
+      const told = await after.take([user]).then(
+        () => 'taken',
+        (cause: unknown) => (cause instanceof Failure ? `${cause.exit} ${cause.message}` : String(cause)),
+      );
+      process.stdout.write(`${user}: ${told}\n`);
+    }
+    await after.takeFree(['another', 'answered']).catch((cause: unknown) => process.stdout.write(String(cause)));
   },
   async journal() {
     const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);

@@ -69,7 +69,7 @@ export async function readAnswers(path: string, system: System): Promise<Iterabl
   return inAll([(await readClaims(path, system)).answers, ...logs.map(({ answers }) => answers)]);
 }
 
-async function readClaims(path: string, system: System): Promise<ClaimsFile> {
+export async function readClaims(path: string, system: System): Promise<ClaimsFile> {
   const text = await readPrivate(path, system);
   return text === undefined ? noClaims : parseFile(path, text);
 }

@@ -22,6 +22,7 @@ import {
   type Posted,
 } from './claims-file.ts';
 import { AnswerLog, inAll } from './answer-log.ts';
+import { refuseOpen } from './unwritable-claims.ts';
 import { lockFolder, lockFolders, withLock, type Surroundings } from './lock.ts';
 
 const longestWait: Milliseconds = 300_000;
@@ -31,7 +32,10 @@ const longestPause: Milliseconds = 400;
 /** The claims on the users of one application, named by its server and code. */
 export async function openClaims(name: string, host: Surroundings, options: ClaimOptions): Promise<LocalClaims> {
   const { clock, system } = host;
-  const path = join(await lockFolder(system), fileOf(name));
+  const folder = await lockFolder(system);
+  const path = join(folder, fileOf(name));
+  const refuse = (wanted: ReadonlyMap<string, string>): Promise<void> =>
+    refuseOpen(folder, fileOf(name), wanted, options, host);
   const me = await thisOwner(system);
   const remember = rememberedFor(options.settle);
   const log = new AnswerLog(path, me, clock.elapsed);
@@ -41,6 +45,7 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
   return {
     async take(users) {
       const wanted = new Map(users.map((user) => [hashOf(user), user]));
+      await refuse(wanted);
       const end = clock.elapsed() + longestWait;
       for (let round = 0; ; round += 1) {
         const outcome = await edit((file) => attempt(file, wanted, me, remember, host), options.signal);
@@ -56,8 +61,9 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
       }
     },
 
-    takeFree(users) {
+    async takeFree(users) {
       const wanted = new Map(users.map((user) => [hashOf(user), user]));
+      await refuse(wanted);
       return edit((file) => attemptFree(file, wanted, me, remember, host, path), options.signal);
     },
 
