@@ -196,7 +196,14 @@ const jqWorker = defineConfig({
   input: { 'jq-worker': here('src/output/jq-worker.cjs') },
   platform: 'node',
   plugins: [jqModule],
-  output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', comments },
+  // Glue that a compiler wrote: nobody reads its blanks, and the package has a limit.
+  output: {
+    dir: 'dist',
+    format: 'cjs',
+    entryFileNames: '[name].cjs',
+    comments,
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  },
 });
 
 /** What TAB runs: a file of its own, which loads nothing of the program. */

@@ -1,20 +1,23 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openBrowser, type Browser } from '../helpers/chromium.ts';
 import { needs } from '../helpers/needs.ts';
-import { emptyHome, openSandbox } from '../helpers/run.ts';
+import { openSandbox } from '../helpers/run.ts';
 
 describe('an export of all channels, given away', needs('chromium'), () => {
-  const home = emptyHome();
+  // Of all tests of this file: what `emptyHome` makes ends with one.
+  const home = mkdtempSync(join(tmpdir(), 'chatelaine-site-'));
   /** Where the folder is opened, after the archive that it was made from is gone. */
   const site = join(home, 'stick');
   /** A word of one message of each channel, by the folder of its archive. */
   const words = new Map<string, string>();
   let browser: Browser;
 
-  beforeAll(async () => {
+  test('the folder is made, and the archive is removed', async () => {
+    mkdirSync(join(home, 'tmp'));
     const { run, sandbox } = await openSandbox();
     const general: number = sandbox.state.post({
       channel: 'general',
@@ -48,7 +51,10 @@ describe('an export of all channels, given away', needs('chromium'), () => {
     });
   });
 
-  afterAll(() => browser.close());
+  afterAll(async () => {
+    await browser.close();
+    rmSync(home, { recursive: true, force: true });
+  });
 
   const open = (file: string): Promise<void> => browser.open(pathToFileURL(join(site, file)).href);
   const value = async <T>(expression: string): Promise<T> => (await browser.evaluate(expression)) as T;

@@ -74,7 +74,7 @@ test.each([
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
   [
     'archive export kitchen',
-    '--output is required: ndjson, csv, markdown, html',
+    '--output is required: ndjson, csv, markdown, text, html',
     'See chatelaine archive export --help.',
   ],
   [

@@ -93,7 +93,10 @@ const table: readonly Row[] = [
   {
     what: 'no such license',
     line: 'license view K',
-    plan: (to) => to.expect('GET /v1/license/K/').reply(404, { detail: 'no' }),
+    plan: (to) => {
+      to.expect('GET /v1/license/K/').reply(404, { detail: 'no' });
+      to.expect('GET /v1/license/').reply(200, []);
+    },
     exit: 5,
     code: 'not_found',
   },

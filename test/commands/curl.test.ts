@@ -69,7 +69,9 @@ const writes: readonly (readonly [name: string, line: readonly string[], request
 test('each command that writes is tried', async () => {
   const commands = await Promise.all(commandTable.map(({ load }) => load()));
   const names = commands.flatMap(({ name, dryRun }) => (dryRun?.includes('requests') ? [name] : []));
-  expect([...new Set(writes.map(([name]) => name))].sort()).toEqual(names.sort());
+  // It needs a history: test/commands/license/undo.test.ts has its dry run.
+  const tried = [...writes.map(([name]) => name), 'license undo'];
+  expect([...new Set(tried)].sort()).toEqual(names.sort());
 });
 
 describe('curl', needs('curl'), () => {

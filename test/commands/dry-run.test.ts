@@ -78,7 +78,7 @@ test('an archive of another selection is refused in a dry run too', async () => 
 
 /** These write nothing, or what --dry-run is not about: sandbox serve is a server with the data that it is asked to keep. */
 const readers = [
-  'license list|view|audit|delete',
+  'license list|view|audit|delete|history',
   'first-activation|first-activation audit',
   'settings list|describe|get',
   'messages fetch',

@@ -16,7 +16,8 @@ test.each<[line: string, before: string, requests: Readonly<Record<string, numbe
     'license create --remote-user kit --size-allowance 4',
     { 'GET /v1/license/': 1 },
   ],
-  ['license apply ROSTER', '', { 'GET /v1/license/': 2, 'POST /v1/license/': users.length }],
+  // Each user is looked up before the POST.
+  ['license apply ROSTER', '', { 'GET /v1/license/': 2 + users.length, 'POST /v1/license/': users.length }],
   ['license apply ROSTER', 'license apply ROSTER', { 'GET /v1/license/': 1 }],
   ['messages fetch', '', { 'GET /api/v1/messages': 1 }],
   ['messages fetch --channel general --limit 10', '', { 'GET /api/v1/messages': 1 }],

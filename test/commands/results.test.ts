@@ -27,6 +27,8 @@ const lines = [
   'license retire 0191A-86552-95939-DF69B --yes',
   'license ensure --remote-user grace --size-allowance 2',
   'license apply HOME/roster.csv --yes',
+  'license history',
+  'license undo --dry-run',
   'license audit --roster HOME/roster.csv',
   'first-activation D4:22:CD:00:03:01 00:00:00:00:00:01',
   'first-activation audit HOME/sensors.csv',

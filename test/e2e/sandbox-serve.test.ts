@@ -32,7 +32,7 @@ test('the whole screen of sandbox serve', needs('terminals'), async () => {
   const { output } = await terminal.ended;
 
   const lines = output.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT').split('\n');
-  expect(lines.filter((line) => line !== '').slice(0, 10)).toEqual([
+  expect(lines.filter((line) => line !== '').slice(0, 11)).toEqual([
     'export CHATELAINE_BASE_URL=http://127.0.0.1:PORT',
     'export CHATELAINE_API_KEY=sandbox-key-of-app-4711',
     'export CHATELAINE_APP_CODE=4711',
@@ -42,6 +42,7 @@ test('the whole screen of sandbox serve', needs('terminals'), async () => {
     'serving on 127.0.0.1:PORT until Ctrl-C',
     'GET /v1/license/ 200',
     'GET /v1/license/[license_code]/ 404',
+    'GET /v1/license/ 200',
     'PATCH /api/v1/navigation_views/inbox 200',
   ]);
 });

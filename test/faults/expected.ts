@@ -102,9 +102,9 @@ export const viewRename: Expected = {
  */
 export const topicPost: Expected = {
   once: {
-    0: `${limits} ${undone} ${large} ${late} 500 html ${harmless}`,
+    0: `${limits} ${undone} ${large} ${late} html ${harmless}`,
     6: `${elsewhere} error-in-200`,
-    8: `429-long ${carriedOut} 500-after empty json-garbage`,
+    8: `429-long ${carriedOut} 500 500-after empty json-garbage`,
   },
   always: {
     0: harmless,

@@ -97,7 +97,7 @@ export const rules = [
     ],
     [
       'a key is given out of the license that is listed',
-      "if (look.shows === 'it') return { license: look.license, list: 'shows it' };",
+      "if (look.shows === 'it') return { license: look.license, list: 'shows it', all: look.all };",
       '',
     ],
     [

@@ -2,7 +2,6 @@ import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
-import { sizeOf } from '../../jobs/license/decide.ts';
 import { textField } from '../../schema/field.ts';
 import { licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
 import { phoneCode } from '../../schema/phone-code.ts';
@@ -51,7 +50,7 @@ export default command({
       (!code ||
         matchesGlob(code, license.key ?? '') ||
         matchesGlob(code.map(phoneCode), phoneCode(license.key ?? ''))) &&
-      (size_allowance === undefined || sizeOf(license) === size_allowance) &&
+      (size_allowance === undefined || textOf(license, 'size_allowance') === String(size_allowance)) &&
       (begin === undefined || createdAt(license) >= begin);
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
     const { sort } = context.options;

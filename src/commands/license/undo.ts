@@ -26,7 +26,7 @@ export default command({
       help: 'Name of the run, as it printed it (default: the last one)',
     },
   },
-  examples: ['chatelaine license undo'],
+  examples: ['chatelaine license undo --dry-run'],
 
   dryRun: ['requests'],
 

@@ -61,7 +61,7 @@ describe('the word at the cursor', () => {
     ['messages fetch --no-in', ['--no-include-anchor', '--no-input']],
     ['license list -o ', ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml']],
     ['messages fetch -o t', ['table', 'tsv', 'text']],
-    ['archive export kitchen -o ', ['ndjson', 'csv', 'markdown', 'html']],
+    ['archive export kitchen -o ', ['ndjson', 'csv', 'markdown', 'text', 'html']],
     ['license list -qo j', ['json']],
     ['license list --output=j', ['--output=json']],
     ['license list --color=', ['--color=auto', '--color=always', '--color=never']],

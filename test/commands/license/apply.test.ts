@@ -155,7 +155,7 @@ describe('the file', () => {
 
     expect(ran.error?.problems).toEqual([
       "standard input:3: user 'ada' is already on line 2",
-      'standard input:4: size_allowance: 0 is out of range; must be 1 to 18',
+      'standard input:4: remote_user holds a line break',
       'standard input:6: size_allowance is missing',
       'standard input:7: remote_user is missing',
       "standard input:8: remote_user: 'ü' in 'müller': only ASCII characters are allowed",

@@ -54,6 +54,10 @@ test('an edit is undone, and the undoing too', async () => {
   const home = emptyHome();
   const { run } = sandbox;
   const edited = await run(`license edit ${code} --remote-user eva --size-allowance 6`, { home });
+  const plan = await run('license undo --dry-run -o json', { home });
+  expect(JSON.parse(plan.stdout)).toMatchObject([
+    { method: 'PATCH', body: JSON.stringify({ remote_user: user, size_allowance: 4 }) },
+  ]);
   const undone = await run(`license undo ${runOf(edited)} -y -o json`, { home });
   expect(undone).toMatchObject({ exitCode: 0, lines: [`${user}: resized 6 -> 4, renamed from eva`] });
   expect(JSON.parse(undone.stdout)).toMatchObject([
