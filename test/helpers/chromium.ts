@@ -80,8 +80,9 @@ export async function openBrowser(): Promise<Browser> {
           if (loads() > before) resolve();
         };
       });
-      await call('Page.navigate', { url });
-      await loaded;
+      const { loaderId } = await call('Page.navigate', { url });
+      // Another place of the page that is open: nothing is loaded.
+      if (loaderId !== undefined) await loaded;
     },
     async close() {
       const ended = once(child, 'exit');

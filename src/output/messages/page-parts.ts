@@ -118,6 +118,10 @@ function search() {
   const more = matching.length > shown ? ', the newest ' + shown + ' shown' : '';
   found.textContent = words.length === 0 ? '' : counted(matching.length) + more;
 }
-field.value = decodeURIComponent(location.hash.slice(1));
-search();
+function ask() {
+  field.value = decodeURIComponent(location.hash.slice(1));
+  search();
+}
+addEventListener('hashchange', ask);
+ask();
 `;

@@ -1,0 +1,127 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser, type Browser } from '../helpers/chromium.ts';
+import { hurriedTime } from '../helpers/clock.ts';
+import { needs } from '../helpers/needs.ts';
+import { runAgainst } from '../helpers/run.ts';
+import { startSandbox } from '../helpers/sandbox.ts';
+
+describe('an export of all channels, given away', needs('chromium'), () => {
+  const home = mkdtempSync(join(tmpdir(), 'chatelaine-site-'));
+  /** Where the folder is opened, after the archive that it was made from is gone. */
+  const site = join(home, 'stick');
+  /** A word of one message of each channel, by the folder of its archive. */
+  const words = new Map<string, string>();
+  let browser: Browser;
+
+  beforeAll(async () => {
+    mkdirSync(join(home, 'tmp'));
+    const sandbox = await startSandbox({ clock: hurriedTime() });
+    const run = (line: string) => runAgainst(sandbox, line, { home });
+    const general: number = sandbox.state.post({
+      channel: 'general',
+      topic: 'plans',
+      content: 'the plan: [plan.pdf](/user_uploads/2/ab/x1/plan.pdf)',
+    });
+    sandbox.state.post({
+      channel: 'releases',
+      topic: 'plans',
+      content: `as said [there](#narrow/channel/1-general/topic/plans/near/${general})`,
+    });
+    const all = join(home, 'all');
+    await run(`archive pull ${all} --all-channels --files`);
+    for (const name of readdirSync(all)) {
+      const lines = readFileSync(join(all, name, 'rendered-000001.ndjson'), 'utf8')
+        .split('\n')
+        .slice(0, -1);
+      const texts = lines.map((line) => (JSON.parse(line) as { content: string }).content.replace(/<[^>]*>/g, ' '));
+      words.set(name, texts.join(' ').match(/[a-z]{6,}/g)?.[0] ?? '');
+    }
+    const { exitCode } = await run(`archive export ${all} -o html --to ${join(home, 'site')}/`);
+    expect(exitCode).toBe(0);
+    await sandbox.close();
+    renameSync(join(home, 'site'), site);
+    rmSync(all, { recursive: true });
+    browser = await openBrowser();
+    await browser.call('Network.emulateNetworkConditions', {
+      offline: true,
+      latency: 0,
+      downloadThroughput: 0,
+      uploadThroughput: 0,
+    });
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    rmSync(home, { recursive: true });
+  });
+
+  const open = (file: string, hash = ''): Promise<void> => browser.open(pathToFileURL(join(site, file)).href + hash);
+  const value = async <T>(expression: string): Promise<T> => (await browser.evaluate(expression)) as T;
+  const hrefs = 'Array.from(document.links, ({ href }) => href)';
+
+  test('from its index every page is reached, and every link inside the folder leads to what is there', async () => {
+    await open('index.html');
+    const seen = new Set([pathToFileURL(join(site, 'index.html')).href]);
+    const waiting = [...seen];
+    for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
+      await browser.open(url);
+      for (const link of await value<string[]>(hrefs)) {
+        if (!link.startsWith('file:')) continue;
+        const file = link.replace(/#.*/, '');
+        expect(existsSync(fileURLToPath(file)), link).toBe(true);
+        if (!file.endsWith('.html') || seen.has(file)) continue;
+        seen.add(file);
+        waiting.push(file);
+      }
+    }
+    const pages = readdirSync(site).filter((name) => name.endsWith('.html'));
+    expect([...seen].map((url) => url.replace(/.*\//, '')).sort()).toEqual(pages.sort());
+    expect(pages).toHaveLength(words.size + 2);
+  });
+
+  test('the search finds a word of each channel, and its link leads to the message', async () => {
+    expect([...words.values()].every((word) => word !== '')).toBe(true);
+    for (const [name, word] of words) {
+      await open('search.html');
+      const channel = `#${name.replace(/^\d+-/, '')}`;
+      await value(`(() => { const field = document.getElementById('search');
+        field.value = ${JSON.stringify(`${word} ${channel}`)}; field.dispatchEvent(new Event('input')); })()`);
+      await expect.poll(() => value('document.querySelectorAll("#hits li").length')).toBeGreaterThan(0);
+      expect(await value('document.querySelector("#hits mark").textContent.toLowerCase()')).toBe(word);
+      const link = await value<string>('document.querySelector("#hits a").href');
+      await browser.open(link);
+      expect((await value<string>('document.querySelector("article:target").textContent')).toLowerCase()).toContain(
+        word,
+      );
+      expect(await value('document.querySelector("h2[data-heading]").textContent')).toContain(channel);
+    }
+  });
+
+  test('what follows # is searched at once; what nobody wrote is not found', async () => {
+    await open('search.html', '#no%20such%20word');
+    expect(await value('document.getElementById("found").textContent')).toBe('0 messages');
+  });
+
+  test('a link between channels leads to the message in its page, and the attached file is in the folder', async () => {
+    await open('search.html', '#as%20said');
+    await expect.poll(() => value('document.getElementById("found").textContent')).toBe('1 message');
+    await browser.open(await value<string>('document.querySelector("#hits a").href'));
+    await browser.open(await value<string>('document.querySelector("article:target .content a").href'));
+    expect(await value('document.querySelector("article:target").textContent')).toContain('the plan: plan.pdf');
+    const file = await value<string>('document.querySelector("article:target .content a").href');
+    expect(file.startsWith(pathToFileURL(join(site, 'files')).href)).toBe(true);
+    expect(existsSync(fileURLToPath(file))).toBe(true);
+  });
+
+  test('nothing but the files of the folder was asked for, and no policy was broken', () => {
+    const asked = browser.events.filter(({ method }) => method === 'Network.requestWillBeSent');
+    const urls = asked.map(({ params }) => (params['request'] as { url: string }).url);
+    expect(urls.length).toBeGreaterThan(10);
+    expect(urls.filter((url) => !url.startsWith(pathToFileURL(site).href))).toEqual([]);
+    expect(browser.events.filter(({ method }) => method === 'Log.entryAdded')).toEqual([]);
+  });
+});
