@@ -94,7 +94,7 @@ export async function appOf(profiles: ProfileSource, code: number): Promise<Lice
   const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
   const [app, ...others] = apps.filter((profile) => profile.app_code === code);
   if (!app) {
-    const codes = apps.map((profile) => profile.app_code).join(', ');
+    const codes = [...new Set(apps.map((profile) => profile.app_code))].join(', ');
     throw new Failure('config', `no stored app has the code ${code}${codes === '' ? '' : ` (stored are ${codes})`}`, {
       hint: `Sign in to it: chatelaine auth login licensing --base-url URL --app-code ${code}`,
     });

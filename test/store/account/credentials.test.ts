@@ -272,6 +272,15 @@ test('several apps with one code must be distinguished', async () => {
   });
 });
 
+test('a code that several stored apps have is named once where none has the asked one', async () => {
+  const { profiles, credentials } = await openStored();
+  await profiles.save({ ...app, name: 'other' }, new Secret('k'));
+  expect(await failureOf(() => credentials.licensing({ app_code: 9 }))).toMatchObject({
+    kind: 'config',
+    message: 'no stored app has the code 9 (stored are 7, 8)',
+  });
+});
+
 test('where nothing is stored, the failure says how to sign in', async () => {
   const { credentials } = open();
   expect(await failureOf(() => credentials.licensing({}))).toEqual({
