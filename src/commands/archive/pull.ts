@@ -8,7 +8,7 @@ import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { isUrl } from '../../schema/link.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import { flagField } from '../../schema/field.ts';
+import { countField, flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import type { AccountFacts } from '../messages/narrow.ts';
@@ -37,6 +37,11 @@ export default command({
   args: { folder: folderArgument },
   options: {
     ...pagedOptions,
+    anchor: {
+      ...pagedOptions.anchor,
+      help: 'The anchor: the message to start from (default: oldest; with --limit newest)',
+    },
+    limit: countField('N', 'Maximum number of messages (default: every message)'),
     raw_content: flagField('Keep the Markdown source instead of the rendered HTML'),
     both: flagField('Keep both forms of each message'),
     files: flagField('Keep attached files too, now and in every later pull'),
