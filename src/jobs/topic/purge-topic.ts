@@ -22,7 +22,7 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
   const standings = openStandings();
   const state = { standings, left: survey.ids.length, wasCalled: false, last: 'seen' as const };
   const purge: PurgeWork = { ...purging, chat, survey, state };
-  let survivors: Survivors = { ids: [], places: [], isSample: false };
+  let survivors: Survivors = { places: [], isSample: false };
   const outcome = (): PurgeOutcome => {
     const tally = standings.counts();
     return { status: statusOf(tally), tally, arrived: standings.arrived.size, deeper: standings.deeper };
@@ -44,7 +44,6 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
         gone.sort((one, other) => one - other);
         survivors = await lookElsewhere(purge, gone);
         await lookAt(purge, 'whole');
-        standings.found(survivors.ids);
       } catch (cause) {
         throw inPart(cause, purge);
       }
@@ -61,7 +60,6 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
 
 /** Messages that exist although their topic was deleted: it was renamed or resolved, or they were moved, meanwhile. */
 interface Survivors {
-  readonly ids: readonly number[];
   /** Where they are, as `#channel > topic`. */
   readonly places: readonly string[];
   /** Only some of the ids were asked for: there may be more survivors. */
@@ -76,26 +74,29 @@ const sampleSize = 8;
  * received itself. Below level 300 a sample of them, the oldest included, since servers delete the oldest message last.
  */
 async function lookElsewhere(
-  { chat: { raw, level }, survey: { channel } }: PurgeWork,
+  { chat: { raw, level }, survey: { channel }, state: { standings } }: PurgeWork,
   ids: readonly number[],
 ): Promise<Survivors> {
   const isSample = !(await findsByIds({ level }));
   const places = new Set<string>();
-  const found: number[] = [];
   let open = isSample ? sampleOf(ids) : ids;
+  const asked = new Set(open);
   for (const narrow of [inChannel(channel.stream_id), inPublicChannels, received]) {
     const wanted = new Set(open);
     const query = { narrow, apply_markdown: false };
     for await (const message of messagesOfIds({ ...raw, level }, query, open)) {
       if (!wanted.delete(message.id)) continue;
       const { id, display_recipient, subject } = message;
-      found.push(id);
+      // At once: a later request may fail.
+      standings.found([id], []);
       const channelName = typeof display_recipient === 'string' ? `#${display_recipient}` : 'a direct conversation';
       places.add(`${channelName} > ${String(subject)}`);
     }
     open = [...wanted];
   }
-  return { ids: found, places: [...places], isSample };
+  // Of the others nobody knows whether they were deleted.
+  if (places.size > 0) standings.found([], isSample ? ids.filter((id) => !asked.has(id)) : []);
+  return { places: [...places], isSample };
 }
 
 function sampleOf(ids: readonly number[]): number[] {

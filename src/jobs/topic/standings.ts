@@ -64,8 +64,8 @@ export interface Standings {
   /** Messages newer than all of the last look, which came before the call. */
   came(ids: readonly number[]): void;
   ended(end: CallEnd): void;
-  /** Messages that a last look found under another name. */
-  found(ids: Iterable<number>): void;
+  /** Messages that a last look found under another name, and those of which it then knows nothing. */
+  found(ids: Iterable<number>, untested: Iterable<number>): void;
   /** Repeats the steps of an earlier run. */
   replay(steps: readonly PurgeStep[]): void;
   counts(): StandingCounts;
@@ -146,7 +146,8 @@ export function openStandings(): Standings {
       }
     },
     ended,
-    found(ids) {
+    found(ids, untested) {
+      for (const id of untested) of.set(id, 'lost');
       for (const id of ids) of.set(id, 'elsewhere');
     },
     replay(steps) {

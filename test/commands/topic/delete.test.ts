@@ -252,24 +252,29 @@ describe('somebody is at work in the topic meanwhile', () => {
   });
 
   test.each([
-    ['all ids from level 300 on', 300, /1 of 10 messages were not deleted.*'#kitchen > ✔ lunch'; 9 were deleted/],
-    ['a sample below', 299, /at least 1 of 10 messages were not deleted.*'#kitchen > ✔ lunch'/],
-  ])('a topic that is renamed in the middle: exit 8 naming the new name; %s', async (_what, level, message) => {
-    const server = await openChatServer({
-      level,
-      messages: topicOf('lunch', idsBetween(1, 10)),
-      deleteReply: () => ({ deletes: 9, body: partial }),
-      meanwhile(messages, { parameters }, calls) {
-        if (calls === 1 && parameters['anchor'] === 'newest') for (const row of messages) row.subject = '✔ lunch';
-      },
-    });
+    ['all ids from level 300 on', 300, /1 of 10 messages were not deleted.*'#kitchen > ✔ lunch'; 9 were deleted/, 9],
+    // Eight are asked for: of the other two nobody knows.
+    ['a sample below', 299, /at least 1 of 10 messages were not deleted.*'#kitchen > ✔ lunch'/, 7],
+  ])(
+    'a topic that is renamed in the middle: exit 8 naming the new name; %s',
+    async (_what, level, message, deleted) => {
+      const server = await openChatServer({
+        level,
+        messages: topicOf('lunch', idsBetween(1, 10)),
+        deleteReply: () => ({ deletes: 9, body: partial }),
+        meanwhile(messages, { parameters }, calls) {
+          if (calls === 1 && parameters['anchor'] === 'newest') for (const row of messages) row.subject = '✔ lunch';
+        },
+      });
 
-    const { exitCode, error } = await server.run(`${line} -o json`);
+      const { exitCode, error, stdout } = await server.run(`${line} -o json`);
 
-    expect(exitCode).toBe(8);
-    expect(error?.message).toMatch(message);
-    expect(left(server)).toEqual([1]);
-  });
+      expect(exitCode).toBe(8);
+      expect(error?.message).toMatch(message);
+      expect(JSON.parse(stdout)).toMatchObject([{ deleted }]);
+      expect(left(server)).toEqual([1]);
+    },
+  );
 
   test('messages that are moved into another channel are found there', async () => {
     const server = await openChatServer({

@@ -91,7 +91,7 @@ describe('a message counts as deleted only if a look before a call showed it, th
     const { standings, look, call } = begun();
     call('whole');
     look([]);
-    standings.found([2]);
+    standings.found([2], []);
     expect(statusOf(standings.counts())).toBe('incomplete');
     look([1]);
     expect(groups(standings.of)).toMatchObject({ there: [1], elsewhere: [2] });
