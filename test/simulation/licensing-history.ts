@@ -86,26 +86,37 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
 
   const runs = await playRuns(world, plan.runs, start);
   server.heal();
+  // A `create` more would make a license more.
+  const lines = new Set(plan.runs.map((run) => run.line).filter((line) => !line.startsWith('license create')));
+  const healed = await heal(world, lines, (line) => start(line, 0, {}));
+  const { wrongs, limits } = judgeLicensing({ plan, server, licenses: server.licenses(), runs, healed, computers });
+  return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
+}
+
+/** Runs each line again, all faults being over, until it says 0, or is unlikely ever to say it. */
+export async function heal(
+  world: World,
+  lines: Iterable<string>,
+  start: (line: string) => Process,
+): Promise<(readonly [line: string, runs: readonly Process[]])[]> {
   // Whatever is due is carried out, and no look after it is too early.
   let isQuiet = false;
   world.time.after(60_000, () => (isQuiet = true));
   await world.time.runUntil(() => isQuiet, Infinity);
   const healed: [string, Process[]][] = [];
-  // A `create` more would make a license more.
-  for (const line of new Set(plan.runs.map((run) => run.line).filter((line) => !line.startsWith('license create')))) {
+  for (const line of lines) {
     const tries: Process[] = [];
     while (tries.length < mostHealing && tries.at(-1)?.exit !== 0) {
-      const run = start(line, 0, {});
+      const run = start(line);
       tries.push(run);
       await world.time.runUntil(() => !run.isAlive, world.time.now() + 4 * deadline);
     }
     healed.push([line, tries]);
   }
-  const { wrongs, limits } = judgeLicensing({ plan, server, licenses: server.licenses(), runs, healed, computers });
-  return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
+  return healed;
 }
 
-async function playRuns(
+export async function playRuns(
   world: World,
   planned: readonly PlannedRun[],
   start: (line: string, computer: number, fate: Fate) => Process,

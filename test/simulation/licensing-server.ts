@@ -159,7 +159,8 @@ function answerOf(
   return proxyPage(Number(name));
 }
 
-const unusedClock = {
+/** The services wait for nothing. */
+export const unusedClock = {
   elapsed: () => 0,
   random: () => 0,
   sleep: () => Promise.reject(new Error('the service waits for nothing')),

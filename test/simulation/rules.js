@@ -133,4 +133,15 @@ export const rules = [
       'const held = areAnswered && false ? await',
     ],
   ]),
+  ...inFile('purge', 'jobs/topic/delete-rounds.ts', [
+    ['what a look shows is archived before its call', 'await keeper?.add(unkept);', ''],
+  ]),
+  ...inFile('purge', 'jobs/topic/purge-topic.ts', [
+    [
+      'messages that are gone are asked for by their ids',
+      'survivors = await lookElsewhere(purge, gone);',
+      'survivors = await lookElsewhere(purge, []);',
+    ],
+    ['what is found elsewhere counts although a later request fails', 'standings.found([id], []);', ''],
+  ]),
 ];

@@ -9,7 +9,7 @@ const { search, seeded, worlds } = (await import(await bundle('test'))) as typeo
 const unlimited = { mostFailing: 3, mostCpuSeconds: Infinity };
 
 /** Histories of seeds in `npm test`; a million in a night. */
-const sizes = { ensure: 200, create: 60, apply: 60, retire: 60 } as const;
+const sizes = { ensure: 200, create: 60, apply: 60, retire: 60, purge: 120 } as const;
 
 test.each(Object.entries(sizes))(
   '%s: in no history of %i does anything happen that no rule allows',
@@ -28,6 +28,25 @@ test('a small world, each kill of the first run of ensure with every reply and m
   expect(histories).toBeGreaterThan(200);
   // Counted, and not left out.
   expect([...limits.keys()].sort()).toEqual(['answered and not kept', 'carried out though it was refused']);
+});
+
+test('a small purge, each kill of its first run with every reply and moment of its call: a 60th of it', async () => {
+  const world = worldOf('purge');
+  const { histories, failing } = await search(world, every(60, world.whole(false)), unlimited);
+  expect(failing).toEqual([]);
+  expect(histories).toBeGreaterThan(100);
+});
+
+test('a message that a last look found elsewhere is not deleted, although the next request of that look failed', async () => {
+  const { wrongs } = await worldOf('purge').play({
+    ...{ seed: 21_531, messages: 13, level: 489, people: [{ at: 736, does: 'move', nth: 10 }] },
+    runs: [{ line: 'topic delete general plans --confirm plans --archive /home/ada/archive -o ndjson' }],
+    mishaps: [
+      { call: 'delete', nth: 1, reply: 'made', commit: 700 },
+      { call: 'read', nth: 8, reply: '500' },
+    ],
+  });
+  expect(wrongs).toEqual([]);
 });
 
 test('a power cut in the first run on a computer takes neither the claims nor the mark of the computer', async () => {

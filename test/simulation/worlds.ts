@@ -3,6 +3,7 @@ import { chanceOf, type Chance } from './chance.ts';
 import type { Fate } from './computer.ts';
 import { playLicensing, type LicensingPlan, type Verdict } from './licensing-history.ts';
 import { replies, type Mishap } from './licensing-server.ts';
+import { purge } from './chat-worlds.ts';
 
 /** A kind of history; a plan is JSON, which only its world understands. */
 export interface SimulatedWorld<Plan = unknown> {
@@ -178,7 +179,7 @@ async function* everyKill(
 }
 
 /** What befalls a process: mostly nothing. */
-function fateOf(chance: Chance, isOn: { readonly kill: boolean; readonly disk: boolean }, calls: number): Fate {
+export function fateOf(chance: Chance, isOn: { readonly kill: boolean; readonly disk: boolean }, calls: number): Fate {
   const at = 1 + chance.below(calls);
   if (isOn.kill && chance.happens(0.5)) {
     if (chance.happens(0.15)) return { stop: { at, span: chance.pick([500, 6000, 20_000]) } };
@@ -231,4 +232,5 @@ export const worlds: Readonly<Record<string, SimulatedWorld>> = {
   create: erased(create),
   apply: erased(apply),
   retire: erased(retire),
+  purge: erased(purge),
 };

@@ -1,0 +1,57 @@
+import { judgeChat } from './chat-judges.ts';
+import { account, chatServer, topic, type ChatMishap, type ChatServer, type Deed } from './chat-server.ts';
+import { Computer, Process, World, type Fate } from './computer.ts';
+import { deadline, heal, playRuns, type PlannedRun, type Verdict } from './licensing-history.ts';
+import { dispatcherTo } from './network.ts';
+import { closeAll } from './outside.ts';
+
+/** Everything that chance decides of a history, but how long each call takes: that is the seed's. */
+export interface ChatPlan {
+  readonly seed: number;
+  /** Of the topic at the beginning. */
+  readonly messages: number;
+  readonly runs: readonly PlannedRun[];
+  readonly level?: number;
+  /** Batches of 100 messages that a call has time for. */
+  readonly batches?: number;
+  readonly mishaps?: readonly ChatMishap[];
+  readonly people?: readonly Deed[];
+}
+
+/** What the judges look at. */
+export interface ChatEnded {
+  readonly plan: ChatPlan;
+  readonly server: ChatServer;
+  readonly runs: readonly Process[];
+  readonly healed: readonly (readonly [line: string, runs: readonly Process[]])[];
+  readonly computer: Computer;
+}
+
+export const archiveFolder = '/home/ada/archive';
+export const purgeLine = `topic delete general ${topic} --confirm ${topic} --archive ${archiveFolder} -o ndjson`;
+
+/** Plays a history from its beginning to its end. */
+export async function playChat(plan: ChatPlan, trace?: (line: string) => void): Promise<Verdict> {
+  closeAll();
+  const world = new World(plan.seed, trace);
+  const computer = new Computer(world, 'vm1');
+  const server = chatServer(world, plan);
+  const start = (line: string, _number: number, fate: Fate): Process =>
+    new Process(computer, {
+      line: `${line} --deadline ${deadline}ms`.split(' '),
+      env: environment,
+      fate,
+      dispatcher: dispatcherTo(server.server),
+    });
+  const runs = await playRuns(world, plan.runs, start);
+  server.heal();
+  const healed = await heal(world, [...new Set(plan.runs.map(({ line }) => line))], (line) => start(line, 0, {}));
+  const { wrongs, limits } = judgeChat({ plan, server, runs, healed, computer });
+  return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
+}
+
+const environment = {
+  CHATELAINE_CHAT_SITE: 'https://chat.test',
+  CHATELAINE_CHAT_EMAIL: account?.email ?? '',
+  CHATELAINE_CHAT_API_KEY: account?.api_key ?? '',
+};

@@ -1,0 +1,230 @@
+import { createAllowance } from '../../src/sandbox/allowance.ts';
+import { json, proxyPage, type SandboxAnswer } from '../../src/sandbox/answer.ts';
+import { answerChat } from '../../src/sandbox/chat.ts';
+import type { ChatService } from '../../src/sandbox/chat/chat-call.ts';
+import { addMessage } from '../../src/sandbox/chat/post.ts';
+import type { MessageRecord } from '../../src/sandbox/records.ts';
+import { sampleChannels, sampleOrganization, samplePeople } from '../../src/sandbox/sample/organization.ts';
+import { createStore, type State } from '../../src/sandbox/state.ts';
+import type { Process, World } from './computer.ts';
+import { unusedClock } from './licensing-server.ts';
+import type { Reply, Server } from './network.ts';
+
+/** How the server replies to one request. */
+export const chatReplies = ['made', 'dropped', '500', '502', '504', 'nothing', 'cut', '429', 'whole'] as const;
+export type ChatReplyName = (typeof chatReplies)[number];
+
+/** What befalls one request: the `nth` (from 1) that reads messages, or that deletes. */
+export interface ChatMishap {
+  readonly call: 'read' | 'delete';
+  readonly nth: number;
+  /** `whole`: nothing is done, and the answer says that the topic is deleted, as after a wait for a move. */
+  readonly reply: ChatReplyName;
+  /** When a deletion is carried out, in milliseconds after it arrived; never where there is none. The reply is not earlier. */
+  readonly commit?: number;
+  /** Of a deletion: how many batches it has time for; without a number as many as there are. */
+  readonly batches?: number;
+}
+
+/** What people do meanwhile, at a moment in milliseconds after the beginning. */
+export interface Deed {
+  readonly at: number;
+  /** `hide`: into a channel that the account cannot read. `stale`: moved, and the cache of the server keeps the old place. */
+  readonly does: 'post' | 'edit' | 'move' | 'stale' | 'hide' | 'back' | 'rename' | 'remove';
+  /** Of the message, from the oldest at the beginning. */
+  readonly nth: number;
+}
+
+/** A message that a request of ours deleted. */
+export interface Deletion {
+  readonly message: MessageRecord;
+  /** When it came into the topic, or was edited last. */
+  readonly changed: number;
+  /** When the last request of the same client that would have shown it so arrived. */
+  readonly looked: number;
+}
+
+export interface ChatServer {
+  readonly server: Server;
+  readonly state: State;
+  /** The messages of the topic at the beginning. */
+  readonly first: readonly number[];
+  readonly deletions: readonly Deletion[];
+  /** Messages that left the sight of the account, or the server, through other people: when, by id. */
+  readonly unseen: ReadonlyMap<number, number>;
+  /** Answered calls to delete: when they were answered. */
+  readonly answered: readonly { readonly to: number }[];
+  /** Every later request is answered as it should be. */
+  heal(): void;
+}
+
+export const topic = 'plans';
+export const account = samplePeople.find(({ role, bot }) => role === 'administrator' && bot === 'none');
+export const channelId = 1;
+const hiddenId = 900;
+
+export function chatServer(
+  world: World,
+  plan: {
+    readonly messages: number;
+    readonly level?: number;
+    readonly batches?: number;
+    readonly mishaps?: readonly ChatMishap[];
+    readonly people?: readonly Deed[];
+  },
+): ChatServer {
+  const { time } = world;
+  const clock = { ...unusedClock, now: () => time.now() };
+  const store = createStore((state) => {
+    state.organization.put('chat', sampleOrganization);
+    for (const user of samplePeople) state.users.put(user.user_id, user);
+    for (const channel of sampleChannels) state.channels.put(channel.stream_id, channel);
+    const hidden = { stream_id: hiddenId, name: 'hidden', privacy: 'private', shared_history: false } as const;
+    state.channels.put(hiddenId, {
+      ...hidden,
+      ...{ archived: false, recipient_id: 900, subscribers: [{ user_id: 10, since: 0 }], muted_by: [] },
+    });
+    for (let index = 0; index < plan.messages; index += 1)
+      write(state, `message ${index}`, time.now() - (plan.messages - index) * 60_000);
+  });
+  const { state } = store;
+  const service: ChatService = {
+    ...{ state, clock, level: plan.level ?? 489, perMinute: 100_000, deleteBatches: plan.batches ?? 1000 },
+    allowance: createAllowance(),
+  };
+  const first = state.messages.rows().map(({ id }) => id);
+  const start = time.now();
+  const unlooked = { whole: start, newer: start };
+  const changed = new Map<number, number>();
+  /** Posted meanwhile, and not touched since. */
+  const arrived = new Set<number>();
+  const unseen = new Map<number, number>();
+  const deletions: Deletion[] = [];
+  const answered: { to: number }[] = [];
+  /** When each client asked last for the newest messages, with what is below them; and for what has come since. */
+  const looked = new Map<Process, { whole: number; newer: number }>();
+  let left = plan.mishaps ?? [];
+
+  const put = (message: MessageRecord): void => {
+    state.messages.put(message.id, message);
+    changed.set(message.id, time.now());
+    // Below this level a purge asks for a sample of the ids alone (docs/apis.md, Deleting a topic).
+    if (message.subject !== topic && service.level < 300) unseen.set(message.id, time.now());
+  };
+  const moved = (message: MessageRecord, to: Partial<MessageRecord>): MessageRecord => {
+    const now = Math.floor(time.now() / 1000);
+    const entry = { user_id: 9, timestamp: now, prev_topic: message.subject, topic: to.subject ?? message.subject };
+    const { cached: _, ...known } = message;
+    return { ...known, ...to, last_moved_timestamp: now, edit_history: [entry, ...(message.edit_history ?? [])] };
+  };
+  const deeds: Readonly<Record<Deed['does'], (message: MessageRecord) => void>> = {
+    post() {
+      const id = write(state, 'posted meanwhile', time.now());
+      changed.set(id, time.now());
+      arrived.add(id);
+    },
+    edit(message) {
+      const now = Math.floor(time.now() / 1000);
+      const content = `${message.content}!`;
+      const entry = { user_id: 9, timestamp: now, prev_content: message.content };
+      const edit_history = [entry, ...(message.edit_history ?? [])];
+      put({ ...message, content, rendered: `<p>${content}</p>`, last_edit_timestamp: now, edit_history });
+    },
+    move: (message) => put(moved(message, { subject: 'elsewhere' })),
+    stale: (message) =>
+      put({ ...moved(message, { subject: 'elsewhere' }), cached: { stream_id: channelId, subject: message.subject } }),
+    hide(message) {
+      unseen.set(message.id, time.now());
+      put(moved(message, { stream_id: hiddenId }));
+    },
+    back: (message) => put(moved(message, { stream_id: channelId, subject: topic })),
+    rename() {
+      for (const row of state.messages.rows()) if (row.subject === topic) put(moved(row, { subject: 'renamed' }));
+    },
+    remove(message) {
+      unseen.set(message.id, time.now());
+      state.messages.remove(message.id);
+    },
+  };
+  for (const { at, does, nth } of plan.people ?? [])
+    time.after(at, () => {
+      const message = state.messages.get(first[nth % first.length] ?? 0);
+      if (!message) return;
+      deeds[does](message);
+      store.keep();
+      world.tell('people', () => `${does} message ${message.id}`);
+    });
+
+  const carryOut = (
+    request: Parameters<Server>[0],
+    lookedAt: { readonly whole: number; readonly newer: number },
+    batches: number,
+  ): SandboxAnswer => {
+    const before = new Map(state.messages.rows().map((message) => [message.id, message]));
+    const answer = answerChat({ ...service, deleteBatches: batches }, request);
+    store.keep();
+    for (const [id, message] of before)
+      if (!state.messages.get(id))
+        deletions.push({
+          message,
+          changed: changed.get(id) ?? start,
+          looked: arrived.has(id) ? lookedAt.newer : lookedAt.whole,
+        });
+    world.tell('server', () => `${before.size - state.messages.rows().length} messages are deleted`);
+    return answer;
+  };
+  const counts = new Map<string, number>();
+  const server: Server = (request, client, reply) => {
+    const isDelete = request.path.endsWith('/delete_topic');
+    const call = isDelete ? 'delete' : request.path.endsWith('/messages') ? 'read' : undefined;
+    const nth = (counts.get(call ?? '') ?? 0) + 1;
+    counts.set(call ?? '', nth);
+    const mishap = left.find((one) => one.call === call && one.nth === nth);
+    if (call === 'read') {
+      const isWhole = request.query.get('anchor') === 'newest' || request.query.get('anchor') === 'oldest';
+      const { whole } = looked.get(client) ?? unlooked;
+      looked.set(client, { whole: isWhole ? time.now() : whole, newer: time.now() });
+    }
+    const name = mishap?.reply ?? 'made';
+    if (!isDelete) {
+      reply(replyOf(name, answerChat(service, request)));
+      return;
+    }
+    // What is carried out late has the looks from before it was sent.
+    const lookedAt = looked.get(client) ?? unlooked;
+    const batches = mishap?.batches ?? service.deleteBatches;
+    const answer = (made: SandboxAnswer): void => {
+      if (['made', 'whole', 'cut'].includes(name) && made.status === 200) answered.push({ to: time.now() + 25 });
+      reply(replyOf(name, made));
+    };
+    const commit = mishap ? mishap.commit : 0;
+    if (commit === undefined || name === 'whole') {
+      answer(json(200, { result: 'success', msg: '', complete: true }));
+      return;
+    }
+    // Whoever gets no answer sees the end of the connection at once; the server goes on.
+    const isOpen = ['made', '500', 'cut'].includes(name);
+    if (!isOpen) answer(json(200, {}));
+    time.after(commit, () => {
+      const made = carryOut(request, lookedAt, batches);
+      if (isOpen) answer(made);
+    });
+  };
+  return { server, state, first, deletions, unseen, answered, heal: () => void (left = []) };
+}
+
+function write(state: State, content: string, now: number): number {
+  return addMessage(state, { stream_id: channelId, subject: topic, sender_id: 9, content }, now);
+}
+
+function replyOf(name: ChatReplyName, answer: SandboxAnswer): Reply {
+  if (name === 'dropped' || name === 'nothing') return { kind: name };
+  if (name === 'cut') return { kind: 'cut', answer };
+  if (name === 'made' || name === 'whole') return { kind: 'answer', answer };
+  if (name === '429') {
+    const body = { result: 'error', msg: 'API usage exceeded rate limit', code: 'RATE_LIMIT_HIT', 'retry-after': 1.5 };
+    return { kind: 'answer', answer: json(429, body, { 'retry-after': '1.5' }) };
+  }
+  if (name === '500') return { kind: 'answer', answer: json(500, { result: 'error', msg: 'Internal server error' }) };
+  return { kind: 'answer', answer: proxyPage(Number(name)) };
+}
