@@ -56,7 +56,6 @@ export default command({
     layout: { detail: { priority: 1, minWidth: 20 }, size_allowance: { priority: -1, minWidth: 14 } },
     columns: ['finding', 'remote_user', 'app_code', 'size_allowance', 'license_code', 'detail'],
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
-    cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),
     outcome: { by: 'finding', columns: ['finding', 'remote_user', 'app_code', 'size_allowance'] },
   },
 });

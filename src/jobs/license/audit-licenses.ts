@@ -27,6 +27,8 @@ export interface FindingRow {
   readonly app_code: number | null;
   /** That of the roster where the finding is about it, else that of the license: what `license apply` is to leave or set. */
   readonly size_allowance: number | null;
+  /** The key of the license; null where it is missing. */
+  readonly license_code: string | null;
   /** The license that the finding is of; null where one is missing. */
   readonly license: License | null;
   readonly detail: string;
@@ -127,7 +129,8 @@ function row(
   size_allowance: number | null = sizeOf(license) ?? null,
 ): FindingRow {
   const remote_user = license.fields['remote_user'] === null ? null : name;
-  return { finding, remote_user, app_code: app_code ?? null, size_allowance, license, detail };
+  const license_code = license.key ?? null;
+  return { finding, remote_user, app_code: app_code ?? null, size_allowance, license_code, license, detail };
 }
 
 function* shared(holders: readonly OwnedLicense[]): Generator<FindingRow> {
@@ -158,7 +161,7 @@ function* compare(
     if (own && size_allowance !== null) yield* otherSizes(own, size_allowance);
     const detail = 'in the roster, without a license';
     if (!own && extent === 'whole')
-      yield { finding: 'missing', remote_user, app_code, size_allowance, license: null, detail };
+      yield { finding: 'missing', remote_user, app_code, size_allowance, license_code: null, license: null, detail };
   }
   for (const [user, own] of byUser)
     if (!expected.has(user)) for (const entry of own) yield row('unexpected', entry, 'not in the roster');

@@ -5,13 +5,14 @@ import { fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
 interface Finding {
   readonly finding: string;
   readonly remote_user: string | null;
+  readonly license_code: string | null;
   readonly license: { readonly license_code: string } | null;
   readonly detail: string;
 }
 
 function findings({ stdout }: Ran): string[] {
   return (JSON.parse(stdout) as Finding[])
-    .map(({ finding, remote_user, license }) => `${finding} ${remote_user ?? ''} ${license?.license_code ?? ''}`.trim())
+    .map(({ finding, remote_user, license_code }) => `${finding} ${remote_user ?? ''} ${license_code ?? ''}`.trim())
     .sort();
 }
 
