@@ -41,6 +41,22 @@ test(
   },
 );
 
+test('what ensure did is counted, and its JSON names it', async () => {
+  const { run } = await openSandbox();
+  const file = join(emptyHome(), 'summary.json');
+  const ensure = async (size: number): Promise<unknown> => {
+    const { stdout } = await run(
+      `license ensure --remote-user physio-7731 --size-allowance ${size} -o json --summary ${file}`,
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ size_allowance: size, status: size === 5 ? 'resized' : 'unchanged' });
+    return summaryIn(file);
+  };
+  const change = { remote_user: 'physio-7731', app_code: 4711, size_allowance: 5, size_allowance_before: 4 };
+
+  expect(await ensure(4)).toMatchObject({ counts: { unchanged: 1 }, changes: [] });
+  expect(await ensure(5)).toMatchObject({ counts: { resized: 1 }, changes: [{ ...change, status: 'resized' }] });
+});
+
 test('a failure is in it, also one of the values, and the text of an earlier run is replaced', async () => {
   const file = join(emptyHome(), 'summary.json');
   writeFileSync(file, `{"command":null,"outcome":"${'x'.repeat(5000)}"}`);

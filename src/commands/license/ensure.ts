@@ -55,15 +55,24 @@ export default command({
     const { outcome, license, size_before, failure, all = [] } = ensured;
     const change = outcome === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
     if (!failure) note(`${outcome}${change}: the license of ${remote_user} in application ${app_code}`);
-    yield { ...license, before: { size_allowance: size_before } };
+    yield { ...license, before: { size_allowance: size_before }, status: outcome };
     const differences = warnOfDoubles([{ licenses: all, profile: account.profile }], context);
     const end = failure ?? differences;
     if (end) throw end;
   },
 
-  fields: [...licenseExtras, ...beforeFields],
+  fields: [...licenseExtras, ...beforeFields, 'status'],
 
-  show: { ...changedShow, text: createdKey },
+  show: {
+    ...changedShow,
+    data: ({ status, ...license }) => ({ ...changedShow.data(license), status }),
+    outcome: {
+      by: 'status',
+      nothing: 'unchanged',
+      columns: ['remote_user', 'app_code', 'size_allowance', 'size_allowance_before', 'status'],
+    },
+    text: createdKey,
+  },
 });
 
 /** The claims of a dry run, which writes nothing; `answers`: what is open. */
