@@ -79,6 +79,12 @@ export const replacedModules = [
     code: refusing('exports.parse', 'sanitize-html: a style attribute'),
   },
   {
+    // Every command with a ledger + 32 ms of CPU time: it asks whether it runs on Cloudflare by making a Response, which loads Node's own undici.
+    module: /^\.\/stream$/,
+    from: /\/pg\/lib\/connection\.js$/,
+    code: "exports.getStream = () => new (require('node:net').Socket)(); exports.getSecureStream = (options) => require('node:tls').connect(options);",
+  },
+  {
     // A table whose columns are right: the package's own string-width is of an older Unicode.
     module: /^string-width$/,
     from: /\/cli-table3\/src\/utils\.js$/,

@@ -21,6 +21,8 @@ interface Loaded {
   readonly modules: readonly string[];
   /** Our direct dependencies whose code is in those files. */
   readonly packages: readonly string[];
+  /** Characters that V8 compiles, without what the sandbox alone needs. */
+  readonly size: number;
 }
 
 test('--version loads the launcher alone', async () => {
@@ -113,6 +115,35 @@ describe('a request loads undici, and of the formats only its own', () => {
     expect(files).toContain('dist/jq-worker.cjs');
     expect((await load('--sandbox license list -o json')).files).not.toContain('dist/jq-worker.cjs');
   });
+});
+
+test('messages as ndjson, and the export of an archive, load no parser of HTML', async () => {
+  const { packages } = await load('--sandbox messages fetch --channel general -o ndjson');
+  expect(packages).toEqual(['commander', 'undici']);
+  const folder = join(home, 'archive');
+  await load(`--sandbox archive pull ${folder} --channel general -q`);
+  expect((await load(`archive export ${folder} -o ndjson`)).packages).toEqual(['commander']);
+  expect((await load(`archive export ${folder} -o text`)).packages).toContain('html-to-text');
+});
+
+/** A size says what a start costs; a count of modules does not, since one module can be a whole package. */
+test.each([
+  ['--sandbox license list -o ndjson', 650_000],
+  ['--sandbox license ensure --remote-user ada --size-allowance 6 -o ndjson', 705_000],
+  ['--sandbox messages fetch --channel general -o ndjson', 680_000],
+  ['archive export EXPORTED -o ndjson', 570_000],
+])('%s compiles at most %i characters', async (line, limit) => {
+  const folder = join(home, 'exported');
+  if (line.includes('EXPORTED')) await load(`--sandbox archive pull ${folder} --channel general -q`);
+  const { size } = await load(line.replace('EXPORTED', folder));
+  expect(size).toBeLessThanOrEqual(limit);
+  expect(size).toBeGreaterThan(limit * 0.9);
+});
+
+test("a ledger's client loads nothing of Node's own undici", async () => {
+  const loaded = await builtinsOf('ledger status', { CHATELAINE_LEDGER: 'postgres://tester@127.0.0.1:9/none' });
+  expect(loaded).toContain('NativeModule net');
+  expect(loaded).not.toContain('NativeModule internal/deps/undici/undici');
 });
 
 test('stored profiles are read without conf, which only writes', async () => {
@@ -210,6 +241,9 @@ async function load(line: string): Promise<Loaded> {
     files: parts.map(({ file }) => relative(resolve('.'), file)).sort(),
     modules: names.flatMap((name) => /^src\/(.*)/.exec(name)?.[1] ?? []).sort(),
     packages: [...new Set(names.flatMap(packageOf))].sort(),
+    size: parts
+      .filter(({ text }) => !text.includes('\n// src/sandbox/'))
+      .reduce((sum, { text }) => sum + text.length, 0),
   };
 }
 

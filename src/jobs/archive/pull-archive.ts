@@ -12,9 +12,9 @@ import { pagesOf } from '../messages/fetch-messages.ts';
 import { messagesByIds } from '../messages/messages-by-ids.ts';
 import { within } from '../messages/messages-by-time.ts';
 import { refuseIgnored } from '../messages/places.ts';
-import type { MessageSelection } from '../messages/selection.ts';
+import { channelsIn, type MessageSelection } from '../messages/selection.ts';
 import { formsOf } from './part-forms.ts';
-import { headFor, type PullOrder, channelsIn, selectionIn } from './pull-order.ts';
+import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
 import { refuseLosses, repairArchive } from './repair-archive.ts';
 import { visibilityOf } from './messages-now.ts';
 

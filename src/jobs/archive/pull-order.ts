@@ -103,12 +103,3 @@ function isSelection(value: unknown): value is MessageSelection {
 }
 
 const rangeKinds = ['request', 'ids', 'newest', 'pages', 'times'] as const satisfies readonly Range['kind'][];
-
-/** The channels that a selection names and does not leave out. */
-export function channelsIn({ narrow }: Pick<MessageSelection, 'narrow'>): (number | string)[] {
-  return narrow.flatMap((term) => {
-    const { operator, operand, negated } = isObject(term) ? term : {};
-    const isChannel = (operator === 'channel' || operator === 'stream') && negated !== true;
-    return isChannel && (typeof operand === 'number' || typeof operand === 'string') ? [operand] : [];
-  });
-}

@@ -1,4 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
+import { isObject } from '../../core/json.ts';
 
 /** Which messages, how many of them and in which form: what `messages fetch` and `archive pull` take from the command line. */
 export interface MessageSelection {
@@ -32,4 +33,13 @@ export interface TimeSpan {
   readonly since?: Milliseconds | undefined;
   readonly until?: Milliseconds | undefined;
   readonly limit?: number | undefined;
+}
+
+/** The channels that a selection names and does not leave out. */
+export function channelsIn({ narrow }: Pick<MessageSelection, 'narrow'>): (number | string)[] {
+  return narrow.flatMap((term) => {
+    const { operator, operand, negated } = isObject(term) ? term : {};
+    const isChannel = (operator === 'channel' || operator === 'stream') && negated !== true;
+    return isChannel && (typeof operand === 'number' || typeof operand === 'string') ? [operand] : [];
+  });
 }

@@ -4,7 +4,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
-import { channelsIn } from '../archive/pull-order.ts';
+import { channelsIn } from '../messages/selection.ts';
 import { isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { digitsAreAName, nearChannels } from './near.ts';
 

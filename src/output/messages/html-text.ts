@@ -1,6 +1,7 @@
 import { compile, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { plainLines } from '../plain.ts';
 import { isObject } from '../../core/json.ts';
+import { characterOf } from './message-parts.ts';
 
 /** How emphasis is written: each opens with the first text and closes with the second. */
 interface TextStyle {
@@ -179,13 +180,6 @@ function isWorthShowing(target: string, element: DomNode): boolean {
 export function emojiOf(classes: string): string | undefined {
   const code = /(?:^|\s)emoji-([0-9a-f]+(?:-[0-9a-f]+)*)(?:\s|$)/.exec(classes)?.[1];
   return code === undefined ? undefined : characterOf(code);
-}
-
-/** The character of dash-separated code points in hexadecimal; undefined where they are none. */
-export function characterOf(code: string): string | undefined {
-  const points = code.split('-').map((part) => parseInt(part, 16));
-  const isValid = points.every((point) => Number.isInteger(point) && point <= 0x10ffff);
-  return isValid ? String.fromCodePoint(...points) : undefined;
 }
 
 function textIn(element: DomNode): string {

@@ -1,5 +1,4 @@
 import { asObject } from '../columns.ts';
-import { characterOf } from './html-text.ts';
 
 /** A message as the server sent it; only the fields that are read here are named. */
 export type MessageFields = Readonly<Record<string, unknown>>;
@@ -56,6 +55,12 @@ export function reactionsOf({ reactions }: MessageFields) {
     counts.set(emoji, (counts.get(emoji) ?? 0) + 1);
   }
   return [...counts].slice(0, mostReactions).map(([emoji, count]) => ({ emoji, count }));
+}
+
+/** The character of dash-separated code points in hexadecimal; undefined where they are none. */
+export function characterOf(code: string): string | undefined {
+  const points = code.split('-').map((part) => parseInt(part, 16));
+  return points.every((point) => point >= 0 && point <= 0x10ffff) ? String.fromCodePoint(...points) : undefined;
 }
 
 /** More emoji than any message has. */
