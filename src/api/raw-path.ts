@@ -16,8 +16,7 @@ export interface TypedPath {
 const prefixes = { licensing: 'v1', chat: 'api/v1' } as const;
 
 /**
- * A path below the API's prefix, which may be typed or left out: `license/`, `/license/` and `/v1/license/` are one. A slash at the
- * end stays.
+ * A path below the API's prefix, typed with or without it; its last slash stays.
  * @throws Failure usage for a path that leaves the server or the API, in any encoding
  */
 export function typedPath(service: Service, typed: string): TypedPath {

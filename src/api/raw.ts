@@ -28,8 +28,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends one request and gives its answer, whatever its status.
- * @throws Failure config, unavailable, and unknown where a write got no answer
+ * Sends one request; its answer has any status.
+ * @throws Failure config, unavailable; unknown for an unanswered write
  */
 export async function sendRaw(service: Service, send: Send, request: RawRequest): Promise<RawAnswer> {
   const answer = await send(callOf(service, request));
@@ -37,8 +37,9 @@ export async function sendRaw(service: Service, send: Send, request: RawRequest)
 }
 
 /**
- * The answers of a list, page after page, all of our own origin.
- * @throws Failure usage for messages in both directions; incomplete where a later page fails, was read before, or cannot be asked for
+ * A list's answers, page after page, of our own origin.
+ * @throws Failure usage for messages in both directions; incomplete where a later page fails, was read before, or
+ * cannot be asked for
  */
 export async function* sendPages(service: Service, send: Send, request: RawRequest): AsyncGenerator<RawAnswer> {
   const seen = new Set<string>();
@@ -82,7 +83,7 @@ function nextOf(service: Service, request: RawRequest, answer: Answer): RawReque
   return { ...request, at: { ...request.at, path: path ?? request.at.path }, query: [...url.searchParams] };
 }
 
-/** Where a `next` leads. Its path counts only below the URL of the profile: a server behind a proxy often tells another host or folder. */
+/** Where a `next` leads: its path, below the profile's URL. A server behind a proxy may name another host or folder. */
 function addressOf(service: Service, { at }: RawRequest, next: string, { http }: Answer): { path?: Path; url: URL } {
   const base = new URL(http.url.replace(/\?.*/, '').slice(0, -at.path.shown.length));
   const start = base.pathname.replace(/\/$/, '');
@@ -145,8 +146,7 @@ function failureOf(service: Service, { method, at }: RawRequest, answer: Answer)
 }
 
 /**
- * The parameters of the messages after those of an answer, in the direction of the first request; undefined after the last page, and
- * for an answer without messages (docs/apis.md, Paging).
+ * The parameters of the next page in the first request's direction, or undefined (docs/apis.md, Paging).
  * @throws Failure incomplete where the server has more messages and names none
  */
 function nextMessages(query: Parameters, answer: Answer): Parameters | undefined {

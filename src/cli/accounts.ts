@@ -14,7 +14,7 @@ import { shortened } from './redactor.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
 import type { Running } from './values.ts';
 
-/** The parts of a context that choose credentials (stored ones, the environment's, or the embedded sandbox's) and read keys. */
+/** The parts of a context that choose credentials (stored, the environment's, the sandbox's) and read keys. */
 export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accounts & Omit<Keys, 'keyFromInput'> {
   const { host, options, redactor, signal } = running;
   const { system } = host;

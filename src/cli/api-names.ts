@@ -22,8 +22,7 @@ const switchNames: Readonly<Record<string, Readonly<Record<string, string | unde
 };
 
 /**
- * A line in the names of the command's own table: the API's names of what has another one here, underscores for dashes, and `=true` and
- * `=false` behind switches are taken too, and shown nowhere.
+ * A line in our own names: the API's names, underscores, and `=true` behind switches are taken too.
  * @throws Failure usage
  */
 export function inOurNames(argv: readonly string[], { name, args = {}, options = {} }: CommandSurface): string[] {

@@ -13,8 +13,7 @@ export function withoutHelpWords(argv: readonly string[]): readonly string[] {
 }
 
 /**
- * The words of a line that name a command or a noun. Looked for before anything else, so that help of a command that does not exist
- * is not the help of another.
+ * The words that name a command or noun, found first, so that an unknown command does not show another's help.
  * @throws Failure usage for a word that names none, with the nearest names
  */
 export function commandWords(argv: readonly string[]): readonly string[] {
@@ -40,7 +39,7 @@ function verbsOf(noun: string, table: readonly CommandEntry[]): string[] {
   return table.filter(({ name }) => name.startsWith(`${noun} `)).map(({ name }) => name.slice(noun.length + 1));
 }
 
-/** An option that has to come after a command, such as the first of `messages --channel general`; its next word is no command. */
+/** An option that belongs behind a command (`messages --channel general`); its next word is no command. */
 function strangeOption([word = '']: readonly string[]): string | undefined {
   if (!word.startsWith('--')) return undefined;
   const flag = word.replace(/=.*/s, '');
@@ -123,7 +122,7 @@ function unknownCommand(word: string, place: string, known: readonly string[]): 
   const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
   const all = place === '' ? 'See chatelaine --help.' : `Commands of${place}: ${known.join(', ')}.`;
   const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all;
-  // A URL, or the part of one with its user: a ledger's may hold a password. Words that look like a key are hidden in every failure.
+  // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
   const mayHoldPassword = word.includes('://') || word.includes('@');
   return usage(`unknown command ${mayHoldPassword ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
 }

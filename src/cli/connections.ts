@@ -17,7 +17,7 @@ const bodyLimit = 64 * 1024 * 1024;
 const defaultRetries = 5;
 
 /**
- * How to send for each credential; all of a process share one rate gate.
+ * How to send for each credential; all share one rate gate.
  * @param plan takes the requests that a dry run does not send
  */
 export function openConnections(running: Running, plan: (call: PlannedCall) => void) {
@@ -85,7 +85,7 @@ function keyVariable(credential: LicensingCredential | ChatCredential, { host }:
   return { ...user, variable, setup: isSet ? undefined : `${variable}=$(chatelaine auth token ${kind})` };
 }
 
-/** Two profiles never share a variable: the key of one would go to the server of the other. No name begins with a dash. */
+/** Two profiles never share a variable: one's key would go to the other's server. No name begins with a dash. */
 function ownVariable(profile: string): string {
   if (/^[a-z\d-]+$/i.test(profile)) return `KEY_${profile.replaceAll('-', '_')}`;
   return `KEY__${profile.replace(/[^a-z\d]/gi, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;

@@ -7,7 +7,7 @@ import type { Presentation } from '../output/presentation.ts';
 import { suggestion } from '../schema/nearest.ts';
 import type { Options } from './values.ts';
 
-/** A check of the names that were asked for; `fromFile` are the fields that the command's input file adds. @throws Failure usage */
+/** A check of the names asked for; `fromFile` are the fields that the input file adds. @throws Failure usage */
 export type FieldCheck = (fromFile: readonly string[]) => void;
 
 /** The names of `--fields`. */
@@ -16,8 +16,8 @@ export function fieldsIn(fields: string | undefined): readonly string[] {
 }
 
 /**
- * The check of `--fields` and `--sort` before anything is sent, against the closed list of a command; where a server may send any
- * field, only the answer tells them. `others` are fields that are no error either, such as those of a planned request.
+ * The check of `--fields` and `--sort` against a command's closed list before anything is sent; only the answer tells
+ * where a server may send any field. `others`: fields such as those of a planned request.
  */
 export function fieldCheck(command: AnyCommand, options: Options, others: readonly string[]): FieldCheck {
   return (fromFile) => {
@@ -55,7 +55,7 @@ function whereFrom({ fields, sort, typed }: Options): string {
 
 /** What is printed of a command whose rows have the fields that a server gives them. */
 interface OpenRows {
-  /** The presentation of one value: where a write's lacks a field, it is shown whole, since it may hold a key that exists nowhere else. */
+  /** Presents one value: whole where it lacks a field, since a write's may hold a key that exists nowhere else. */
   one(row: unknown, presentation: Presentation): Presentation;
   /** The rows of a read, as soon as each field that was asked for was in one. */
   many(rows: AsyncIterable<unknown>): AsyncIterable<unknown>;

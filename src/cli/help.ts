@@ -7,7 +7,7 @@ import { wrap } from '../output/plain.ts';
 import { licenseRules } from '../schema/license.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 
-/** Text of `chatelaine --help`, in lines of at most `width` characters: on a terminal of 80 columns it fits 24 lines. */
+/** Text of `chatelaine --help`, at most `width` characters wide: 24 lines on a terminal of 80 columns. */
 export function programHelp(table: readonly CommandEntry[], width: number): string {
   const alone = table.filter(({ name }) => !name.includes(' ') && !Object.hasOwn(nouns, name));
   const entries = Object.keys(nouns).map((noun) => {
@@ -86,7 +86,7 @@ export function commandHelp(command: AnyCommand, width: number): string {
   ]);
 }
 
-/** Every command of the table, once, in groups that a reader looks for together; those without a noun are in the last one. */
+/** Every command once, in the groups that a reader looks for; those without a noun come last. */
 export function groupsOf(table: readonly CommandEntry[]) {
   const nounOf = ({ name }: CommandEntry): string => name.split(' ')[0] ?? name;
   return nounGroups.map((group, index) => ({
@@ -113,7 +113,7 @@ function commandEntry({ name, summary }: CommandEntry): HelpEntry {
   return { term: name, text: summary };
 }
 
-/** Width of help, in characters, for a terminal of `columns`, or for no terminal: wide enough for sentences, not too wide to read. */
+/** Width of help in characters for a terminal of `columns`, or none: readable sentences. */
 export function helpWidth(columns: number | undefined): number {
   return columns === undefined ? 80 : Math.max(40, Math.min(columns, 80));
 }

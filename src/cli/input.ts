@@ -14,7 +14,7 @@ export interface InputReading {
   readonly note: (text: string) => void;
 }
 
-/** Whether there is a person to ask: one who sees standard error, and types for this process. A CI may have a terminal, and nobody at it. */
+/** Whether a person can answer: standard error and input are terminals. A CI may have one, and nobody at it. */
 export function isInteractive({ stderr, system, terminal }: Host, { input }: GlobalValues): boolean {
   const isAlone = variable(system.env, 'CI') !== undefined;
   return input !== false && !isAlone && stderr.isTTY === true && terminal.isForeground();
@@ -24,18 +24,12 @@ export function isInteractive({ stderr, system, terminal }: Host, { input }: Glo
 const maxBytes = 256 * 1024 * 1024;
 const maxLineBytes = 64 * 1024;
 
-/**
- * The text of a file; `-` is standard input.
- * @throws Failure usage, or the signal's reason
- */
+/** The text of a file; `-` is standard input. @throws Failure usage, or the signal's reason */
 export async function readText(host: Host, reading: InputReading, file: string): Promise<string> {
   return (await readBytes(host, reading, file)).toString('utf8');
 }
 
-/**
- * The bytes of a file; `-` is standard input.
- * @throws Failure usage, or the signal's reason
- */
+/** The bytes of a file; `-` is standard input. @throws Failure usage, or the signal's reason */
 export async function readBytes(host: Host, reading: InputReading, file: string): Promise<Buffer> {
   const { readFileBytes, readStreamBytes } = await import('../core/read.ts');
   if (file !== '-') return readable(file, reading, (limits) => readFileBytes(file, limits));
@@ -43,10 +37,7 @@ export async function readBytes(host: Host, reading: InputReading, file: string)
   return readable(standardInput, reading, (limits) => readStreamBytes(host.stdin, limits));
 }
 
-/**
- * The first line of standard input; what follows is not read.
- * @throws Failure usage, or the signal's reason
- */
+/** The first line of standard input; what follows is not read. @throws Failure usage, or the signal's reason */
 export async function readInputLine(host: Host, reading: InputReading): Promise<string> {
   const { readStartText } = await import('../core/read.ts');
   announce(host, reading);
@@ -57,10 +48,9 @@ export async function readInputLine(host: Host, reading: InputReading): Promise<
 }
 
 /**
- * Arguments written as `-` come from standard input, a word a line; so does the one line of `--remote-user -`. A file named `-` is left
- * to the command.
- * @throws Failure usage where two of them ask for it, it is empty, or has several lines for one word: which of the two licenses of
- * a user is meant is not for the first line to say; the signal's reason
+ * Arguments written as `-` come from standard input, a word a line; so does the one line of `--remote-user -`. A file
+ * named `-` is left to the command.
+ * @throws Failure usage where two ask for it, it is empty, or one word has several lines; the signal's reason
  */
 export async function fillFromInput(request: CommandRequest, host: Host, reading: InputReading): Promise<Filled> {
   const { words, typed, command } = request;

@@ -11,10 +11,7 @@ import type { Running } from './values.ts';
 
 const variableName = 'CHATELAINE_LEDGER';
 
-/**
- * The part of a context that keeps claims. The code of a ledger is loaded only where one is configured. `close` ends every session: what
- * it still holds is free.
- */
+/** Keeps claims; loads a ledger's code only where one is configured. `close` ends the sessions, and frees claims. */
 export function openLedgers(
   { host, options, messages, redactor, signal }: Running,
   accounts: Accounts,

@@ -51,10 +51,7 @@ interface Started {
   release: () => void;
 }
 
-/**
- * A command line that cannot be read ends here, with the summary that it names all the same: that of an earlier run would be taken for
- * this one's.
- */
+/** A line that cannot be read writes its summary too: else an earlier run's would be taken for it. */
 async function refuse(cause: unknown, started: Started, { system }: Host): Promise<never> {
   const { messages, redactor } = started;
   const path = typedValues(started.given.map(String), ['--summary']).at(-1) ?? variable(system.env, twinOf('summary'));
@@ -148,8 +145,8 @@ function messageStyle({ output, quiet, verbose, trace, color }: Styling, host: H
 }
 
 /**
- * What ends a command early: `signal` is aborted by Ctrl-C, SIGTERM and the deadline, with a Failure as reason; `release` cancels the
- * timer of the deadline, for which the process would wait.
+ * What ends a command early: Ctrl-C, SIGTERM and the deadline abort `signal` with a Failure; `release` cancels the
+ * deadline's timer, for which the process would wait.
  */
 function openEnding({ interrupt, alarm }: Host, deadline: Milliseconds | undefined) {
   if (deadline === undefined) return { signal: interrupt, release: () => undefined };

@@ -63,10 +63,7 @@ export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, re
   };
 }
 
-/**
- * Redacted text by text, since a secret may be a word or a sign of JSON itself; then a server's words are cut. Messages without a
- * request are ours, and list every problem of an input.
- */
+/** Redacts text by text, since a secret may be a sign of JSON; then cuts a server's words, but none of ours. */
 export function cleaned(failure: Failure, { clean }: Pick<Redactor, 'clean'>): Failure {
   return reworded(failure, clean, (text) => shortened(clean(text)));
 }

@@ -19,7 +19,7 @@ interface Mistake {
   readonly message: string;
 }
 
-/** Rewords an error of the parser. It repeats only the names of options that were typed, never a value: that may be a secret. */
+/** Rewords an error of the parser. It names the options that were typed, never a value: that may be a secret. */
 export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
   const line = ['chatelaine', ...place.words].join(' ');
   const help = `See ${line} --help.`;

@@ -8,7 +8,7 @@ import type { Host, Output } from './host.ts';
 import { main } from './main.ts';
 import { processTerminal } from './terminal.ts';
 
-/** Runs the program in this process: the launcher's one call. `keepCode` lets it write the code cache, once all work is done. */
+/** Runs the program in this process, for the launcher. `keepCode` writes the code cache after all work. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
   const interrupt = interruption();
   let stdin: Host['stdin'] | undefined;
@@ -71,7 +71,7 @@ function listened(open: () => NodeJS.WriteStream): Output {
   return opened(open).on('error', () => undefined);
 }
 
-/** On Windows Node throws where a handle is none that it can use: each read and write of it fails then, as on other systems. */
+/** On Windows Node throws where a handle cannot be used; then its reads and writes fail, as on other systems. */
 function opened<Stream extends NodeJS.ReadStream | NodeJS.WriteStream>(open: () => Stream): Stream | Duplex {
   try {
     return open();
@@ -99,9 +99,8 @@ function flushed(stream: Output, interrupt: AbortSignal): Promise<void> {
 const moment = 100;
 
 /**
- * Ends the process; all output is written by now. It ends by itself where nothing is open, else after a moment: a connection that was
- * given up, a pipe that nobody reads. After a signal it ends at once. A name look-up occupies a thread that even process.exit waits for:
- * the signal's default action ends that too, and a shell reports the same exit code.
+ * Ends the process once all output is written: by itself where nothing is open, else after a moment; after a signal at
+ * once. A name look-up occupies a thread that even process.exit waits for: the signal's default action ends that too.
  */
 function endProcess({ aborted, reason }: AbortSignal): void {
   if (!aborted) return void setTimeout(() => process.exit(), moment).unref();
@@ -114,8 +113,8 @@ function endProcess({ aborted, reason }: AbortSignal): void {
 const signalOf: Readonly<Record<string, NodeJS.Signals>> = { terminated: 'SIGTERM', hangup: 'SIGHUP' };
 
 /**
- * The first signal ends the command cleanly; a second one of the same kind kills the process as if nobody listened, and so does any after
- * Ctrl-C, which may wait for an answer.
+ * The first signal ends the command cleanly. A second of its kind kills the process, as any after Ctrl-C does, which
+ * may wait for an answer.
  */
 function interruption() {
   const controller = new AbortController();
@@ -137,7 +136,7 @@ function isCancelled({ reason }: AbortSignal): boolean {
   return reason instanceof Failure && reason.kind === 'cancelled';
 }
 
-/** What is listened to. SIGHUP only at a terminal: elsewhere nohup has the process outlive it, and a listener would undo that. */
+/** The signals to listen to. SIGHUP only at a terminal: elsewhere a listener would undo nohup. */
 function signals(): Readonly<Record<string, Failure>> {
   return {
     SIGINT: new Failure('cancelled', 'interrupted'),

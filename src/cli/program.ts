@@ -22,10 +22,7 @@ export interface CommandRequest {
   readonly options: Options;
 }
 
-/**
- * Reads a command line. The only file that knows commander: it finds the words and flags, our own tables judge them.
- * @throws Failure usage
- */
+/** Reads a command line by commander, which finds words and flags; our tables judge them. @throws Failure usage */
 export async function readCommandLine(
   argv: readonly string[],
   { system: { env }, version, stdout }: Pick<Host, 'system' | 'version' | 'stdout'>,
@@ -146,7 +143,7 @@ function addOptions(command: Command, fields: Fields, reading: ProgramReading): 
   }
 }
 
-/** Keeps every value in its order: commander itself keeps one, and of those before the command's name another than behind it. */
+/** Keeps every value in order: commander keeps one, and not the same before and behind the command's name. */
 function listen(command: Command, option: Option, { typed }: ProgramReading): void {
   command.addOption(option);
   command.on(`option:${option.name()}`, (text: string | null) => {

@@ -7,7 +7,10 @@ const redrawEvery = 100;
 const lineEvery = 5000;
 const barWidth = 24;
 
-/** How far a job is, on stderr: one line redrawn on a terminal, a line every 5 s and a last one elsewhere, nothing with `--quiet`. */
+/**
+ * A job's progress on stderr: a redrawn line on a terminal, a line every 5 s and a last one elsewhere; not with
+ * `--quiet`.
+ */
 export function openProgress(
   host: Host,
   { quiet, output }: GlobalValues,

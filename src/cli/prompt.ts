@@ -7,7 +7,7 @@ import { plain } from '../output/plain.ts';
 import { lockFolder, withLock } from '../store/lock/lock.ts';
 import type { Host, Input } from './host.ts';
 
-/** Questions go to standard error, and answers come from the terminal of the process: stdout stays data, and so may stdin. */
+/** Asks on standard error and reads the process's terminal: stdout stays data, and so may stdin. */
 export function openPrompt(host: Host, interactive: () => boolean, signal: AbortSignal) {
   const line = async (question: string): Promise<string> => {
     if (!interactive())

@@ -18,7 +18,7 @@ export function openRedactor() {
 /** Characters of a server's words that an error shows. */
 const maxChars = 1000;
 
-/** Words of a server, cut where they are too long to read. Only words that are redacted may be cut: half a secret is not recognized. */
+/** A server's words cut to a readable length, after redaction, which does not recognize half a secret. */
 export function shortened(redacted: string): string {
   return redacted.length > maxChars ? `${redacted.slice(0, maxChars)}… (${redacted.length} characters)` : redacted;
 }

@@ -29,10 +29,7 @@ interface PrintedTo {
   readonly stdout: Pick<Host['stdout'], 'isTTY' | 'columns'>;
 }
 
-/**
- * How a command prints (docs/architecture.md, Output): nothing else decides it.
- * @throws Failure usage where an option was typed that does not apply to what the command prints
- */
+/** How a command prints (docs/architecture.md, Output). @throws Failure usage for a typed option that does not apply */
 export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo): RunPresentation {
   const options = applicable(command, typed);
   const hasPlan = options.dry_run === true && (options.output === 'curl' || !command.dryRun?.includes('rows'));

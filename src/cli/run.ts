@@ -153,7 +153,7 @@ async function settled(outcome: unknown): Promise<{ value: unknown; error?: Erro
   }
 }
 
-/** The exact requests, without the values of passwords; or their lines of curl, so that bash can run what is printed. */
+/** The exact requests without passwords, or their lines of curl that bash can run. */
 function planRows(
   { isText }: Presentation,
   planned: readonly PlannedCall[],

@@ -10,8 +10,8 @@ import type { Host } from './host.ts';
 export type EmbeddedSandbox = ReturnType<typeof embeddedSandbox>;
 
 /**
- * Both services on loopback, in this process, for one command; what they hold stays in the state folder. Its credentials take the place of
- * stored ones; it starts when the first is asked for.
+ * Both services on loopback, in this process, for one command; the state folder keeps their data. It starts when the
+ * first of its credentials, which take the place of stored ones, is asked for.
  */
 export function embeddedSandbox(host: Host) {
   let started: Promise<Sandbox> | undefined;

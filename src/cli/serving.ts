@@ -76,7 +76,7 @@ async function writeReady(file: string, text: string): Promise<void> {
   }
 }
 
-/** A file of another program is refused before anybody is served; the handle that looked has read it, so another one serves. */
+/** Refuses a file of another program before anybody is served. Another handle serves: this one has read it. */
 async function openData(file: string, host: Host): Promise<SandboxLog> {
   const first = await openSandboxLog(file, host);
   await first.exclusively((log) => log.read());

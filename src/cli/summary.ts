@@ -18,7 +18,7 @@ export interface Summary {
 const maxChanges = 1000;
 
 /**
- * `command` is null where the line named none that could be read. Until the run ends, the file says that it is running: so does that of a run that was killed.
+ * `command` is null where the line named none. Until the run ends, the file says that it is running, also after a kill.
  * @throws Failure where the file cannot be written
  */
 export function openSummary(

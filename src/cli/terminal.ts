@@ -12,7 +12,7 @@ export const processTerminal: Host['terminal'] = {
     return known ? known.own === known.foreground : isatty(0) || isatty(1);
   },
   open() {
-    // A console of Windows is one for all streams; elsewhere standard input may be another terminal, or have been read to its end.
+    // A console of Windows serves all streams; elsewhere standard input may be another terminal, or at its end.
     if (process.platform === 'win32')
       return isatty(0) ? process.stdin : new ReadStream(openSync('\\\\.\\CONIN$', 'r+'));
     return new ReadStream(openSync('/dev/tty', 'r+'));

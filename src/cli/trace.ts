@@ -28,7 +28,7 @@ export function observer(
 type SlowEvent = Exclude<WireEvent, { kind: 'answer' | 'failure' }>;
 type TracedEvent = Exclude<WireEvent, { kind: 'slow' | 'settled' }>;
 
-/** Says what is waited for: in a line that goes away on a terminal; elsewhere each line once a run, or a log would fill. */
+/** Says what is waited for: in a transient line on a terminal; elsewhere each line once a run. */
 function slowReporter(messages: Messages, host: Pick<Host, 'stderr' | 'system'>): (event: SlowEvent) => void {
   const said = new Set<string>();
   let asked: string | undefined;
@@ -107,8 +107,8 @@ function typesOf(value: unknown): unknown {
 }
 
 /**
- * Writes requests, answers, troubles and waits to a file, a JSON object a line: no bodies, no headers, no secret, no license code. A
- * log that cannot be written any longer is given up with a warning, because a write that was begun must continue.
+ * Writes requests, answers, troubles and waits to a file, a JSON object a line: no bodies, headers, secrets or license
+ * codes. A log that fails later is given up with a warning: a begun write must go on.
  * @throws Failure config where the file cannot be written
  */
 export function openLog(

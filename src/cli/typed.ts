@@ -44,13 +44,13 @@ function keysIn(name: string, text: string): readonly string[] {
   });
 }
 
-/** What messages show alone of a URL or a list: with the signs of base64, without those that join, and letters and digits. */
+/** What messages show of a URL or list on its own: signs of base64, without those that join; letters and digits. */
 const pieces = [/[\w+/=~-]{20,}/g, /[\w+~-]{20,}/g, /[a-z\d]{20,}/gi];
 
 /** An option, or one of the two settings that are passwords. */
 const speaksOfKey = /^(?:-k$|-.*(?:key|token|secret|passw)|(?:old|new)[_-]password$)/i;
 
-/** A run of 20 letters and digits with two of each; or 24 signs of a key with small letters, capitals and two digits. */
+/** A run of 20 letters and digits, two of each; or 24 signs of a key with small letters, capitals, two digits. */
 export function looksLikeKey(value: string): boolean {
   if (isPath(value)) return false;
   const runs = value.match(/[a-z\d]{20,}/gi) ?? [];

@@ -46,10 +46,7 @@ export interface TypedOption {
   readonly text: string | undefined;
 }
 
-/**
- * The typed values of a command from what was typed; all problems of the line are reported at once.
- * @throws Failure usage
- */
+/** The typed values of a command; reports all problems of the line at once. @throws Failure usage */
 export function readValues(
   definition: AnyCommand,
   words: Texts,
@@ -87,8 +84,8 @@ function typedFor(name: string, field: Field, typed: readonly TypedOption[]): (s
 }
 
 /**
- * The value of an option that was typed several times: lists gather, and twice the same is once.
- * @throws Failure usage for two values where one is taken: the first may be a guard
+ * The value of an option typed several times: lists gather; equal ones are one.
+ * @throws Failure usage for two values: the first may be a guard
  */
 function oneText(label: string, field: Field, texts: readonly (string | boolean)[]): unknown {
   const values = [...new Set(texts)];
@@ -114,7 +111,7 @@ function readOne(label: string, field: Field, text: unknown): unknown {
   return readField(label, field, String(text));
 }
 
-/** Why Windows has no file of that name, or one that its own programs can neither open nor remove; undefined where it may have one. */
+/** Why Windows has no file of that name, or one that its programs cannot open or remove; undefined where it may. */
 export function windowsFault(path: string): string | undefined {
   const names = path.replace(/^(\\\\[?.]\\)?([a-z]:)?/i, '').split(/[\\/]/);
   for (const name of names) {
@@ -126,10 +123,7 @@ export function windowsFault(path: string): string | undefined {
   return undefined;
 }
 
-/**
- * The global options: what was typed, else the twin in the environment (docs/architecture.md, One command from argv to bytes).
- * @throws Failure usage
- */
+/** The global options: typed, else their variable. @throws Failure usage */
 export function readGlobals(
   typed: readonly TypedOption[],
   env: Environment,
@@ -140,7 +134,7 @@ export function readGlobals(
     if (name in own) return typed.some(({ flag }) => flag === `no-${name}`) ? [[name, false] as const] : [];
     const label = `--${flagOf(name, field)}`;
     const texts = typedFor(name, field, typed);
-    // An alias or a wrapper has options of its own, which a line changes; but which account is meant is not for the last to say.
+    // An alias or wrapper has options that a line changes; which account is meant is not for the last to say.
     const text = oneText(label, field, field.list || name === 'profile' ? texts : texts.slice(-1));
     const value = text === undefined ? twin(name, field, env) : readOne(label, field, text);
     return value === undefined ? [] : [[name, value] as const];

@@ -9,10 +9,7 @@ const spans: ReadonlyMap<string, Milliseconds> = new Map(Object.entries(units));
 /** A thousand years: a moment that far away can still be computed and written as a date. */
 const longest: Milliseconds = 365_250 * units.d;
 
-/**
- * Reads `400ms`, `30s`, `5m`, `12h`, `7d`.
- * @throws Failure usage for another spelling, and for more than a thousand years
- */
+/** Reads `400ms`, `30s`, `5m`, `12h`, `7d`. @throws Failure usage for another spelling, and above a thousand years */
 export function parseDuration(text: string): Milliseconds {
   const [, count, unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
   const size = spans.get(unit);

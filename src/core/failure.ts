@@ -48,7 +48,7 @@ interface FailureDetails {
   readonly cause?: unknown;
 }
 
-/** An end that is not a bug. Thrown on the floor that knows the meaning; `main` alone turns it into text and an exit code. */
+/** An end that is not a bug. The floor that knows the meaning throws it; `main` turns it into text and an exit code. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly kind: FailureKind;
@@ -85,8 +85,8 @@ export function messageOf(cause: unknown): string {
 }
 
 /**
- * Runs `read`; a failure of it starts with the name of what was read: `--since: not a time`.
- * @throws Failure of the same kind, or of the kind that is given
+ * Runs `read`; its failure starts with the name of what was read (`--since: not a time`) and has `kind`, if given.
+ * @throws Failure
  */
 export function labelled<T>(label: string, read: () => T, kind?: FailureKind): T {
   try {

@@ -8,10 +8,7 @@ export function matchesGlobInAnyCase(patterns: readonly string[], text: string):
   return patterns.some((pattern) => matchesPattern(pattern.toLowerCase(), text.toLowerCase()));
 }
 
-/**
- * Whether the whole text matches the pattern: `*` is any text, `?` one character; every other character is itself. Takes at most
- * length times length steps, whatever the pattern is.
- */
+/** Whether the whole text matches: `*` is any text, `?` one character. Takes at most length times length steps. */
 function matchesPattern(pattern: string, text: string): boolean {
   const [parts, letters] = [Array.from(pattern), Array.from(text)];
   let [part, letter] = [0, 0];

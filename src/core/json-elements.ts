@@ -23,10 +23,9 @@ interface JsonEnvelope {
 }
 
 /**
- * The objects in the array `name` of a document, each without a line break, with the places of the members `memberNames`. All of it is
- * checked by the grammar of JSON, nothing of it is changed, and only what a caller asks for is parsed. Of two members of one name the last
- * counts, as everywhere.
- * @throws SyntaxError where the document is not JSON, is no object, has no such array of objects, or is nested too deep
+ * The objects in the array `name` of a document, unchanged but for line breaks, with the places of `memberNames`. The
+ * grammar of all of it is checked; only what a caller asks for is parsed.
+ * @throws SyntaxError where the document has no such array of objects, is not JSON, or is nested too deep
  */
 export function elementsOf(document: Uint8Array, name: string, memberNames: readonly string[]): JsonEnvelope {
   const bytes = isUtf8(document) ? document : Buffer.from(new TextDecoder().decode(document));
@@ -74,10 +73,7 @@ function rowSizeOf(names: readonly unknown[]): number {
   return 2 + 2 * names.length;
 }
 
-/**
- * An object of JSON as the bytes in which it came: UTF-8, without a line break. It holds no view of its own: a thousand of them live as
- * long as a page does, and a typed array each would make V8 grow its heap by 40 MB.
- */
+/** An object of JSON as its bytes, without a line break. A typed array for each would make V8's heap grow by 40 MB. */
 export class JsonElement {
   readonly #page: JsonElements;
   /** Where its places begin. */
@@ -186,9 +182,8 @@ interface Members {
 }
 
 /**
- * Writes the places of the named members of the object that begins at `start`; where the object ends. Messages that follow one another
- * have the same members, and the same values in most of them: bytes that are those of an element before are not read again. Without
- * this a page of messages takes 1.7 times as long.
+ * Writes the places of the named members of the object at `start`; returns its end. Bytes that equal those of the
+ * element before are not read again: without this a page of messages takes 1.7 times as long.
  */
 function endOfElement(
   bytes: Uint8Array,
@@ -216,7 +211,7 @@ function endOfElement(
   return passSign(bytes, at, sign.closeObject);
 }
 
-/** Which known member has the name that begins at `at`, first the expected one; the number of those that are known where none has. */
+/** The number of the known member whose name begins at `at`, the expected one first; their count for any other. */
 function placeOfMember(bytes: Uint8Array, at: number, known: readonly Member[], expected: number): number {
   for (let count = 0; count < known.length; count += 1) {
     const place = (expected + count) % known.length;

@@ -10,20 +10,21 @@ export interface JsonRun {
   readonly elements: readonly unknown[];
 }
 
-/** Reads a document that comes in chunks, and gives away the elements of each array that is the document or a member of it. */
+/** Reads a document in chunks, and hands out the elements of each array that is the document or a member of it. */
 interface JsonReader {
   /**
-   * The elements that are whole by now, at least one run for each array.
-   * @throws SyntaxError where they are not JSON, and where what is begun becomes larger than 16 MiB: an element, or what is beside the arrays
+   * The elements that are complete, at least one run for each array.
+   * @throws SyntaxError where they are not JSON, and for more than 16 MiB of one element, or of what is beside the
+   * arrays
    */
   read(chunk: Uint8Array): readonly JsonRun[];
-  /** The document, once all of it was read, with an empty array in place of each. @throws SyntaxError where it is not JSON */
+  /** The document, once it is read, with an empty array in place of each. @throws SyntaxError where it is not JSON */
   rest(): unknown;
 }
 
 const mostBegun = 16 * 1024 * 1024;
 
-/** It looks only for the signs between which the platform can parse a piece, and for the quotation marks that hide signs. */
+/** It looks only for the signs between which the platform can parse a piece, and for quotation marks. */
 export function readerOf(): JsonReader {
   let rest = '';
   let begun: Uint8Array[] = [];

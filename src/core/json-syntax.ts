@@ -24,8 +24,8 @@ const [minus, plus, point, zero, nine] = [0x2d, 0x2b, 0x2e, 0x30, 0x39];
 const keywords = new Map(['true', 'false', 'null'].map((word) => [word.charCodeAt(0), Buffer.from(word)]));
 
 /**
- * The end of the value that begins at `start`; `depth` is the number of objects and arrays around it.
- * @throws SyntaxError for what is no value, and for one that is nested too deep
+ * The end of the value at `start`, below `depth` objects and arrays.
+ * @throws SyntaxError for no value, or one too deep
  */
 export function endOfValue(bytes: Uint8Array, start: number, depth: number): number {
   const first = bytes[start] ?? 0;
@@ -36,10 +36,7 @@ export function endOfValue(bytes: Uint8Array, start: number, depth: number): num
   return endOfKeyword(bytes, start);
 }
 
-/**
- * The end of the string that begins at `start`.
- * @throws SyntaxError for control characters and unknown escapes
- */
+/** The end of the string that begins at `start`. @throws SyntaxError for control characters and unknown escapes */
 export function endOfString(bytes: Uint8Array, start: number): number {
   if (bytes[start] !== quote) throw broken(start);
   let at = endOfPlain(bytes, start + 1);
@@ -47,7 +44,7 @@ export function endOfString(bytes: Uint8Array, start: number): number {
   return passSign(bytes, at, quote);
 }
 
-/** The first place from `start` on that is no ordinary character of a string: a quotation mark, backslash or control character. */
+/** The first place from `start` on with a quotation mark, a backslash or a control character. */
 function endOfPlain(bytes: Uint8Array, start: number): number {
   let at = start;
   for (const end = start + shortText; at < end; at += 1) if (!isPlain(bytes[at] ?? 0)) return at;
@@ -65,7 +62,7 @@ function isPlain(byte: number): boolean {
   return byte >= space && byte !== quote && byte !== backslash;
 }
 
-/** Whether four bytes are plain: where one is below n, `word - n` in each byte borrows from a highest bit that the byte lacks. */
+/** Whether four bytes are plain: where one is below n, `word - n` in each byte borrows from its highest bit. */
 function isPlainWord(word: number): boolean {
   const quotes = word ^ 0x22222222;
   const backslashes = word ^ 0x5c5c5c5c;
@@ -120,7 +117,7 @@ export function passSign(bytes: Uint8Array, at: number, wanted: number): number 
 
 /**
  * The first place inside an object or array that is no blank.
- * @throws SyntaxError where it does not begin with that sign, and where it is too deep
+ * @throws SyntaxError for another sign, or beyond the depth
  */
 export function startInside(bytes: Uint8Array, start: number, opening: number, depth: number): number {
   const inside = passSign(bytes, start, opening);
@@ -166,7 +163,7 @@ function endOfDigits(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** The integer that is written here, if it has at most 15 digits and nothing else: `JSON.parse` takes ten times as long. */
+/** The integer of at most 15 digits that is written here: `JSON.parse` takes ten times as long. */
 export function integerOf(bytes: Uint8Array, start: number, end: number): number | undefined {
   if (end - start > 15) return undefined;
   let value = 0;

@@ -7,8 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * JSON that keeps integers beyond 2^53: they are read as `bigint` and written digit for digit, so that a server's number is
- * never rewritten. Everything else is the platform's JSON.
+ * The platform's JSON, but integers beyond 2^53 are read as `bigint` and written digit for digit.
  * @throws SyntaxError as JSON.parse does, and for a document that is nested too deep
  */
 export function parseJson(text: string): unknown {
@@ -33,7 +32,7 @@ export function writeJson(value: unknown, indent?: number): string {
   }
 }
 
-/** JSON.stringify refuses a bigint, and a function that replaces it makes each value slower: it is used where there is one. */
+/** JSON.stringify refuses a bigint. A replacer makes each value slower, so it is used only where there is one. */
 function writeMarked(value: unknown, indent: number | undefined): string {
   const found: bigint[] = [];
   const marked = (_key: string, item: unknown): unknown => {
@@ -45,13 +44,10 @@ function writeMarked(value: unknown, indent: number | undefined): string {
   return found.length > 0 ? text.replace(markedInteger, '$1') : text;
 }
 
-/** Far more than any document of either service; a few thousand levels exhaust the stack of whoever walks through them. */
+/** Far more than a document of either service has; a few thousand levels exhaust the stack of recursive code. */
 export const maxDepth = 500;
 
-/**
- * Whether a document is nested too deep to be parsed: 60 MiB of `[` would take 2.7 GB. Brackets in strings do not count. Linear, and
- * stops at the first bracket that is too deep.
- */
+/** Whether a document is nested too deep to be parsed: 60 MiB of `[` would take 2.7 GB. Linear in its length. */
 export function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -85,5 +81,5 @@ const longNumber = /(?:^|[\s,:[])-?[1-9]\d{15}/;
 const mark = '\uE0B1big\uE0B1';
 const markedText = new RegExp(`^${mark}-?\\d+$`);
 const markedInteger = new RegExp(`"${mark}(-?\\d+)"`, 'g');
-/** A string is matched in runs, since one choice a character would overflow the stack on a long text; an open one to the end. */
+/** A string is matched in runs: one choice a character would overflow the stack. An open string matches to the end. */
 const stringOrNumber = /"[^"\\]*(?:\\[^][^"\\]*)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;

@@ -17,9 +17,7 @@ const momentPattern =
 const months = 'january february march april may june july august september october november december'.split(' ');
 
 /**
- * Reads a moment as people say it: RFC 3339; a local date, also as a heading of a conversation has it (`Thursday 12 March 2026`), `today`,
- * `yesterday` or a weekday, each with or without a time, or a time of today (`9:30`, `9 am`, `noon`); or how long ago, such as `7d`, `2w ago`, `3 months ago`; or seconds since 1970 (`@1772352000`) (docs/manual/chapters.md, Times).
- * Returns milliseconds since 1970-01-01 UTC.
+ * Reads a time: every spelling of docs/manual/chapters.md, Times. Returns milliseconds since 1970.
  * @throws Failure usage
  */
 export function parseMoment(text: string, calendar: Calendar): Milliseconds {
@@ -46,7 +44,7 @@ const spanUnits: Readonly<Record<string, string>> = {
   ...{ second: 's', minute: 'm', hour: 'h', day: 'd', week: 'w', month: 'mo', year: 'y' },
 };
 
-/** Writes what people say of spans, weeks, months and years, and dates with the month first or in digits, as the other rules read it. */
+/** Rewrites spans (`2 weeks ago`), months, years, and dates with the month first or in digits for the other rules. */
 function withSaying(text: string, now: Milliseconds): string {
   return text
     .replace(/^(an?|\d+) ?([a-z]+?)s? ago$/, (all, count: string, unit: string) => {
@@ -76,7 +74,7 @@ function periodNamed(which: string, what: string, now: Milliseconds): string | u
   return before === 1 && what !== 'today' ? dayNamed(what, startOfDay(now) - 1) : undefined;
 }
 
-/** Writes `thursday 12 march 2026` as 2026-03-12, without a year the latest that has begun; a weekday has to be that of the date. */
+/** Writes `thursday 12 march 2026` as 2026-03-12, if its weekday is right; without a year, the latest begun. */
 function withDate(text: string, now: Milliseconds): string {
   const [all, weekday, day = '', word = '', year] =
     /^(?:([a-z]+),? )?(\d{1,2})\.? ([a-z]{3,})(?: (\d{4}))?(?=$| )/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 /**
- * The door to what is outside of the process and nobody hands down: files, /proc among them, names drawn at random, the next turn of the
- * event loop. What goes through it a test can answer in place of the computer (test/simulation), and end or fail at every call.
+ * The door to files, /proc, random names and the next turn of the event loop. Through it the simulator
+ * (test/simulation) stands in for the computer, and ends or fails each call.
  */
 export {
   appendFileSync,

@@ -24,7 +24,7 @@ export function readStreamBytes(stream: Readable, limits: ReadLimits): Promise<B
   return readUntil(stream, limits, () => false);
 }
 
-/** The text of a stream up to the end of the first line, or a little more; the rest is not read. @throws as readStreamBytes */
+/** The text of a stream up to the end of the first line, or a little more. @throws as readStreamBytes */
 export async function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
   const bytes = await readUntil(stream, limits, (chunk) => chunk.includes('\n'));
   // Of UTF-16 half of the last character may be missing.
@@ -66,8 +66,8 @@ async function readUntil(
       if (isEnough(chunk)) break;
       if (size > maxBytes) throw new TooMuchInput(maxBytes);
     }
-    // Ctrl-C ends the program before us in a pipe too: its end of file may be heard before our own signal, which the event loop
-    // looks for between these two turns.
+    // In a pipe Ctrl-C ends the program before us too. Its end of file may arrive before our own signal, which the
+    // event loop looks for between these two turns.
     await nextTurn();
     await nextTurn();
   } catch (cause) {
@@ -80,8 +80,7 @@ async function readUntil(
 }
 
 /**
- * Opens a file for reading. Neither the opening nor the reading of a FIFO, a pipe or a terminal occupies a thread, which nothing could
- * interrupt and for which the process would wait at its end.
+ * Opens a file for reading. A FIFO, a pipe or a terminal occupies no thread, which nothing could interrupt.
  * @throws an error of the file system
  */
 export async function openInput(path: string): Promise<{ readonly stream: Readable; readonly stats: Stats }> {

@@ -49,7 +49,7 @@ export function posixWord(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** What is not seen or would end the line, and what `$'…'` itself reads. Made when it is used (docs/architecture.md, Start-up). */
+/** Invisible characters, line ends, and what `$'…'` reads. Built on first use (docs/architecture.md, Start-up). */
 const unseen = (): RegExp => /[\p{C}\u2028\u2029\u115f\u3164\\']/gu;
 
 function escaped(sign: string): string {

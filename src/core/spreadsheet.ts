@@ -1,4 +1,4 @@
-/** What a spreadsheet may take for a formula: its signs, also in full width, and the blanks that it skips before them. */
+/** What a spreadsheet may take for a formula: its signs, also in full width, and the blanks before them. */
 const formula = /^[=+\-@\t\n\r\uFF0B\uFF0D\uFF1D\uFF20]/;
 
 /** A text that no spreadsheet takes for a formula: one that could be has an apostrophe before it. */

@@ -15,14 +15,14 @@ export interface Clock {
 }
 
 /**
- * Calls `ring` once after a span of real time, however long the span is; the function that it returns cancels the call. A time limit
- * on a socket or a program runs in real time, which the clock of a test cannot hold.
+ * Calls `ring` once after a span of real time; the function that it returns cancels the call. A limit on a socket or a
+ * program needs real time, which a test's clock cannot hold.
  */
 export type Alarm = (span: Milliseconds, ring: () => void) => () => void;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether the files of this computer are those of Windows, for code that is given no System: a rename, the quoting of a hint. */
+/** Whether files behave as on Windows, for code without a System: a rename, the quoting of a hint. */
 export const isWindows = sep === '\\';
 
 /** What the program knows of the computer it runs on; only `cli` reads it from `process`. */
@@ -39,10 +39,7 @@ export interface System {
   /** Undefined where the system has no user ids. */
   readonly uid: number | undefined;
   readonly pid: number;
-  /**
-   * process.kill: signal 0 only asks whether the process is there (throws ESRCH, or EPERM for another user's), a negative id means
-   * its group.
-   */
+  /** process.kill: signal 0 only probes (throws ESRCH, or EPERM for another user's); a negative id means the group. */
   readonly kill: (pid: number, signal: NodeJS.Signals | 0) => void;
   /** Calls `work` when the process ends by itself. */
   readonly atExit: (work: () => void) => void;
@@ -54,10 +51,7 @@ export function variable(env: Environment, name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/**
- * The value of a variable of a credential. An empty one is a secret that a CI lacks: to take it for unset would choose another server.
- * @throws Failure config where it is set and empty
- */
+/** The value of a variable of a credential. @throws Failure config where it is set and empty: CI lacks the secret */
 export function variableWithText(env: Environment, name: string): string | undefined {
   const value = env[name];
   if (value !== '') return value;

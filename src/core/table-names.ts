@@ -5,7 +5,7 @@ export function rowsWhere<T extends object>(table: T, isWanted: (name: keyof T &
   return rows;
 }
 
-/** The names of a table's rows, in its order. TypeScript knows the keys of an object as `string` only, so the one cast is here. */
+/** The names of a table's rows in order. TypeScript has the keys of an object as `string`: the one cast is here. */
 export function namesIn<T extends object>(table: T): (keyof T & string)[] {
   return Object.keys(table) as (keyof T & string)[];
 }

@@ -8,9 +8,8 @@ const maxChars = 60_000;
 const maxCellChars = 300;
 
 /**
- * What changes, as Markdown for a comment on a pull request: what the command concluded, then a table of the rows in which there is
- * something to see, as far as they fit. No license code is in it. The texts of cells are code, in which neither Markdown nor HTML, links
- * or mentions have a meaning.
+ * What changes, as Markdown for a comment on a pull request: the conclusion, then the changed rows that fit. It holds
+ * no license code; cells are code, in which Markdown, HTML, links and mentions mean nothing.
  */
 export function changes({ show, conclusions = [] }: ChangesChoices): Formatter {
   const { outcome = { by: '', columns: [] } } = show;
@@ -45,8 +44,8 @@ export function changes({ show, conclusions = [] }: ChangesChoices): Formatter {
 type ChangesChoices = Pick<Presentation, 'show' | 'conclusions'>;
 
 /**
- * A number, or a text as code between more backticks than it has in a row. A table ends its cells before it looks for code: a bar is
- * escaped, and one behind a backslash, where renderers differ, is written as the escape that terminals show of other characters.
+ * A number, or a text as code between more backticks than it has in a row. A bar is escaped; one behind a backslash,
+ * where renderers differ, is written as an escape.
  */
 function cellOf(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);

@@ -7,10 +7,7 @@ export function asObject<T>(value: T, show?: Show<T>): JsonObject | undefined {
   return isObject(row) ? row : undefined;
 }
 
-/**
- * The columns of a list, decided by its first row: those asked for, else those of the command, then the row's other scalars.
- * None where rows are not objects.
- */
+/** The columns of a list, decided by its first row: those asked for, else the command's and the row's other scalars. */
 export function columnsOf(first: unknown, { show, fields }: Pick<Presentation, 'show' | 'fields'>): readonly string[] {
   const row = asObject(first, show);
   if (!row) return [];

@@ -6,8 +6,8 @@ import type { Formatter, Presentation } from './presentation.ts';
 import { records, type RecordChoices } from './tsv.ts';
 
 /**
- * RFC 4180 with the line ends of Unix tools. With `--csv-safe` a text that a spreadsheet would take for a formula begins with an
- * apostrophe, numbers stay numbers, and lines end as RFC 4180 has it; the byte order mark tells Excel that the file is UTF-8.
+ * RFC 4180 with the line ends of Unix tools. `--csv-safe` puts an apostrophe before a text that a spreadsheet would
+ * take for a formula, and writes CRLF and a byte order mark, which tells Excel that the file is UTF-8.
  */
 export function csv(choices: CsvChoices): Formatter {
   let mark = choices.csvSafe ? '\uFEFF' : '';

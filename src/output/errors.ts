@@ -12,9 +12,7 @@ interface ErrorLook {
   readonly verbose: boolean;
 }
 
-/**
- * What happened, why, what to do next: lines without the last line end. Found differences are no error: ''. Loads chalk, so import this module when something went wrong.
- */
+/** What happened, why, what to do next; '' for found differences. Loads chalk: import it only after an error. */
 export function failureText(failure: Failure, { terminal, columns, color, verbose }: ErrorLook): string {
   if (failure.kind === 'differences') return '';
   const { message, details } = failure;

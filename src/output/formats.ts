@@ -85,7 +85,7 @@ export async function formatterOf(presentation: Presentation): Promise<Formatter
   return format.load(presentation);
 }
 
-/** A terminal gets text that is harmless, and ends with a line break: the prompt of the shell is on a line of its own. */
+/** A terminal gets harmless text that ends with a line break, so that the shell's prompt has a line of its own. */
 function pieces({ terminal }: Presentation): Formatter {
   if (!terminal) return { one: String, row: String, end: () => '' };
   let isWhole = true;
@@ -105,7 +105,7 @@ function sentences(textOf: (row: unknown) => string): Formatter {
   return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
 }
 
-/** A formatter of objects that get only the fields asked for; a column of the command counts where the row has no such key. */
+/** A formatter of objects reduced to `fields`; a column of the command counts where the row lacks the key. */
 function picked(formatter: Formatter, { show, fields }: Presentation): Formatter {
   if (!fields) return show.data ? reading(formatter, show.data) : formatter;
   const { texts: _, ...other } = formatter;

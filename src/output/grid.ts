@@ -12,10 +12,10 @@ export interface Cell {
 
 const gap = '  ';
 
-/** More lines than that are drawn one by one: cli-table3 is superlinear, and takes a quarter of a millisecond for each of 200 lines. */
+/** More lines are drawn one by one: cli-table3 is superlinear, and takes 0.25 ms for each of 200 lines. */
 const mostLines = 200;
 
-/** Lines of plain columns, drawn by cli-table3 unless they are many. The build lets it measure as we do (rolldown.config.js). */
+/** Lines of plain columns, by cli-table3 unless they are many. The build lets it measure as we do. */
 export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly number[]): string {
   if (lines.length > mostLines) return lines.map((cells) => drawLine(cells, widths)).join('');
   const table = new Table({
@@ -43,10 +43,7 @@ export function lineWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, gap.length * Math.max(0, widths.length - 1));
 }
 
-/**
- * Widths that fit into `room` columns of a terminal: the widest give way first, so that short columns stay whole, and none gives way
- * below its `least`. With more columns than room each keeps one.
- */
+/** Widths that fit into `room` columns: the widest shrink first, none below its `least`; at least one column each. */
 export function fitWidths(wanted: readonly number[], room: number, least: readonly number[] = []): readonly number[] {
   const cut = (cap: number): number[] =>
     wanted.map((width, index) => Math.min(width, Math.max(cap, least[index] ?? 1)));
@@ -90,8 +87,8 @@ export interface Arrangement {
 }
 
 /**
- * Fits columns into `room` columns of a terminal: empty ones go first, then constant ones, then cells are shortened, then the columns of
- * least priority go. Undefined where not even the untruncated columns fit: then each row is a record.
+ * Fits columns into `room` columns of a terminal: empty ones go first, then constant ones, then cells are shortened,
+ * then the columns of least priority go. Undefined where that is not enough: each row becomes a record.
  */
 export function arrange(columns: readonly ColumnSize[], room: number): Arrangement | undefined {
   const priorityOf = (index: number): number => columns[index]?.priority ?? 0;

@@ -11,10 +11,10 @@ interface FilterEnding {
 }
 
 /**
- * Compiles a jq expression without running it. The filter takes the text of a JSON document and gives each result on a line:
- * strings raw, anything else as compact JSON; numbers keep their digits. It runs in a thread, which the signal ends. `mostBytes`: of results.
- * @throws Failure usage for an expression that jq cannot compile; the filter throws Failure rejected where it fails on the document,
- * exhausts its memory or is ended by the deadline, since the command has done its work by then; else the reason of the signal
+ * Compiles a jq expression. The filter writes each result of a JSON document on a line: strings raw, the rest as
+ * compact JSON. It runs in a thread, which the signal ends; `mostBytes` limits the results.
+ * @throws Failure usage for an expression that does not compile; the filter throws Failure rejected where it fails,
+ * exhausts its memory or meets the deadline, else the signal's reason
  */
 export async function openFilter(
   expression: string,

@@ -5,7 +5,7 @@ import type { Formatter, Presentation } from './presentation.ts';
 
 const [first, next] = ['[\n  ', ',\n  '];
 
-/** One document, indented; a list is one array, written row by row. Rows that are JSON texts are a line each, unchanged. */
+/** One document, indented; a list is one array, written row by row. A row that is JSON text is one line, unchanged. */
 export function json({ terminal }: Pick<Presentation, 'terminal'>): Formatter {
   const write = (value: unknown): string => {
     const text = writeJson(value, 2);

@@ -1,9 +1,8 @@
 import { isWindows } from '../core/system.ts';
 
 /**
- * Text from a server, harmless on a terminal and still readable: what could move the cursor, change colours, turn the direction
- * of text, hide, or break a line shows as an escape such as `\n`, `\x1b`, `\u202e`, `\u{e0041}`. The zero-width joiners that
- * emoji and scripts need stay.
+ * Server text made harmless for a terminal: what moves the cursor, colours, turns, hides or breaks a line is an escape
+ * (`\n`, `\x1b`, `\u202e`, `\u{e0041}`). Joiners that emoji and scripts need stay.
  */
 export function plain(text: string): string {
   return printableAscii.test(text) ? text : text.replace(harmful(), visible);
@@ -19,20 +18,17 @@ export function plainLines(text: string): string {
     .replace(harmful(), (character) => (character === '\n' ? character : visible(character)));
 }
 
-/** Lines of ours: further ones are indented, so that after a line break a server's words cannot pass for a line of chatelaine. */
+/** Our lines: further ones are indented, so that a server's words after a line break cannot pass for ours. */
 export function indented(text: string): string {
   return text.replace(lineBreak, '\n  ');
 }
 
-/** Our words with each command that ends a line, as in `Run: chatelaine …`, on a line of its own: there it can be copied. */
+/** Our words with each command that ends a line (`Run: chatelaine …`) on a line of its own, where it can be copied. */
 export function commandsApart(text: string): string {
   return text.replace(/(?<=\S:) (chatelaine [a-z].*?)(?:(?<=\w)\.)?$/gm, '\n$1');
 }
 
-/**
- * Lines of ours in a terminal of `columns` (0: unknown): broken at blanks only, since a path or an address that is cut cannot be copied;
- * a command goes on behind a backslash, as a shell reads it.
- */
+/** Our lines in a terminal of `columns` (0: unknown), broken at blanks only; a command continues with a backslash. */
 export function fitted(text: string, columns: number): string {
   if (columns === 0) return text;
   const lines = text.split('\n').map((line) => {
@@ -82,8 +78,8 @@ export function plainJson(json: string): string {
 }
 
 /**
- * Control characters, lone surrogates, bidirectional marks, overrides and isolates, line and paragraph separators, characters
- * without a shape that hide or spoof, noncharacters, and the block of tags. Made when it is used (docs/architecture.md, Start-up).
+ * Control, bidirectional, invisible and spoofing characters, lone surrogates, line separators, noncharacters, tags.
+ * Built on first use (docs/architecture.md, Start-up).
  */
 export const harmful = (): RegExp =>
   /[\p{Cc}\p{Cs}\u00ad\u061c\u115f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}]/gu;

@@ -4,14 +4,11 @@ import type { JsonElement } from '../core/json-elements.ts';
 export interface Show<T> {
   /** Columns of table, csv and tsv under their wire names; absent: the scalar keys of the first row. */
   readonly columns?: readonly string[];
-  /** The object that machine formats print and columns are read from, where the row holds more; absent: the row itself. */
+  /** The object that formats print and columns are read from, where the row holds more; absent: the row itself. */
   readonly data?: (row: T) => unknown;
   /** The value of a column that is not simply the row's own key of that name; undefined leaves it to the row. */
   readonly cell?: (row: T, column: string) => unknown;
-  /**
-   * The other scalar keys of the first row follow `columns`, but those in `consumed`: keys that the command's `fields` name, or `any`, since a
-   * server gives them. Absent: they are left out.
-   */
+  /** Other scalar keys of the first row follow `columns`, but those in `consumed`, or `any`; absent: none follow. */
   readonly others?: 'known' | 'any';
   /** Keys that are never shown as other columns, because a column of another name shows them. */
   readonly consumed?: (row: T) => readonly string[];
@@ -41,7 +38,7 @@ interface Outcome {
 }
 
 interface ColumnLayout {
-  /** The column of the lowest number is the first to go where the room is small (default: 0); of two, the one further right. */
+  /** The column of the lowest number goes first where room is small (default: 0); of two, the one further right. */
   readonly priority?: number;
   /** Narrower, the column is not worth reading and goes (default: 10). */
   readonly minWidth?: number;
@@ -79,10 +76,7 @@ export interface Presentation {
   readonly conclusions?: readonly string[];
   /** One line to stderr after the result, such as which columns were left out. */
   readonly note?: ((line: string) => void) | undefined;
-  /**
-   * Called between rows that take long to render: lets the event loop turn, without which no signal is heard and no deadline passes.
-   * @throws the reason of Ctrl-C, SIGTERM or the deadline
-   */
+  /** Called between rows that take long to render, so that signals and the deadline are seen. @throws their reason */
   readonly turn?: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -110,7 +104,7 @@ export interface Formatter {
   one(value: unknown): string;
   /** What the next row of a list adds, with what is before the first. */
   row(row: unknown): string;
-  /** What the next rows add where they are JSON texts already, valid until the next call; absent where they cannot be taken unchanged. */
+  /** What the next rows add where they are JSON texts, valid until the next call; absent where they must be parsed. */
   texts?(texts: readonly JsonElement[]): Uint8Array;
   /** What is left to write when the rows end, also by throwing: with it the document is whole. */
   end(): string;

@@ -32,7 +32,7 @@ export function streamSink(stream: Writable, alarm: Alarm, signal: AbortSignal):
 /** Milliseconds: enough for a reader that reads at all. */
 const moment = 100;
 
-/** What a guarded sink throws when the reader is gone: a closed pipe is no failure (docs/architecture.md, Failures and exit codes). */
+/** Thrown by a guarded sink whose reader is gone: no failure (docs/architecture.md, Failures and exit codes). */
 export const readerGone = new Error('nobody reads the output any longer');
 
 /** A sink that, once a write failed, fails without trying again: with `readerGone` on EPIPE, else with a Failure. */
@@ -82,8 +82,8 @@ function unwritten(cause: unknown): Failure {
 export type Batch = ReturnType<typeof batched>;
 
 /**
- * Text, or bytes of text, on its way to a sink, in large pieces: buffers up to `size` characters or bytes while rows come without a pause, and flushes at the next turn of the event loop, which is when
- * the rows wait for something.
+ * Buffers up to `size` characters or bytes while rows come without a pause; flushes at the next turn of the event loop,
+ * when the rows wait for something.
  */
 export function batched(sink: Sink, size = 65_536) {
   let held: (string | Uint8Array)[] = [];
@@ -121,7 +121,7 @@ export function batched(sink: Sink, size = 65_536) {
     broken,
     /** Writes all that is held. */
     flush,
-    /** Resolves at once while little is held, else when it is written. The bytes of a piece are the caller's again then. */
+    /** Resolves at once while little is held, else when it is written; then the caller may use the bytes again. */
     async add(piece: string | Uint8Array): Promise<void> {
       if (piece.length === 0) return;
       const last = held.at(-1);

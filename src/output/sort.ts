@@ -12,8 +12,8 @@ export function orderOf(text: string): Order {
 }
 
 /**
- * The rows in that order: numbers by their size and before texts, texts by their characters, rows without a value last. Holds the
- * whole list; rows that came before a failure are given out before it is thrown.
+ * Sorts: numbers by size and before texts, texts by characters, rows without a value last. Holds the whole list; a
+ * failure is thrown after the rows that came before it.
  */
 export async function* inOrder<T>(
   rows: AsyncIterable<T>,

@@ -8,10 +8,7 @@ export interface ColorChoice {
   readonly env: Environment;
 }
 
-/**
- * Whether colour may be written, the sixteen that every terminal has. What is typed wins, then whoever asks for
- * none (NO_COLOR, no-color.org), then whoever forces it (FORCE_COLOR, CLICOLOR_FORCE), then what the stream is.
- */
+/** Whether colour may be written: what is typed, then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, then the stream. */
 export function hasColor({ when = 'auto', terminal, env }: ColorChoice): boolean {
   if (when !== 'auto') return when === 'always';
   if (variable(env, 'NO_COLOR') !== undefined) return false;

@@ -23,13 +23,13 @@ export function cellReader(
     cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
 }
 
-/** A text as a cell. Each cell of a table is made here: to spread one object into the next takes longer than all the rest. */
+/** A text as a cell. Each cell is made here: spreading one object into the next takes longer than all the rest. */
 export function cellOf(text: string, kind: 'fixed' | 'flowing' = 'flowing'): Cell {
   const shown = plain(text);
   return { shown, width: displayWidth(shown), fixed: kind === 'fixed' };
 }
 
-/** The moment that a text says as RFC 3339 does, with a time and its offset, or that seconds are; undefined for any other value. */
+/** The moment of a text of RFC 3339 with time and offset, or of seconds; undefined for any other value. */
 function momentOf(value: unknown, shape: string | undefined): Date | undefined {
   const isTime = typeof value === 'string' && rfc3339.test(value);
   const date = isTime
@@ -42,7 +42,7 @@ function momentOf(value: unknown, shape: string | undefined): Date | undefined {
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** As `2026-03-01 13:05` in the reader's own zone, which a Date knows: without the 10 ms that a formatter takes to be made. */
+/** As `2026-03-01 13:05` in the reader's zone, by Date: a formatter takes 10 ms to make. */
 function localText(date: Date): string {
   const two = (part: number): string => String(part).padStart(2, '0');
   const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;

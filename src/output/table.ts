@@ -43,9 +43,8 @@ interface TableWriter {
 }
 
 /**
- * Columns for people, two spaces apart, under their names. On a terminal of known width, columns go and cells are shortened until
- * the rest fits; where that would cut what matters, each row is a record. Elsewhere nothing is left out. The first rows decide, and
- * are held for it; a longer table continues line by line.
+ * Columns for people under their names. In a terminal of known width, columns go and cells shrink until the rest fits,
+ * or each row is a record; elsewhere nothing is left out. The first rows decide.
  */
 export function table(
   presentation: Presentation,
@@ -142,7 +141,7 @@ interface ColumnPlan {
   readonly room: number;
 }
 
-/** Rows as lines of columns, of which some may be left out: what stderr says of these is their names, and a value that is the same in every row. */
+/** Rows as lines of columns. What is left out is said on stderr by name, and by value where every row has the same. */
 function columnWriter({ names, head, sizes, arrangement, room }: ColumnPlan, fold: Fold): TableWriter {
   const { shown, widths } = arrangement;
   let count = 0;
@@ -186,10 +185,7 @@ const minColumns = 20;
 
 const gap = 2;
 
-/**
- * Rows as records: one field a line, values wrapped without ellipsis or border, an empty line between two records. Fields without a
- * value are left out. `width`: columns of the terminal, 0 where they are unknown.
- */
+/** Rows as records: a field a line, values wrapped, an empty line between records. `width`: columns, 0 for unknown. */
 function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableWriter {
   const beside = names.length === 0 ? 0 : Math.max(...names.map((name) => name.width)) + gap;
   const isBelow = names.length > 0 && width > 0 && width - beside < minColumns;

@@ -16,7 +16,7 @@ const escapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\
 /** What decides the cells of a record. */
 export type RecordChoices = Pick<Presentation, 'show' | 'fields' | 'header'>;
 
-/** A formatter of one record a row below a header: what csv and tsv share. A list without rows still shows a header that is known. */
+/** A formatter of one record a row below a header (csv, tsv). A list without rows still shows a known header. */
 export function records(choices: RecordChoices, write: (cells: readonly unknown[]) => string): Formatter {
   const { show, fields } = choices;
   let columns: readonly string[] | undefined;

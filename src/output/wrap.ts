@@ -3,10 +3,7 @@ import { wrapAnsi } from 'fast-wrap-ansi';
 /** Narrower than this, text is unreadable when it is wrapped by words. */
 const minColumns = 10;
 
-/**
- * Lines that fit into `columns` (0: unlimited), each after `indent`. What continues a quote, a list item or code keeps its place below
- * the text that it continues.
- */
+/** Lines that fit into `columns` (0: unlimited) after `indent`. A continued quote, item or code keeps its place. */
 export function wrapped(text: string, columns: number, indent: string): string[] {
   return text.split('\n').flatMap((line) => {
     const [lead = ''] = /^\s*(?:(?:> ?|\| )*\s*(?:• |\d+\. )?)/.exec(line) ?? [];

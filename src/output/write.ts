@@ -10,8 +10,8 @@ import { inOrder, orderOf } from './sort.ts';
 export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one: unknown };
 
 /**
- * Writes a result as it is presented; an array is a list. What the rows throw is thrown on when the document is closed, so
- * that what came before is whole. When nobody reads any longer (EPIPE), the rows are asked to end and this resolves.
+ * Writes a result; an array is a list. What the rows throw is thrown on after the document is closed. When the reader
+ * is gone (EPIPE), the rows are asked to end and this resolves.
  * @throws Failure incomplete when the sink fails
  */
 export async function writeResult(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
@@ -31,8 +31,8 @@ async function writeDocument(result: Result, presentation: Presentation, sink: S
 }
 
 /**
- * Writes what a filter makes of the whole document, which is held. Where the filter fails on one value, that value is written: a license
- * that was created just now exists nowhere else. What the rows threw is thrown on, not what the filter threw.
+ * Writes what a filter makes of the whole document. A value on which it fails is written itself: a new license exists
+ * nowhere else. What the rows threw is thrown, not what the filter threw.
  */
 async function writeFiltered(
   result: Result,
@@ -57,8 +57,8 @@ async function writeFiltered(
 }
 
 /**
- * Writes one value; where formatting it fails, it is written as JSON: a license that was created just now exists nowhere else.
- * @throws Failure after that: the one of the format, else incomplete
+ * Writes one value, as JSON where its format fails: a new license exists nowhere else.
+ * @throws Failure of the format, else incomplete
  */
 async function writeText(value: unknown, formatter: Formatter, sink: Sink, show: Show<unknown>): Promise<void> {
   let text: string;
@@ -96,7 +96,7 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
   try {
     await Promise.race([pouring, batch.broken]);
   } catch (error) {
-    // The sink may break while a row is awaited, perhaps from a slow network: the rows are asked to end, and not waited for.
+    // The sink may break while a row is awaited: the rows are asked to end, and not waited for.
     if (source.waiting()) void Promise.allSettled([source.stop()]);
     else await pouring;
     throw error;
@@ -115,7 +115,8 @@ async function pour(rows: AsyncIterable<unknown>, target: PourTarget, remark: (c
   try {
     for await (const row of rows) count += await add(row, target);
   } catch (error) {
-    // Before the first row nothing is written: an empty document would pass for an answer, unless it is known to be incomplete.
+    // Before the first row nothing is written: an empty document would pass for an answer, unless known to be
+    // incomplete.
     const isAnswer = error instanceof Failure && (error.kind === 'incomplete' || error.kind === 'differences');
     if (count > 0 || isAnswer) await Promise.allSettled([close()]);
     throw error;

@@ -4,8 +4,8 @@ import type { Formatter } from './presentation.ts';
 import { harmful } from './plain.ts';
 
 /**
- * One document; a list is a sequence, written row by row. It reads back the same by YAML 1.1 and 1.2, and holds no character
- * that YAML forbids or a terminal obeys, since double-quoted strings can name them all.
+ * One document; a list is a sequence, written row by row. YAML 1.1 and 1.2 read it alike; double quotes escape what
+ * YAML forbids or a terminal obeys.
  */
 export function yaml(): Formatter {
   let started = false;
@@ -19,10 +19,7 @@ export function yaml(): Formatter {
   };
 }
 
-/**
- * The text that `write` gives for a row of short scalars, at a fifth of its time: a license, an outcome. Undefined for any other row.
- * The library writes each string that is not certainly plain.
- */
+/** The text that `write` gives for a row of short scalars, at a fifth of its time; undefined for any other row. */
 function flatRow(row: unknown): string | undefined {
   if (!isObject(row)) return undefined;
   const lines: string[] = [];
@@ -47,7 +44,7 @@ function scalar(value: unknown): string | undefined {
 
 const maxScalarChars = 200;
 
-/** A string that every reader of YAML takes for itself: it begins with a letter, has no sign of the syntax, and is no word for a value or exponent of a number. */
+/** A string that every YAML reader takes for itself: it starts with a letter, has no syntax, is no word for a value. */
 function isPlain(text: string): boolean {
   return /^[A-Za-z][\w@./+-]*$/.test(text) && !/^(?:(?:y|n|yes|no|on|off|true|false|null)$|e[-+]?\d)/i.test(text);
 }
@@ -60,7 +57,7 @@ function write(value: unknown): string {
   return document.toString({ lineWidth: 0 }).replace(harmful(), escapeCharacter);
 }
 
-/** Beside what the library quotes: what some readers take for something else, among it a line of nothing but spaces in a block. */
+/** Beside what the library quotes: what some readers take for something else, such as a line of spaces in a block. */
 function needsQuotes(text: string): boolean {
   return /^(=|<<)$/.test(text) || /^ +$/m.test(text) || text.replaceAll('\n', '').search(harmful()) >= 0;
 }

@@ -29,8 +29,8 @@ interface Shape {
 }
 
 /**
- * Words that completion looks up: names, and for `assignments` and `terms` what is written as NAME=VALUE. Only the chat server knows
- * those of `channels`, `topics`, `users` and `snippets`, and all `views`.
+ * Words that completion looks up; `assignments` and `terms` are NAME=VALUE. Only the chat server knows `channels`,
+ * `topics`, `users`, `snippets` and all `views`.
  */
 type Suggestion =
   'assignments' | 'channels' | 'profiles' | 'settings' | 'snippets' | 'terms' | 'topics' | 'users' | 'views';
@@ -125,7 +125,7 @@ export function optional<const T extends Fields>(fields: T): Optional<T> {
   ) as Optional<T>;
 }
 
-/** The values of a table's fields, each as `read` gives it; undefined: the field has none. `read` refuses a required one without a value. */
+/** The values of a table's fields as `read` gives each; undefined: none. `read` refuses a required field without. */
 export function valuesOf<const T extends Fields>(fields: T, read: (name: string, field: Field) => unknown): Values<T> {
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
@@ -145,10 +145,7 @@ export function flagOf(name: string, field: Field): string {
   return field.flag ?? name.replaceAll('_', '-');
 }
 
-/**
- * Reads one text against one field: the only place where a value's text is judged. `label` is how the user wrote the name.
- * @throws Failure usage with the rule that was broken
- */
+/** Reads one text against one field: the only judge of a value. `label` is the name as typed. @throws Failure usage */
 export function readField<const F extends Field>(label: string, field: F, text: string): One<F>;
 export function readField(label: string, field: Field, text: string): unknown {
   // Files and HTTP know no such character; from standard input it can come all the same.
@@ -252,10 +249,7 @@ export interface Assignment {
   readonly value: unknown;
 }
 
-/**
- * Reads every item and reports all that failed at once; items that break off are one more failure.
- * @throws Failure usage with one line for each bad item
- */
+/** Reads every item, and reports all that failed at once. @throws Failure usage with a line for each bad item */
 export function collect<I, T>(items: Iterable<I>, read: (item: I, index: number) => T): T[] {
   const problems: Failure[] = [];
   const values: T[] = [];

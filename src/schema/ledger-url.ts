@@ -16,8 +16,8 @@ const shape = 'Write it as in postgres://chatelaine@db.example.com/ledger.';
 const parameters = ['host', 'port', 'user', 'dbname', 'service', 'sslmode', 'sslrootcert'] as const;
 
 /**
- * The URL of a ledger, as libpq reads one (docs/exactly-once.md, The shared ledger). No failure repeats the text: it may hold a password.
- * @throws Failure usage when it is no such URL, or holds a password
+ * A ledger's URL, as libpq reads one. No failure repeats the text.
+ * @throws Failure usage for another, or a password in it
  */
 export function parseLedgerUrl(text: string): LedgerUrl {
   // The class URL needs something in place of a host that is left out after a user.
@@ -42,10 +42,7 @@ export function parseLedgerUrl(text: string): LedgerUrl {
   };
 }
 
-/**
- * The same text where it is a URL that `parseLedgerUrl` takes.
- * @throws Failure usage
- */
+/** The same text where it is a URL that `parseLedgerUrl` takes. @throws Failure usage */
 export function readLedgerUrl(text: string): string {
   parseLedgerUrl(text);
   return text;

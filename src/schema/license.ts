@@ -46,7 +46,7 @@ export const firstActivationFields = {
   app_code: licenseFields.app_code,
 } as const satisfies Fields;
 
-/** The user of a license that is looked for first: a blank that the server cuts off would make it be created each time. */
+/** The user of a license to look up: a blank that the server cuts off would make it be created each time. */
 export const soughtUser = { ...licenseFields.remote_user, trimmed: true } as const;
 
 /** The users and the application whose licenses are read. */
@@ -78,7 +78,7 @@ export const namedKeyFields = ['license_code', 'license_key'] as const;
 /** Names that the key of a license may have, and other things too. */
 export const guessedKeyFields = ['code', 'key', 'license'] as const;
 
-/** What `--fields` and `--sort` take of a license beside its columns: the names that servers give its key, and its time. */
+/** What `--fields` and `--sort` take of a license beside its columns: the server's names of its key, and its time. */
 export const licenseExtras: readonly string[] = [...namedKeyFields, ...guessedKeyFields, 'created'];
 
 /** Fields by which an object is known to be a license. */
@@ -93,7 +93,7 @@ export const licenseRules =
   'The service limits how often one key can be activated; the number is not published, and its support can change it.';
 
 /**
- * A sensor's address as it is sent: upper-case pairs joined by colons, from 12 or 16 hexadecimal digits in any spelling.
+ * A sensor's address as sent: upper-case pairs joined by colons, from 12 or 16 hexadecimal digits.
  * @throws Failure usage
  */
 export function readMac(text: string): string {

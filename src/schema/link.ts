@@ -10,9 +10,8 @@ export interface Link {
 }
 
 /**
- * What was copied from the web app: the URL of a conversation or search, of `site`; what follows its host, as in
- * `#narrow/channel/31-bulk/topic/every.20shape/near/256002`; or a mention of a channel or topic, `#bulk` or `#**bulk>every shape**`.
- * Undefined for any other text (docs/apis.md, Links).
+ * What was copied from the web app: the URL of a conversation or search of `site`, what follows its host, or a mention
+ * (`#bulk`, `#**bulk>every shape**`); undefined for other texts (docs/apis.md, Links).
  * @throws Failure usage for the link of another host, or of no conversation
  */
 export function readLink(text: string, site: string | undefined): Link | undefined {
@@ -76,8 +75,8 @@ export function isUrl(text: string): boolean {
 }
 
 /**
- * What follows `#` in a URL of the account's own site. Servers on this machine count as one, since a sandbox changes its port.
- * @throws Failure usage for a URL of another host, or without `#`
+ * What follows `#` in a URL of the account's site; this machine's ports count as one.
+ * @throws Failure usage for others
  */
 export function fragmentOf(url: string, site: string | undefined): string {
   if (!URL.canParse(url)) throw usage('the link is not a URL');

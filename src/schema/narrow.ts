@@ -6,7 +6,10 @@ const channelKinds = ['public', 'web-public', 'archived'];
 const states = ['dm', 'starred', 'unread', 'mentioned', 'alerted', 'resolved', 'followed', 'muted'];
 const things = ['attachment', 'image', 'link', 'reaction'];
 
-/** Operators of a narrow that have an option of their own (docs/apis.md, Narrow operators). `integers`: digits are sent as a number. */
+/**
+ * Operators of a narrow with an option of their own (docs/apis.md, Narrow operators). `integers`: digits go as a
+ * number.
+ */
 export const narrowOperators = {
   channel: {
     ...terms('NAME|ID', 'Messages of this channel; a link, #narrow/… or #name as pasted'),
@@ -37,10 +40,7 @@ export const narrowOperators = {
   mentions: { ...terms('EMAIL|ID', 'Messages that mention this user'), level: 446, suggest: 'users' },
 } as const satisfies Fields;
 
-/**
- * Feature levels of the chat server at which words of a narrow changed (docs/apis.md, Feature levels). The level of a parameter is
- * in its row, that of a call beside its table.
- */
+/** Feature levels at which words of a narrow changed (docs/apis.md, Feature levels). */
 export const narrowLevels = {
   /** A number as the operand of `id`. */
   integerId: 194,
@@ -70,7 +70,7 @@ const named: ReadonlySet<string> = new Set(['channel', 'sender', 'dm-including',
 /** Operators whose negation the server drops (docs/apis.md, Narrow operators). */
 export const notNegatable: ReadonlySet<string> = new Set(['search', 'with', 'near']);
 
-/** A term from an operator's wire name and its text: digits become a number where the server takes one, a list of ids for `dm`. */
+/** A term of an operator and its text: digits are a number where the server takes one, a list of ids for `dm`. */
 export function narrowTerm(operator: string, text: string): NarrowTerm {
   if (operator === 'dm') {
     const users = text.split(',').map((user) => readName(user.trim()));

@@ -1,6 +1,9 @@
 import { foldName, resolvedPrefix } from './topic.ts';
 
-/** `Did you mean …?` for the known words of which this one is a part, as `user` of `remote_user`, else for the nearest; undefined where none is near. */
+/**
+ * `Did you mean …?` for the known words that contain this one (`user` of `remote_user`), else the nearest; or
+ * undefined.
+ */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
   const part = word.toLowerCase().replace(/^--/, '');
   const whole = known.filter((name) => name.toLowerCase().replace(/^--/, '').split(/[-_/]/).includes(part));

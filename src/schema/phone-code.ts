@@ -1,4 +1,4 @@
-/** A license key without what is lost when it is read by phone: case, blanks and dashes, O for 0, I and L for 1. Stars of a pattern stay. */
+/** A key without what a phone call loses: case, blanks, dashes, O for 0, I and L for 1. Stars of a pattern stay. */
 export function phoneCode(text: string): string {
   return text.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1');
 }

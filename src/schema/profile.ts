@@ -5,8 +5,8 @@ import { licenseFields } from './license.ts';
 import { readBaseUrl, readSite } from './url.ts';
 
 /**
- * A row of a profile. The option of `auth login`, the check of it and of the stored value, the credential, the variable, the header and
- * the line of curl are loops over the rows: a new field is a row, and code only where something other than these reads it.
+ * A row of a profile. The option of `auth login`, its check, the stored value, the credential, the variable, the header
+ * and the line of curl are loops over the rows.
  */
 export type ProfileField = Field & {
   /** What `auth login` asks for on a terminal where the option is not typed. */
@@ -183,10 +183,7 @@ export function headersOf({ kind, ...values }: Account): Readonly<Record<string,
   );
 }
 
-/**
- * A name as a user may give it.
- * @throws Failure usage
- */
+/** A name as a user may give it. @throws Failure usage */
 export function readProfileName(text: string): string {
   if (text === 'environment')
     throw usage(`a profile cannot be named 'environment': the name means the variables of the environment`);
@@ -194,10 +191,7 @@ export function readProfileName(text: string): string {
   throw usage('a profile name is 1 to 64 letters, digits, dots, dashes or underscores, and does not begin with a dash');
 }
 
-/**
- * An e-mail address that can be the user of basic authentication (RFC 7617: no colon).
- * @throws Failure usage
- */
+/** An e-mail address that can be the user of basic authentication (RFC 7617: no colon). @throws Failure usage */
 export function readEmail(text: string): string {
   if (text !== '' && !/[\s:\p{Cc}]/u.test(text)) return text;
   throw usage('the e-mail address is empty, or holds a space or a colon');

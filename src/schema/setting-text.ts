@@ -47,15 +47,12 @@ function settingsMissing(wanted: readonly string[], most: number): NamedSetting[
   });
 }
 
-/** `dark` of darker: what is left of a word of five letters or more without its ending, if that still says something. */
+/** `dark` of darker: a word of five letters or more without its ending, if that still says something. */
 function stemOf(word: string): string {
   return /^(.{4,}?)(?:er|est|ing|ed|s)$/.exec(word)?.[1] ?? word;
 }
 
-/**
- * The setting of that name; dashes are accepted for underscores.
- * @throws Failure usage naming what replaced a removed one, else the nearest by spelling or meaning
- */
+/** The setting of that name; dashes count as underscores. @throws Failure usage naming the successor or the nearest */
 export function settingNamed(typed: string): NamedSetting {
   const name = typed.replaceAll('-', '_');
   const removed = Object.hasOwn(removedSettings, name) ? removedSettings[name] : undefined;
@@ -98,9 +95,9 @@ function searchable(text: string): string {
 }
 
 /**
- * Reads the text of one setting: `readField`, and what a server would refuse anyway. `True`, `on` and `yes` are `true`, as `Dark` is
- * `dark`; seconds may be a duration such as `5m`, a language its name.
- * @throws Failure usage with the rule that was broken
+ * Reads a setting's text by `readField`, and refuses what a server would. `True`, `on` and `yes` are `true`; seconds
+ * may be `5m`, a language its name.
+ * @throws Failure usage
  */
 export function readSetting(name: string, field: Field, text: string): unknown {
   if (field.kind === 'boolean' && /^(?:true|false|on|off|yes|no)$/i.test(text)) return /^(?:true|on|yes)$/i.test(text);

@@ -15,10 +15,7 @@ const followPolicy = {
 } as const;
 const automatic = { automatic: 1, always: 2, never: 3 } as const;
 
-/**
- * Every user setting of PATCH /settings. Strings and secrets go on the wire as they are, all others as JSON
- * (docs/apis.md, Settings).
- */
+/** Every user setting of PATCH /settings. Strings and secrets go unchanged, others as JSON (docs/apis.md, Settings). */
 export const settings = {
   full_name: {
     kind: 'string',

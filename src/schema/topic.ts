@@ -5,8 +5,8 @@ export const topicLevels = { batches: 147, partial: 154, complete: 211, emptyTop
 export const resolvedPrefix = '✔ ';
 
 /**
- * A name as the server compares it: names that differ only by case are equal. Letter by letter, since the server's database keeps
- * the length (`ß` and `SS` differ, docs/apis.md, Topics).
+ * A name as the server compares it: case does not count. Letter by letter: its database keeps `ß` and `SS` apart
+ * (docs/apis.md, Topics).
  */
 export function foldName(name: string): string {
   return Array.from(name)

@@ -1,10 +1,7 @@
 import type { JsonObject } from '../core/json.ts';
 import { percentDecoded } from './url.ts';
 
-/**
- * A file that people attached to messages, by the path under which the server keeps it, such as `2/ab/x1/plan.pdf`: the organization, folders
- * and a name, not percent-encoded (docs/apis.md, Attached files).
- */
+/** An attached file by its server's path (`2/ab/x1/plan.pdf`), not percent-encoded (docs/apis.md, Attached files). */
 export type UploadPath = string;
 
 /** Links to attached files of the same server, which writes them without its host. */

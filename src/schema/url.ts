@@ -1,19 +1,16 @@
 import { Failure, usage } from '../core/failure.ts';
 import { variable, type Environment } from '../core/system.ts';
 
-/**
- * The base URL of a licensing API: no slash, `/v1`, query or fragment at its end.
- * @throws Failure usage when it is no such URL
- */
+/** The base URL of a licensing API, without a slash, `/v1`, query or fragment at its end. @throws Failure usage */
 export function readBaseUrl(text: string): string {
   const url = readUrl('the base URL', text);
   return `${url.origin}${pathWithout(url, /\/v1$/)}`;
 }
 
 /**
- * The URL of a chat organization: no slash, `/api` or `/api/v1` at its end. Without a scheme it is https, and http where it begins
- * with localhost (rules of a zuliprc).
- * @throws Failure usage when it is no such URL
+ * The URL of a chat organization without `/api` or `/api/v1` at its end; https, and http for localhost (rules of a
+ * zuliprc).
+ * @throws Failure usage
  */
 export function readSite(text: string): string {
   const scheme = text.startsWith('localhost') ? 'http' : 'https';
@@ -30,9 +27,8 @@ export function isExposed(url: string): boolean {
 export const consentVariable = 'CHATELAINE_ALLOW_HTTP';
 
 /**
- * Plain http beyond this computer needs a consent: `allow_http` of the profile, or the variable, which names the host (and, if it has
- * one, the port).
- * @throws Failure config without one
+ * Plain http beyond this computer needs `allow_http` of the profile, or the variable with the host.
+ * @throws Failure config
  */
 export function refuseExposed(url: string, profile: { readonly allow_http?: boolean }, env: Environment): void {
   if (!isExposed(url) || profile.allow_http) return;

@@ -32,8 +32,8 @@ export const viewFields = {
 } as const satisfies Fields;
 
 /**
- * The fragment of a view as pasted from an address bar: with or without `#`, percent-encoded or not, or as a whole URL of `site`.
- * No segment can change the path of the request (docs/apis.md, Navigation views).
+ * The fragment of a view as pasted from an address bar, encoded or not, or in a URL of `site`. No segment can change
+ * the request's path (docs/apis.md, Navigation views).
  * @throws Failure usage
  */
 export function readFragment(text: string, site?: string): string {
@@ -50,10 +50,7 @@ export function readFragment(text: string, site?: string): string {
   return fragment;
 }
 
-/**
- * The name of a custom view without the blanks that the server would cut off.
- * @throws Failure usage for a blank name, and for one on a built-in view
- */
+/** A custom view's name without outer blanks. @throws Failure usage for a blank name, and for one on a built-in view */
 export function readViewName(fragment: string, text: string): string {
   const name = text.trim();
   if (name === '') throw usage(`fragment '${fragment}': the name is blank`);

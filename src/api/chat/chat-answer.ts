@@ -3,10 +3,7 @@ import { isObject } from '../../core/json.ts';
 import { type Answer, bounded, foreignBody, isSuccess, redirected, unconfirmed, wordsOf } from '../http/answer.ts';
 import { isTrouble } from '../http/transport-error.ts';
 
-/**
- * Takes an answer as success.
- * @throws Failure for anything else: auth, not_found, rejected, unavailable (docs/apis.md, Envelope and errors)
- */
+/** Takes an answer as success. @throws Failure for anything else (docs/apis.md, Envelope and errors) */
 export function accept(answer: Answer): { readonly ignored: readonly string[] } {
   const { body, status } = answer;
   if (status >= 300 && status < 400) throw redirected(answer);
@@ -16,10 +13,7 @@ export function accept(answer: Answer): { readonly ignored: readonly string[] } 
   return { ignored: Array.isArray(ignored) ? ignored.filter((name) => typeof name === 'string') : [] };
 }
 
-/**
- * Takes the answer to a call that must not be sent twice: a success that cannot be read leaves open what was done.
- * @throws Failure unknown, and what `accept` throws
- */
+/** As `accept`, for a call that must not be sent twice. @throws Failure unknown for a success that cannot be read */
 export function acceptOnce(answer: Answer): { readonly ignored: readonly string[] } {
   try {
     return accept(answer);
@@ -101,10 +95,7 @@ function notOfTheApi(answer: Answer): Failure {
   return new Failure('rejected', `the chat server refused the request (${status})${words}`, { hint, http });
 }
 
-/**
- * An unknown route is an HTML 404; a JSON 404 is a missing thing (docs/apis.md, Envelope and errors).
- * @throws Failure rejected for a route that the server does not have, explained by its level
- */
+/** An HTML 404 is an unknown route, a JSON 404 a missing thing. @throws Failure rejected, explained by the level */
 export async function refuseMissingRoute(
   answer: Answer,
   what: string,

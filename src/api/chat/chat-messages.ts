@@ -103,10 +103,7 @@ function notMessages({ http }: Answer): Failure {
   return new Failure('unavailable', 'the chat server answered success without a list of messages', { http });
 }
 
-/**
- * The address of a message in the web app of its organization, as the web app writes it itself; `site` is the organization's URL.
- * Undefined where the message lacks an id, or does not say which conversation it is of.
- */
+/** A message's address as the web app of `site` writes it; undefined where it lacks an id or a conversation. */
 export function messageLink(message: JsonObject, site: string): string | undefined {
   if (typeof message['id'] !== 'number') return undefined;
   const conversation = Array.isArray(message['display_recipient'])
@@ -178,11 +175,7 @@ export class RawMessage implements MessageHead {
   }
 }
 
-/**
- * The page in an answer, its messages as their own text; the whole answer is checked to be JSON. The answer gives up its body: a page is
- * in memory as long as its messages are.
- * @throws what `pageOf` throws
- */
+/** The page in an answer, its messages as text; the answer gives up its body to free memory. @throws as `pageOf` */
 export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
   const scanned = scan(answer);
   if (!scanned) {

@@ -17,8 +17,8 @@ import { accept, acceptOnce, refusal, refuseMissingRoute } from './chat-answer.t
 export type ChatApi = ReturnType<typeof chatApi>;
 
 /**
- * The chat API, basic auth left to `send` (docs/apis.md, Envelope and errors). Every method throws Failure as `accept` does; one that
- * may not be sent twice throws unknown where no answer came.
+ * The chat API (docs/apis.md, Envelope and errors). Methods throw Failure as `accept` does; one that may not be sent
+ * twice throws unknown where no answer came.
  */
 export function chatApi(send: Send, sendUnauthenticated: Send) {
   let known: Promise<ServerFacts> | undefined;
@@ -196,7 +196,7 @@ function objectIn(answer: Answer): JsonObject | undefined {
   return isSuccess(answer) && isObject(answer.body) ? answer.body : undefined;
 }
 
-/** 404 in fact, 400 BAD_REQUEST by the specification: only the words distinguish it from other faults (docs/apis.md, Saved snippets). */
+/** 404 in fact, 400 BAD_REQUEST by the specification: only the words tell (docs/apis.md, Saved snippets). */
 function isGoneSnippet({ status, body }: Answer): boolean {
   if (!isObject(body) || body['result'] !== 'error') return false;
   return status === 404 || (status === 400 && /does not exist/i.test(String(body['msg'])));
@@ -208,8 +208,8 @@ function isView(row: JsonObject): row is JsonObject & View {
 }
 
 /**
- * The key of an account by its password, in one attempt (docs/apis.md, Credentials). The answer holds the key: `send` shows no bodies.
- * @throws Failure auth where the server does not take the password
+ * An account's key by its password, in one attempt; `send` shows no bodies.
+ * @throws Failure auth for a wrong password
  */
 export async function fetchKey(send: Send, email: string, password: Secret): Promise<Secret> {
   const form = [['username', email] as const, ['password', password] as const];

@@ -16,7 +16,8 @@ export interface Walk<M extends MessageHead = Message> {
 
 /**
  * Pages upward from the anchor, each message once and ascending.
- * @throws Failure unavailable, after rows incomplete, where a page brings nothing new and the server does not say that it was the last
+ * @throws Failure unavailable, after rows incomplete, where a page brings nothing new and the server does not say that
+ * it was the last
  */
 export function forward<M extends MessageHead>(...given: PageArguments<M>): AsyncGenerator<MessagePage<M>> {
   return pages('found_newest', ...given);
@@ -63,10 +64,7 @@ export async function* newestMessages<M extends MessageHead>(
 /** What a page says of its direction: upward or downward nothing is left. */
 type EndFlag = 'found_newest' | 'found_oldest';
 
-/**
- * The one message that a page of size 1 was asked for; undefined where there is none.
- * @throws Failure unavailable for an empty page that does not say so by the flag of its direction
- */
+/** The one message of a page of size 1, or undefined. @throws Failure unavailable for an empty page without its flag */
 export function onlyMessage<M extends MessageHead>(page: MessagePage<M>, end: EndFlag): M | undefined {
   const message = end === 'found_newest' ? page.messages[0] : page.messages.at(-1);
   if (!message && !isEmptyEnd(page, end)) throw unexplainedEnd(undefined);
@@ -79,8 +77,8 @@ function isEmptyEnd(page: Pick<MessagePage, EndFlag | 'history_limited'>, end: E
 }
 
 /**
- * Ends at the flag of the direction, or where a page brings nothing new, which must have that flag too: servers below level 155
- * repeat the anchor (docs/apis.md, Paging).
+ * Ends at the flag of the direction, also for a page with nothing new: servers below level 155 repeat the anchor
+ * (docs/apis.md, Paging).
  */
 async function* pages<M extends MessageHead>(
   end: EndFlag,
@@ -119,7 +117,7 @@ async function* pages<M extends MessageHead>(
   }
 }
 
-/** The failure of a page without a new message that does not say it is the last; `edge` is the last message before it. */
+/** The failure of a page with nothing new that is not the last; `edge` is the last message before it. */
 function unexplainedEnd(edge: number | undefined): Failure {
   const what = 'the server shows no further message, but does not say that there is none';
   const hint = 'Run the same command again. If it stays so, check the site URL of the profile, and any proxy.';

@@ -6,10 +6,7 @@ import type { Send } from '../http/call.ts';
 import { refusal } from './chat-answer.ts';
 import { type MessageQuery, messagesCall } from './chat-messages.ts';
 
-/**
- * GET /messages in the words that the server knows: the newest, until it proves to be older.
- * @throws Failure rejected for a narrow that it does not take in its own words either
- */
+/** GET /messages in the newest words until the server proves older. @throws Failure rejected for a narrow it refuses */
 export function asksInKnownWords(
   send: Send,
   level: () => Promise<number | undefined>,
@@ -30,7 +27,7 @@ export function asksInKnownWords(
   };
 }
 
-/** Whether the server could not read the narrow. A type that it does not know for an operand is reported as BAD_REQUEST. */
+/** Whether the server could not read the narrow: BAD_REQUEST names an unknown type of an operand too. */
 function isBadNarrow(answer: Answer): boolean {
   // `body` parses the answer when it is first read: of a page of messages that costs twice what its scan does.
   if (answer.status !== 400 || !isObject(answer.body)) return false;

@@ -21,8 +21,8 @@ export function isMissingUpload(refused: string): boolean {
 const fileTimeout = 600_000;
 
 /**
- * Fetches an attached file of at most `maxBytes`: the API answers a temporary address, which is open to everybody for a minute
- * (docs/apis.md, Attached files). The content is read once and to its end.
+ * Fetches an attached file of at most `maxBytes` by its temporary address (docs/apis.md, Attached files). Read its
+ * content once and to the end.
  * @throws Failure auth, unavailable; a refusal of this one file is no failure
  */
 export async function fetchUpload(

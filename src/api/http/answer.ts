@@ -9,7 +9,7 @@ interface AnsweredRequest {
   readonly status: number;
 }
 
-/** An answer as it came. A class, since V8 defines the getters of an object literal again for each object, which takes longer than reading a small body. */
+/** An answer as received. A class: V8 defines the getters of an object literal again for each object. */
 export class Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -52,7 +52,7 @@ export class Answer {
     this.#parsed = { value: body };
   }
 
-  /** Gives up the body, which its reader has used: V8 frees the objects of a request late, and what they refer to with them. */
+  /** Gives up the body, which its reader has used: V8 frees the objects of a request late. */
   release(): void {
     this.#bytes = new Uint8Array();
     this.#text = undefined;
@@ -78,10 +78,7 @@ export function isSuccess({ status }: Answer): boolean {
 /** Maximum length of a server's words that is kept: far more than an error shows. */
 const maxChars = 20_000;
 
-/**
- * Words of a server, cut to `maxChars`. Redaction comes later and would not recognize half a secret, so the word at the cut is dropped.
- * `shortened` of `src/cli/redactor.ts` cuts them to a readable length once they are redacted.
- */
+/** A server's words, cut to `maxChars` before the last whole word, since redaction does not recognize half a secret. */
 export function bounded(words: string): string {
   if (words.length < maxChars) return words;
   let end = maxChars;
@@ -137,10 +134,7 @@ export function redirected(answer: Answer): Failure {
   );
 }
 
-/**
- * Of a target only the origin is shown where its path may hold a license code: the URL of the request hides one, or the request was a
- * write, which a server may redirect to what it made.
- */
+/** Shows only the origin of a target whose path may hold a license code: that of a secret URL, or of a write. */
 function targetOf({ headers, http }: Answer): string | undefined {
   const { location } = headers;
   if (typeof location !== 'string') return undefined;
@@ -159,7 +153,7 @@ export function incompleteAfter(pages: number, cause: unknown): unknown {
   return incompleteWith(`the list ends after ${pages} page${pages === 1 ? '' : 's'}`, cause);
 }
 
-/** What a failure means after a part of the result was given; `what` says which part. An interruption keeps its kind. */
+/** A failure after a part of the result (`what`) was given. An interruption keeps its kind. */
 export function incompleteWith(what: string, cause: unknown): unknown {
   if (!(cause instanceof Failure) || cause.isInterruption || unchanged.has(cause.kind)) return cause;
   return cause.as('incomplete', `${what}: ${cause.message}`, { retryable: true });

@@ -6,7 +6,7 @@ import type { Spool } from '../../core/read.ts';
 import type { Answer } from './answer.ts';
 import type { Gate, Repeat } from './retry.ts';
 
-/** A URL path below the API's base: only `path` of request.ts makes one. `shown` hides what must not appear in traces and errors. */
+/** A URL path below the API's base, made by `path` of request.ts. `shown` hides secrets from traces and errors. */
 export interface Path {
   readonly sent: string;
   readonly shown: string;
@@ -35,20 +35,20 @@ export interface Call {
   readonly input?: TypedBody | undefined;
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;
-  /** A request that is on its way outlasts Ctrl-C, or Ctrl-C and SIGTERM: what it is answered decides what the next run does. */
+  /** A request in flight outlasts Ctrl-C, or Ctrl-C and SIGTERM: the next run depends on its answer. */
   readonly outlasts?: 'interruption' | 'Ctrl-C';
   /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */
   readonly before?: (() => Promise<void>) | undefined;
   /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */
   readonly isLong?: true;
   readonly deciding?: Deciding | undefined;
-  /** Most bytes of the answer, which may be too long for memory too: a longer one is Failure rejected, and not asked for again. */
+  /** Most bytes of the answer; a longer one is Failure rejected, and not asked for again. */
   readonly maxBytes?: number;
 }
 
 /**
- * Of a look that settles or confirms a POST: it goes over a connection that has carried nothing, and an answer that was made before
- * `since` is an old one, which is asked for again `until` then (docs/exactly-once.md, Looks that decide). On the clock `elapsed`.
+ * A GET that settles or confirms a POST: on a fresh connection; an answer made before `since` is stale and asked for
+ * again `until` then (docs/exactly-once.md, Looks that decide). On the clock `elapsed`.
  */
 export interface Deciding {
   readonly since: Milliseconds;

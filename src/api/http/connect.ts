@@ -8,9 +8,9 @@ import { guard, wireRequest, type Request } from './request.ts';
 import { backoff, holdBack, longestHold, nextStep, retryAfter } from './retry.ts';
 
 /**
- * What every call of both services goes through: one call in, status and parsed body out, repeated as `retry.ts` says.
- * The function it returns throws Failure config (read-only profile, unverified TLS), unavailable, unknown (an unconfirmed request,
- * which the caller settles and never sends again), or the signal's reason.
+ * Every call of both services: sends it, parses the body, and repeats it by retry.ts. The function it returns throws
+ * Failure config (read-only profile, unverified TLS), unavailable, unknown (an unconfirmed request: settle it, never
+ * send it again), or the signal's reason.
  */
 export function connect(connection: Connection): Send {
   const madeAt = watchAges(connection.clock);
@@ -55,7 +55,7 @@ async function repeatUntilDone(
       const wait = holdBack(asked, holds, clock.random());
       holds += 1;
       held += wait;
-      // Every worker waits at the gate, as this call before its next attempt, which does so no longer than it may in all.
+      // Every worker waits at the gate, this call no longer than it may in all.
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
       if (connection.retries === 0 || !fits(connection, wait, held)) throw beyondWait(request, wait);
       reportWait(connection, request, wait, 'the server asks to wait (429)');
@@ -83,7 +83,7 @@ async function repeatUntilDone(
   }
 }
 
-/** Waits until the server wants requests again, and the caller this one; a wait that is too long is not begun, and nothing is sent. */
+/** Waits until the server and the caller allow a request; a wait that would be too long ends the call unsent. */
 async function passGate(connection: Connection, request: Request, { before }: Call): Promise<void> {
   const { clock, signal, gate } = connection;
   const bucket = bucketOf(connection);
@@ -103,7 +103,7 @@ function bucketOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }
 
-/** `total`: what this call itself was asked to wait, which counts where there is no deadline; what held others back does not. */
+/** `total`: what this call itself was asked to wait, the limit without a deadline; waits for others do not count. */
 function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait): boolean {
   return deadline === undefined ? total <= longestHold : clock.elapsed() + wait < deadline;
 }
@@ -121,7 +121,7 @@ function beyondWait({ method, shown: url }: Request, wait: Milliseconds): Failur
 const patience: Milliseconds = 2000;
 const longPatience: Milliseconds = 10_000;
 
-/** Reports a call without an answer: of a first attempt after ten seconds, of a later one when the call has taken two. */
+/** Reports a call without an answer: of a first attempt after ten seconds, of a later one after two. */
 function watchSlowness({ alarm, observe, retries, base }: Connection) {
   let [attempt, isSlow, isReported] = [1, false, false];
   const report = (): void => {

@@ -6,10 +6,7 @@ import type { Answer } from './answer.ts';
 /** Answers of one second have one Date. */
 const sameDate: Milliseconds = 2000;
 
-/**
- * Tells when an answer was made, on the clock `elapsed`: a cache says it by Age, in whole seconds, or repeats the Date of an answer that
- * came before. Infinity where neither makes it older than its request, which was sent at `sent`.
- */
+/** When an answer was made, on the clock `elapsed`: a cache adds Age or repeats a Date. Infinity: after `sent`. */
 export function watchAges({ elapsed }: Pick<Clock, 'elapsed'>) {
   const dates = new Map<string, Milliseconds>();
   return ({ headers }: Answer, sent: Milliseconds): Milliseconds => {

@@ -5,8 +5,8 @@ import type { Send } from './call.ts';
 import { path } from './request.ts';
 
 /**
- * The proxy that a request to the URL goes through: HTTPS_PROXY for https, unless NO_PROXY names the host. Undefined: none.
- * @throws Failure config where the variable is not the URL of an http proxy
+ * The proxy for a URL: HTTPS_PROXY for https, unless NO_PROXY names the host.
+ * @throws Failure config for no http URL
  */
 export function proxyOf(url: string, env: Environment): URL | undefined {
   const { protocol, hostname, port } = new URL(url);
@@ -20,7 +20,7 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
   });
 }
 
-/** Host and port of that proxy, for messages: without its password. Undefined where there is none, or none that can be used. */
+/** Host and port of that proxy for messages, without its password; undefined where none can be used. */
 function proxyFor(url: string, env: Environment): string | undefined {
   try {
     return proxyOf(url, env)?.host;

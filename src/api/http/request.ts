@@ -75,8 +75,9 @@ export function shownParameters(parameters: Parameters): string {
 }
 
 /**
- * Stops a request that may not be sent, and in a dry run every write, which is noted in its place.
- * @throws Failure config for a write of a read-only profile, and where Node trusts every certificate; Planned in a dry run
+ * Stops a request that may not be sent.
+ * @throws Failure config for a write of a read-only profile, and where Node trusts every certificate; Planned for a
+ * write in a dry run
  */
 export function guard(connection: Connection, request: Request, call: Call): void {
   if (call.method !== 'GET') guardWrite(connection, request, call);
@@ -118,8 +119,8 @@ function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, 
 }
 
 /**
- * A line of bash or zsh in which curl sends the request. The key comes from a variable, and each password of a form from one that is
- * named after it. Neither is among the words of a process, which other users of the machine can see; curl itself hides that of --user.
+ * A line of bash or zsh in which curl sends the request. Key and passwords come from variables: other users of the
+ * machine can see the words of a process.
  */
 function curlLine(request: PlannedCall['request'], call: Call, key: KeyVariable, caFile: string | undefined): string {
   const { method, url, content_type, headers = '', body } = request;
@@ -154,7 +155,8 @@ type PathValue =
 
 /**
  * path`/license/${code}/` encodes each value.
- * @throws Failure usage for a value that would climb out of its segment: proxies resolve `.` and `..` even when encoded (docs/apis.md, Navigation views)
+ * @throws Failure usage for one that climbs out of its segment: proxies resolve `..` even when encoded (docs/apis.md,
+ * Navigation views)
  */
 export function path(parts: TemplateStringsArray, ...values: readonly PathValue[]): Path {
   const pieces = parts.map((part, index) => {

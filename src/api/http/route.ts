@@ -11,7 +11,7 @@ import { connectError, isBug, TransportError } from './transport-error.ts';
 
 type TransportSurroundings = Connection['surroundings'];
 
-/** Sends a request, which `cancellation` ends; `reset`: over a connection that carries nothing else, before it or after. */
+/** Sends a request, which `cancellation` ends; `reset`: on a connection of its own. */
 export type Dispatch = (
   options: Dispatcher.DispatchOptions,
   handler: Dispatcher.DispatchHandler,
@@ -49,9 +49,8 @@ async function keepConnections(surroundings: TransportSurroundings, signal: Abor
 }
 
 /**
- * A client of undici, which is `free` whenever its request has ended. It opens its connection when it is first needed, and again where the
- * server closed it. Because it has one request at a time, what it opens is opened for that one and is given up with it: undici itself gives
- * up a request only when that was sent (test/network/connecting.test.ts, while connecting).
+ * One connection of undici for one request at a time, so that a request that ends early ends the connection too: undici
+ * itself gives up only a request that was sent (test/network/connecting.test.ts, while connecting).
  */
 function newConnection(origin: string, env: Environment, connect: Connect, free: Set<Dispatch>): Dispatch {
   let present = new Cancellation();
@@ -72,10 +71,7 @@ function newConnection(origin: string, env: Environment, connect: Connect, free:
   return dispatch;
 }
 
-/**
- * Ends one request before its answer: at its time limit, or with the run. Not an AbortController, whose signal has a shape of its own, so
- * that V8 cannot specialize what uses it: a bulk write takes 10 % more CPU time with it.
- */
+/** Ends a request early: at its time limit, or with the run. An AbortController costs a bulk write 10 % more CPU. */
 export class Cancellation {
   #reason: Error | undefined;
   #stop: ((reason: Error) => void) | undefined;
@@ -83,7 +79,7 @@ export class Cancellation {
   /** Whether the request has its connection: what is written of it cannot be taken back. */
   isSent = false;
 
-  /** Whether its connection may carry what no request asked for: the late answer that a proxy gave up waiting for with this one. */
+  /** Whether the connection may carry a late answer that no request asked for. */
   isSpoiled = false;
 
   cancel(reason: Error): void {
@@ -91,7 +87,7 @@ export class Cancellation {
     this.#stop?.(reason);
   }
 
-  /** `stop` gets the reason, at once where the request is cancelled already. Only the last one that is given here counts. */
+  /** `stop` gets the reason, at once if the request is cancelled already. Only the last one given counts. */
   whenCancelled(stop: (reason: Error) => void): void {
     this.#stop = stop;
     if (this.#reason) stop(this.#reason);
@@ -99,8 +95,8 @@ export class Cancellation {
 }
 
 /**
- * The one place where connections are made, directly or through the proxy of the environment. No step has a time limit of its own: TCP,
- * CONNECT and TLS end when their request is cancelled. What ends one of them is a `connectError`.
+ * The one place where connections are made, directly or through the environment's proxy. No step has its own time
+ * limit: the request's cancellation ends each, with a `connectError`.
  */
 function route(
   connect: Connect,
@@ -140,8 +136,8 @@ function open(
 }
 
 /**
- * Asks a proxy for a connection to a server (RFC 9110, CONNECT). Not undici's ProxyAgent, which waits for an answer without end, and
- * gives the status of a refusal in words only (test/network/connecting.test.ts, a proxy that says nothing).
+ * Asks a proxy for a connection to a server (RFC 9110, CONNECT). undici's ProxyAgent waits without end for a proxy that
+ * says nothing, and hides the status of a refusal (test/network/connecting.test.ts, a proxy that says nothing).
  */
 function openTunnel(
   connect: Connect,
@@ -194,9 +190,8 @@ function credentialsOf({ username, password }: URL): Record<string, string> {
 }
 
 /**
- * The public authorities and those of some files; undefined: the usual ones. They are added to the context of all connections: the documented
- * option `ca` wants the whole list, and reading 140 public authorities once more takes 26 ms. A context of the given ones alone takes
- * as long, because Node reads the public ones whenever one is added.
+ * The public authorities and those of some files; undefined: the usual ones. They are added to the context of all
+ * connections: the option `ca` wants the whole list, and reading 140 authorities again takes 26 ms.
  */
 async function trustIn(
   { env, caFile }: TransportSurroundings,

@@ -18,7 +18,7 @@ export function endingOf(status: number): AttemptEnding {
   return { request: isTrouble(status) ? 'unknown' : 'answered', again: 'never' };
 }
 
-/** Whether the server, and not the request, is in the way. A 408 may be the end of an idle connection, and have crossed the request. */
+/** Whether the server is the trouble, not the request. A 408 may be the end of an idle connection. */
 export function isTrouble(status: number): boolean {
   return status >= 500 || status === 408;
 }

@@ -20,7 +20,7 @@ interface ExchangeLimits {
 }
 
 /**
- * Sends a request to `url`, its own or where it was redirected to, and reads the whole answer. Redirects are not followed here.
+ * Sends a request to `url`, its own or a redirect's, and reads the whole answer.
  * @throws TransportError, Failure config, the signal's reason, or an error of undici
  */
 export async function exchange(
@@ -30,9 +30,8 @@ export async function exchange(
   { timeout, body: bodyLimits, outlasts, deciding }: ExchangeLimits,
 ): Promise<Answer> {
   const dispatch = dispatcher ? dispatcher.dispatch.bind(dispatcher) : await dispatchIn(surroundings, signal);
-  // In the turn after the one that read the last answer. undici frees the connection in between: earlier, the request would open another
-  // one. And it polls the connection once more before it writes to it, and closes one on which something came that no request asked for;
-  // dispatched while answers are read, the request would be written before that (test/network/second-answer.test.ts).
+  // Sent one turn after the last answer was read. Earlier, undici has not freed the connection and would open another,
+  // and has not polled it for what no request asked for (test/network/second-answer.test.ts).
   await nextTurn();
   if (signal.aborted) throw new TransportError('no connection', { cause: signal.reason });
   const { origin, pathname, search } = new URL(url);
@@ -127,10 +126,7 @@ function decompressed(body: Readable, encoding: unknown): Readable {
   return known.reduceRight((stream, decoder) => pipeline(stream, decoder(), () => undefined), body);
 }
 
-/**
- * The whole body.
- * @throws TransportError past the limits; the error of a broken stream or a damaged compression
- */
+/** The whole body. @throws TransportError past the limits; the error of a broken stream or a damaged compression */
 async function readBody(
   body: AsyncIterable<Uint8Array>,
   { memory, spool: way, isOfFile }: BodyLimits,

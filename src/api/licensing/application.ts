@@ -7,10 +7,9 @@ import { likenessOfApp } from './user-licenses.ts';
 type Listing = Pick<LicensingApi, 'list'>;
 
 /**
- * Refuses a key that is of another application than `app_code`: all its licenses carry another code. Reads the list without a filter
- * by application, no further than to the first license that is of `app_code` or does not name its application; a list without rows,
- * or one that is not whole, proves nothing.
- * @throws Failure auth naming both codes, and the failures of the list
+ * Refuses a key of another application than `app_code`, which a list without a filter shows: every license has another
+ * code. An empty or partial list proves nothing.
+ * @throws Failure auth naming both codes; those of the list
  */
 export async function refuseOtherApplication(
   api: Listing,
@@ -32,9 +31,9 @@ export async function refuseOtherApplication(
 }
 
 /**
- * The licenses of a list, as they come; after them, the refusal of a key of another application than the filter, or else the
- * credential (`own`; undefined where it does not say), names.
- * @throws Failure auth naming both codes, and the failures of the list
+ * The licenses of a list as they come, then the refusal of a key of another application than the filter or else the
+ * credential (`own`) names.
+ * @throws Failure auth naming both codes; those of the list
  */
 export async function* listOfApplication(
   api: Listing,

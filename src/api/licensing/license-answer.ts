@@ -20,20 +20,14 @@ export function rowOf(row: unknown, answer: Answer, { key_field }: LicensingConn
   return license;
 }
 
-/**
- * The license that an answer shows, alone or inside another object.
- * @throws Failure unavailable naming the fields where it shows none
- */
+/** The license in an answer, alone or inside an object. @throws Failure unavailable naming the fields where none is */
 export function licenseOf(answer: Answer, connection: LicensingConnection): License {
   const license = findLicense(answer, connection);
   if (license) return license;
   throw answer.body === undefined ? foreignBody(answer, 'the licensing API') : unreadable(answer, 'no license');
 }
 
-/**
- * Undefined where nothing in the body is of a license.
- * @throws Failure unavailable where the key is in it twice
- */
+/** Undefined where nothing in the body is of a license. @throws Failure unavailable where the key is in it twice */
 export function findLicense(answer: Answer, connection: LicensingConnection): License | undefined {
   refuseDoubledKey(answer, 1, connection);
   const { body } = answer;
@@ -46,8 +40,8 @@ export function findLicense(answer: Answer, connection: LicensingConnection): Li
 }
 
 /**
- * `JSON.parse` takes the last of two members of one name, and which of two keys is the license's nobody knows.
- * @throws Failure unavailable where an object of the body, in which so many licenses are, has its key twice
+ * `JSON.parse` takes the last of two members of one name; which key is right nobody knows.
+ * @throws Failure unavailable where one of the body's licenses has its key twice
  */
 export function refuseDoubledKey(answer: Answer, licenses: number, { key_field }: LicensingConnection): void {
   const keys = [...(key_field === undefined ? [] : [key_field]), ...namedKeyFields].map((name) => JSON.stringify(name));
@@ -104,10 +98,7 @@ export function refuse(answer: Answer, missing?: string): void {
   });
 }
 
-/**
- * Refuses a success that says error in its body (docs/exactly-once.md, Errors inside 200).
- * @throws Failure rejected
- */
+/** Refuses a success with an error in its body (docs/exactly-once.md, Errors inside 200). @throws Failure rejected */
 export function refuseError(answer: Answer, subject: AnswerSubject): void {
   const refusal = errorInside(answer, subject);
   if (refusal) throw refusal;

@@ -20,10 +20,11 @@ export type Extent = 'whole' | 'part';
 const anyOrigin = 'http://page.invalid';
 
 /**
- * Every row that the server lists for the filter, page after page, not filtered here. Where pages moved while they were read, the list is
- * read again, and rows that were shown before are left out (docs/exactly-once.md, Whole lists).
+ * Every row that the server lists for the filter. Where pages moved meanwhile, the list is read again without the rows
+ * shown before (docs/exactly-once.md, Whole lists).
  * @param heard is called for each page, counted from 1, before its rows
- * @throws Failure incomplete after the rows where the list is not whole; rejected where it says error; unavailable where it is no list
+ * @throws Failure incomplete after the rows where the list is not whole; rejected where it says error; unavailable
+ * where it is no list
  */
 export async function* listRows(
   open: () => Promise<LicensingConnection>,
@@ -109,8 +110,8 @@ function watchMoves() {
     /** Rows of this reading that an earlier page showed. */
     repeats: () => repeats.length,
     /**
-     * Whether the list has to be read again after its last page, or the one with a gap.
-     * @throws Failure incomplete for a gap that pages that moved do not explain, and where they moved at each reading
+     * Whether to read the list again.
+     * @throws Failure incomplete where moved pages do not explain a gap, or at the limit
      */
     isReadAgain(answer: Answer, gap: string | undefined): boolean {
       const places = repeats.join('\n');
@@ -125,7 +126,7 @@ function watchMoves() {
   };
 }
 
-/** Exact text where the row has the field; a row of a filtered answer without it is trusted (docs/apis.md, Licensing answers). */
+/** Exact text; a row of a filtered answer without the field is trusted (docs/apis.md, Licensing answers). */
 export function matches(license: License, { remote_user, app_code }: LicenseFilter): boolean {
   const user = textOf(license, 'remote_user');
   // What is neither text nor number names nobody: leaving the row out as somebody else's would hide it.

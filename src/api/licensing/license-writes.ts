@@ -14,13 +14,13 @@ export interface AnsweredCreation {
   readonly http: Answer['http'];
   /** The license in the answer; undefined where there was none. */
   readonly license: License | undefined;
-  /** `as asked`: it has a key, and nothing of it differs from what was asked for; `of several users`: their answers have one key. */
+  /** `as asked`: it has a key and differs in nothing; `of several users`: their answers have one key. */
   readonly license_is: 'as asked' | 'another' | 'of several users' | 'without a key';
   /** What a redirect says, in place of an answer. */
   readonly redirect?: string;
 }
 
-/** No answer came, or one of something else than the API, or an error inside a 2xx: a list settles it, and it may be sent again. */
+/** No answer, one of something else than the API, or an error inside a 2xx: a list settles it. */
 interface UnansweredCreation {
   readonly state: 'unanswered';
   /** Whether the server may be gone: nothing of the API was heard. */
@@ -29,10 +29,7 @@ interface UnansweredCreation {
   readonly failure: Failure;
 }
 
-/**
- * Judges the answer to a POST.
- * @throws Failure for a refusal: then nothing was created
- */
+/** Judges the answer to a POST. @throws Failure for a refusal: then nothing was created */
 export function creationFrom(answer: Answer, asked: LicenseFields, connection: LicensingConnection): Creation {
   if (answer.status >= 300 && answer.status < 400) return redirection(answer);
   refuse(answer);
@@ -77,7 +74,7 @@ function redirection(answer: Answer): Creation {
   return { state: 'answered', http, license: undefined, license_is: 'without a key', redirect: message };
 }
 
-/** What to throw where no list shows the license of an answer: kind `unknown`. Made when it is needed, since a roster has many answers. */
+/** The `unknown` failure of an answer that no list confirms, made on demand: a roster has many answers. */
 export function notShown({ license, license_is, http, redirect }: AnsweredCreation, asked: LicenseFields): Failure {
   // The key itself is data, and printed as that.
   const said = {
@@ -101,9 +98,9 @@ function uncertain(message: string, details: Failure['details']): Failure {
 }
 
 /**
- * Judges the answer to a change of a license, and compares it with what was asked for. After a difference, or an error inside a success,
- * the license is read back once by `view` (docs/exactly-once.md, What a write answers).
- * @throws Failure not_found; rejected naming what the license still says otherwise
+ * Judges the answer to a change. After a difference or an error inside a success, `view` reads the license once
+ * (docs/exactly-once.md, What a write answers).
+ * @throws Failure not_found; rejected naming what still differs
  */
 export async function editedFrom(
   answer: Answer,
@@ -127,7 +124,7 @@ export async function editedFrom(
   return readBack(new Failure('rejected', message, { http }), view, fields);
 }
 
-/** Settles a change by reading the license: what was asked for must be there now. A license that cannot be read settles nothing. */
+/** Settles a change by reading the license: it must be as asked. What cannot be read settles nothing. */
 async function readBack(refused: Failure, view: () => Promise<License>, fields: EditedFields): Promise<License> {
   try {
     const license = await view();

@@ -48,7 +48,7 @@ export function identityOf(license: License): string {
   return `${key}\n${textOf(license, 'remote_user') ?? ''}\n${textOf(license, 'app_code') ?? ''}`;
 }
 
-/** Whether a listed license has the answered key, of which a list may show the end alone; undefined where one of them shows none. */
+/** Whether a listed license has the answered key, which a list may shorten; undefined where one of them shows none. */
 export function hasKeyOf(answered: License, listed: License): boolean | undefined {
   const shown = listed.key?.replace(/^.*([*•…]|\.\.)/, '');
   return answered.key === undefined || !shown ? undefined : answered.key.endsWith(shown.slice(-4));
@@ -80,10 +80,7 @@ export function textOf({ fields }: License, name: keyof LicenseFields): string |
     : undefined;
 }
 
-/**
- * How the license differs from what was asked for, as in `size_allowance 4 instead of 6`; a field that it does not have does not
- * differ (docs/exactly-once.md, What a write answers).
- */
+/** How the license differs from what was asked (`size_allowance 4 instead of 6`); a missing field does not differ. */
 export function differencesFrom(asked: EditedFields, license: License): string[] {
   return licenseNames.flatMap((name) => {
     const answered = Array.isArray(license.fields[name]) ? 'a list' : textOf(license, name);
@@ -97,10 +94,7 @@ function quoted(value: string | number): string {
   return typeof value === 'number' || /^\d+$/.test(value) ? String(value) : `'${value}'`;
 }
 
-/**
- * The key of a license.
- * @throws Failure unavailable naming the fields where none of them can be recognised as the key
- */
+/** The key of a license. @throws Failure unavailable naming the fields where none of them can be the key */
 export function keyOf({ key, fields }: License): string {
   if (key !== undefined) return key;
   const names = Object.keys(fields).join(', ');
@@ -114,10 +108,7 @@ export function keyOf({ key, fields }: License): string {
   );
 }
 
-/**
- * The license that an object shows (docs/apis.md, Finding the key).
- * @param key_field the profile's name for the field of the key
- */
+/** The license that an object shows. @param key_field the profile's name for the key (docs/apis.md, Finding the key) */
 export function licenseFrom(object: JsonObject, key_field: string | undefined): License {
   const isNamed = key_field !== undefined && keyText(object[key_field]) !== undefined;
   // The license may be inside an object that is itself none.

@@ -12,10 +12,7 @@ import { licensesOfUser } from './user-licenses.ts';
 
 export type LicensingApi = ReturnType<typeof licensingApi>;
 
-/**
- * Each licensing URL, and the meaning of its answers (docs/apis.md, Licensing answers).
- * @param random uniform in [0, 1): for a name that no user has
- */
+/** Each licensing URL, and the meaning of its answers. @param random uniform in [0, 1): for a name that no user has */
 export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number) {
   /** @throws Failure not_found */
   const view = (code: string): Promise<License> =>
@@ -34,9 +31,9 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     });
   return {
     /**
-     * POST, sent once. `before` is called right before each attempt, of which all but the last were certainly not carried out; its
+     * POST, sent once. `before` is called right before each attempt, of which only the last may be carried out; its
      * failure ends the call.
-     * @throws Failure where certainly nothing was created: a refusal, or no connection
+     * @throws Failure where certainly nothing was created
      */
     async create(fields: LicenseFields, before?: () => Promise<void>): Promise<Creation> {
       const connection = await open();
@@ -97,8 +94,8 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
 function looksOver(open: () => Promise<LicensingConnection>, random: () => number) {
   return {
     /**
-     * GET, all pages, filtered again here by exact text. Yields what was received, and then throws Failure incomplete if that is not
-     * the whole list; with `part` only where a later page fails. `heard` is called for each page, before its rows.
+     * GET, all pages, filtered again by exact text; then Failure incomplete if the list is not whole (with `part`, only
+     * where a later page fails). `heard` is called for each page, before its rows.
      */
     async *list(
       filter: LicenseFilter = {},

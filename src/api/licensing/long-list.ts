@@ -13,9 +13,9 @@ interface LongArray {
 const keptElements = 100;
 
 /**
- * Reads a long page once whole, so that nothing is done with a list that is cut or is none; its rows are then read a second time, some at
- * a time. Integers beyond 2^53 are `bigint`.
- * @throws SyntaxError where it is not JSON, ends early, is nested too deep, or has an element of more than 16 MiB
+ * Checks a long page whole before any row is used, then reads its rows some at a time. Integers beyond 2^53 are
+ * `bigint`.
+ * @throws SyntaxError where it is not JSON, ends early, is too deep, or has an element above 16 MiB
  */
 export async function readLongPage(spool: Pick<Spool, 'read'>) {
   const reader = readerOf();

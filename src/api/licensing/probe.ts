@@ -23,7 +23,7 @@ interface ProbedServer {
 const mostRows = 2000;
 
 /**
- * Finds out by GET alone how the server lists licenses, and what of docs/exactly-once.md follows from it.
+ * Finds out by GET how the server lists, and what of docs/exactly-once.md follows.
  * @throws Failure of the first list
  */
 export async function* probeServer(server: ProbedServer): AsyncGenerator<Observation> {

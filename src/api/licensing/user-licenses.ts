@@ -10,15 +10,14 @@ interface LookUp {
 }
 
 /**
- * The licenses of one user, from a list filtered by the server. Where no row is of that very name, a second list for a random name
- * shows whether the server ignores the filter, changes names or leaves them out (docs/exactly-once.md, Names that servers change). Where it ignores
- * the filter, both are readings of one list, and what either of them shows is there.
+ * One user's licenses by the server's filter. Where no row has that very name, a list for a random name shows whether
+ * the server ignores the filter, changes names or leaves them out (docs/exactly-once.md, Names that servers change).
  * @throws Failure incomplete where a list is not whole, or cannot tell whose licenses it shows
  */
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
   const listed = await gather(rows(asked));
   if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows) };
-  // The server has filtered: a row of another name is what it made of the asked one, a row without a name is of that user.
+  // The server has filtered: another name is how it stored the asked one; a row without a name is that user's.
   const byFilter = (license: License): Likeness => {
     const name = textOf(license, 'remote_user') ?? asked.remote_user;
     return weaker(name === asked.remote_user ? 'exact' : 'near', likenessOfApp(license, asked.app_code));
@@ -40,8 +39,8 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
 }
 
 /**
- * Licenses under a form of the name that servers are known to store in its place: lower case, blanks collapsed, no leading zeros. A server that changes names when it stores them, but
- * compares its filter with the stored ones exactly, finds nobody by the name that was asked for.
+ * Licenses under a form in which servers store the name: lower case, single blanks, no leading zeros. A server may
+ * store that form and yet compare its filter exactly.
  */
 async function storedOtherwise(asked: LicenseHolder, rows: LookUp['rows']): Promise<License[]> {
   const name = asked.remote_user;
@@ -67,8 +66,8 @@ function sorted(
 }
 
 /**
- * The same list again, where the server ignores the filter; undefined where it honours it. A filter that works finds nobody of a random
- * name; whatever refuses that name has looked at it. One row of before is enough: others may have come and gone meanwhile.
+ * The same list again, where the server ignores the filter: it shows a row of before for a random name too. Undefined
+ * where it honours the filter.
  */
 async function readAgain(
   listed: readonly License[],
@@ -100,9 +99,8 @@ export function randomName(random: () => number): string {
 type Likeness = 'exact' | 'near' | 'other';
 
 /**
- * Judges a row of a list without filters. `near`: the name differs only by case, blanks, Unicode form or leading zeros, or is the
- * asked one cut at 30 characters or more, or the row's `app_code` is not an integer (docs/exactly-once.md, Names that servers
- * change). A row without a name is `other`: such a list cannot answer the question.
+ * Judges a row of a list without filters. `near`: the name may be the asked one as a server stored it, or `app_code` is
+ * no integer (docs/exactly-once.md, Names that servers change). `other`: it has no name.
  */
 export function likeness(license: License, asked: LicenseHolder): Likeness {
   const name = textOf(license, 'remote_user');
@@ -137,7 +135,7 @@ export function foldName(name: string): string {
   return plainName(name.normalize('NFKC').replace(/\s+/g, ''));
 }
 
-/** The form that two users share who are probably one: case, runs of blanks, Unicode form and leading zeros make no difference. */
+/** The form that two names of probably one user share: without case, runs of blanks, Unicode form and leading zeros. */
 export function plainName(name: string): string {
   return name
     .normalize('NFKC')

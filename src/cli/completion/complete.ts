@@ -22,8 +22,8 @@ export interface Completion {
 }
 
 /**
- * What the word `current` behind `words` can become. A word is never offered that a terminal does not show as it is, and what it means is
- * one harmless line: a line break would begin another offer.
+ * What the word `current` behind `words` can become. Offers only words that a terminal shows unchanged, each with one
+ * harmless line: a line break would begin another offer.
  */
 export function complete(surface: Surface, words: readonly string[], current: string, lookUp: NameSource): Completion {
   const reading = readLine(surface, words);

@@ -5,9 +5,8 @@ import { lookUp } from './names.ts';
 import type { Surface, Offer } from './reading.ts';
 
 /**
- * The answer to `chatelaine __complete SHELL …`, which the completion scripts ask on TAB: `bash` is followed by COMP_WORDBREAKS and
- * the line up to the cursor, the others by the words up to the cursor; PowerShell puts `=` before the last. `file` is dist/commands.json. Loads nothing of what runs a
- * command.
+ * Answers `chatelaine __complete SHELL …`: for `bash` COMP_WORDBREAKS and the line up to the cursor, for others the
+ * words (PowerShell puts `=` before the last). `file` is dist/commands.json. Loads nothing of what runs a command.
  */
 export function answer([shell = '', ...typed]: readonly string[], file: string): string {
   const surface: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -44,10 +43,7 @@ interface TypedWord {
   readonly quote: string;
 }
 
-/**
- * A line of bash up to the cursor, split as bash does, and nothing expanded. A redirection is no word of the command; undefined
- * where the cursor is at the target of one.
- */
+/** A line of bash up to the cursor, split as bash does, nothing expanded; undefined at the target of a redirection. */
 export function readBashLine(line: string, breaks: string): TypedLine | undefined {
   const found = [
     ...line.matchAll(/\d*[<>]+[&|]?|[|&;]+|(?:[^\s<>|&;'"\\]|\\.?|'[^']*(?:'|$)|"(?:[^"\\]|\\.?)*(?:"|$))+/gs),

@@ -9,10 +9,7 @@ import { foldersOf, namesFile } from '../../store/disk/folders.ts';
 import { makeFolder } from '../launch/make-folder.ts';
 import type { LineReading, Offer } from './reading.ts';
 
-/**
- * Names that the tables do not have: those of stored profiles, and what only the chat server knows (docs/apis.md, Names at TAB). Whatever
- * fails, there are none, since a completion cannot report it.
- */
+/** Names of stored profiles, and what the chat server knows (docs/apis.md, Names at TAB); none where that fails. */
 export function lookUp(list: string, reading: LineReading): readonly Offer[] {
   try {
     return found(list, reading);
@@ -155,10 +152,7 @@ function isOffer(value: JsonObject): value is JsonObject & Offer {
   return typeof value['word'] === 'string' && typeof value['text'] === 'string';
 }
 
-/**
- * One read by another process of this program, which has its rules about keys, hosts and certificates: this one sees names alone.
- * It asks nothing, says nothing, and ends after a second.
- */
+/** A list read by another process of this program, which keeps all rules; it asks and says nothing, for a second. */
 function ask(path: string, options: readonly string[]): JsonObject | undefined {
   const line = [
     'api',

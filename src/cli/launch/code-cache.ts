@@ -16,10 +16,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { makeFolder } from './make-folder.ts';
 
-/**
- * V8's code cache of one program text (docs/architecture.md, Code cache). Nothing here fails: without a cache the program starts
- * slower, that is all.
- */
+/** V8's code cache of a program text (docs/architecture.md, Code cache). Without it the program starts slower. */
 interface CodeCache {
   /** The cache that an earlier run wrote; undefined where there is none that may be used. */
   readonly data: Buffer | undefined;
@@ -67,7 +64,7 @@ const headBytes = 4;
 /** A larger file is not ours. */
 const maxCacheBytes = 16 * 1024 * 1024;
 
-/** The cache is code that will be executed: only this user may have been able to write it, and V8 does not notice a damaged one. */
+/** The cache is code to execute: only this user may have been able to write it. V8 does not notice damage. */
 function read(folder: string, name: string): Buffer | undefined {
   if (!isPrivateFolder(folder)) return undefined;
   const file = openSync(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -8,10 +8,7 @@ interface Program {
   start(version: string, launched: { keepCode: () => void }): Promise<void>;
 }
 
-/**
- * Starts the program from the files of `dist`: program.js, compiled with the code cache of an earlier run, holds what most commands
- * need; every other chunk is a file (scripts/bundle/pack.js).
- */
+/** Starts the program from `dist`: program.js with the code cache of an earlier run; other chunks are files. */
 export function launch(dist: string): void {
   const source = readFileSync(join(dist, packedFile), 'latin1');
   // Of scripts/bundle/pack.js: package.json would be one file more to find and parse.
@@ -86,10 +83,7 @@ function chunkIn(file: string): Chunk {
   return compileFunction(readFileSync(file, 'utf8'), parameters, { filename: file }) as Chunk;
 }
 
-/**
- * The text that the build wrote (scripts/bundle/help.js) for a line that asks for help and nothing else; undefined for any other
- * line, and for a narrower terminal: the program answers those.
- */
+/** The help that the build wrote (scripts/bundle/help.js); undefined for other lines and for a narrower terminal. */
 export function helpText(dist: string, argv: readonly string[]): string | undefined {
   const last = argv.at(-1);
   if (last !== '--help' && last !== '-h') return undefined;

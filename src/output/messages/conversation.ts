@@ -21,10 +21,7 @@ import { widgetOf } from './widget.ts';
 
 const indent = '  ';
 
-/**
- * Messages as a conversation for people: a heading where the topic or the day changes, then local time, sender and the text,
- * wrapped to the terminal. Made for eyes: it may change from version to version.
- */
+/** Messages for people: a heading for each topic and day, then local time, sender and wrapped text. It may change. */
 export function conversation({ width, color }: Pick<Presentation, 'width' | 'color'>): Formatter {
   const paint = painter(color ? 1 : 0);
   let heading = '';

@@ -16,8 +16,8 @@ interface TextStyle {
 }
 
 /**
- * Reads a message's HTML as lines of plain text: lists, quotes, code, tables, links, mentions and spoilers keep their structure. What
- * could move a cursor is escaped; lines are not wrapped. Made once for many messages, since the library compiles its options.
+ * Reads a message's HTML as lines of plain text that keep its structure; what could move a cursor is escaped. Make one
+ * for many messages: the library compiles its options.
  */
 export function htmlReader(style: TextStyle): (html: string) => string {
   const convert = compile(optionsFor(style));
@@ -144,7 +144,7 @@ const mostCells = 3000;
 /** Characters of a drawn table: each row may be as wide as all the texts. */
 const mostDrawn = 5_000_000;
 
-/** Cuts what each cell spans, and says whether the table can be drawn within a second; another is shown as the text of its rows. */
+/** Limits what cells span, and says whether the table can be drawn within a second; else its rows are shown as text. */
 function isDrawable(table: DomNode): boolean {
   let [rows, cells] = [0, 0];
   for (const node of nodesIn(table)) {

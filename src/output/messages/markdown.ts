@@ -5,7 +5,7 @@ import { conversationOf, marksOf, senderOf, sentAt } from './message-parts.ts';
 import type { PageHead } from './page-shell.ts';
 import { widgetOf } from './widget.ts';
 
-/** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. Written message by message. */
+/** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. */
 export function markdown({
   title,
   notes,
@@ -46,9 +46,9 @@ export function markdown({
 }
 
 /**
- * Markdown as CommonMark readers show it, with what was typed as HTML or as a picture shown as text: these would load what it names. Code stays as
- * it was typed where every reader takes it for code: in a fence at the beginning of a line, which is closed, and between backticks of one line
- * that has no cells of a table. A backtick without its pair is escaped, so that it finds none in another line.
+ * Markdown that CommonMark readers show without loading anything: typed HTML and pictures become text. Code stays only
+ * where every reader takes it for code: in a closed fence at the beginning of a line, and between backticks of one line
+ * outside a table. A backtick without its pair is escaped.
  */
 function withoutHtml(source: string): string {
   let fence = '';

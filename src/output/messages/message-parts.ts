@@ -45,7 +45,7 @@ export function dayOf(message: MessageFields): string {
   return sentAt(message)?.toISOString().slice(0, 10) ?? '';
 }
 
-/** How often each emoji was given, in the order of the first: the character of an emoji of Unicode, else its name between colons. */
+/** How often each emoji was given, in order of the first: its Unicode character, else its name between colons. */
 export function reactionsOf({ reactions }: MessageFields) {
   const counts = new Map<string, number>();
   for (const item of Array.isArray(reactions) ? (reactions as unknown[]) : []) {
@@ -67,8 +67,8 @@ export function characterOf(code: string): string | undefined {
 const mostReactions = 200;
 
 /**
- * What is said beside the sender: whether a message was edited, moved, or both, and the kind of one that people act on. Before level 365
- * `last_edit_timestamp` covers moves too, so the history decides where the server shows one (docs/apis.md, Messages).
+ * What is said beside the sender: edited, moved, or both, and the kind of a bot or system message. Before level 365
+ * `last_edit_timestamp` covers moves too: the history decides if there is one (docs/apis.md, Messages).
  */
 export function marksOf(message: MessageFields, widget: { readonly kind: string } | undefined): readonly string[] {
   const { edit_history: history, last_edit_timestamp: edit, last_moved_timestamp: move } = message;
@@ -84,7 +84,7 @@ export function isHtml({ content_type: type }: MessageFields): boolean {
   return type !== 'text/x-markdown';
 }
 
-/** Characters of a text that are rendered: the slowest markup of that length takes about a second, in which no signal is heard. */
+/** Longest text that is rendered: the slowest markup of that length takes about a second, and signals wait for it. */
 const mostRendered = 150_000;
 
 /** A message's content as far as it is rendered, and the mark that follows where the rest is cut. */

@@ -1,4 +1,7 @@
-/** The style sheet and the scripts of pages of messages. They are constants: the policy of a page allows exactly its own, by their hashes. */
+/**
+ * Style sheet and scripts of pages of messages, as constants: the policy of a page allows exactly these by their
+ * hashes.
+ */
 
 export const styleSheet = `
 :root { color-scheme: light dark; --back: #fff; --text: #1c1e21; --faint: #667; --line: #dde; --box: #f5f6f8; --link: #1558b0; --mark: #fff3b0; }
@@ -73,7 +76,7 @@ let timer;
 field.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(search, 150); });
 `;
 
-/** Search in the page: hides the messages that lack one of the words, and the headings that are left without a message. */
+/** Search in the page: hides messages that lack one of the words, and headings without a message. */
 export const script = `${searching}
 const rows = Array.from(document.querySelectorAll('article'), (element) => ({ element, text: element.textContent.toLowerCase() }));
 const headings = Array.from(document.querySelectorAll('h2[data-heading]'));
@@ -91,7 +94,7 @@ function search() {
 field.closest('.search').hidden = false;
 `;
 
-/** Search over all pages: the newest messages that have every word, each as a link into its page. What follows # is searched at once. */
+/** Search over all pages: the newest messages with every word, as links. What follows # is searched at once. */
 export const searchScript = `${searching}
 const shown = 200;
 const rows = Array.from(document.querySelectorAll('pre[data-page]'), ({ dataset, textContent }) =>

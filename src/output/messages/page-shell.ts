@@ -27,8 +27,8 @@ interface OtherPage {
 export const generator = '<meta name="generator" content="chatelaine">';
 
 /**
- * The beginning of a page up to its content: its policy allows one style sheet, and one script where there is one, by their hashes, and pictures
- * from beside the page. Firefox does not count a file as 'self' of another.
+ * The beginning of a page. Its policy allows our style sheet and script by hash, and pictures beside the page; Firefox
+ * does not count another file as 'self'.
  */
 export function opening(
   { title, notes, warnings, pages }: Pick<PageHead, 'title' | 'notes' | 'warnings' | 'pages'>,
@@ -79,10 +79,7 @@ export interface PageConversation {
   readonly last: string;
 }
 
-/**
- * The page that lists every channel and topic with number and days, and links to where each begins: of each page the file and what it has. Topics
- * whose names differ only by case are one, in the newest spelling.
- */
+/** The index of channels and topics: number, days, a link to each. Names that differ only by case are one topic. */
 export function indexPage(
   head: Pick<PageHead, 'title' | 'notes' | 'warnings'>,
   pages: ReadonlyMap<string, Iterable<PageConversation>>,

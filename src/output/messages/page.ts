@@ -25,9 +25,8 @@ export interface PageForm extends Formatter {
 }
 
 /**
- * Messages as one HTML page that runs only its own search and loads only kept pictures: its policy allows one style sheet and one script by
- * their hashes. It is written as messages come; only the list of conversations is held. `listed` is called with the line of each message for
- * the search over several pages.
+ * Messages as one HTML page, written as they come. It runs only its own search and loads only kept pictures. `listed`
+ * receives each message's line for the search over several pages.
  */
 export function page(head: PageHead, listed?: (line: string) => void): PageForm {
   const conversations = new Map<string, PageConversation>();
@@ -65,7 +64,7 @@ const beginning = [
 /** Seconds between two messages of one sender that stand under one head. */
 const longestPause = 600;
 
-/** Whether a message stands under the head of the one before: of the same sender soon after, and with nothing to say beside the name. */
+/** Whether a message needs no head of its own: same sender soon after, with nothing to say beside the name. */
 function continues(message: MessageFields, before: MessageFields): boolean {
   const isSameSender = senderOf(message) === senderOf(before) && message['sender_id'] === before['sender_id'];
   const pause = Number(message['timestamp']) - Number(before['timestamp']);

@@ -13,8 +13,8 @@ export interface LinkTargets {
 }
 
 /**
- * Makes of a message's HTML one that runs nothing, and loads nothing but kept pictures: an allow-list of tags, classes and link schemes, other
- * images as links. Spoilers become `details`; mathematics stays MathML. Made once for many messages: the sanitizer prepares its options.
+ * Sanitizes a message's HTML by an allow-list of tags, classes and schemes: it runs nothing and loads only kept
+ * pictures. Make one for many messages: the sanitizer prepares its options.
  */
 export function sanitizer(targets: LinkTargets): (html: string) => string {
   const options = optionsFor(targets);
@@ -108,7 +108,7 @@ function linkAttributes({ href = '', title }: sanitizeHtml.Attributes, targets: 
 /** Suffixes of the pictures that every browser draws. */
 const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
-/** A kept picture is shown; another image inside a link is that link's text, and alone it is a text with its address. */
+/** A kept picture is shown; another image is its link's text, or a text with its address. */
 function picture(attribs: sanitizeHtml.Attributes, linked: string, targets: LinkTargets): sanitizeHtml.Tag {
   const { src = '', alt } = attribs;
   if (has(attribs, 'emoji')) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt ?? '' };

@@ -15,10 +15,7 @@ interface WidgetItem {
   readonly votes?: number;
 }
 
-/**
- * The poll or list that the first submessage of a message begins and the others change, as the web app reads them
- * (docs/apis.md, Polls and to-do lists); undefined for any other message.
- */
+/** The poll or list that the submessages of a message make (docs/apis.md, Polls and to-do lists). */
 export function widgetOf({ submessages, sender_id: author }: MessageFields): Widget | undefined {
   const [first, ...others] = listOf(submessages, mostEvents);
   if (first === undefined) return undefined;
