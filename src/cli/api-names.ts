@@ -80,9 +80,11 @@ function ourOption(
     fields.some(([name]) => Object.values(switchNames[flag] ?? {}).includes(dashed(name)))
   )
     return meant === undefined ? [] : [`--${meant}`];
-  if (field?.[1].kind === 'boolean' && /^(true|false)$/.test(text ?? ''))
-    return [`--${text === 'true' ? '' : 'no-'}${flagOf(...field)}`];
-  if (field) return [`--${flagOf(...field)}${behind}`];
+  const bare = field?.[1].kind === 'string' ? field[1].bare : undefined;
+  const isSwitch = bare !== undefined || field?.[1].kind === 'boolean';
+  if (field && isSwitch && text === 'false') return [`--no-${flagOf(...field)}`];
+  const isOn = isSwitch && (text ?? 'true') === 'true';
+  if (field) return [`--${flagOf(...field)}${!isOn ? behind : bare === undefined ? '' : `=${bare}`}`];
   return fields.some((one) => flag === `no-${flagOf(...one)}`) ? [`--${flag}${behind}`] : [typed];
 }
 

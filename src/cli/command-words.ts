@@ -1,7 +1,7 @@
 import { commandTable, hiddenTable, nouns, type CommandEntry } from '../commands/index.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { globalOptions } from '../commands/environment.ts';
-import { flagOf, type Field } from '../schema/field.ts';
+import { flagOf, takesWord, type Field } from '../schema/field.ts';
 import { nearest } from '../schema/nearest.ts';
 
 /** The line with `help` and `version`, typed as words, as the options that they mean. */
@@ -64,7 +64,7 @@ function bareWords(argv: readonly string[]): string[] {
 
 /** Whether the value of an option is the next word; a line's options before its command are those of every command. */
 export function takesNextWord(word: string, fields = Object.entries<Field>(globalOptions)): boolean {
-  const taking = fields.filter(([, { kind }]) => kind !== 'boolean');
+  const taking = fields.filter(([, field]) => takesWord(field));
   if (word.startsWith('--'))
     return taking.some(([name, field]) => word.replaceAll('_', '-') === `--${flagOf(name, field)}`);
   const letters = Array.from(word.slice(1));

@@ -161,7 +161,10 @@ function twin(name: string, field: Field, env: Environment): unknown {
   // A format of other commands: the environment holds for all commands, so this one ignores it.
   const isOfOthers = name === 'output' && rowOf(text) !== undefined && !choices.some((choice) => choice === text);
   if (text === undefined || isOfOthers) return undefined;
-  return field.kind === 'boolean' ? switchOf(twinOf(name), text) : readField(twinOf(name), field, text);
+  if (field.kind === 'boolean') return switchOf(twinOf(name), text);
+  const bare = field.kind === 'string' ? field.bare : undefined;
+  if (bare !== undefined && /^(true|false|[01])$/.test(text)) return switchOf(twinOf(name), text) && bare;
+  return readField(twinOf(name), field, text);
 }
 
 function switchOf(label: string, text: string): boolean {

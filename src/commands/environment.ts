@@ -19,7 +19,14 @@ export const globalOptions = {
     'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, a result a line',
   ),
   header: { kind: 'boolean', negatable: true, help: 'Header line of table, csv and tsv (default: yes)' },
-  csv_safe: flagField('Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless'),
+  csv_safe: {
+    kind: 'string',
+    choices: ['comma', 'semicolon'],
+    bare: 'comma',
+    negatable: true,
+    placeholder: 'semicolon',
+    help: 'Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless; with semicolons for one whose decimal sign is a comma',
+  },
   quiet: {
     kind: 'boolean',
     short: 'q',

@@ -8,6 +8,7 @@ import { records, type RecordChoices } from './tsv.ts';
 /**
  * RFC 4180 with the line ends of Unix tools. `--csv-safe` puts an apostrophe before a text that a spreadsheet would
  * take for a formula, and writes CRLF and a byte order mark, which tells Excel that the file is UTF-8.
+ * Where the decimal sign is a comma, Excel separates cells by semicolons.
  */
 export function csv(choices: CsvChoices): Formatter {
   let mark = choices.csvSafe ? '\uFEFF' : '';
@@ -15,6 +16,7 @@ export function csv(choices: CsvChoices): Formatter {
     const line = stringify([cells.map((value) => cell(value, choices))], {
       // An empty line would not be read back as a record of one empty cell.
       quoted_empty: cells.length === 1,
+      delimiter: choices.csvSafe === 'semicolon' ? ';' : ',',
       record_delimiter: choices.csvSafe ? '\r\n' : '\n',
     });
     const text = mark + line;

@@ -65,7 +65,8 @@ export interface Presentation {
   readonly header: boolean;
   /** An empty list is not even a header. */
   readonly quiet?: boolean;
-  readonly csvSafe: boolean;
+  /** CSV for a spreadsheet, and what parts its cells. */
+  readonly csvSafe: 'comma' | 'semicolon' | false;
   /** Whether escape sequences for colour may be written to stdout. */
   readonly color: boolean;
   /** Whether stdout is a terminal: text is made harmless and fitted. */

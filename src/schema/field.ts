@@ -50,6 +50,8 @@ interface StringShape extends Shape {
   readonly file?: boolean;
   /** As an option: `--no-NAME` exists too, whose value is `false`. */
   readonly negatable?: boolean;
+  /** As an option: its value where none is given; another one is written behind `=`. */
+  readonly bare?: string;
 }
 
 interface IntegerShape extends Shape {
@@ -138,6 +140,11 @@ export function valuesOf<const T extends Fields>(fields: T, read: (name: string,
 /** Whether `--no-NAME` is an option too: every switch may be taken back. */
 export function isNegatable(field: Field): boolean {
   return field.kind === 'boolean' || (field.kind === 'string' && field.negatable === true);
+}
+
+/** Whether the option of a field takes its value from the next word of a line. */
+export function takesWord(field: Field): boolean {
+  return field.kind !== 'boolean' && !(field.kind === 'string' && field.bare !== undefined);
 }
 
 /** The flag of a field, without dashes in front. */

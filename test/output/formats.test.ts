@@ -197,7 +197,7 @@ test('safe csv has no text that a spreadsheet takes for a formula', async () => 
     .map((parts) => parts.join(''));
   await fc.assert(
     fc.asyncProperty(fc.array(formula, { minLength: 1 }), async (cells) => {
-      const csv = await written(many(...cells.map((a) => ({ a }))), look('csv', { csvSafe: true }));
+      const csv = await written(many(...cells.map((a) => ({ a }))), look('csv', { csvSafe: 'comma' }));
       const records: readonly string[][] = parse(csv, { bom: true, record_delimiter: '\r\n' });
       const read = records.slice(1).map(([cell]) => cell ?? '');
       expect(read.filter((cell) => /^[=+\-@\t\r\n]/.test(cell))).toEqual([]);
@@ -209,8 +209,11 @@ test('safe csv has no text that a spreadsheet takes for a formula', async () => 
 
 test('safe csv has a byte order mark and CRLF, leaves numbers alone, and makes names of columns harmless too', async () => {
   const row = { n: -5, big: -12345678901234567890n, text: '-5', '=cmd': true };
-  expect(await written(many(row), look('csv', { csvSafe: true }))).toBe(
+  expect(await written(many(row), look('csv', { csvSafe: 'comma' }))).toBe(
     "\uFEFFn,big,text,'=cmd\r\n-5,-12345678901234567890,'-5,true\r\n",
+  );
+  expect(await written(many({ n: 1, text: 'a;b,c' }), look('csv', { csvSafe: 'semicolon' }))).toBe(
+    '\uFEFFn;text\r\n1;"a;b,c"\r\n',
   );
   expect(await written(many(row), look('csv'))).toBe('n,big,text,=cmd\n-5,-12345678901234567890,-5,true\n');
 });

@@ -75,7 +75,7 @@ function readOption(
   const name = equals === -1 ? word : word.slice(0, equals);
   const letters = word.startsWith('--') ? [] : Array.from(word.slice(1), (letter) => `-${letter}`);
   const found = letters.length > 0 ? letters.map((short) => bySpelling(options, short)) : [bySpelling(options, name)];
-  const at = found.findIndex((option) => option !== undefined && option.kind !== 'boolean');
+  const at = found.findIndex((option) => option && option.kind !== 'boolean' && option.bare === undefined);
   const attached = letters.length > 0 ? word.slice(at + 2) : word.slice(name.length + 1);
   for (const [index, option] of found.entries()) if (option) given.set(option.option, index === at ? attached : '');
   const isAttached = equals !== -1 || at < found.length - 1;
@@ -128,6 +128,8 @@ export interface SurfaceOption extends SurfaceField {
   readonly option: string;
   readonly short?: string;
   readonly negatable?: boolean;
+  /** Its value where none is given: the next word is never its value. */
+  readonly bare?: string;
 }
 
 /** A word that completion offers, and what it means; the text is empty where nothing is to be said. */

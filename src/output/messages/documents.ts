@@ -1,4 +1,4 @@
-import type { Formatter, Show } from '../presentation.ts';
+import type { Formatter, Presentation, Show } from '../presentation.ts';
 import type { PageForm } from './page.ts';
 import type { PageHead } from './page-shell.ts';
 
@@ -10,7 +10,7 @@ export type DocumentFormat = (typeof documentFormats)[number];
 interface DocumentOptions {
   readonly fields?: string;
   readonly header?: boolean;
-  readonly csv_safe?: boolean;
+  readonly csv_safe?: Presentation['csvSafe'];
 }
 
 /** The form of one HTML page; its module, and with it the sanitizer, is loaded only now. */
