@@ -25,6 +25,7 @@ export interface Job extends Omit<Planning, 'answerOf'> {
   readonly values: {
     readonly app_code?: number | undefined;
     readonly input_format?: string | undefined;
+    readonly size_allowance?: number | undefined;
     readonly journal?: string | undefined;
     readonly settle?: number | undefined;
     readonly max_create?: number | undefined;

@@ -162,8 +162,9 @@ async function ask(plan: Plan, { targets }: Job, context: ApplyingParts): Promis
 /** The command line that applies a roster. */
 function applyLine(
   file: string,
-  { app_code, input_format, journal }: Pick<Job['values'], 'app_code' | 'input_format' | 'journal'>,
+  { app_code, size_allowance, input_format, journal }: Job['values'],
   { profile, sandbox }: GlobalValues,
 ): string {
-  return commandLine('license apply', [file], { app_code, input_format, journal, profile, sandbox });
+  const options = { app_code, size_allowance, input_format, journal, profile, sandbox };
+  return commandLine('license apply', [file], options);
 }

@@ -2,7 +2,7 @@ import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import type { DryRow, RowResult } from '../../jobs/license/plan-roster.ts';
 import { rowOf } from '../../output/formats.ts';
-import { rosterFields } from '../../schema/license.ts';
+import { licenseFields, rosterFields } from '../../schema/license.ts';
 import { optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
@@ -44,6 +44,11 @@ export default command({
     ...rosterOptions,
     ...keepOptions,
     ...optional({ app_code: rosterFields.app_code }),
+    size_allowance: {
+      ...licenseFields.size_allowance,
+      required: false,
+      help: 'The size of rows that have none; with it the file may be a list of names, one a line, without a header',
+    },
     ...workerOptions,
     journal: {
       kind: 'string',
@@ -66,6 +71,7 @@ export default command({
     'chatelaine license apply roster.csv --dry-run -o markdown',
     'chatelaine license apply roster.csv',
     'chatelaine license apply - --input-format csv -o ndjson < roster.csv',
+    'chatelaine license apply - --size-allowance 4 < names.txt',
   ],
 
   fields: ['license', 'change', 'size_allowance_before', 'error'],

@@ -7,12 +7,16 @@ import { appCodeOfEach, rosterSource, type RosterValues } from '../roster.ts';
 /** The columns of every result of `license apply`, in their order. */
 export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license_code'] as const;
 
+/** The columns of a roster whose sizes are typed. */
+const sizeless = { ...rosterFields, size_allowance: { ...rosterFields.size_allowance, required: false } };
+
 interface Reading extends RosterValues {
   readonly keep_columns?: boolean;
   readonly app_code?: number;
+  readonly size_allowance?: number;
 }
 
-type RosterRow = Omit<LicenseFields, 'app_code'> & { readonly app_code?: number };
+type RosterRow = Pick<LicenseFields, 'remote_user'> & Partial<LicenseFields>;
 
 /**
  * The roster to be applied, every row checked and with its application.
@@ -20,21 +24,23 @@ type RosterRow = Omit<LicenseFields, 'app_code'> & { readonly app_code?: number 
  */
 export async function readLicenseRoster(
   file: string,
-  { keep_columns, app_code, ...values }: Reading,
+  { keep_columns, app_code, size_allowance, ...values }: Reading,
   context: Accounts & Disk & Terminal,
 ): Promise<CheckedRoster<LicenseFields>> {
   const beside = [...applyColumns, 'license', 'error', 'change', 'size_allowance_before'];
   const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
+  const fields = size_allowance === undefined ? rosterFields : sizeless;
   const completion = async (rows: readonly RosterRow[]) => {
     const codeOf = await appCodeOfEach(rows, app_code, context);
     // In the order of the result, whatever that of the file.
     return (row: RosterRow): LicenseFields => ({
       remote_user: row.remote_user,
       app_code: codeOf(row),
-      size_allowance: row.size_allowance,
+      size_allowance: row.size_allowance ?? size_allowance ?? 0,
     });
   };
-  return readRoster(source, { fields: rosterFields, ...oncePerUser, completion });
+  const alone = size_allowance === undefined ? undefined : 'remote_user';
+  return readRoster(source, { fields, alone, ...oncePerUser, completion });
 }
 
 /** Adds the kept columns of a roster to the rows of a result. */

@@ -1,6 +1,13 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { usage } from '../../core/failure.ts';
-import { columnsOf, countRequired, maxHeaderSearch, type RosterReader, type WantedColumns } from './header.ts';
+import {
+  columnsOf,
+  countRequired,
+  isWithoutHeader,
+  maxHeaderSearch,
+  type RosterReader,
+  type WantedColumns,
+} from './header.ts';
 import { linesIn } from './roster-text.ts';
 
 interface CsvRecord {
@@ -47,9 +54,11 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
     wanted,
   );
   if (!header) return;
-  const columns = columnsOf(header, wanted, headerLine > 1 ? [] : below);
-  const rest = bytes.subarray(header.end);
-  const fault = readCsv(rest, { delimiter: header.delimiter, line: header.next }, (record) =>
+  const isList = isWithoutHeader(header, wanted);
+  const columns = isList ? [wanted.alone ?? ''] : columnsOf(header, wanted, headerLine > 1 ? [] : below);
+  const rest = isList ? bytes : bytes.subarray(header.end);
+  const firstLine = isList ? start : header.next;
+  const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine }, (record) =>
     takeCells(columns, record, endOf(record, rest), reader),
   );
   const hint = 'Quote such a cell, and write each quote inside it twice: "5"" pipe".';
@@ -116,10 +125,9 @@ function takeCells(columns: readonly string[], { line, cells }: CsvRecord, end: 
   const values = new Map<string, unknown>();
   let last = 0;
   cells.forEach((cell, index) => {
-    if (cell === '') return;
-    last = index + 1;
+    if (cell !== '') last = index + 1;
     const column = columns[index] ?? '';
-    if (column !== '') values.set(column, cell);
+    if (column !== '') values.set(column, cell === '' ? undefined : cell);
   });
   if (last === 0) return;
   const counted = `${cells.length} cells, and the header has ${columns.length}`;

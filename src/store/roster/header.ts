@@ -2,7 +2,7 @@ import { usage } from '../../core/failure.ts';
 import { suggestion } from '../../schema/nearest.ts';
 import type { Fault } from './bad-rows.ts';
 
-/** What is done with each row. Cells that are blank or null are not among the values. */
+/** What is done with each row. The value of a blank cell is undefined, or absent. */
 export interface RosterReader {
   row(line: number, values: ReadonlyMap<string, unknown>): void;
   /** A line that holds no row, or one that cannot be used. */
@@ -25,6 +25,23 @@ export interface WantedColumns {
   readonly required: readonly string[];
   /** The column that a header of another name is read as, by the normalized header. */
   readonly aliases: ReadonlyMap<string, string>;
+  /** The column that a file of one column without a header holds, such as a list of names; absent: there is always a header. */
+  readonly alone?: string | undefined;
+}
+
+/** What people write above a list of names: taken for a name, it would get a license. */
+const aboveNames =
+  /^(remote_)?(users?|user_?names?|logins?|names?|ids?|user_?ids?|e_?mails?|accounts?|kunden?|benutzer|utilisateurs?|nom|usuarios?)$/;
+
+/** Whether the first row of a file is a name already. @throws Failure usage where it may be a header all the same */
+export function isWithoutHeader({ line, cells }: HeaderRow, wanted: WantedColumns): boolean {
+  const [cell = '', ...others] = cells.filter((one) => one !== '');
+  if (wanted.alone === undefined || others.length > 0 || countRequired(cells, wanted) > 0) return false;
+  if (wanted.aliases.size > 0 || !aboveNames.test(normalized(cell))) return wanted.aliases.size === 0;
+  throw usage(
+    `line ${line}: '${cell}' may be a user or a header`,
+    `If it is a header, give --column ${wanted.alone}=${cell}; if it is a user, write ${wanted.alone} on a line above it.`,
+  );
 }
 
 const maxColumns = 1000;

@@ -29,6 +29,8 @@ export interface RosterSource extends RosterFile {
 /** What makes a row good. */
 interface RosterRules<T extends Fields, R extends Values<T>> {
   readonly fields: T;
+  /** The column that a list without a header holds. */
+  readonly alone?: string | undefined;
   /** What a roster names once: `user`. */
   readonly noun: string;
   readonly nameOf: (row: Values<T>) => string;
@@ -60,7 +62,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   const read = rowChecker(rules.fields, source.keepBeside, bad);
   const names = Object.keys(rules.fields);
   const required = names.filter((name) => rules.fields[name]?.required);
-  const wanted = { names, required, aliases: readAliases(source.columns ?? [], names) };
+  const wanted = { names, required, aliases: readAliases(source.columns ?? [], names), alone: rules.alone };
   await readRosterRows(opened, wanted, read);
   const rows = await complete(read, rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);

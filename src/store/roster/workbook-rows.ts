@@ -97,10 +97,13 @@ function takeCells(
 ): boolean {
   const values = new Map<string, unknown>();
   const faults: Fault[] = [];
-  for (const [index, cell] of cells) {
-    const column = columns[index] ?? '';
+  let isRow = false;
+  for (const [index, column] of columns.entries()) {
     if (column === '') continue;
-    values.set(column, textOf(cell));
+    const cell = cells.get(index);
+    values.set(column, cell && textOf(cell));
+    if (cell === undefined) continue;
+    isRow = true;
     if (typeof cell === 'string' || !names.includes(column)) continue;
     const rule = `${column}: holds ${cell.kind}`;
     faults.push({
@@ -110,8 +113,8 @@ function takeCells(
     });
   }
   if (faults.length > 0) reader.bad(line, joined(faults));
-  else if (values.size > 0) reader.row(line, values);
-  return values.size > 0;
+  else if (isRow) reader.row(line, values);
+  return isRow;
 }
 
 /** Column 1 of line 7 is B7. */

@@ -261,6 +261,58 @@ describe('the file', () => {
   });
 });
 
+describe('a list of names', () => {
+  test('with --size-allowance each line is a user of that size, with a header or without', async () => {
+    const { apply } = await service();
+    const rows = async (text: string) =>
+      rowsOf(await apply('-n -o json --size-allowance 4', text)).map((row) => [
+        row['remote_user'],
+        row['size_allowance'],
+      ]);
+
+    expect(await rows('ada\n"Doe, Ben"\n\ncleo\n')).toEqual([
+      ['ada', 4],
+      ['Doe, Ben', 4],
+      ['cleo', 4],
+    ]);
+    expect(await rows('Remote User\nada\n')).toEqual([['ada', 4]]);
+    expect(await rows('remote_user,size_allowance\nada,\nben,6\n')).toEqual([
+      ['ada', 4],
+      ['ben', 6],
+    ]);
+  });
+
+  test('a first line that may be a header is refused, and --column says that it is one', async () => {
+    const { apply, writes } = await service();
+
+    const ran = await apply('-o json --size-allowance 4', 'Login\nada\n');
+    const named = await apply('-n -o json --size-allowance 4 --column remote_user=Login', 'Login\nada\n');
+
+    expect(ran).toMatchObject({
+      exitCode: 2,
+      error: {
+        message: "standard input: line 1: 'Login' may be a user or a header",
+        hint: 'If it is a header, give --column remote_user=Login; if it is a user, write remote_user on a line above it.',
+      },
+    });
+    expect(rowsOf(named).map((row) => row['remote_user'])).toEqual(['ada']);
+    expect(writes()).toEqual([]);
+  });
+
+  test('without --size-allowance there is no list of names, and bad lines are named with their number', async () => {
+    const { apply } = await service();
+
+    const unsized = await apply('-n -o json', 'ada\nben\n');
+    const bad = await apply('-n -o json --size-allowance 4', 'ada\nben,6\nada\n');
+
+    expect(unsized.error?.message).toBe('standard input: the header lacks remote_user and size_allowance; it has ada');
+    expect(bad.error?.problems).toEqual([
+      'standard input:2: 2 cells, and the header has 1',
+      "standard input:3: user 'ada' is already on line 1",
+    ]);
+  });
+});
+
 describe('the plan', () => {
   const text = 'remote_user,size_allowance\nphysio-7731,4\nphysio-7740,9\nada,3\n';
 

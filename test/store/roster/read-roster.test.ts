@@ -265,6 +265,15 @@ describe('columns that are kept', () => {
     ]);
   });
 
+  test('keep the order of the header where cells are blank', async () => {
+    const text = 'Region;Mail;remote_user;Note;size_allowance;Last\n;;ada;;4;\nNorth;b@x.org;ben;new;4\n';
+    const { others } = await read('roster.csv', text, { keepBeside });
+    expect(others.map((row) => Object.entries(row).join(' '))).toEqual([
+      'Region, Mail, Note, Last,',
+      'Region,North Mail,b@x.org Note,new Last,',
+    ]);
+  });
+
   test('are refused where two would have one name', async () => {
     const text = 'remote_user,size_allowance,status,roster_status\nada,4,1,2\n';
     const failure = await failureOf(() => read('roster.csv', text, { keepBeside }));
