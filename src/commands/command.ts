@@ -28,13 +28,13 @@ export interface Command<A extends Fields, O extends Fields, R> {
   readonly dryRun?: CommandSurface['dryRun'];
   readonly result?: CommandSurface['result'];
   readonly format?: CommandSurface['format'];
-  /** What rows may hold beside the columns. With them it is the closed list of `--fields` and `--sort`, checked before `run`. */
+  /** What rows may hold beside the columns. With them it is the closed list of `--fields` and `--sort`. */
   readonly fields?: readonly string[];
   /** The option with which a file adds fields: `run` then passes them to `checkFields` before it sends anything. */
   readonly fieldsFromFile?: keyof O & string;
-  /** Returns the result; an async generator yields rows and may end by throwing a Failure. Never prints, exits, or reads `process`. */
+  /** Returns the result, or yields rows and may throw a Failure. Never prints, exits, or reads `process`. */
   readonly run: (values: Values<A> & Values<O>, context: Context) => R;
-  /** Whether a row is printed; absent: every one is. Those that are not printed are counted by `--summary` all the same. */
+  /** Whether a row is printed; absent: every one is. `--summary` counts all. */
   readonly isPrinted?: (row: Row<R>, values: Values<A> & Values<O>, options: GlobalValues) => boolean;
   readonly show?: Show<Row<R>>;
 }

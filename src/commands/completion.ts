@@ -2,9 +2,8 @@ import { namesIn } from '../core/table-names.ts';
 import { command } from './command.ts';
 
 /**
- * One script for each shell. On TAB it asks `chatelaine __complete`, whose first line says what the word can be (words, open words
- * that continue after `=`, files, folders) and whose other lines are the words. What was typed is passed on as text: nothing in it is
- * expanded or run.
+ * One script for each shell. On TAB it asks `chatelaine __complete`: the first line says what the word can be (words,
+ * open words that continue after `=`, files, folders), the others are the words. Nothing typed is expanded or run.
  */
 const completionScripts = {
   bash: `# Completion of chatelaine for bash, with and without the package bash-completion.
@@ -75,7 +74,8 @@ complete -c chatelaine -e
 complete -c chatelaine -f -k -a '(__chatelaine_complete)'
 `,
 
-  // Windows PowerShell 5 leaves out empty arguments: the word at the cursor has a sign before it. Without offers PowerShell offers files.
+  // Windows PowerShell 5 leaves out empty arguments, so a sign precedes the word at the cursor. Without offers it
+  // offers files.
   powershell: `# Completion of chatelaine for PowerShell.
 Register-ArgumentCompleter -Native -CommandName chatelaine -ScriptBlock {
     param($word, $line, $cursor)

@@ -204,7 +204,10 @@ interface Examined {
   readonly failure?: Failure;
 }
 
-/** Looks at something, and yields what came of it. Returns what was found; undefined where it is a problem. @throws Failure of an interruption */
+/**
+ * Checks something, and yields the outcome. Returns what was found, or undefined.
+ * @throws Failure of an interruption
+ */
 async function* attempt<T>(
   check: Check['check'],
   subject: string,

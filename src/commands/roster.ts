@@ -51,7 +51,7 @@ export interface RosterValues {
   readonly column?: readonly string[] | undefined;
 }
 
-/** The roster that a command was given; other columns are kept beside those of the result, if given. @throws Failure usage where the file cannot be read */
+/** The roster of a command; other columns are kept beside the result's, if given. @throws Failure usage */
 export async function rosterSource(
   file: string,
   { input_format, column, sheet, header_line }: RosterValues,

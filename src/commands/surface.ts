@@ -20,16 +20,16 @@ export interface CommandSurface {
   readonly options?: Fields;
   readonly examples: readonly string[];
   /**
-   * What shows in a dry run what it would change: the requests, with -o curl as lines of curl; or rows of its own, for which it sends
-   * no request that changes anything. Absent: it changes nothing.
+   * What shows in a dry run what it would change: the requests (with -o curl as lines), or rows of its own. Absent:
+   * none.
    */
   readonly dryRun?: readonly ('requests' | 'rows')[];
   /**
-   * What `run` gives where it is neither a value nor rows of a list: `one` row, shown at once, after which the generator works on;
-   * pieces of a `text`, which are printed unchanged; those of a `json text`, which --jq filters; `rows` of a function that is no generator.
+   * What `run` gives beside a value or rows of a list: `one` row, shown at once; pieces of a `text`, printed unchanged;
+   * those of a `json text`, which --jq filters; `rows` of a function that is no generator.
    */
   readonly result?: 'one' | 'rows' | 'one or rows' | 'text' | 'json text';
-  /** A format that it offers beside those of every command, and a terminal gets where no format and no fields are asked for. */
+  /** A format beside those of every command; a terminal gets it where no format and no fields are asked for. */
   readonly format?: OwnFormat;
   readonly fields?: readonly string[];
   readonly show?: Show<unknown>;

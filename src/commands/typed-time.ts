@@ -7,7 +7,7 @@ import type { Terminal, Time } from './context.ts';
 export type TimeReading = Pick<Time, 'now' | 'checkZone'> & Pick<Terminal, 'note' | 'interactive'>;
 
 /**
- * The moment that the text of an option means, which is shown too: a word such as `thursday` depends on the day and the time zone.
+ * The moment of an option's text, which is also shown: `thursday` depends on day and time zone.
  * @throws Failure usage
  */
 export function readTime(flag: string, text: string, context: TimeReading): Milliseconds {
@@ -27,10 +27,7 @@ export const ageOption = {
   ),
 } as const satisfies Fields;
 
-/**
- * The moment of --older-than.
- * @throws Failure usage, also for what has two readings: whoever types 3m means months, and last week may be its begin or its end
- */
+/** The moment of --older-than. @throws Failure usage also for two readings: whoever types 3m means months */
 export function readAge(text: string | undefined, context: TimeReading): Milliseconds | undefined {
   const minutes = /^(\d+)m$/.exec(text ?? '')?.[1];
   if (minutes !== undefined)

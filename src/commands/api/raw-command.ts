@@ -152,10 +152,7 @@ function sealed(texts: readonly (readonly [string, string])[], hide: Keys['hide'
   return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
 }
 
-/**
- * Each answer as it is printed, then the failure that its status means.
- * @throws Failure of an answer other than 2xx
- */
+/** Each answer as it is printed, then the failure that its status means. @throws Failure of an answer other than 2xx */
 async function* printed(
   answers: AsyncIterable<RawAnswer>,
   { include }: RawValues,

@@ -10,8 +10,9 @@ interface PulledFolder {
 }
 
 /**
- * Pulls each channel into its folder, one after the other. A channel that fails does not stop the others.
- * @throws Failure incomplete where channels failed; auth where the account is refused; the reason of Ctrl-C or the deadline
+ * Pulls each channel into its folder in turn, also after one fails.
+ * @throws Failure incomplete where channels failed; auth where the account is refused; the reason of Ctrl-C or the
+ * deadline
  */
 export async function* pullChannels<R extends PulledFolder>(
   chat: Pick<ChatApi, 'channels'>,

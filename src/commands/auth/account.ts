@@ -23,7 +23,7 @@ export const keyPlaces = {
 } as const;
 
 /**
- * The key of a new profile from wherever the user keeps it. A key command is run once, to see that it works.
+ * A new profile's key from where the user keeps it. Runs a key command once, to try it.
  * @throws Failure usage, config
  */
 export async function readKey(
@@ -46,9 +46,8 @@ export async function readKey(
 }
 
 /**
- * Asks the server, with calls of the specification, whether it takes the key, and whether the key is of the application that the
- * credential names (docs/apis.md, Credentials).
- * @throws Failure auth where it does not, or names another application; unavailable where it cannot be asked
+ * Asks the server whether it takes the key, and whether that is of the named application (docs/apis.md, Credentials).
+ * @throws Failure auth where it does not; unavailable where it cannot be asked
  */
 export async function checkCredential(
   credential: LicensingCredential | ChatCredential,
@@ -74,9 +73,9 @@ type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
   Pick<Invocation, 'options'>;
 
 /**
- * The profile as it will be stored, with the settings of a stored one of its name that are not typed; an empty text takes a setting
- * away. Another account under that name is replaced only when the user agrees.
- * @throws Failure config where the configuration is unsafe, cancelled on no, usage where nobody can be asked or a value is wrong
+ * The profile to store, with the stored one's settings that are not typed; an empty text removes a setting. The user
+ * must agree to replace another account.
+ * @throws Failure config, usage; cancelled on no
  */
 export async function inPlaceOf(
   candidate: CandidateProfile,
@@ -105,7 +104,7 @@ function withoutEmpty({ kind, name, ...fields }: CandidateProfile): CandidatePro
 }
 
 /**
- * Asks the server whether it takes the key, unless that is not wanted, and stores the profile.
+ * Stores the profile once the server takes its key, unless that is not wanted.
  * @throws Failure of the check, saying that nothing was stored; config where it cannot be stored
  */
 export async function storeProfile(

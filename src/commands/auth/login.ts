@@ -101,10 +101,7 @@ function flagsOf(names: readonly string[]): string[] {
 
 type Person = Pick<Accounts, 'profiles'> & Terminal;
 
-/**
- * What a credential is for, asked for on a terminal.
- * @throws Failure usage where nobody can be asked
- */
+/** What a credential is for, asked for on a terminal. @throws Failure usage where nobody can be asked */
 async function askKind(person: Person): Promise<Kind> {
   const names = kindField.choices.join(' or ');
   if (!person.interactive()) throw usage(`kind is required: ${names}`, 'See chatelaine auth login --help.');
@@ -116,8 +113,8 @@ async function askKind(person: Person): Promise<Kind> {
 }
 
 /**
- * What names the account and was not typed, asked for on a terminal; what was stored last is offered where the row says so.
- * @throws Failure usage where nobody can be asked
+ * What names the account and was not typed, asked for on a terminal, with what was stored last.
+ * @throws Failure usage
  */
 async function askMissing(
   kind: Kind,

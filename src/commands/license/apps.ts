@@ -20,10 +20,7 @@ interface LicenseListing extends Values<typeof licenseFilters> {
   readonly all_apps: boolean | undefined;
 }
 
-/**
- * The licenses of the application that the command line, the environment or the default profile chooses, or of every stored one; of those
- * users, or of all.
- */
+/** The licenses of the application that is chosen, or of every stored one; of those users, or of all. */
 export async function* licensesOf(
   { all_apps, remote_user = [], ...filter }: LicenseListing,
   extent: Extent,
@@ -50,7 +47,7 @@ export function refuseChosenApp(app_code: number | undefined, { profile }: Pick<
 }
 
 /**
- * Asks each stored application in turn; one that fails does not keep the others from being asked.
+ * Asks each stored application in turn.
  * @throws Failure config where none is stored; after the rows, incomplete naming the applications that failed
  */
 export async function* ofEveryApp<T>(

@@ -74,7 +74,7 @@ export default command({
   show: { ...licenseShow, ...keyAlone },
 });
 
-/** @throws Failure rejected where the server does not say it: a list without those licenses would pass for a whole one */
+/** @throws Failure rejected where the server does not say it: an incomplete list would pass for a whole one */
 function createdAt({ fields }: License): number {
   const { created } = fields;
   const moment = typeof created === 'string' ? Date.parse(created) : NaN;

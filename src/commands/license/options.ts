@@ -43,10 +43,7 @@ interface EnsuringValues {
   readonly send_again?: readonly string[] | undefined;
 }
 
-/**
- * What those options allow for the users that the command is about.
- * @throws Failure usage where `--send-again` names another one
- */
+/** What those options allow for the command's users. @throws Failure usage where `--send-again` names another one */
 export function allowedBy(
   { allow_similar, trust_list, send_again = [] }: EnsuringValues,
   users: readonly string[],
@@ -67,10 +64,7 @@ export function settlingOf(context: Invocation & Terminal & Time, settle: number
   return { settle, retries: options.retries ?? defaultRetries, now, sleep, note, warn };
 }
 
-/**
- * The code of the application: typed, else that of the credential.
- * @throws Failure config where neither names it
- */
+/** The code of the application: typed, else the credential's. @throws Failure config where neither names it */
 export async function appCodeOf(
   { licensingAccount }: Pick<Accounts, 'licensingAccount'>,
   typed: number | undefined,

@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import type { Show } from '../../output/presentation.ts';
 import { licenseColumns } from '../../schema/license.ts';
 
-/** How licenses look: the key first, whatever the server calls its field; machine formats print what the server sent. */
+/** How licenses look: the key first, whatever its field is called; machine formats print what the server sent. */
 export const licenseShow = {
   columns: licenseColumns,
   others: 'any',

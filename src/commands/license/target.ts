@@ -12,10 +12,7 @@ export interface Target {
   readonly origin: string;
 }
 
-/**
- * Where the licenses of each application are created, in the order of their codes.
- * @throws Failure config where a credential is missing
- */
+/** Where each application's licenses are created, by code. @throws Failure config where a credential is missing */
 export async function targetsOf(
   rows: readonly LicenseUser[],
   typed: number | undefined,

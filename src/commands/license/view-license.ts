@@ -42,8 +42,8 @@ export default command({
 });
 
 /**
- * The license of a code that the server has; else the one of the list whose key is read alike by phone.
- * @throws Failure what the look throws; not found with the form of a key, since a name in place of a code is a usual mistake
+ * The license of a code, else the one whose key is read alike by phone.
+ * @throws Failure of the look; not_found with the form of a key: a name in place of a code is a usual mistake
  */
 async function byPhone(code: string, look: Promise<License>, list: () => AsyncIterable<License>): Promise<License> {
   try {

@@ -23,10 +23,7 @@ interface NarrowParts {
 /** The values of the operator options, by name. */
 type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };
 
-/**
- * One narrow from a link and the operator options, or from --narrow.
- * @throws Failure usage
- */
+/** One narrow from a link and the operator options, or from --narrow. @throws Failure usage */
 export function narrowOf(values: NarrowValues, { linked, not, json, facts }: NarrowParts): readonly unknown[] {
   const terms = namesIn(narrowOperators).flatMap((name) =>
     (values[name] ?? []).flatMap((text) => termsOf(name.replaceAll('_', '-'), String(text), facts)),
@@ -50,10 +47,7 @@ function termsOf(operator: string, text: string, { site, me }: AccountFacts): re
     : [narrowTerm(operator, text)];
 }
 
-/**
- * The term of `--not OPERATOR=VALUE`.
- * @throws Failure usage where the server drops the negation or ignores the term
- */
+/** The term of `--not OPERATOR=VALUE`. @throws Failure usage where the server drops the negation or ignores the term */
 function negatedTerm(word: string, facts: AccountFacts): NarrowTerm {
   const at = word.indexOf('=');
   if (at < 1) throw usage(`--not: expected OPERATOR=VALUE, not '${word}'`);

@@ -18,7 +18,7 @@ interface SettingTexts {
 }
 
 /**
- * Validates all that is to be set, from the command line and a file. `hide` makes a secret of a text.
+ * Validates what is to be set, from the line and a file. `hide` makes a secret of a text.
  * @throws Failure usage naming every error, each with the line of the file
  */
 export function readSettings({ words, entries, raw }: SettingTexts, hide: (text: string) => Secret): Assignment[] {
@@ -79,7 +79,7 @@ function readRaw(word: string): Assignment {
   return { name, field: { kind: 'string', help: '' }, value: word.slice(at + 1) };
 }
 
-/** Names the place in a failure, and its hint on the same line: a hint at the end would not say which line it is for. */
+/** Names the place in a failure, and its hint on the same line: at the end nobody knows which line it is for. */
 function within<T>(place: string, read: () => T): T {
   try {
     return read();

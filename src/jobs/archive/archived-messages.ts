@@ -13,8 +13,8 @@ export interface ChosenPart extends ArchivePart {
 export type ChosenArchive = Archive & { readonly parts: readonly ChosenPart[] };
 
 /**
- * Every message of an archive in one form, ascending; a part at a time is held, and compared with its hash first.
- * @throws Failure incomplete for a damaged or missing part; the reason of the signal soon after it aborts
+ * Every message in one form, ascending; holds one part, after comparing its hash.
+ * @throws Failure incomplete for a damaged or missing part; the reason of the signal
  */
 export async function* archivedMessages(
   archive: ChosenArchive,

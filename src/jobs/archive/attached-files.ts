@@ -23,10 +23,10 @@ export function attachedFiles({ parts, changes }: Pick<OpenArchive, 'parts' | 'c
 }
 
 /**
- * Fetches the attached files that an archive lacks, at most four at a time; each is kept or refused on its own, so that an interrupted
- * fetch continues where it was (docs/archive-format.md, Attached files). The files that the archive holds now, those that this fetch
- * added, and those that were refused.
- * @throws Failure unavailable where the server does not answer; auth; config or unavailable where a file cannot be written
+ * Fetches the attached files that an archive lacks, at most four at a time, each kept or refused on its own
+ * (docs/archive-format.md, Attached files). Returns the archive's files, and those added and refused.
+ * @throws Failure unavailable where the server does not answer; auth; config or unavailable where a file cannot be
+ * written
  */
 export async function fetchFiles(
   chat: Pick<ChatApi, 'upload'>,

@@ -17,9 +17,8 @@ export interface ChannelFolder {
 }
 
 /**
- * The channels that the account sees and those that have a folder already, by id. A folder is named `7-general`: the id identifies the
- * channel, whatever it is named later.
- * @throws Failure rejected where the server does not list its channels; usage where the folder is an archive itself
+ * The channels that the account sees, and those that have a folder: `7-general`, whose id counts.
+ * @throws Failure rejected where the server lists no channels; usage where the folder is an archive itself
  */
 export async function channelFolders(
   chat: Pick<ChatApi, 'channels'>,
@@ -47,7 +46,7 @@ export async function channelFolders(
   return [...found.values()].sort((one, other) => one.stream_id - other.stream_id);
 }
 
-/** What every file system takes as a name: of other characters than letters, digits, dots and dashes there is one dash. */
+/** What every file system takes as a name: letters, digits, dots and dashes, and a dash for all else. */
 function folderName(id: number, name: string): string {
   // A pair that the cut parts is no letter.
   const words = name

@@ -7,8 +7,8 @@ import { readPart, type ArchiveForm } from '../../store/archive/part.ts';
 import { heeding, sizeOf, type ChosenArchive, type ChosenPart } from './archived-messages.ts';
 
 /**
- * The archive with the chosen messages alone. A damaged part keeps all: the export ends where it comes to it.
- * @throws what `isChosen` throws; the reason of the signal
+ * The archive with the chosen messages alone, or with all at a damaged part, where the export ends.
+ * @throws as `isChosen`; the reason of the signal
  */
 export async function chosenArchive(
   archive: Archive,

@@ -20,9 +20,9 @@ interface Known {
 }
 
 /**
- * Asks for archived messages: those that the server shows, and why others are gone. Those that left the selection are searched in the
- * channel that they were in, in all public channels, and among those that the account received; what the plan hides is not searched,
- * since no narrow shows it. `left`: those that name a place in which they were not found (docs/apis.md, Old copies).
+ * Asks for archived messages: those shown, and why others are gone. Those that left the selection are searched in their
+ * channel, all public channels and what the account received. `left` name a place where they were not found
+ * (docs/apis.md, Old copies).
  */
 export async function messagesNow<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
@@ -87,9 +87,9 @@ interface Visibility {
 }
 
 /**
- * Looks what is visible in a narrow: a request for messages by ids says nothing of a limited history, the oldest page does
- * (docs/apis.md, Limited history). A channel that the server does not name to the account counts as one where nothing is visible.
- * @throws Failure unavailable for an empty answer that does not say that nothing is there
+ * Whether anything is visible in a narrow, of an unknown channel nothing; the oldest page shows a limited history
+ * (docs/apis.md, Limited history).
+ * @throws Failure unavailable for an empty answer without its flag
  */
 export async function visibilityOf(chat: MessageSource<MessageHead>, narrow: readonly unknown[]): Promise<Visibility> {
   const first = async (anchor: string) => {
@@ -107,7 +107,7 @@ export async function visibilityOf(chat: MessageSource<MessageHead>, narrow: rea
   }
 }
 
-/** Says why messages that are not shown where they were are gone (docs/archive-format.md, Changes); each narrow is looked at once. */
+/** Why messages that are not shown are gone (docs/archive-format.md, Changes); asks for each narrow once. */
 export function reasons(chat: MessageSource<MessageHead>) {
   const known = new Map<string, Promise<Visibility>>();
   const look = (narrow: readonly unknown[]): Promise<Visibility> => {

@@ -11,8 +11,8 @@ export type Forms<M> = { readonly [F in ArchiveForm]?: readonly M[] };
 const maxRounds = 5;
 
 /**
- * The messages of a page in the forms of an archive. The page has the first of the forms; where there are two, the other one is
- * fetched, and both again until they hold the same versions of the same messages.
+ * A page's messages in the forms of an archive. Where there are two, both are fetched until they hold the same
+ * versions.
  * @throws Failure unavailable where they never do
  */
 export async function formsOf<M extends MessageHead>(
@@ -38,7 +38,7 @@ export async function formsOf<M extends MessageHead>(
   );
 }
 
-/** The messages that are now between the first and the last of a page. A page may leave out some, such as those of another time. */
+/** The messages that are now between the first and the last of a page, some of which the page may leave out. */
 async function sameRange<M extends MessageHead>(
   chat: MessageSource<M>,
   selection: MessageSelection,

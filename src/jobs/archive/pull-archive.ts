@@ -22,18 +22,17 @@ interface Pulling {
   note(text: string): void;
   /** Called after each part with the number of messages that this pull has added. */
   added?(count: number): void;
-  /** With it, a pull that brings nothing looks whether the channels of the selection are visible at all, and says if one is not. */
+  /** Whether a pull that brings nothing asks if the channels are visible at all, and says if one is not. */
   warn?(text: string): void;
-  /** With it, parts that were read in the last seven days and look unchanged are trusted; without it every part is read. */
+  /** Whether parts that were read in the last seven days and look unchanged are trusted. */
   now?(): Milliseconds;
 }
 
 /**
- * Brings an archive up to date: repairs its parts, and adds what the selection has and it lacks, part by part. A new archive is begun
- * when the first answer is there.
- * @throws Failure config for the archive of another site or account; usage for another selection; unavailable where the server ignored
- * the narrow or the disk is full; not_found where a new archive is of a channel of which nothing is visible; incomplete where a later page
- * fails, or where a repair, with everything else done, could not recover a message
+ * Brings an archive up to date: repairs its parts, and adds what it lacks, part by part.
+ * @throws Failure config for the archive of another site or account; usage for another selection; unavailable where the
+ * server ignored the narrow or the disk is full; not_found where a new archive is of a channel of which nothing is
+ * visible; incomplete where a later page fails, or a repair could not recover a message
  */
 export async function pullArchive<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level' | 'organization'>,
@@ -142,7 +141,7 @@ async function* firstPages<M extends MessageHead>(
     yield* pagesOf(chat, selection);
     return;
   }
-  // These are found backward. An archive grows forward only, so the first of them is looked up, and the rest is fetched from there.
+  // These are found backward. An archive grows forward only: the first one is looked up, the rest fetched from there.
   let start: M | undefined;
   for await (const page of pagesOf(chat, selection)) {
     start ??= page.messages[0];

@@ -25,8 +25,8 @@ export interface PullOrder {
 }
 
 /**
- * What a pull would do, and how many messages the archive holds; nothing is written, and no server is asked.
- * @throws Failure config for the archive of another site or account; usage for another selection, or a folder of other files
+ * What a pull would do, and how many messages the archive holds; asks and writes nothing.
+ * @throws Failure config for another site or account; usage for another selection, or a folder of other files
  */
 export async function planPull(folder: string, order: PullOrder) {
   if (!(await readHead(folder))) {
@@ -41,8 +41,8 @@ export async function planPull(folder: string, order: PullOrder) {
 }
 
 /**
- * The head of an archive that is continued, with the forms that were asked for; or that of a new one, which is not written yet.
- * @throws Failure config for the archive of another site or account; usage for another selection
+ * The head of the archive with the wanted forms, or of a new one, not yet written.
+ * @throws Failure config for another site or account; usage for another selection
  */
 export async function headFor(
   chat: Pick<ChatApi, 'level' | 'organization'>,
@@ -68,8 +68,8 @@ export async function headFor(
 }
 
 /**
- * The site alone identifies an organization: ids of messages mean nothing elsewhere.
- * @throws Failure config for the archive of another site or account, usage for another selection
+ * The site identifies an organization, elsewhere ids mean nothing.
+ * @throws Failure config for another site or account, usage for another selection
  */
 function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, options }: PullOrder): void {
   if (head.site !== site || head.account !== account)

@@ -23,8 +23,8 @@ export interface Rechecked {
 }
 
 /**
- * Looks at every archived message once more and records what changed since it was last seen: edited (another text), moved (another
- * channel or topic), gone (shown nowhere, with the reason), or back. What is gone is asked for again each time.
+ * Looks at every archived message again and records what changed: edited, moved, gone (with the reason), or back. What
+ * is gone is asked for again each time.
  */
 export async function recheckArchive(
   chat: Pick<ChatApi, 'messages' | 'level'>,
@@ -80,10 +80,7 @@ export async function recheckArchive(
   return { changes: [...all, ...unseen], gone };
 }
 
-/**
- * Of a place that messages were moved from, the others may come as old copies that still name it: they are asked for there
- * (docs/apis.md, Old copies).
- */
+/** Of a place that messages left, others may come as old copies: it is asked for them (docs/apis.md, Old copies). */
 function openMoves(chat: Pick<ChatApi, 'messages' | 'level'>, { narrow, form }: MessageSelection, kept: ArchiveForm) {
   const places = new Map<string, { readonly narrow: readonly unknown[]; readonly stayed: number[]; isLeft: boolean }>();
   const query = { ...form, ...markdownOf(kept) };
@@ -108,7 +105,7 @@ function openMoves(chat: Pick<ChatApi, 'messages' | 'level'>, { narrow, form }: 
   };
 }
 
-/** What is known of a message: its last known version, why it is gone if it is, and whether a move was the last that was seen of it. */
+/** What is known of a message: its last version, why it is gone, and whether a move was seen last. */
 interface MessageState {
   readonly message: ArchivedMessage;
   readonly why: ReasonGone | undefined;

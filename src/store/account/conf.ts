@@ -1,8 +1,8 @@
 import Conf from 'conf';
 
 /**
- * Writes `name`.json in that folder through conf: a draft beside it with mode 0600, synced, then renamed, through a symbolic link
- * if the user made it one. Under SNAP conf writes in place, so the caller looks at the result.
+ * Writes `name`.json through conf: a synced draft of mode 0600, renamed, through the user's symbolic link if there is
+ * one. Under SNAP conf writes in place, so the caller checks the result.
  */
 export function writeConf(folder: string, name: string, content: Readonly<Record<string, unknown>>): void {
   const conf = new Conf<Record<string, unknown>>({

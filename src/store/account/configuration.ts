@@ -18,8 +18,8 @@ const fileVersion = 1;
 export type Content = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a file of the configuration; empty where there is none. The hot path of every command: no lock, no package.
- * @throws Failure config when others own or can write the folder or the file, can read the keys, the text is no JSON object, or of a newer
+ * Reads a file of the configuration, empty where there is none, without lock or package.
+ * @throws Failure config where others own or can write it or its folder, can read keys, or it is no JSON object of this
  * version
  */
 export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<Content> {
@@ -62,9 +62,8 @@ export interface Files {
 }
 
 /**
- * Does the work while no other process changes the configuration. The lock is beside the files that it guards, because the
- * state folder of another process may be another one. An unsafe folder is refused before anything in it is changed.
- * @throws Failure config when the folder is unsafe or cannot be written, unavailable when the disk is full
+ * Does the work under the lock of the configuration, which is beside its files: state folders may differ.
+ * @throws Failure config where the folder is unsafe or cannot be written, unavailable where the disk is full
  */
 export async function changeConfiguration(host: Surroundings, work: (files: Files) => Promise<void>): Promise<void> {
   const { writeConf, confText } = await import('./conf.ts');

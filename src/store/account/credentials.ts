@@ -29,10 +29,7 @@ export type LicensingCredential = { readonly kind: 'licensing' } & Holder & Cred
 
 export type ChatCredential = { readonly kind: 'chat' } & Holder & CredentialValues<'chat'>;
 
-/**
- * Refuses a credential that may not write before anything at all is sent, the lists before a write included.
- * @throws Failure config
- */
+/** Refuses a credential that may not write before anything is sent, lists included. @throws Failure config */
 export function refuseReadOnly({ read_only, profile }: LicensingCredential | ChatCredential): void {
   if (!read_only) return;
   throw new Failure('config', `the profile ${profile ?? ''} is read-only: nothing was sent`, {
@@ -42,13 +39,13 @@ export function refuseReadOnly({ read_only, profile }: LicensingCredential | Cha
 
 export interface Choice {
   readonly profile?: string | undefined;
-  /** False: the profile's name comes from CHATELAINE_PROFILE, so a complete credential of the environment goes before it. Default true. */
+  /** False: CHATELAINE_PROFILE names it, and the environment's complete credential goes first. Default true. */
   readonly typed?: boolean | undefined;
 }
 
 export interface LicensingChoice extends Choice {
   readonly app_code?: number | undefined;
-  /** The application of a row of a roster: served by the credential that is chosen otherwise if that has its code, else by the stored app. */
+  /** A roster row's application: the credential chosen otherwise serves it if its code is that, else the stored app. */
   readonly row_app_code?: number | undefined;
 }
 
@@ -61,7 +58,10 @@ export interface StoredApp {
 
 export type Credentials = ReturnType<typeof openCredentials>;
 
-/** Chooses one credential, whole (docs/apis.md, Credentials). Every method throws Failure config when there is none, or it is incomplete, unsafe or for another host. */
+/**
+ * Chooses one credential, whole (docs/apis.md, Credentials). Every method throws Failure config when there is none, or
+ * it is incomplete, unsafe or for another host.
+ */
 export function openCredentials(
   system: System,
   clock: Clock,
@@ -90,7 +90,7 @@ export function openCredentials(
   };
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
     credentialFrom(profile, await keyOf(profile));
-  /** The application of a credential of the environment that does not name one: that of the first row, since one key is of one application. */
+  /** An environment's credential that names no application has that of the first row: one key is of one application. */
   let environmentApp: number | undefined;
 
   return {
@@ -159,12 +159,12 @@ async function chosenApp(
   return isChosen || row === undefined ? defaultOf(profiles, 'licensing') : undefined;
 }
 
-/** What credentials.json keeps of a key: with its origin, so that a changed URL in config.json cannot send it elsewhere. */
+/** What credentials.json keeps of a key: with its origin, so that a changed URL cannot send it elsewhere. */
 export function keyEntry(key: Secret | undefined, origin: string): Content {
   return { origin, ...(key && { api_key: key.reveal() }) };
 }
 
-/** The binding is looked at before a command runs; a profile that only has a command may be without one (a copied config.json). */
+/** The binding is checked before a command runs; a profile with only a command may lack it (a copied config.json). */
 async function keyOfProfile(
   profile: Profile,
   host: { system: System; clock: Clock },

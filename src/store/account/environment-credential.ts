@@ -16,7 +16,7 @@ export type EnvironmentKey =
   { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
 
 /**
- * The complete credential of that kind that the environment holds; undefined where it holds none of it. No key file is opened.
+ * The environment's complete credential of that kind, or undefined. Opens no key file.
  * @throws Failure config naming what is missing, empty or doubled, usage for a malformed value
  */
 export function environmentCredential<K extends Kind>(
@@ -39,10 +39,7 @@ export function environmentCredential<K extends Kind>(
   return { values, key };
 }
 
-/**
- * CHATELAINE_APP_CODE: with a credential of the environment it completes it, alone it acts as --app-code.
- * @throws Failure usage when it is not an integer
- */
+/** CHATELAINE_APP_CODE: completes the environment's credential, alone acts as --app-code. @throws Failure usage */
 export function appCodeOf(env: Environment): number | undefined {
   const name = variableOf('licensing', 'app_code');
   const text = variable(env, name);

@@ -9,9 +9,8 @@ import { firstLine, keyFrom } from './key-text.ts';
 import { ProgramTrouble, runProgram, type ProgramOutcome } from './run-program.ts';
 
 /**
- * Words as a POSIX shell splits them: quotes and backslashes are understood, nothing is expanded. On Windows, where paths hold them, a
- * backslash is itself but before a double quote.
- * @throws Failure usage for an open quote, a backslash at the end, or no word at all
+ * Splits words as a POSIX shell does, expanding nothing. On Windows a backslash is itself but before a double quote.
+ * @throws Failure usage for an open quote, a backslash at the end, or no word
  */
 export function splitWords(text: string, platform: NodeJS.Platform): [string, ...string[]] {
   const [piece, escape] = platform === 'win32' ? windowsPiece : posixPiece;
@@ -33,7 +32,7 @@ export function splitWords(text: string, platform: NodeJS.Platform): [string, ..
   return [first, ...others];
 }
 
-/** POSIX, Shell Command Language, 2.2 Quoting; a backslash before a line break joins the lines. With what one escapes in double quotes. */
+/** POSIX, Shell Command Language, 2.2 Quoting; with what a backslash escapes in double quotes. */
 const posixPiece = [
   /(?<blank>[ \t\n]+)|(?<join>\\\n)|\\(?<escaped>[^])|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\[^])*)"|(?<bare>[^ \t\n\\'"]+)/gy,
   /\\(?:\n|([$`"\\]))/g,
@@ -51,13 +50,13 @@ export interface KeyCommandOptions {
   readonly signal?: AbortSignal | undefined;
   /** Takes what the command said on stderr, the key removed; absent: nobody hears it. */
   readonly verbose?: ((text: string) => void) | undefined;
-  /** Whether the command may ask the user on our stdin; otherwise it reads nothing, so that it cannot eat a piped input. */
+  /** Whether the command may ask the user on our stdin; else it reads nothing, and cannot eat a piped input. */
   readonly interactive?: boolean | undefined;
 }
 
 /**
- * Runs the user's key manager, without a shell, and takes the first line of its stdout as the key (docs/apis.md, Credentials).
- * @throws Failure usage for a command that cannot be split, config when it is not found, fails, is too slow, or gives no key
+ * Runs the user's key manager without a shell; the first line of its stdout is the key (docs/apis.md, Credentials).
+ * @throws Failure usage for a command that cannot be split, config where it fails, is too slow or gives no key
  */
 export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {
   const [name, ...words] = splitWords(command, options.system.platform);

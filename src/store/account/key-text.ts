@@ -8,8 +8,8 @@ import type { System } from '../../core/system.ts';
 import { hasModes, storageFailure } from '../disk/files.ts';
 
 /**
- * A key from its text, wrapped where it enters. `source` is where it comes from, such as `CHATELAINE_API_KEY`; the text itself is never shown.
- * @throws Failure config when it is empty or cannot be sent in an HTTP header
+ * A key from its text; `source` names where it comes from.
+ * @throws Failure config when it is empty or not for a header
  */
 export function keyFrom(text: string, source: string): Secret {
   if (text === '') throw new Failure('config', `${source}: the key is empty`);
@@ -28,8 +28,8 @@ export function firstLine(text: string): string {
 const maxBytes = 64 * 1024;
 
 /**
- * The key in the first line of a file that the user names. A pipe (`/dev/fd/…`, process substitution) is read as it is; a regular
- * file must be closed to others, but a mounted one of root's may be open to its group (secrets of container platforms).
+ * The key in the first line of a file that the user names. A regular file must be closed to others, but a mounted one
+ * of root's may be open to its group (secrets of container platforms).
  * @throws Failure config, or the signal's reason
  */
 export async function readKeyFile(

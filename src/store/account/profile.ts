@@ -14,10 +14,7 @@ import {
 import { originOf } from '../../schema/url.ts';
 import type { Content } from './configuration.ts';
 
-/**
- * A profile as the file holds it, with its URL normalised; undefined for a kind that this version does not know.
- * @throws Failure usage or config naming the field that is wrong
- */
+/** A profile in the file, its URL normalised; undefined for an unknown kind. @throws Failure usage or config */
 export function parseProfile(name: string, stored: unknown): Profile | undefined {
   if (!isObject(stored)) throw usage('is not an object');
   const { kind } = stored;
@@ -63,10 +60,7 @@ export interface ProfileSource {
 
 type ProfileOf<K extends Kind> = K extends 'licensing' ? LicensingProfile : ChatProfile;
 
-/**
- * The profile of that name and kind.
- * @throws Failure config when there is none, or it is of the other kind
- */
+/** The profile of that name and kind. @throws Failure config when there is none, or it is of the other kind */
 export async function profileNamed<K extends Kind>(
   profiles: ProfileSource,
   name: string,
@@ -86,10 +80,7 @@ function isOfKind<K extends Kind>(profile: Profile | undefined, kind: K): profil
   return profile?.kind === kind;
 }
 
-/**
- * The stored app of that code.
- * @throws Failure config when there is none, usage when there are several
- */
+/** The stored app of that code. @throws Failure config when there is none, usage when there are several */
 export async function appOf(profiles: ProfileSource, code: number): Promise<LicensingProfile> {
   const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
   const [app, ...others] = apps.filter((profile) => profile.app_code === code);
@@ -109,10 +100,7 @@ const signIn = {
   chat: 'chatelaine auth login chat --site URL --email E',
 } as const satisfies Record<Kind, string>;
 
-/**
- * The default profile of a kind.
- * @throws Failure config when none is stored, or none is the default
- */
+/** The default profile of a kind. @throws Failure config when none is stored, or none is the default */
 export async function defaultOf<K extends Kind>(profiles: ProfileSource, kind: K): Promise<ProfileOf<K>> {
   const name = (await profiles.defaults())[kind];
   if (name !== undefined) return profileNamed(profiles, name, kind);
@@ -128,8 +116,8 @@ export async function defaultOf<K extends Kind>(profiles: ProfileSource, kind: K
 }
 
 /**
- * The name of a server in journals and claims: the origin of a URL. The names and addresses by which a computer reaches
- * itself are one server (docs/exactly-once.md, Claims).
+ * A server's name in journals and claims: its origin; all names of this computer are one (docs/exactly-once.md,
+ * Claims).
  */
 export function serverOf(url: string): string {
   const { protocol, hostname, port } = new URL(url);

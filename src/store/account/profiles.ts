@@ -14,8 +14,8 @@ import { originOfProfile, parseProfile, type ProfileSource } from './profile.ts'
 
 export interface Profiles extends ProfileSource {
   /**
-   * Stores a profile and its key in place of one of the same name. The first of its kind becomes the default by itself. Without a key and
-   * without a key command the stored key stays, bound to the origin that it was stored for.
+   * Stores a profile and its key in place of one of the same name; the first of its kind becomes the default. Without a
+   * key and key command the stored key stays, bound to its origin.
    */
   save(profile: Profile, key: Secret | undefined): Promise<void>;
   /** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
@@ -28,11 +28,11 @@ export interface Profiles extends ProfileSource {
   use(name: string): Promise<void>;
   /** Every stored name, also of a kind that this version does not know. */
   names(): Promise<readonly string[]>;
-  /** Forgets the profiles, every key without a profile, and the names of their servers. A kind whose default goes has none: another one is never chosen silently. */
+  /** Forgets the profiles, keys without a profile, and their servers' names. No other default is chosen silently. */
   remove(names: readonly string[]): Promise<void>;
 }
 
-/** The stored profiles (docs/apis.md, Credentials). Every method throws Failure config when a file is unsafe or broken, or the name is unknown. */
+/** The stored profiles (docs/apis.md, Credentials). Methods throw Failure config for unsafe files and unknown names. */
 export function openProfiles(system: System, clock: Clock): Profiles {
   const host = { system, clock };
   const check = (profile: CandidateProfile): Profile => {
@@ -119,7 +119,7 @@ function withProfile(config: Content, profile: Profile): Content {
   return { defaults, profiles: Object.fromEntries([...profiles, [name, fields]]) };
 }
 
-/** The key goes first: a key without its profile is harmless, a profile for another origin than its key is refused when used. */
+/** The key goes first: alone it is harmless; a profile for another origin than its key's is refused when used. */
 async function saveKey(files: Files, profile: Profile, key: Secret | undefined): Promise<void> {
   const credentials = await files.read('credentials');
   if (key === undefined && profile.key_command === undefined) return;

@@ -26,8 +26,8 @@ interface ProgramOptions {
 export class ProgramTrouble extends Error {}
 
 /**
- * Runs a program without a shell, in a process group of its own that is ended with it (on Windows: with the processes that it started).
- * @throws ProgramTrouble when it cannot be run, is too slow or prints too much; the signal's reason when that aborts
+ * Runs a program without a shell, in a process group that ends with it (on Windows: with its child processes).
+ * @throws ProgramTrouble when it cannot be run, is too slow or prints too much; the signal's reason
  */
 export async function runProgram(
   file: string,

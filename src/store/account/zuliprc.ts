@@ -6,9 +6,8 @@ import { readSite } from '../../schema/url.ts';
 import { keyFrom } from './key-text.ts';
 
 /**
- * Reads the configuration file of the chat service's own client: section `[api]` with `email`, `key`, `site`; `notes` are what the file
- * asks for and chatelaine does not do.
- * @throws Failure usage with every problem of the file; a key is never repeated
+ * Reads `[api]` of the chat service's own configuration file; `notes` are what the file asks for in vain.
+ * @throws Failure usage with every problem of the file, and without a key
  */
 export function readZuliprc(text: string) {
   const api = readIni(text, 'api');
@@ -49,15 +48,15 @@ function notesOf(api: Section): string[] {
 }
 
 /**
- * The values of one section; a name is given in lower case. Undefined where the section does not have it.
- * Calling it throws Failure usage for a value whose `%` cannot be interpolated.
+ * The values of one section by lower-case names, or undefined. Throws Failure usage for `%` that cannot be
+ * interpolated.
  */
 type Section = (name: string) => string | undefined;
 
 /**
- * Reads an INI text by the rules of Python's ConfigParser: names without regard to case, `=` or `:`, comments on whole lines only,
- * deeper indented lines continue a value, `[DEFAULT]` fills in, `%(name)s` is replaced and `%%` is a percent sign.
- * @throws Failure usage naming every bad line by its number; no line is repeated, since it may hold a key
+ * Reads an INI text by the rules of Python's ConfigParser: `[DEFAULT]` fills in, `%(name)s` is replaced, indented lines
+ * continue.
+ * @throws Failure usage naming every bad line by its number only: it may hold a key
  */
 function readIni(text: string, wanted: string): Section {
   const { sections, problems } = parse(text.replace(/^\uFEFF/, ''));

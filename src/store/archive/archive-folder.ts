@@ -9,8 +9,7 @@ import { filesFolder, keptName } from './kept-file.ts';
 const lockName = 'lock';
 
 /**
- * Makes the folder of an archive where it is missing, and locks it. The returned function gives it back; a folder that was made and holds
- * nothing is removed then.
+ * Makes an archive's folder if missing, and locks it. The returned function unlocks it, and removes an empty new one.
  * @throws Failure unavailable at once naming the process that holds it; config where it cannot be made
  */
 export async function takeFolder(
@@ -64,8 +63,9 @@ export async function namesIn(folder: string): Promise<string[]> {
 const headBytes = 1024;
 
 /**
- * The files of a folder that are all documents of one kind, each with a name of the kind and its mark, or attached files in their own folder;
- * names that begin with a dot are passed over. None where the folder is missing. @throws Failure usage naming the first other file
+ * The files of a folder of documents of one kind (with its mark), and attached files in their own folder. Names with a
+ * dot first are skipped.
+ * @throws Failure usage naming the first other file
  */
 export async function documentsIn(
   folder: string,
@@ -119,9 +119,8 @@ const portion = 262_144;
 export const sharedFolder = 0o777;
 
 /**
- * Writes a document that comes in pieces to a file, which appears whole or not at all. Whom the umask allows can read it, or who could read
- * the file that it replaces.
- * @throws what the pieces throw; Failure config where the file cannot be written, unavailable where the disk is full
+ * Writes a document that appears whole or not at all, readable as the umask or the replaced file allows.
+ * @throws what the pieces throw; Failure config where it cannot be written, unavailable where the disk is full
  */
 export async function writeTextFile(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {

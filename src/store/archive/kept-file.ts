@@ -79,7 +79,10 @@ export async function writeKeptFile(
   return { path, file, bytes, sha256: hash.digest('hex') };
 }
 
-/** Reads an attached file and compares it with its line; undefined where it is whole. @throws Failure config where it cannot be read */
+/**
+ * Reads an attached file against its line; undefined where it is whole.
+ * @throws Failure config where it cannot be read
+ */
 export async function problemOfKept(
   folder: string,
   { file, bytes, sha256 }: KeptFile,
@@ -102,7 +105,10 @@ export async function problemOfKept(
   return hash.digest('hex') === sha256 ? undefined : 'the content changed: its SHA-256 is not that of files.ndjson';
 }
 
-/** Copies an attached file for all whom the umask allows; what is wrong with it, and then no copy is left. @throws Failure config, unavailable */
+/**
+ * Copies an attached file for all whom the umask allows; returns what is wrong with it.
+ * @throws Failure config, unavailable
+ */
 export async function copyKept(folder: string, kept: KeptFile, target: string): Promise<string | undefined> {
   const copy = (file: FileHandle) => problemOfKept(folder, kept, (chunk) => file.writeFile(chunk));
   const problem = await writeWhole(target, copy, 0o666);

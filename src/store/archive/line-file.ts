@@ -16,7 +16,7 @@ export interface LineFile {
 /** What a file of JSON lines holds, as far as it can be read. */
 export interface LineList<T> {
   readonly records: readonly T[];
-  /** What is wrong with its lines, such as `line 2 is not valid JSON`; of the last line only if it ends: a crash cuts it. */
+  /** What is wrong with its lines (`line 2 is not valid JSON`); a last line that a crash cut is not. */
   readonly damaged: readonly string[];
   readonly bytes: Buffer;
   /** Bytes of the lines that end; a crash cut what follows. */
@@ -24,8 +24,8 @@ export interface LineList<T> {
 }
 
 /**
- * Reads the lines of a file that `recordOf` takes; a missing file has none. `what` says what a line should be.
- * @throws Failure config where the file cannot be read
+ * Reads the lines that `recordOf` takes; a missing file has none. `what`: what a line should be.
+ * @throws Failure config
  */
 export async function readList<T>(
   path: string,
@@ -50,7 +50,10 @@ export async function readList<T>(
   return { records, damaged, bytes, size };
 }
 
-/** The whole records of a file; a missing file has none. @throws Failure config where a line before the last one is broken */
+/**
+ * The whole records of a file; a missing file has none.
+ * @throws Failure config where a line before the last is broken
+ */
 async function readLineFile(path: string): Promise<Records> {
   return readRecords(
     (await readBytes(path)) ?? Buffer.alloc(0),
@@ -61,7 +64,7 @@ async function readLineFile(path: string): Promise<Records> {
   );
 }
 
-/** A file of so many bytes of whole lines: what follows, cut by a crash, is removed. The file is made with its first record. */
+/** A file of so many bytes of whole lines: a cut end is removed. Its first record makes the file. */
 export function appending(path: string, size: number): LineFile {
   let file: FileHandle | undefined;
   let end = size;
@@ -127,15 +130,18 @@ export interface LookStep {
 }
 
 /**
- * `asked`: it was sent, and has no answer until another end follows; `whole`: a success that does not say that messages are left; `part`:
- * one that does; `crossed`: a 500, as where somebody else is writing to the messages; `failed`: anything else.
+ * `asked`: sent, without an answer yet; `whole`: a success without messages left; `part`: one that names some;
+ * `crossed`: a 500, as when somebody else writes to the messages; `failed`: anything else.
  */
 const callEnds = ['asked', 'whole', 'part', 'crossed', 'failed'] as const;
 export type CallEnd = (typeof callEnds)[number];
 
 const fileOf = (folder: string): string => join(folder, 'purge.ndjson');
 
-/** How the purge in that folder ended, or that it began; undefined where there is none. @throws Failure config where the record is damaged */
+/**
+ * How the purge in that folder ended, or that it began, if there is one.
+ * @throws Failure config for a damaged record
+ */
 export async function readPurge(folder: string): Promise<PurgeEnd | 'begun' | undefined> {
   const { records } = await readLineFile(fileOf(folder));
   return records.length === 0 ? undefined : (endIn(records) ?? 'begun');

@@ -25,9 +25,9 @@ export function writePrivate(path: string, ...parts: readonly (string | Uint8Arr
 }
 
 /**
- * Gives a path the file that `write` fills: readers see what was there before or the whole file, also after a crash. It has
- * that mode, less the umask.
- * @throws what `write` throws; Failure config where it cannot be written, unavailable where the disk is full
+ * Gives a path the file that `write` fills: readers see the old or the whole new one, also after a crash. `mode` is
+ * less the umask.
+ * @throws what `write` throws; Failure config, unavailable where the disk is full
  */
 export async function writeWhole<T>(path: string, write: (file: FileHandle) => Promise<T>, mode = 0o600): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
@@ -41,7 +41,10 @@ export async function writeWhole<T>(path: string, write: (file: FileHandle) => P
   }
 }
 
-/** Renames a file over another one, so that it survives a power cut. @throws an error of the file system, or as `whenClosed` */
+/**
+ * Renames a file over another one, so that it survives a power cut.
+ * @throws an error of the file system, or as `whenClosed`
+ */
 export async function replace(from: string, to: string): Promise<void> {
   await whenClosed(to, () => rename(from, to));
   await syncFolder(dirname(to));
@@ -51,8 +54,7 @@ export async function replace(from: string, to: string): Promise<void> {
 const longestHold: Milliseconds = 5000;
 
 /**
- * Windows neither renames nor removes a file while another process (a virus scanner, an index) has it open: there the work is repeated
- * with growing pauses.
+ * Repeats work on a file that Windows refuses while a virus scanner or index has it open.
  * @throws Failure unavailable where it stays open; what else the work throws
  */
 export async function whenClosed<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -87,7 +89,7 @@ async function writeDraft<T>(draft: string, write: (file: FileHandle) => Promise
   }
 }
 
-/** Makes a new or renamed entry of a folder survive a power cut; systems that cannot sync a folder need no such call. */
+/** Makes a new or renamed entry of a folder survive a power cut; a system that cannot sync folders needs no call. */
 export async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle | undefined;
   try {
@@ -101,8 +103,7 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Opens a file that is there already, or one that the flags make. A FIFO is refused: to open it would wait for its other end, to read it
- * for whoever writes, and neither a signal nor the deadline ends such a wait.
+ * Opens a file or one that the flags make; refuses a FIFO, on which opening and reading wait without end.
  * @throws Failure config for what is neither a file nor a folder, or an error of the file system
  */
 export async function openFile(path: string, flags = constants.O_RDONLY): Promise<FileHandle> {
@@ -155,7 +156,7 @@ export function refuseNewer(path: string, version: unknown, known: number): void
   });
 }
 
-/** What a failed call of the file system means to the user. A full disk passes by itself; the rest is a matter of settings. */
+/** What a failed call of the file system means to the user: a full disk passes, the rest is settings. */
 export function storageFailure(what: string, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
   const code = codeOf(cause);

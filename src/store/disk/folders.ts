@@ -13,9 +13,8 @@ interface Folders {
 }
 
 /**
- * Where files are (docs/apis.md, Credentials). Touches no disk. An XDG path that is not absolute is ignored, as the XDG specification says.
- * `config` throws Failure config when CHATELAINE_CONFIG_DIR is relative, and only where it is used: credentials of the environment
- * need no folder.
+ * Where files are (docs/apis.md, Credentials). Ignores an XDG path that is not absolute, as XDG says. `config` throws
+ * Failure config when CHATELAINE_CONFIG_DIR is relative, once it is used.
  */
 export function foldersOf(system: Whereabouts): Folders {
   return {
@@ -55,7 +54,7 @@ function below(
   return paths.join(chosen ?? paths.join(home, ...(isWindows ? roaming : plain)), 'chatelaine');
 }
 
-/** Where libpq has that file of the user: in the home folder; on Windows in a folder of its own, under a name of its own. */
+/** Where libpq has that file of the user: in the home folder; on Windows elsewhere, under another name. */
 export function libpqFile(system: Whereabouts, name: string, windowsName: string): string {
   const { env, home, platform } = system;
   if (platform !== 'win32') return posix.join(home, name);

@@ -2,9 +2,8 @@ import { readFile, type Stats } from '../../core/outside.ts';
 import type { System } from '../../core/system.ts';
 
 /**
- * Whether, of these bits of the mode, only the right to write of a group is set that has no member but this user: on Ubuntu and Fedora every
- * user has such a group, and every file that an editor makes has that right. A group that the files of this computer do not name may have
- * any members.
+ * Whether of these bits of the mode only a group may write, of which this user is the only member, as Ubuntu and Fedora
+ * give every user one. A group that this computer's files do not name may have any members.
  */
 export async function isOwnGroupAlone({ mode, gid }: Stats, system: System, bits: number): Promise<boolean> {
   if ((mode & bits) !== 0o020) return false;

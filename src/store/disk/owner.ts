@@ -17,15 +17,15 @@ export interface Owner {
   readonly token: string;
   /** The name of the computer or container, for people: it can change, and two can have the same. */
   readonly host?: string;
-  /** A file with a random name, on that computer alone: where it exists, `pid` is the number of a process of this computer. */
+  /** A file with a random name, on that computer alone: where it exists, `pid` is of this computer. */
   readonly here?: string;
-  /** When the process began, in ticks since boot: a later process with the same id is another one. From /proc, as the next two. */
+  /** When the process began, in ticks since boot, from /proc: a later process may have its id. */
   readonly start?: string;
   /** Different after each boot, and on each computer. */
   readonly boot?: string;
   /** The namespace in which `pid` counts: each container has its own. */
   readonly space?: string;
-  /** The name under which the process can be called where its id says nothing: without /proc, and from another container. */
+  /** The name to call the process by where its id says nothing: without /proc, and from another container. */
   readonly sign?: string;
 }
 
@@ -92,7 +92,7 @@ export function inWords({ name, isSeen }: LiveOwner, path: string): string {
   return isSeen ? name : `${name} (once it has ended: ${removing(path)})`;
 }
 
-/** An id is looked up only where it certainly is one of this computer: elsewhere it is the id of another process, or of none. */
+/** Looks an id up only on the computer that it is of: elsewhere it is another process's. */
 async function sightOf(owner: Owner, me: Owner, system: System): Promise<OwnerSight> {
   if (owner.pid === 0) return 'gone';
   const isHere = owner.here !== undefined && (await isOfHere(owner.here, me, system));
@@ -120,8 +120,8 @@ async function isOfHere(path: string, me: Owner, system: System): Promise<boolea
 const markPrefix = 'here-';
 
 /**
- * The file by which processes of this user recognize this computer; the first of them makes it. It is synced before a lock names it, also
- * where it is there: a process that was killed may have made it. An owner whose file a power cut took would never be known to be gone.
+ * The file by which this user's processes recognize this computer. It is synced before a lock names it, even if
+ * present: its maker may have been killed, and a lost mark makes its owner look alive.
  */
 async function markOf(system: System): Promise<string> {
   const folder = await makeFolderAmongOthers(system.local, system);

@@ -6,9 +6,9 @@ import { codeOf, hasModes, isMissing, openFile, storageFailure } from './files.t
 import { isOwnGroupAlone } from './own-group.ts';
 
 /**
- * The text of a file of this user; undefined where there is none. `forbidden`: mode bits that make it unsafe, all of group and
- * others by default. Modes and owners are not looked at on Windows.
- * @throws Failure config when it is unsafe, with the command that repairs it, or cannot be read
+ * The text of a file of this user, if there is one. `forbidden`: mode bits that make it unsafe, by default all of
+ * others; not on Windows.
+ * @throws Failure config when it is unsafe, with the repairing command, or cannot be read
  */
 export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
   return (await readPrivateBytes(path, system, forbidden))?.toString('utf8');

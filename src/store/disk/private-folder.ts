@@ -8,8 +8,7 @@ import { foldersOf } from './folders.ts';
 import { isOwnGroupAlone } from './own-group.ts';
 
 /**
- * Makes a folder that only this user can enter, for folders that hold nothing else. One that others can enter is closed to them, if this
- * user owns it; one that the user made read-only stays read-only.
+ * Makes a folder that only this user can enter, and closes one of this user's; a read-only one stays so.
  * @throws Failure config when it cannot be made, unavailable when the disk is full
  */
 export async function makePrivateFolder(folder: string, system: System): Promise<void> {
@@ -34,7 +33,7 @@ export function folderFailure(folder: string, system: System, cause: unknown, ve
 }
 
 /**
- * Whether files can be made in a folder, which need not be there yet; nothing is made.
+ * Whether files can be made in a folder, which may be missing; makes nothing.
  * @throws Failure config where they cannot
  */
 export async function refuseUnwritable(folder: string, system: System): Promise<void> {
@@ -49,9 +48,8 @@ export async function refuseUnwritable(folder: string, system: System): Promise<
 }
 
 /**
- * Made with its parents, each of that mode less the umask, and each synced into its parent before anything is put into it: what is synced in
- * a folder is lost in a power cut with the folder. An empty one may be of a process that was killed before it did so. Not by mkdir's own
- * recursion, which never ends where a parent takes no folders (/proc).
+ * Makes a folder and its parents, and syncs each into its parent before anything is put into it: a power cut would take
+ * all. An empty one may be a killed process's. mkdir's own recursion never ends below /proc.
  */
 export async function makeFolder(folder: string, mode = 0o700): Promise<void> {
   const parent = dirname(folder);
@@ -75,8 +73,8 @@ async function isFilled(folder: string): Promise<boolean> {
 }
 
 /**
- * A 0700 folder of this user inside one that all users share. What exists there under that name must belong to this user.
- * @throws Failure config when it is a link, someone else's, or open to others
+ * A 0700 folder of this user inside one that all share.
+ * @throws Failure config for a link, another's, or an open one
  */
 export async function makeFolderAmongOthers(shared: string, system: System): Promise<string> {
   const folder = folderAmongOthers(shared, system);
@@ -99,8 +97,8 @@ export function folderAmongOthers(shared: string, system: System): string {
 }
 
 /**
- * Refuses a folder, links followed, that another user owns or could write: he could put a key command or a link into it. One that is
- * not there is no danger, and the folders above are not looked at (docs/apis.md, Credentials). Nothing is repaired.
+ * Refuses a folder, links followed, that another user owns or can write, since he could put a key command into it
+ * (docs/apis.md, Credentials). Repairs nothing.
  * @throws Failure config with the command that repairs it
  */
 export async function refuseUnsafeFolder(folder: string, system: System): Promise<void> {

@@ -10,9 +10,8 @@ import { makePrivateFolder } from './private-folder.ts';
 export type OwnerSight = 'running' | 'gone' | 'unseen';
 
 /**
- * The name under which this process can be called until it ends: another process with its id, in another container, after a restart or
- * much later, does not answer there. Undefined where it cannot listen. `here` is the path of this computer, where there is no /proc
- * (docs/exactly-once.md, Owners).
+ * The name to call this process by until it ends; no other process answers there. Undefined where it cannot listen.
+ * `here` is this computer's path, without /proc (docs/exactly-once.md, Owners).
  */
 export function signOfLife(here: string | undefined, system: System): Promise<string | undefined> {
   return (here === undefined ? listenInState(system) : listen(here, system)).catch(() => undefined);
@@ -28,7 +27,7 @@ export async function lookFor(sign: string, here: string, system: System): Promi
   return answers(Number.parseInt(sign.slice(0, idDigits), 16), system) ? 'unseen' : 'gone';
 }
 
-/** Whether the process with that sign runs, in another container of this computer; it is seen where both share the folder of state. */
+/** Whether the process with that sign runs, in another container of this computer that shares the folder of state. */
 export async function lookInState(sign: string, system: System): Promise<OwnerSight> {
   const sight = await called(join(folderInState(system), sign));
   if (sight === 'missing') return 'unseen';
@@ -63,7 +62,7 @@ async function listen(here: string, system: System): Promise<string> {
   const sign = newSign(system);
   const address = addressOf(sign, here, system);
   const isPipe = system.platform === 'win32';
-  // A socket is there before it is listened to, and would be removed as that of a process that is gone: it gets its name afterwards.
+  // A socket exists before it listens, and would be removed as a dead one's: it gets its name afterwards.
   const draft = isPipe ? address : join(dirname(here), sign);
   await serverAt(draft);
   if (isPipe) return sign;

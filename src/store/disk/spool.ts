@@ -6,9 +6,8 @@ import type { Spool } from '../../core/read.ts';
 const chunkBytes = 256 * 1024;
 
 /**
- * A spool in a file of the temporary folder, which only this user can read. Where the system allows it the file loses its name at once, so
- * that nothing is left whatever ends the process.
- * @throws Failure config where the folder cannot be written, here or when the disk is full; the signal's reason while it is read
+ * A spool in a temporary file that only this user can read, nameless where the system allows.
+ * @throws Failure config where it cannot be written; the signal's reason while it is read
  */
 export async function openSpool(folder: string, signal: AbortSignal): Promise<Spool> {
   const path = join(folder, `chatelaine-${randomBytes(12).toString('hex')}`);

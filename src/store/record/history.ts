@@ -9,7 +9,7 @@ import { makePrivateFolder } from '../disk/private-folder.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 import { jsonIn, recordLine } from '../roster/ndjson.ts';
 
-/** What a run did for a license, for people: names, and of a key the last four characters (docs/exactly-once.md, History). */
+/** What a run did for a license, for people: of a key the last four characters (docs/exactly-once.md, History). */
 export interface LicenseEvent {
   /** `changing` is written before a PATCH, `changed` or `refused` after it; the others after their request. */
   readonly event: 'created' | 'unknown' | 'changing' | 'changed' | 'refused';
@@ -71,10 +71,7 @@ function accountOf({ env, uid }: Pick<System, 'env' | 'uid'>): string {
   return names.find((name) => name !== undefined) ?? `uid ${uid ?? '?'}`;
 }
 
-/**
- * All entries, the oldest first; a line that a crash cut is left out.
- * @throws Failure config where a file cannot be read
- */
+/** All entries, oldest first, without a line that a crash cut. @throws Failure config where a file cannot be read */
 export async function readHistory(system: System): Promise<HistoryEntry[]> {
   const folder = foldersOf(system).state;
   const names = await readdir(folder).catch((cause: unknown) => {

@@ -22,9 +22,9 @@ export function readRecords(bytes: Buffer, damaged: Damaged): Records {
 export type Damaged = (problem: string) => Failure;
 
 /**
- * Reads the records of an append-only file one by one. A last line that is cut or broken is left out: a crash interrupted its writing.
- * @returns bytes up to the end of the last whole record
- * @throws what `damaged` makes of a broken line that is followed by others
+ * Reads an append-only file's records, without a last line that a crash cut or broke. @returns bytes up to the end of
+ * the last whole record
+ * @throws what `damaged` makes of an earlier broken line
  */
 export function* eachRecord(bytes: Buffer, damaged: Damaged): Generator<unknown, number> {
   let size = 0;
@@ -40,7 +40,7 @@ export function* eachRecord(bytes: Buffer, damaged: Damaged): Generator<unknown,
   return size;
 }
 
-/** Whether a crash ended the file before its first line, which begins like that, was whole: empty, cut, or zeros after a power failure. */
+/** Whether a crash cut the file's first line, which begins like that: empty, short, or zeros after a power failure. */
 export function isCutBefore(bytes: Buffer, beginning: string): boolean {
   if (bytes.includes(10)) return false;
   const text = bytes.toString('utf8').replace(/\0+$/, '');

@@ -24,7 +24,7 @@ interface OpenedRoster extends RosterFile {
   readonly text: string;
 }
 
-/** @throws Failure usage where the bytes are neither text nor a workbook, or too many, or an option is for another format */
+/** @throws Failure usage for bytes that are neither text nor a workbook, or too many, or another format's option */
 export function openRosterFile(roster: RosterFile): OpenedRoster {
   const { file, bytes, format: typed } = roster;
   if (bytes.length > maxBytes) throw usage(`${file}: more than 64 MiB`, 'Split the roster into several files.');
@@ -52,8 +52,8 @@ const readers: Readonly<Record<RosterFormat, ReadRows>> = {
 };
 
 /**
- * Reads the rows of a roster once, in their order, with their line (in a JSON array: their number).
- * @throws Failure usage naming the file where the whole of it is no roster; what `reader` throws
+ * Reads a roster's rows once, in order, with their line (in a JSON array: number).
+ * @throws Failure usage; as `reader`
  */
 export async function readRosterRows(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): Promise<void> {
   try {
@@ -65,7 +65,7 @@ export async function readRosterRows(roster: OpenedRoster, wanted: WantedColumns
   }
 }
 
-/** In a table a control character is a slip, such as a quote that is not closed and makes one name of two lines. JSON spells it out. */
+/** A control character in a table is a slip, such as an open quote over two lines. JSON spells it out. */
 function withoutControls(reader: RosterReader, { names }: WantedColumns): RosterReader {
   return {
     ...reader,

@@ -9,10 +9,7 @@ export function isZip(bytes: Buffer): boolean {
   return bytes.toString('latin1', 0, 4) === 'PK\x03\x04';
 }
 
-/**
- * The text of a roster without its byte order mark: UTF-8, or UTF-16 where a byte order mark says so.
- * @throws Failure usage naming the file where the bytes are a workbook, a web page or no such text
- */
+/** The text of a roster without byte order mark: UTF-8, or UTF-16 with one. @throws Failure usage for other bytes */
 export function rosterText(file: string, bytes: Buffer): string {
   if (isZip(bytes)) throw usage(`${file}: this is a workbook, not text`, 'Give --input-format xlsx.');
   if (bytes.toString('latin1', 0, 4) === '\xD0\xCF\x11\xE0') throw olderWorkbook(file, bytes);

@@ -23,8 +23,8 @@ export interface Sheet {
 const saveAs = 'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".';
 
 /**
- * The sheets of a workbook in the order of their tabs, without the hidden ones.
- * @throws Failure usage where the bytes are no workbook of that format, or damaged
+ * The shown sheets of a workbook, in order of tabs.
+ * @throws Failure usage for bytes of another format, or damaged ones
  */
 export async function openWorkbook(bytes: Buffer): Promise<readonly Sheet[]> {
   const zip = openZip(bytes);
@@ -95,7 +95,7 @@ async function stylesOf(zip: Zip, part: string): Promise<readonly NumberStyle[]>
   return styles;
 }
 
-/** By the code of the format; those without one are numbers of ECMA-376, part 1, 18.8.30, in which 14 to 22, 27 to 36 and 45 to 58 are dates. */
+/** By the format's code; those without one are of ECMA-376, part 1, 18.8.30: 14 to 22, 27 to 36, 45 to 58 are dates. */
 function styleOf(id: number, code: string | undefined): NumberStyle {
   if (code === undefined)
     return (id >= 14 && id <= 36 && id !== 23) || (id >= 45 && id <= 58 && id !== 48 && id !== 49) ? 'date' : 1;

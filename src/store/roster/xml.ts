@@ -14,7 +14,7 @@ const maxDepth = 64;
 /** A cell holds at most 32,767 characters. */
 const maxTextBytes = 1024 * 1024;
 
-/** Reads a part of the archive piece by piece, so that memory stays flat; nothing where there is none. @throws Failure usage where it is no XML */
+/** Reads a part of the archive piece by piece: memory stays flat. @throws Failure usage where it is no XML */
 export async function parseXml(zip: Zip, part: string, reader: XmlReader): Promise<void> {
   if (!zip.names.includes(part)) return;
   let [depth, sinceTag, openedAt] = [0, 0, 0];

@@ -14,7 +14,7 @@ interface ZipEntry {
 /** The files of a zip archive that is in memory. */
 export interface Zip {
   readonly names: readonly string[];
-  /** The content of a file in pieces; nothing where there is none. @throws Failure usage where it is damaged, locked or larger than maxPartBytes */
+  /** The content of a file in pieces, if there is one. @throws Failure usage for a damaged, locked or too large one */
   read(name: string): AsyncGenerator<Buffer, void, undefined>;
 }
 
@@ -24,10 +24,7 @@ const maxPartBytes = 128 * 1024 * 1024;
 const [endMark, entryMark, headerMark, endMark64] = ['PK\x05\x06', 'PK\x01\x02', 'PK\x03\x04', 'PK\x06\x06'];
 const endSize = 22;
 
-/**
- * Reads the directory at the end of a zip archive (APPNOTE.TXT 4.3), with its form for large archives, which some writers always use.
- * @throws Failure usage where there is none
- */
+/** Reads a zip archive's directory (APPNOTE.TXT 4.3), also that of large archives. @throws Failure usage for none */
 export function openZip(bytes: Buffer): Zip {
   const entries = directoryOf(bytes);
   return {
@@ -65,7 +62,7 @@ function directoryOf(bytes: Buffer): ReadonlyMap<string, ZipEntry> {
   return entries;
 }
 
-/** Where a file begins and how long it is: in the extra field 1 where the numbers do not fit, or a writer put them there all the same. */
+/** A file's place and size: in the extra field 1 where the numbers do not fit, or a writer put them there anyway. */
 function placeOf(
   bytes: Buffer,
   at: number,

@@ -1,13 +1,13 @@
 import { usage } from '../../core/failure.ts';
 import type { SettingEntry } from './yaml.ts';
 
-/** More than all settings of the specification take, and few enough to parse at once (docs/apis.md, Limits on input). */
+/** Above all settings of the specification, below what takes long to parse (docs/apis.md, Limits on input). */
 const mostChars = 50_000;
 
 /**
- * The settings of a file: a YAML mapping, a JSON object, or NAME=VALUE lines, by extension, else by how the text begins.
- * No error repeats a value: it may be a password.
- * @throws Failure usage with file and line where the text is none of them
+ * The settings of a file: YAML, JSON, or NAME=VALUE lines, by extension, else by how the text begins. No error repeats
+ * a value: it may be a password.
+ * @throws Failure usage with file and line
  */
 export async function readSettingsFile(file: string, text: string): Promise<readonly SettingEntry[]> {
   const label = file === '-' ? 'standard input' : file;

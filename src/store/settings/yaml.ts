@@ -4,12 +4,11 @@ import { usage } from '../../core/failure.ts';
 /** How many errors of one text are named. */
 const mostErrors = 20;
 
-/** The parser is recursive, and ends the process where a text is nested deeper than the stack; settings are not nested. */
+/** The parser is recursive, and deep nesting would end the process; settings are not nested. */
 const mostOpenings = 500;
 
 /**
- * The pairs of a YAML mapping, or of a JSON object, which is one. A value is taken as written (`007` is not 7), and nothing is
- * resolved: no alias, no tag.
+ * The pairs of a YAML mapping, or JSON object. Values stay as written (`007` is not 7); aliases and tags are refused.
  * @throws Failure usage with file and line; no error repeats the text
  */
 export function yamlEntries(label: string, format: 'YAML' | 'JSON', text: string): SettingEntry[] {
@@ -54,6 +53,6 @@ export interface SettingEntry {
   readonly place: string;
   /** As written, dashes included. */
   readonly name: string;
-  /** Undefined for a name without a value. @throws Failure usage where the value is no single text, number or boolean */
+  /** Undefined for a name without a value. @throws Failure usage for a value that is no text, number or boolean */
   readonly text: () => string | undefined;
 }
