@@ -210,9 +210,9 @@ function records(
       const { readJournal } = await import('../store/journal.ts');
       return readJournal(file ?? journalFile(host, header), header);
     },
-    async archive(folder, lostLines) {
+    async archive(folder) {
       const { openArchive } = await import('../store/archive/archive.ts');
-      return openArchive(folder, host, { signal, note: messages.note }, lostLines);
+      return openArchive(folder, host, signal);
     },
     progress: (label, total) => openProgress(host, options, messages, label, total),
   };

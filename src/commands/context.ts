@@ -9,7 +9,7 @@ import type { ChatCredential, LicensingCredential, StoredApp } from '../store/ac
 import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
 import type { Secret } from '../core/secret.ts';
-import type { LostLines, OpenArchive } from '../store/archive/archive.ts';
+import type { OpenArchive } from '../store/archive/archive.ts';
 import type { Journal, JournalContent, JournalHeader } from '../store/journal.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { HistoryEntry, LicenseEvent } from '../store/record/history.ts';
@@ -155,8 +155,8 @@ export interface Disk {
   recorder(credential: LicensingCredential): Recorder;
   /** What earlier runs recorded in that journal, without holding it; undefined where none left one. */
   readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
-  /** The archive in that folder, or a new one, held by this process alone. Lines that parts.ndjson lost are refused by default. */
-  archive(folder: string, lostLines?: LostLines): Promise<OpenArchive>;
+  /** The archive in that folder, or a new one, held by this process alone. */
+  archive(folder: string): Promise<OpenArchive>;
   /** The folders of configuration and state. */
   files(): { readonly config: string; readonly state: string };
   /** Whether the folder of state can be made or written; nothing is made. @throws Failure config where it cannot */

@@ -108,7 +108,7 @@ async function pullFolder(
   };
   if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
   const chat = context.chat();
-  const archive = await context.archive(folder, 'relisted');
+  const archive = await context.archive(folder);
   try {
     const source = { ...chat.raw, level: chat.level, organization: chat.organization };
     const { head, added, repaired, which } = await pullArchive(source, archive, order, context);

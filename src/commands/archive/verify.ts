@@ -5,11 +5,12 @@ import {
   archivesIn,
   inspectArchive,
   type Archive,
+  lostLine,
   problemsOf,
   strangeFile,
   type ArchiveProblem,
 } from '../../store/archive/archive.ts';
-import { headHint, manifestFile } from '../../store/archive/archive-head.ts';
+import { copyHint } from '../../store/archive/archive-head.ts';
 import { isKeptAside } from '../../store/archive/archive-lists.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
 import { command } from '../command.ts';
@@ -19,8 +20,8 @@ export default command({
   about: [
     'Reads every file of the archive: archive.json and the lists against what the last run left, each part against the list of parts (size, ' +
       'SHA-256, the ids of its messages and their order), attached files, and whether the last pull reached its end. Each problem is a row, and any problem is exit code 10. It asks no server: what is new, edited or no longer visible there is the business of archive pull.',
-    'archive pull DIR fetches the messages of damaged or missing files again, and makes lines that the list of parts, parts.ndjson, lost from ' +
-      'the files of the parts, where these are whole. A damaged file that a repair kept aside, because the server no longer had all its messages, is a problem until it is moved away.',
+    'archive pull DIR fetches the messages of damaged or missing files again. A damaged file that a repair kept aside, because the server no ' +
+      'longer had all its messages, is a problem until it is moved away. A list or archive.json that was cut or changed comes back from a copy alone.',
     'DIR may hold archives in its folders, as archive pull --all-channels and topic delete leave them: then there is a row for each, with the first of its ' +
       'problems and their number, and one exit code for all.',
   ],
@@ -78,13 +79,16 @@ async function* allProblemsOf(archive: Archive): AsyncGenerator<ArchiveProblem &
     yield { part: null, file, problem, ids: null, hint: pullHint(archive.folder) };
 }
 
-/** What mends a problem. Nothing can be pulled while archive.json is damaged. */
+/** What mends a problem. */
 function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive): string {
   if (isKeptAside(file)) return `Look at the files that end in .damaged, and move them out of ${folder}.`;
   if (problem === strangeFile) return `Move what does not belong to the archive out of ${folder}.`;
   if (file === 'purge.ndjson')
     return `Put purge.ndjson back from a copy; or move ${folder} away: topic delete then archives and deletes what is left.`;
-  return damage.some((one) => one.file === manifestFile) ? headHint : pullHint(folder);
+  // Nothing can be pulled while one of these is damaged.
+  const known = damage.find((one) => one.file !== 'purge.ndjson')?.file;
+  if (known !== undefined || file === 'parts.ndjson' || problem === lostLine) return copyHint(known ?? 'parts.ndjson');
+  return pullHint(folder);
 }
 
 function pullHint(folder: string): string {

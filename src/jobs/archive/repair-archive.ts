@@ -27,8 +27,7 @@ interface Repaired {
 
 /**
  * Fetches every damaged or missing file of a part again, exactly its messages. Where the result is not what was archived, because messages were
- * deleted, edited or moved on the server, the damaged file is kept aside. A line of parts.ndjson that contradicts a file with its
- * SHA-256 is made again from the files. `changed` trusts files that look as when they were last read.
+ * deleted, edited or moved on the server, the damaged file is kept aside. `changed` trusts files that look as when they were last read.
  */
 export async function repairArchive(
   chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
@@ -45,11 +44,6 @@ export async function repairArchive(
       if (!part || !read) continue;
       if (read.problem === undefined) {
         if (!part.uploads) await archive.list({ ...part, uploads: uploadsOf(read.messages) });
-        continue;
-      }
-      if (read.isOfLine) {
-        note(`part ${number}, ${form}: ${read.problem}; its line is made from its files`);
-        await archive.relist(part);
         continue;
       }
       note(`part ${number}, ${form}: ${read.problem}; fetching its ${part.count} messages again`);

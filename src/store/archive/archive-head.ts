@@ -61,17 +61,24 @@ export async function readManifest(folder: string): Promise<ManifestRead | undef
 export async function readHead(folder: string): Promise<Manifest | undefined> {
   const read = await readManifest(folder);
   if (read?.problem === undefined) return read?.manifest;
-  throw damagedHead(folder, read.problem);
+  throw damagedFile(folder, { file: manifestFile, problem: read.problem });
 }
 
-/** The failure of a command that needs archive.json. */
-export function damagedHead(folder: string, problem: string): Failure {
-  return new Failure('config', `${join(folder, manifestFile)} is damaged: ${problem}`, { hint: headHint });
+/** Something that is wrong with a file of an archive. */
+export interface FileDamage {
+  readonly file: string;
+  readonly problem: string;
 }
 
-/** What to do where archive.json is damaged: nothing else says what an archive is of. */
-export const headHint =
-  'Put archive.json back from a copy; or pull into another folder, and keep this one for messages that the server no longer has.';
+/** The failure of a command that needs archive.json or a list. */
+export function damagedFile(folder: string, { file, problem }: FileDamage): Failure {
+  return new Failure('config', `${join(folder, file)} is damaged: ${problem}`, { hint: copyHint(file) });
+}
+
+/** What to do where archive.json or a list is damaged: nothing else says what an archive is of, and what it has. */
+export function copyHint(file: string): string {
+  return `Put ${file} back from a copy; or pull into another folder, and keep this one for messages that the server no longer has.`;
+}
 
 /** Replaces archive.json, whose last member is the hash of what precedes it. @throws Failure config where it cannot be written; unavailable where the disk is full */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
@@ -133,18 +140,14 @@ export function differenceOf(bytes: Buffer, seal: ListSeal | undefined): 'change
 }
 
 /**
- * The lists as they are now. A changed list that this run did not write keeps what was recorded, so that it is still found.
+ * The lists as they are now. A changed list keeps what was recorded, so that it is still found.
  * @throws Failure config where one cannot be read
  */
-export async function sealedLists(
-  folder: string,
-  before: ArchiveState['lists'],
-  rewritten: ReadonlySet<string>,
-): Promise<ArchiveState['lists']> {
+export async function sealedLists(folder: string, before: ArchiveState['lists']): Promise<ArchiveState['lists']> {
   const lists: Record<string, ListSeal> = {};
   for (const name of listNames) {
     const [bytes, old] = [await readBytes(join(folder, name)), before[name]];
-    const isKept = old && !rewritten.has(name) && differenceOf(bytes ?? Buffer.alloc(0), old) === 'changed';
+    const isKept = old && differenceOf(bytes ?? Buffer.alloc(0), old) === 'changed';
     if (isKept) lists[name] = old;
     else if (bytes) lists[name] = { bytes: bytes.length, sha256: hashOf(bytes) };
   }

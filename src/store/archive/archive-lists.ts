@@ -1,23 +1,22 @@
 import { join } from 'node:path';
 import { isObject } from '../../core/json.ts';
 import { exists, writePrivate } from '../disk/files.ts';
-import { recordLine } from '../roster/ndjson.ts';
-import { manifestFile, type Manifest, differenceOf, listNames, type ListName } from './archive-head.ts';
+import {
+  differenceOf,
+  listNames,
+  manifestFile,
+  type FileDamage,
+  type ListName,
+  type Manifest,
+} from './archive-head.ts';
 import { fileRecordIn } from './kept-file.ts';
 import { readList, type LineList } from './line-file.ts';
-import { readPartList, relistParts } from './part-list.ts';
-import { partNumberIn, isMessage, type ArchivedMessage } from './part.ts';
-
-/** Something that is wrong with a file of an archive. */
-export interface FileDamage {
-  readonly file: string;
-  readonly problem: string;
-}
+import { archiveForms, isMessage, type ArchivedMessage, type ArchivePart, type PartFile } from './part.ts';
 
 /** The lists of an archive, as far as they can be read. @throws Failure config where a file cannot be read */
 export async function readLists(folder: string) {
   return {
-    'parts.ndjson': await readPartList(folder),
+    'parts.ndjson': await readList(join(folder, 'parts.ndjson'), partIn, 'a part of an archive'),
     'changes.ndjson': await readList(join(folder, 'changes.ndjson'), changeIn, 'a change of an archived message'),
     'files.ndjson': await readList(join(folder, 'files.ndjson'), fileRecordIn, 'an attached file'),
     'purge.ndjson': await readList(join(folder, 'purge.ndjson'), (record) => record, 'a record of a purge'),
@@ -25,6 +24,35 @@ export async function readLists(folder: string) {
 }
 
 export type Lists = Awaited<ReturnType<typeof readLists>>;
+
+/** The parts of lines, by number: of several lines of one part the last counts. */
+export function partsIn(lines: readonly ArchivePart[]): ArchivePart[] {
+  const parts = new Map(lines.map((line) => [line.part, line]));
+  return [...parts.values()].sort((one, other) => one.part - other.part);
+}
+
+function partIn(record: unknown): ArchivePart | undefined {
+  return isPart(record) ? record : undefined;
+}
+
+function isPart(record: unknown): record is ArchivePart {
+  if (!isObject(record)) return false;
+  const { part, ids, uploads = [] } = record;
+  const areFiles = archiveForms.every((form) => record[form] === undefined || isPartFile(record[form]));
+  const areIds = Array.isArray(ids) && ids.length > 0 && ids.every(Number.isSafeInteger);
+  const arePaths = Array.isArray(uploads) && uploads.every((path) => typeof path === 'string');
+  return typeof part === 'number' && areIds && areFiles && arePaths;
+}
+
+function isPartFile(value: unknown): value is PartFile {
+  if (!isObject(value)) return false;
+  const { file, sha256 } = value;
+  return typeof sha256 === 'string' && typeof file === 'string' && /^[a-z]+-\d+\.ndjson$/.test(file);
+}
+
+export function ascend(ids: readonly number[]): boolean {
+  return ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? 0));
+}
 
 /** What is wrong with a list. */
 export function damageOf(file: ListName, { damaged, bytes }: LineList<unknown>, { state }: Manifest): FileDamage[] {
@@ -52,37 +80,6 @@ export function unfinishedIn({ state }: Manifest, lists: Lists): FileDamage[] {
 export function isSealed(lists: Lists, manifest: Manifest): boolean {
   const name = 'parts.ndjson';
   return manifest.state.lists[name] !== undefined && damageOf(name, lists[name], manifest).length === 0;
-}
-
-/**
- * Makes the lines that parts.ndjson lost, and sets bad lines of the other lists aside; the names of the lists that were written again.
- * `names` are those in the folder.
- * @throws Failure config where it cannot; unavailable where the disk is full
- */
-export async function mendLists(
-  folder: string,
-  manifest: Manifest,
-  names: readonly string[],
-  lists: Lists,
-  note: (text: string) => void,
-): Promise<Set<ListName>> {
-  const rewritten = new Set<ListName>();
-  const { 'parts.ndjson': list } = lists;
-  const next = Math.max(0, ...list.records.map(({ part }) => part)) + 1;
-  const last = isSealed(lists, manifest) ? next : Infinity;
-  const numbers = names.flatMap((name) => partNumberIn(name) ?? []).filter((number) => number <= last);
-  const isDamaged = damageOf('parts.ndjson', list, manifest).length > 0;
-  if ((await relistParts(folder, list, { forms: manifest.forms, numbers }, note)) || isDamaged)
-    rewritten.add('parts.ndjson');
-  for (const name of ['changes.ndjson', 'files.ndjson'] as const) {
-    const [damage] = damageOf(name, lists[name], manifest);
-    if (!damage) continue;
-    const { bytes, records } = lists[name];
-    note(`${name}: ${damage.problem}; it is kept as ${await keepAside(folder, name, bytes)}`);
-    await writePrivate(join(folder, name), records.map(recordLine).join(''));
-    rewritten.add(name);
-  }
-  return rewritten;
 }
 
 /** Whether a name is that of a damaged file that a repair kept aside. */

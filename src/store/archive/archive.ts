@@ -3,31 +3,31 @@ import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import {
+  ascend,
   damageOf,
+  isKeptAside,
   isSealed,
-  mendLists,
+  partsIn,
   readLists,
   unfinishedIn,
-  type FileDamage,
   type Lists,
-  isKeptAside,
 } from './archive-lists.ts';
 import { isFolder, namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
 import {
-  damagedHead,
+  copyHint,
+  damagedFile,
   laterMembers,
+  listNames,
   manifestFile,
   readHead,
   readManifest,
   type ArchiveHead,
+  type FileDamage,
   type Manifest,
   type ManifestRead,
-  listNames,
-  type ListName,
 } from './archive-head.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
 import { openedArchive, type OpenArchive } from './open-archive.ts';
-import { ascend, lostLinesHint, partListOf, partsIn } from './part-list.ts';
 import { archiveForms, partNumberIn, type ArchivePart, readPart } from './part.ts';
 
 export type { OpenArchive } from './open-archive.ts';
@@ -54,8 +54,8 @@ export interface Archive extends Pick<OpenArchive, 'folder' | 'parts' | 'changes
 export async function readArchive(folder: string): Promise<Archive> {
   const archive = await inspectArchive(folder);
   const head = archive.damage.find(({ file }) => file === manifestFile);
-  if (head) throw damagedHead(folder, head.problem);
-  refuseLostLines(archive, `Run: ${commandLine('archive pull', [folder])}`);
+  if (head) throw damagedFile(folder, head);
+  refuseLostLines(archive);
   return archive;
 }
 
@@ -130,44 +130,40 @@ function isStrange(name: string): boolean {
   return !isOwn && !name.startsWith('.') && partNumberIn(name) === undefined && !isKeptAside(name);
 }
 
-/** What becomes of lines that the lists lost: they are made from the files of the parts or set aside, or the archive is refused. */
-export type LostLines = 'relisted' | 'refused';
-
 /**
- * Opens an archive, or a missing or empty folder for a new one, for this process alone. What the lists needed is noted.
+ * Opens an archive, or a missing or empty folder for a new one, for this process alone.
  * @throws Failure unavailable at once naming the process that holds it; usage for a folder of other files; config where it is damaged
  */
-export async function openArchive(
-  folder: string,
-  host: Surroundings,
-  { signal, note }: { readonly signal: AbortSignal; readonly note: (text: string) => void },
-  lostLines: LostLines = 'refused',
-): Promise<OpenArchive> {
+export async function openArchive(folder: string, host: Surroundings, signal: AbortSignal): Promise<OpenArchive> {
   const release = await takeFolder(folder, host, signal);
   try {
     const manifest = await readHead(folder);
     if (!manifest) await refuseOtherFiles(folder);
     const names = await namesIn(folder);
-    let lists = await readLists(folder);
-    const isMended = manifest && lostLines === 'relisted';
-    const rewritten = isMended ? await mendLists(folder, manifest, names, lists, note) : new Set<ListName>();
-    if (rewritten.size > 0) lists = await readLists(folder);
-    if (manifest) refuseLostLines(archiveIn(folder, { manifest }, names, lists), lostLinesHint);
-    return openedArchive(folder, { manifest, lists, rewritten, release });
+    const lists = await readLists(folder);
+    if (manifest) refuseDamagedLists(archiveIn(folder, { manifest }, names, lists));
+    return openedArchive(folder, { manifest, lists, release });
   } catch (cause) {
     await release();
     throw cause;
   }
 }
 
+/** A list says what the archive has, and nothing but a copy brings it back. That of a purge is judged by whoever continues the purge. */
+function refuseDamagedLists(archive: Archive): void {
+  const damaged = archive.damage.find(({ file }) => file !== 'purge.ndjson');
+  if (damaged) throw damagedFile(archive.folder, damaged);
+  refuseLostLines(archive);
+}
+
 /** Parts whose line is lost would be written over, and the server may not have their messages any more. */
-function refuseLostLines({ folder, parts, unlisted, damage }: Archive, hint: string): void {
+function refuseLostLines({ folder, parts, unlisted, damage }: Archive): void {
   const damaged = damage.find(({ file, problem }) => file === 'parts.ndjson' && problem.startsWith('line '));
-  if (damaged) throw new Failure('config', `${partListOf(folder)} is damaged: ${damaged.problem}`, { hint });
+  if (damaged) throw damagedFile(folder, damaged);
   const isWhole = parts.every(({ part }, index) => part === index + 1);
   if (unlisted.length === 0 && isWhole) return;
   const what = unlisted.length > 0 ? `the lines of ${unlisted.join(', ')}` : 'lines of parts';
-  throw new Failure('config', `${partListOf(folder)} lost ${what}`, { hint });
+  throw new Failure('config', `${join(folder, 'parts.ndjson')} lost ${what}`, { hint: copyHint('parts.ndjson') });
 }
 
 /** Something that is wrong with an archive. */
@@ -197,13 +193,15 @@ export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProbl
     }
     before = part;
   }
-  for (const file of archive.unlisted)
-    yield { part: partNumberIn(file) ?? null, file, problem: 'parts.ndjson lost its line', ids: null };
+  for (const file of archive.unlisted) yield { part: partNumberIn(file) ?? null, file, problem: lostLine, ids: null };
   for await (const { file, problem } of problemsOfKept(archive)) yield { part: null, file, problem, ids: null };
   for (const file of archive.damaged)
     yield { part: null, file, problem: 'a repair could not recover all of this damaged file', ids: null };
   for (const file of archive.strange) yield { part: null, file, problem: strangeFile, ids: null };
 }
+
+/** What is said of a part's file that the list of parts does not name. */
+export const lostLine = 'parts.ndjson lost its line';
 
 /** What is said of a file that is none of an archive. */
 export const strangeFile = 'it does not belong to the archive';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import type { UploadPath } from '../../schema/upload.ts';
-import type { ArchiveChange, Lists } from './archive-lists.ts';
+import { partsIn, type ArchiveChange, type Lists } from './archive-lists.ts';
 import {
   writeManifest,
   type ArchiveHead,
@@ -14,7 +14,6 @@ import {
 } from './archive-head.ts';
 import { filesByPath, isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
 import { appending, type LineFile, openPurge, type PurgeRecord } from './line-file.ts';
-import { lostLine, partInFiles, partsIn } from './part-list.ts';
 import {
   archiveForms,
   blankPart,
@@ -48,8 +47,6 @@ export interface OpenArchive {
   repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void>;
   /** Replaces the line of a part. */
   list(part: ArchivePart): Promise<void>;
-  /** Rebuilds the line of a part from its files. @throws Failure config where they do not suffice */
-  relist(part: ArchivePart): Promise<void>;
   record(changes: readonly ArchiveChange[]): Promise<void>;
   /** Whether an attached file is there, and what its line says; `changed` as for `check`. */
   holds(file: KeptFile, which: 'all' | 'changed'): Promise<boolean>;
@@ -68,8 +65,6 @@ export interface OpenArchive {
 interface Opened {
   readonly manifest: Manifest | undefined;
   readonly lists: Lists;
-  /** Lists that were mended. */
-  readonly rewritten: ReadonlySet<ListName>;
   readonly release: () => Promise<void>;
 }
 
@@ -114,12 +109,6 @@ export function openedArchive(folder: string, opened: Opened): OpenArchive {
       await list(await written(folder, part, { [form]: messages }));
       await manifest.seeNow(part[form]?.file);
     },
-    async relist(part) {
-      const forms = archiveForms.filter((form) => part[form]);
-      const whole = await partInFiles(folder, part.part, forms);
-      if (typeof whole === 'string') throw lostLine(folder, part.part, whole);
-      await list(whole);
-    },
     async record(added) {
       if (added.length > 0) await lists.changes.append(...added);
       changes.push(...added);
@@ -151,12 +140,11 @@ export function openedArchive(folder: string, opened: Opened): OpenArchive {
 }
 
 /** archive.json of an open archive: it is written when its head is set, and at the end if anything else changed. */
-function openedManifest(folder: string, { manifest, rewritten }: Opened) {
+function openedManifest(folder: string, { manifest }: Opened) {
   let head: ArchiveHead | undefined = manifest;
-  // What was mended is read whole.
-  let state = { ...(manifest?.state ?? noState), ...(rewritten.size > 0 ? { checked: undefined } : {}) };
+  let state = manifest?.state ?? noState;
   const seen = new Map(Object.entries(state.seen));
-  let isChanged = rewritten.size > 0;
+  let isChanged = false;
   const see = (file: string, stamp: string | undefined): void => {
     if (stamp === undefined || seen.get(file) === stamp) return;
     seen.set(file, stamp);
@@ -185,7 +173,7 @@ function openedManifest(folder: string, { manifest, rewritten }: Opened) {
     },
     async seal() {
       if (!head) return;
-      const lists = await sealedLists(folder, state.lists, rewritten);
+      const lists = await sealedLists(folder, state.lists);
       if (!isChanged && isDeepStrictEqual(lists, state.lists)) return;
       state = { ...state, lists, seen: Object.fromEntries(seen) };
       await writeManifest(folder, { ...head, state });

@@ -90,7 +90,7 @@ export function bytesOf(messages: readonly StoredMessage[]): Buffer {
 
 const lineEnd = Buffer.from('\n');
 
-/** A part file as it was read: its messages, or what is wrong with it; `isOfLine` where the file has its SHA-256, so that its line is wrong. */
+/** A part file as it was read: its messages, or what is wrong with it. */
 export type ReadPart =
   | {
       /** The texts of the messages, each read when its turn is: what a whole part holds stays in memory long after it was used. */
@@ -99,7 +99,7 @@ export type ReadPart =
       readonly messages: Iterable<ArchivedMessage>;
       readonly problem?: undefined;
     }
-  | { readonly problem: string; readonly isOfLine?: boolean };
+  | { readonly problem: string };
 
 /** Reads a part in one form and compares it with its line of parts.ndjson. */
 export async function readPart(folder: string, part: ArchivePart, form: ArchiveForm): Promise<ReadPart> {
@@ -112,9 +112,7 @@ export async function readPart(folder: string, part: ArchivePart, form: ArchiveF
     return { problem: 'the content changed: its SHA-256 is not that of parts.ndjson' };
   const lines = { [Symbol.iterator]: () => linesIn(bytes) };
   const problem = problemIn(lines, part.ids, entry);
-  return problem === undefined
-    ? { lines, messages: { [Symbol.iterator]: () => parsed(lines) } }
-    : { problem, isOfLine: true };
+  return problem === undefined ? { lines, messages: { [Symbol.iterator]: () => parsed(lines) } } : { problem };
 }
 
 /** What is wrong with the messages of a file. */

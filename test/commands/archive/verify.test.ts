@@ -40,21 +40,13 @@ test('a whole archive: no row, exit 0, and no request', async () => {
 
 const evenIds = idsBetween(1, 2500).map((id) => id * 2);
 
-/** The hash of every file of an archive: of the list of parts, of the line that counts of each part; of archive.json, without its state. */
+/** The hash of every file of an archive. */
 function contentOf(folder: string): Record<string, string> {
-  const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
-  const content = (name: string): string => readFileSync(path(folder, name), 'utf8');
-  const { state: _state, sha256: _sha256, ...head } = headOf(folder);
-  const texts: Readonly<Record<string, string>> = {
-    'archive.json': JSON.stringify(head),
-    'parts.ndjson': lastLines(content('parts.ndjson')),
-  };
-  return Object.fromEntries(readdirSync(folder).map((name) => [name, hash(texts[name] ?? content(name))]));
-}
-
-function lastLines(list: string): string {
-  const lines = list.split('\n').map((line) => [/^\{"part":(\d+)/.exec(line)?.[1], line] as const);
-  return [...new Map(lines).values()].sort().join('\n');
+  const hashOf = (name: string): string =>
+    createHash('sha256')
+      .update(readFileSync(path(folder, name)))
+      .digest('hex');
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, hashOf(name)]));
 }
 
 const path = (folder: string, name: string): string => join(folder, name);
@@ -102,7 +94,7 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
         'parts.ndjson',
         withPart((part) => (part.ids[1] = part.ids[0] ?? 0)),
       ),
-    { part: 2, problem: 'its ids do not ascend, or one is there twice' },
+    { part: 2, file: 'parts.ndjson', problem: 'its ids do not ascend, or one is there twice' },
   ],
   [
     'ids of another part',
@@ -112,7 +104,7 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
         'parts.ndjson',
         withPart((part) => part.ids.unshift((part.first = 900))),
       ),
-    { part: 2, problem: 'its ids do not follow those of part 1' },
+    { part: 2, file: 'parts.ndjson', problem: 'its ids do not follow those of part 1' },
   ],
   [
     'files that changed places',
@@ -131,7 +123,9 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
 
   expect(exitCode).toBe(10);
   expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining(expected));
-  expect(stderr).toContain(`Run:\n  chatelaine archive pull ${folder}`);
+  const advice =
+    expected.file === 'parts.ndjson' ? 'Put parts.ndjson back' : `Run:\n  chatelaine archive pull ${folder}`;
+  expect(stderr).toContain(advice);
 });
 
 test('what a crash leaves says that the pull did not end: a cut last line, a file of the next part; not a temporary file', async () => {
@@ -215,87 +209,41 @@ describe('where parts.ndjson is damaged', () => {
   ];
 
   test.each(lost)(
-    '%s: archive verify names it, and archive pull makes the list what it was',
+    '%s: archive verify names it, archive pull writes nothing, and a copy of the list makes the archive whole',
     async (_what, damage, row, exportExit) => {
       const { server, folder } = await archived({ messages: topicOf('lunch', evenIds) });
-      const before = contentOf(folder);
-      // What the server no longer has is only in the archive.
-      server.messages.length = 0;
-      damage(folder);
-
-      const verified = await server.run(`archive verify ${folder} -o json`);
-      const exported = await server.run(`archive export ${folder} -o ndjson`);
-      const pulled = await server.run(`archive pull ${folder} -o json`);
-
-      expect(verified.exitCode).toBe(10);
-      expect(JSON.parse(verified.stdout)).toContainEqual(expect.objectContaining(row));
-      expect(verified.stderr).toContain(`Run:\n  chatelaine archive pull ${folder}`);
-      expect(exported.exitCode).toBe(exportExit);
-      expect(JSON.parse(pulled.stdout)).toEqual({
-        folder,
-        messages: 2500,
-        added: 0,
-        repaired: 0,
-        files: 0,
-        files_kept: 0,
-      });
-      expect(contentOf(folder)).toEqual(before);
-      expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
-    },
-  );
-
-  test('its last line is lost: the part is listed again, though the server no longer has its messages', async () => {
-    const { server, folder } = await archived();
-    const before = contentOf(folder);
-    server.messages.length = 0;
-    edited(folder, 'parts.ndjson', (lines) => lines.slice(0, 2));
-
-    expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
-    expect(contentOf(folder)).toEqual(before);
-  });
-
-  test.each<[string, (folder: string) => void, string]>([
-    [
-      'a cut file',
-      (folder) => truncateSync(path(folder, 'source-000002.ndjson'), 5000),
-      'source-000002.ndjson is damaged',
-    ],
-    ['a missing file', (folder) => rmSync(path(folder, 'source-000002.ndjson')), 'source-000002.ndjson is missing'],
-    [
-      'a form without its last messages',
-      (folder) => edited(folder, 'source-000002.ndjson', (lines) => lines.slice(0, -3)),
-      'source-000002.ndjson holds other messages than the other form',
-    ],
-    [
-      'files of another part',
-      (folder) => {
-        for (const form of ['rendered', 'source'])
-          writeFileSync(path(folder, `${form}-000002.ndjson`), readFileSync(path(folder, `${form}-000001.ndjson`)));
-      },
-      'its messages do not follow those of the part before',
-    ],
-  ])(
-    'a lost line beside %s: exit 3, nothing is written, and what the hint says works',
-    async (_what, damage, message) => {
-      const { server, folder } = await archived();
       const list = readFileSync(path(folder, 'parts.ndjson'));
-      edited(folder, 'parts.ndjson', (lines) => lines.filter((_, index) => index !== 1));
       damage(folder);
       const damaged = contentOf(folder);
 
-      const { exitCode, stderr } = await server.run(`archive pull ${folder}`);
+      const verified = await server.run(`archive verify ${folder} -o json`);
+      const exported = await server.run(`archive export ${folder} -o ndjson`);
+      const pulled = await server.run(`archive pull ${folder}`);
 
-      expect(exitCode).toBe(3);
-      expect(stderr).toContain(`parts.ndjson lost the line of part 2, and ${message}`);
-      expect(stderr).toContain('Put parts.ndjson back from a copy; or pull into another folder');
+      expect(verified.exitCode).toBe(10);
+      expect(JSON.parse(verified.stdout)).toContainEqual(expect.objectContaining(row));
+      expect(verified.stderr).toContain('Put parts.ndjson back from a copy; or pull into another folder');
+      expect(exported.exitCode).toBe(exportExit);
+      expect(pulled.exitCode).toBe(3);
+      expect(pulled.stderr).toContain(`${path(folder, 'parts.ndjson')} is damaged: `);
+      expect(pulled.stderr).toContain('Put parts.ndjson back from a copy; or pull into another folder');
       expect(contentOf(folder)).toEqual(damaged);
-      expect(await server.run(`archive pull ${folder}-2 --channel 5 --both`)).toMatchObject({ exitCode: 0 });
-      expect(await server.run(`archive verify ${folder}-2`)).toMatchObject({ exitCode: 0 });
       writeFileSync(path(folder, 'parts.ndjson'), list);
       expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
       expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
     },
   );
+
+  test('without what the last run left, lost lines are found by the files that they are of', async () => {
+    const { server, folder } = await archived();
+    edited(folder, 'parts.ndjson', (lines) => lines.slice(0, 1));
+    forgetState(folder);
+
+    const { exitCode, stderr } = await server.run(`archive pull ${folder}`);
+
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('parts.ndjson lost the lines of rendered-000003.ndjson, source-000003.ndjson');
+  });
 });
 
 test('a limited history is a warning', async () => {
@@ -418,18 +366,20 @@ describe('what the last run left is recorded, and each advice mends', () => {
     ['a hash in it was changed', flip('parts.ndjson')],
   ])('parts.ndjson: %s', async (_what, damage) => {
     const { server, folder } = await archived();
-    const before = contentOf(folder);
+    const list = readFileSync(path(folder, 'parts.ndjson'));
     damage(folder);
 
     const verified = await server.run(`archive verify ${folder} -o json`);
     const exported = await server.run(`archive export ${folder} -o ndjson`);
-    const advised = await adviceOf(server, verified.stderr, folder);
+    const pulled = await server.run(`archive pull ${folder}`);
 
     expect(verified.exitCode).toBe(10);
     expect(JSON.parse(verified.stdout)).toContainEqual({ ...row, file: 'parts.ndjson', problem: lists });
+    expect(verified.stderr).toContain('Put parts.ndjson back from a copy; or pull into another folder');
     expect(exported.exitCode === 0 ? exported.stderr : 'parts.ndjson').toContain('parts.ndjson');
-    expect(advised).toEqual([0]);
-    expect(contentOf(folder)).toEqual(before);
+    expect(pulled).toMatchObject({ exitCode: 3 });
+    writeFileSync(path(folder, 'parts.ndjson'), list);
+    expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
   });
 
@@ -492,26 +442,25 @@ describe('what the last run left is recorded, and each advice mends', () => {
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
   });
 
-  test('changes.ndjson: a bad line is exit 10, the next pull sets it aside, and the file is named until it is moved away', async () => {
+  test('changes.ndjson: a bad line is exit 10, no pull writes, and back from a copy it is whole', async () => {
     const { server, folder } = await archived();
     server.messages.splice(0, 3);
     await server.run(`archive pull ${folder} --recheck`);
+    const copy = readFileSync(path(folder, 'changes.ndjson'));
     edited(folder, 'changes.ndjson', (lines) => lines.map((line, index) => (index === 1 ? line.slice(5) : line)));
 
     const verified = await server.run(`archive verify ${folder} -o json`);
-    const advised = await adviceOf(server, verified.stderr, folder);
-    const after = await server.run(`archive verify ${folder} -o json`);
-    rmSync(path(folder, 'changes.ndjson.damaged'));
+    const pulled = await server.run(`archive pull ${folder}`);
 
     expect(verified.exitCode).toBe(10);
     expect(JSON.parse(verified.stdout)).toEqual([
       { ...row, file: 'changes.ndjson', problem: 'line 2 is not valid JSON' },
     ]);
-    expect(advised).toEqual([0]);
-    expect(JSON.parse(after.stdout)).toMatchObject([{ file: 'changes.ndjson.damaged' }]);
-    expect(after.stderr).toContain('Look at the files that end in .damaged');
+    for (const { stderr } of [verified, pulled]) expect(stderr).toContain('Put changes.ndjson back from a copy');
+    expect(pulled.exitCode).toBe(3);
+    writeFileSync(path(folder, 'changes.ndjson'), copy);
+    expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
-    expect(readFileSync(path(folder, 'changes.ndjson'), 'utf8').split('\n')).toHaveLength(3);
   });
 
   test('purge.ndjson that was changed is exit 10, and back from a copy it is whole', async () => {
