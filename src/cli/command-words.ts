@@ -107,6 +107,7 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['snippet delete', 'snippet rm'],
   ['snippet remove', 'snippet rm'],
   ['settings show', 'settings describe NAME'],
+  ['settings get', 'settings describe NAME (the API cannot read settings back: the app shows them)'],
   ['auth add', 'auth login'],
   ['auth show', 'auth status'],
   ['auth whoami', 'auth status'],

@@ -53,7 +53,6 @@ export const hiddenTable: readonly CommandEntry[] = [
   ...['rm', 'remove', 'revoke'].map((verb) =>
     entry(`license ${verb}`, 'The licensing API has no delete', () => import('./license/delete-license.ts')),
   ),
-  entry('settings get', 'The chat API cannot read settings', () => import('./settings/get.ts')),
 ];
 
 /** Every command, in the order of help and manual. */

@@ -79,8 +79,8 @@ test.each([
   ],
   [
     'settings get color_scheme',
-    'the chat API that chatelaine uses cannot read settings back',
-    'chatelaine settings describe NAME shows the values that a setting can have; the app shows the one it has.',
+    "unknown command 'get'",
+    'Did you mean settings describe NAME (the API cannot read settings back: the app shows them)?',
   ],
   ['license list -xyz', 'unknown option -x', 'See chatelaine license list --help.'],
 ])('`chatelaine %s` is exit 2: %s', async (line, message, hint) => {

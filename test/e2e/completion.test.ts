@@ -292,6 +292,17 @@ describe('names of a server at TAB', () => {
     expect(offers).toEqual(['me:the account itself', 'ada@harbour.example']);
   });
 
+  test('of digits are found by them, and offered as what the line takes; case does not matter', async () => {
+    const streams = [
+      { name: '2024', stream_id: 9 },
+      { name: 'Release notes', stream_id: 7 },
+    ];
+    const account = await signedIn(() => ({ body: JSON.stringify({ result: 'success', msg: '', streams }) }));
+    await warmed(account, 'topic list ');
+    expect((await atTab(account, 'topic list 20')).offers).toEqual(['name:2024']);
+    expect((await atTab(account, 'messages fetch --channel NOT')).offers).toEqual(['Release notes']);
+  });
+
   test('of a topic need its channel', async () => {
     const account = await signedIn(({ url }) => ({
       body: url.startsWith('/api/v1/streams')

@@ -97,7 +97,7 @@ describe('auth login without options', () => {
 describe('topic delete', () => {
   const line = "chatelaine --sandbox topic delete social 'friday cake' --no-archive";
   const count =
-    "chatelaine --sandbox messages fetch --channel social --topic 'friday cake' -o ndjson --color never | wc -l";
+    "chatelaine --sandbox messages fetch --channel social --topic 'friday cake' -o ndjson --color never -q | wc -l";
 
   test('asks for the name: another one deletes nothing, the right one everything', needs('terminals'), async () => {
     const home = emptyHome();
@@ -144,9 +144,9 @@ describe('topic delete', () => {
 
 describe('the progress of topic delete', () => {
   test.each([
-    ['', /archived 2000, deleted \d+\/2000, [\d.]+\/s, \d+s left/],
-    [' --no-archive', / deleted \d+\/2000, [\d.]+\/s, \d+s left/],
-  ])('is one line: archived, deleted, rate and time left%s', needs('terminals'), async (option, deleting) => {
+    ['', /archived 2000, gone \d+\/2000, [\d.]+\/s, \d+s left/],
+    [' --no-archive', / gone \d+\/2000, [\d.]+\/s, \d+s left/],
+  ])('is one line: archived, gone, rate and time left%s', needs('terminals'), async (option, deleting) => {
     const { chat } = await serve({
       ...{ latency: 110, deleteBatches: 6, rateLimit: { perMinute: 1000 } },
       extraMessages: { channel: 'firmware', topic: 'load', count: 2000 },

@@ -142,8 +142,18 @@ function answer(options: ChatServerOptions, messages: ServedMessage[], request: 
     return { status: 200, body: { ...success, is_admin: options.isAdmin } };
   if (path.endsWith('/streams') && options.channels)
     return { status: 200, body: { ...success, streams: options.channels } };
+  const topicsOf = /\/users\/me\/(\d+)\/topics$/.exec(path)?.[1];
+  if (topicsOf !== undefined) return { status: 200, body: { ...success, topics: topics(messages, Number(topicsOf)) } };
   const body = found(options, messages, parameters);
   return { status: 'code' in body ? 400 : 200, body };
+}
+
+/** The topics of a channel with their newest messages, the newest first. */
+function topics(messages: readonly ServedMessage[], stream: number): readonly object[] {
+  const newest = new Map<string, { readonly name: string; readonly max_id: number }>();
+  for (const { id, subject, stream_id } of messages)
+    if (stream_id === stream) newest.set(subject.toLowerCase(), { name: subject, max_id: id });
+  return [...newest.values()].sort((one, other) => other.max_id - one.max_id);
 }
 
 /** As a real server does: newest first, oldest last. */

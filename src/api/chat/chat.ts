@@ -155,6 +155,11 @@ function endpoints(call: Caller) {
     snippets: call(() => listing(path`/api/v1/saved_snippets`, 'saved_snippets')),
     users: call(() => listing(path`/api/v1/users`, 'members')),
     channels: call(() => listing(path`/api/v1/streams`, 'streams')),
+    /** The topics of a channel, the one with the newest message first. */
+    topics: call((stream_id: number) => ({
+      ...listing(path`/api/v1/users/me/${stream_id}/topics`, 'topics'),
+      query: [['allow_empty_topic_name', 'true']],
+    })),
 
     /** One that is gone after an unconfirmed attempt counts as deleted. */
     deleteSnippet: call((id: number) => ({

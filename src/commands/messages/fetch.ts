@@ -3,7 +3,7 @@ import { asMessage, messageLink } from '../../api/chat/chat-messages.ts';
 import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { fetchEnvelope, fetchMessages } from '../../jobs/messages/fetch-messages.ts';
-import { refuseUnseen } from '../../jobs/topic/find-channel.ts';
+import { whyEmpty } from '../../jobs/topic/find-channel.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { JsonRows } from '../../output/json-rows.ts';
@@ -98,7 +98,8 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
   } catch (cause) {
     throw await withNearNames(cause, selection.narrow, chat);
   }
-  if (count === 0) await refuseUnseen(chat, selection.narrow);
+  const why = count === 0 ? await whyEmpty(chat, selection.narrow) : undefined;
+  if (why !== undefined) context.note(why);
   const { range } = selection;
   // Who did not ask for a number must not take a part for the whole.
   if (range.kind === 'newest' && values.limit === undefined && count === range.limit)

@@ -131,7 +131,8 @@ export default command({
     line: ({ topic_name, messages, deleted, status }) => {
       if (status === 'missing') return `Topic '${topic_name}': no messages`;
       if (status === 'deleted') return `Topic '${topic_name}': ${deleted} messages deleted`;
-      return `Topic '${topic_name}': ${deleted} of ${Math.max(messages, deleted)} messages deleted (${status})`;
+      const least = status === 'unseen' ? 'at least ' : '';
+      return `Topic '${topic_name}': ${least}${deleted} of ${Math.max(messages, deleted)} messages deleted (${status})`;
     },
     outcome: { by: 'status', columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'] },
   },

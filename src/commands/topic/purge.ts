@@ -18,7 +18,7 @@ export type Purge = ReturnType<typeof openPurge>;
 type PurgeLimits = Readonly<Record<'maxMessages', number | undefined> & Record<'missing_ok', boolean | undefined>>;
 
 type PurgeContext = Pick<Invocation, 'options' | 'signal'> &
-  Pick<Terminal, 'note' | 'warn' | 'progress'> &
+  Pick<Terminal, 'interactive' | 'note' | 'warn' | 'progress'> &
   Pick<Disk, 'archive' | 'files' | 'journal' | 'readJournal'> &
   Time;
 
@@ -71,8 +71,14 @@ export function openPurge(
     async run(survey: TopicSurvey, run: PurgeRun, { maxMessages, missing_ok }: PurgeLimits): Promise<PurgeOutcome> {
       const total = survey.ids.length;
       const keeper = keeperFor(total);
-      const deleting = counted(context, folder === false ? 'deleted' : `archived ${total}, deleted`, total);
-      const left = (count: number): void => deleting.upTo(total - count);
+      const deleting = counted(context, folder === false ? 'gone' : `archived ${total}, gone`, total);
+      let last = total;
+      const left = (count: number): void => {
+        if (context.interactive()) deleting.upTo(total - count);
+        else if (count !== last && count > 0)
+          context.note(`topic '${survey.topic_name}': ${count} of ${total} messages are left`);
+        last = count;
+      };
       const purge = openTopicPurge(chat, survey, { ...context, left, keeper, maxMessages });
       opened.set(survey, purge);
       try {
@@ -103,13 +109,15 @@ export function openPurge(
   };
 }
 
-/** What the archive may lack, if there is one. */
-function unarchived({ topic_name }: TopicSurvey, { arrived, deeper }: PurgeOutcome): string[] {
+/** What the archive may lack, if there is one, and what is in no count. */
+function unarchived({ topic_name, isLimited }: TopicSurvey, { arrived, deeper, tally }: PurgeOutcome): string[] {
+  const hidden = `topic '${topic_name}': at least ${tally.deleted} messages were deleted; those that the plan hid are in no count and no archive`;
   const texts = deeper.map(
     ({ first, last, seen }) =>
       `topic '${topic_name}': a delete call went deeper than the look before it: messages ${first} to ${last} were last looked at ${seen}; ` +
       'what was edited, or moved in between them, since then was deleted without being archived',
   );
+  if (isLimited) texts.push(hidden);
   if (arrived === 0) return texts;
   const came = `topic '${topic_name}': ${arrived} ${arrived === 1 ? 'message' : 'messages'} arrived during the deletion`;
   return [...texts, `${came}; others that arrived during a delete call may have been deleted without being archived`];

@@ -3,9 +3,10 @@ import { commandLine } from '../../core/shell-word.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
-import { nearTopics } from '../../jobs/topic/list-topics.ts';
+import { topicNamesIn } from '../../jobs/topic/near.ts';
 import { surveyTopic, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import type { EarlierPurges } from '../../jobs/topic/topic-archives.ts';
+import { nearNames } from '../../schema/nearest.ts';
 import { foldName } from '../../schema/topic.ts';
 import type { Terminal } from '../context.ts';
 import { channelWord } from './place.ts';
@@ -53,9 +54,10 @@ export async function surveyTopics(
 }
 
 async function notFound(chat: ChatApi, channel: Channel, missing: readonly Doomed[]): Promise<Failure> {
-  const near: string[] = [];
-  for (const { topic_name } of missing) near.push(...(await nearTopics(chat, channel, topic_name)));
-  const names = [...new Set(near)].map((name) => `'${name}'`).join(', ');
+  const known = (await topicNamesIn(chat, channel)) ?? [];
+  const names = [...new Set(missing.flatMap(({ topic_name }) => nearNames(topic_name, known)))]
+    .map((name) => `'${name}'`)
+    .join(', ');
   const earlier = missing.flatMap(({ topic_name, ended }) =>
     ended ? `; the purge of '${topic_name}' that ended ${ended.finished} deleted ${ended.deleted}` : [],
   );

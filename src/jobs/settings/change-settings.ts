@@ -53,9 +53,10 @@ export async function* changeSettings(
         done.push(row);
         const remark = remarks[row.status];
         if (remark !== undefined) note(`${row.name}: ${remark}`);
-        const { name, value_before: old } = row;
-        if (old !== undefined)
-          note(`${name} was ${old}; to put it back: ${commandLine('settings set', [`${name}=${old}`], account)}`);
+        const { name, value_before: old, status } = row;
+        const way = `${name} was ${old}; to put it back: ${commandLine('settings set', [`${name}=${old}`], account)}`;
+        // Before its link is followed nothing is to be put back.
+        if (old !== undefined) note(status === 'confirmation_sent' ? `${name} is still ${old}` : way);
         yield row;
       }
     } catch (cause) {

@@ -79,7 +79,6 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
     idle = standings.sizes.lastTaken > 0 ? 0 : idle + 1;
     if (idle >= maxIdle(purge, end)) throw stuck(purge, ending);
   }
-  left?.(state.left);
   // No call follows this look.
   await keeper?.record({ ...looked.step, there: [] });
 }
@@ -126,7 +125,7 @@ export async function lookAt(
   }
   const ids = pages.flat();
   const step = standings.look({ time, from, ids });
-  state.left = standings.left;
+  state.left = standings.left();
   if (state.last === 'answered') state.last = 'seen';
   return { step, newest: ids.at(-1) ?? 0, pages: pages.length, unkept };
 }

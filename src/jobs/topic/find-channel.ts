@@ -1,12 +1,13 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import type { JsonObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
+import { nearNames } from '../../schema/nearest.ts';
 import { channelsIn } from '../messages/selection.ts';
 import { isOldCopy, refuseIgnored } from '../messages/places.ts';
-import { digitsAreAName, nearChannels } from './near.ts';
+import { digitsAreAName, nearChannels, topicNamesIn } from './near.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
 export interface Channel {
@@ -78,18 +79,34 @@ function isNamedSo({ stream_id, name }: JsonObject, operand: number | string): b
 }
 
 /**
- * Refuses the empty selection of a channel, and of nothing else, of which nothing is visible; a look that fails is skipped.
- * @throws Failure not_found
+ * Why the selection of a channel is empty: a topic that the channel does not have, with the names that come near. Undefined where
+ * nothing explains it; a look that fails is skipped.
+ * @throws Failure not_found for a channel of which nothing is visible
  */
-export async function refuseUnseen(
-  chat: Pick<ChatApi, 'messages' | 'channels'>,
+export async function whyEmpty(
+  chat: Pick<ChatApi, 'messages' | 'channels' | 'topics'>,
   narrow: readonly unknown[],
-): Promise<void> {
-  const channels = channelsIn({ narrow });
-  for (const operand of channels.length === narrow.length ? channels : [])
-    await channelFor(chat, operand).catch((cause: unknown) => {
-      if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'not_found') throw cause;
-    });
+): Promise<string | undefined> {
+  try {
+    for (const operand of channelsIn({ narrow })) {
+      const channel = (await channelFor(chat, operand))?.channel;
+      const known = channel && (await topicNamesIn(chat, channel));
+      for (const topic of known ? topicsIn(narrow) : []) {
+        if (known?.some((name) => isSameName(name, topic))) continue;
+        const near = nearNames(topic, known ?? []).map((name) => `'${name}'`);
+        const names = near.length > 0 ? `; near: ${near.join(', ')}` : '';
+        return `no topic '${topic}' in the channel '${channel?.name ?? operand}'${names}`;
+      }
+    }
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'not_found') throw cause;
+  }
+  return undefined;
+}
+
+function topicsIn(narrow: readonly unknown[]): string[] {
+  const topics = narrow.filter(isObject).filter(({ operator, negated }) => operator === 'topic' && negated !== true);
+  return topics.map(({ operand }) => String(operand));
 }
 
 function unseenChannel(operand: number | string): Failure {

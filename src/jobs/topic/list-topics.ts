@@ -1,6 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { backward, forward } from '../../api/chat/message-pages.ts';
-import { nearNames } from '../../schema/nearest.ts';
+import { forward } from '../../api/chat/message-pages.ts';
 import { foldName, resolvedPrefix } from '../../schema/topic.ts';
 import { isOldCopy, refuseIgnored } from '../messages/places.ts';
 import type { Channel } from './find-channel.ts';
@@ -25,7 +24,9 @@ export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Chann
   const topics = new Map<string, TopicSummary>();
   let isLimited = false;
   let unplaced = 0;
-  for await (const page of forward(chat, queryOf(channel), { anchor: 'oldest' })) {
+  const narrow = [{ operator: 'channel', operand: channel.stream_id }];
+  const query = { narrow, apply_markdown: false, allow_empty_topic_name: true };
+  for await (const page of forward(chat, query, { anchor: 'oldest' })) {
     refuseIgnored(page);
     isLimited ||= page.history_limited;
     const placed = page.messages.filter((message) => !isOldCopy(message));
@@ -40,25 +41,4 @@ export async function listTopics(chat: Pick<ChatApi, 'messages'>, channel: Chann
   }
   const newestFirst = [...topics.values()].sort((one, other) => other.last_timestamp - one.last_timestamp);
   return { topics: newestFirst, isLimited, unplaced };
-}
-
-/** Messages of the channel that are searched for the name of a topic that is not there. */
-const maxSearched = 10_000;
-
-/** The names nearest to that of a topic that is not there, from the newest messages of the channel. */
-export async function nearTopics(
-  chat: Pick<ChatApi, 'messages'>,
-  channel: Channel,
-  topic_name: string,
-): Promise<string[]> {
-  const names = new Map<string, string>();
-  const walk = { anchor: 'newest', limit: maxSearched };
-  for await (const { messages } of backward(chat, queryOf(channel), walk))
-    for (const { subject } of messages) names.set(foldName(String(subject)), String(subject));
-  return nearNames(topic_name, names.values());
-}
-
-function queryOf({ stream_id }: Channel): Parameters<ChatApi['messages']>[0] {
-  const narrow = [{ operator: 'channel', operand: stream_id }];
-  return { narrow, apply_markdown: false, allow_empty_topic_name: true };
 }

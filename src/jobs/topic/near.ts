@@ -62,3 +62,11 @@ export function nearRows<R extends JsonObject>(
   const near = rows.filter((row) => names.includes(String(row[field]))).slice(0, 3);
   return near.length === 0 ? undefined : near.map((row) => `; ${String(row[field])} is ${typed(row)}`).join('');
 }
+
+/** The names of a channel's topics, the one with the newest message first; undefined where the server does not list them. */
+export async function topicNamesIn(
+  chat: Pick<ChatApi, 'topics'>,
+  { stream_id }: { readonly stream_id: number },
+): Promise<string[] | undefined> {
+  return (await chat.topics(stream_id))?.flatMap(({ name }) => (typeof name === 'string' ? [name] : []));
+}

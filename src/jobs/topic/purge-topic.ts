@@ -1,8 +1,14 @@
 import { Failure } from '../../core/failure.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
-import type { LastCall } from './delete-calls.ts';
 import { deleteRounds, lookAt, type Purging, type PurgeWork } from './delete-rounds.ts';
-import { openStandings, statusOf, type Deeper, type PurgeStatus, type StandingCounts } from './standings.ts';
+import {
+  openStandings,
+  statusOf,
+  type Deeper,
+  type LastCall,
+  type PurgeStatus,
+  type StandingCounts,
+} from './standings.ts';
 import type { TopicSurvey } from './survey-topic.ts';
 
 /** What a purge has achieved, at any moment. */
@@ -46,6 +52,8 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
         await lookAt(purge, 'whole');
       } catch (cause) {
         throw inPart(cause, purge);
+      } finally {
+        if (state.wasCalled) purging.left?.(state.left);
       }
     },
     /** The failure of a purge that ended as it did; undefined where all is deleted. */
@@ -53,7 +61,7 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
       const { status, tally } = outcome();
       if (status === 'deleted') return undefined;
       if (tally.elsewhere > 0) return survived(survey, tally, survivors);
-      return status === 'unseen' ? unseen(survey, tally, standings.lastCall) : remaining(purge);
+      return status === 'unseen' ? unseen(survey, tally, standings.lastCall()) : remaining(purge);
     },
   };
 }
@@ -162,7 +170,7 @@ function unseen({ topic_name }: TopicSurvey, tally: StandingCounts, call: LastCa
   return new Failure(
     'incomplete',
     `topic '${topic_name}': ${taken + lost} of ${countOf(tally)} messages are no longer visible to this account, and nothing proves that ` +
-      `they were deleted: ${before || 'they may have been moved out of sight'}${deleted > 0 ? `; ${deleted} were deleted` : ''}`,
+      `they were deleted: ${before || 'they may have been moved out of sight'}${deleted > 0 ? `; at least ${deleted} were deleted` : ''}`,
     {
       hint: 'Look for them with an account that sees more channels. The same command looks again; with --missing-ok it ends the purge.',
       retryable: false,

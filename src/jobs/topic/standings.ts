@@ -1,6 +1,5 @@
 import { countBefore } from '../../core/halving.ts';
 import type { CallEnd, LookStep, PurgeStep } from '../../store/archive/line-file.ts';
-import { isAnswer, openCalls, type LastCall } from './delete-calls.ts';
 
 /**
  * What is known of one message of a purge (docs/apis.md, What a purge knows of a message):
@@ -37,49 +36,30 @@ export interface Deeper {
   readonly seen: string;
 }
 
+/** The last delete call, and how many messages were in the topic before it. */
+export interface LastCall {
+  readonly end: CallEnd;
+  readonly left: number;
+}
+
 /** The standings of a purge's messages; looks and calls change them. */
-export interface Standings {
-  readonly of: ReadonlyMap<number, Standing>;
-  /** The messages that are in the topic as far as the looks have shown, ascending. */
-  readonly there: readonly number[];
+export type Standings = ReturnType<typeof openStandings>;
+
+export function openStandings() {
+  const of = new Map<number, Standing>();
   /** Messages that came into the topic after the survey. */
-  readonly arrived: ReadonlySet<number>;
-  readonly deeper: readonly Deeper[];
+  const arrived = new Set<number>();
+  const deeper: Deeper[] = [];
+  const looks: { readonly time: string; readonly from: number }[] = [];
+  /** The messages that are in the topic as far as the looks have shown, ascending. */
+  const there: number[] = [];
   /**
    * The most messages that went from one look to the next, those of the survey that went before the last look, and the messages of the
    * last whole look.
    */
-  readonly sizes: { readonly mostTaken: number; readonly lastTaken: number; readonly lastWhole: number };
-  readonly lastCall: LastCall | undefined;
-  /** Surveyed messages that are in the topic, as far as the looks have shown. */
-  readonly left: number;
-  /** Messages that were surveyed. */
-  expect(ids: readonly number[]): void;
-  /** Messages that are in the topic if so many have an id of at least `from`. */
-  countWith(count: number, from: number): number;
-  /** Whether among these, the newest of the topic, is none that the last look read: what it had not read may be gone too. */
-  wentDeeper(ids: readonly number[]): boolean;
-  /** Takes what a look read, ascending: all messages of the topic with an id of at least `from`, or of the whole topic. */
-  look(look: { readonly time: string; readonly from: number | null; readonly ids: readonly number[] }): LookStep;
-  /** Messages newer than all of the last look, which came before the call. */
-  came(ids: readonly number[]): void;
-  ended(end: CallEnd): void;
-  /** Messages that a last look found under another name, and those of which it then knows nothing. */
-  found(ids: Iterable<number>, untested: Iterable<number>): void;
-  /** Repeats the steps of an earlier run. */
-  replay(steps: readonly PurgeStep[]): void;
-  counts(): StandingCounts;
-}
-
-export function openStandings(): Standings {
-  const of = new Map<number, Standing>();
-  const arrived = new Set<number>();
-  const deeper: Deeper[] = [];
-  const looks: { readonly time: string; readonly from: number }[] = [];
-  const there: number[] = [];
   const sizes = { mostTaken: 0, lastTaken: 0, lastWhole: 0 };
-  const calls = openCalls();
   let count = 0;
+  const calls = openCalls();
 
   const isThere = (id: number): boolean => of.get(id) === 'there';
   /** A look is followed by another call. */
@@ -101,23 +81,24 @@ export function openStandings(): Standings {
   };
 
   return {
-    ...{ of, there, arrived, deeper, sizes },
-    get lastCall() {
-      return calls.last();
-    },
-    get left() {
-      return there.length - [...arrived].filter(isThere).length;
-    },
-    expect(ids) {
+    ...{ of, there, arrived, deeper, sizes, ended },
+    lastCall: calls.last,
+    /** Surveyed messages that are in the topic, as far as the looks have shown. */
+    left: () => there.length - [...arrived].filter(isThere).length,
+    /** Messages that were surveyed. */
+    expect(ids: readonly number[]): void {
       for (const id of ids) if (!isThere(id)) of.set(id, 'waiting');
       refill(there, ascending([...there, ...ids]));
     },
-    countWith: (count, from) => placeOf(there, from) + count,
-    wentDeeper(ids) {
+    /** Messages that are in the topic if so many have an id of at least `from`. */
+    countWith: (count: number, from: number): number => placeOf(there, from) + count,
+    /** Whether among these, the newest of the topic, is none that the last look read: what it had not read may be gone too. */
+    wentDeeper(ids: readonly number[]): boolean {
       const reached = looks.at(-1)?.from ?? -Infinity;
       return reached > -Infinity && !ids.some((id) => id >= reached && isThere(id));
     },
-    look({ time, from, ids }) {
+    /** Takes what a look read, ascending: all messages of the topic with an id of at least `from`, or of the whole topic. */
+    look({ time, from, ids }: { time: string; from: number | null; ids: readonly number[] }): LookStep {
       const place = from === null ? 0 : placeOf(there, from);
       const { both, first: gone, second: fresh } = compared(there.slice(place), ids);
       const survivor = both.findLast(isThere) ?? -Infinity;
@@ -137,7 +118,8 @@ export function openStandings(): Standings {
       if (from === null) sizes.lastWhole = ids.length;
       return { ...step, there: came, taken, lost };
     },
-    came(ids) {
+    /** Messages newer than all of the last look, which came before the call. */
+    came(ids: readonly number[]): void {
       for (const id of ids) {
         if (!of.has(id)) arrived.add(id);
         of.set(id, 'there');
@@ -145,20 +127,47 @@ export function openStandings(): Standings {
         count += 1;
       }
     },
-    ended,
-    found(ids, untested) {
+    /** Messages that a last look found under another name, and those of which it then knows nothing. */
+    found(ids: Iterable<number>, untested: Iterable<number>): void {
       for (const id of untested) of.set(id, 'lost');
       for (const id of ids) of.set(id, 'elsewhere');
     },
-    replay(steps) {
+    /** Repeats the steps of an earlier run. */
+    replay(steps: readonly PurgeStep[]): void {
       for (const step of steps) {
         if ('call' in step) ended(step.call);
         else change(step, { came: step.there, taken: step.taken, lost: step.lost });
       }
       refill(there, ascending([...of.keys()].filter(isThere)));
     },
-    counts: () => counted(of.values()),
+    counts: (): StandingCounts => counted(of.values()),
   };
+}
+
+/** What calls prove: an answer what went since the look before its call, the first one after a 500 only what had gone before that look. */
+function openCalls() {
+  let last: LastCall | undefined;
+  let gone: 'taken' | 'deleted' | 'lost' = 'taken';
+  let isCrossed = false;
+  return {
+    last: () => last,
+    /** A call after a look that showed so many messages. */
+    ended(end: CallEnd, shown: number): void {
+      last = { end, left: end === 'asked' ? shown : (last?.left ?? shown) };
+      gone = !isAnswer(end) ? 'taken' : isCrossed ? 'lost' : 'deleted';
+      isCrossed = end === 'crossed' || (isCrossed && !isAnswer(end));
+    },
+    /** What becomes of messages that the look after the last call does not show any more. */
+    next(): typeof gone {
+      const standing = gone;
+      gone = 'taken';
+      return standing;
+    },
+  };
+}
+
+function isAnswer(end: CallEnd): boolean {
+  return end === 'whole' || end === 'part';
 }
 
 function counted(standings: Iterable<Standing>): StandingCounts {

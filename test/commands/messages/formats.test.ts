@@ -119,7 +119,7 @@ test('the link of a topic, pasted as a channel, selects that topic', async () =>
   ]);
   service.expect({ method: 'GET', path: '/api/v1/messages', query: { ...newest, narrow } }).reply(200, {
     ...{ result: 'success', msg: '', anchor: 1, found_anchor: true, found_newest: true, found_oldest: true },
-    ...{ history_limited: false, messages: [] },
+    ...{ history_limited: false, messages: [{ id: 256002, subject: 'every shape', stream_id: 31 }] },
   });
   const link = '#narrow/channel/31-bulk/topic/every.20shape/near/256002';
   expect((await run(service, ['messages', 'fetch', '--channel', link])).exitCode).toBe(0);

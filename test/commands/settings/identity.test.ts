@@ -202,7 +202,8 @@ describe('the present address', () => {
     expect(JSON.parse(stdout)).toEqual([
       { name: 'email', value: 'ada@example.com', value_before: own.email, status: 'confirmation_sent' },
     ]);
-    expect(stderr).toContain(`email was ${own.email}; to put it back:\n  chatelaine settings set email=${own.email}`);
+    expect(stderr).toContain(`until the link is followed\nemail is still ${own.email}\n`);
+    expect(stderr).not.toContain('put it back');
   });
 });
 

@@ -436,7 +436,7 @@ describe('requests of their own', () => {
       exitCode: 0,
       stderr:
         'email: a mail with a link goes to the new address; nothing has changed until the link is followed\n' +
-        'email was ada@chat.test; to put it back:\n  chatelaine settings set email=ada@chat.test\n',
+        'email is still ada@chat.test\n',
     });
     expect(JSON.parse(stdout)).toEqual([
       { name: 'old_password', value: '[secret]', status: 'set' },

@@ -500,6 +500,7 @@ describe('a history that the plan limits', () => {
     expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
     expect(JSON.parse(stdout)).toMatchObject([{ messages: 301, deleted: 301 }]);
     expect(stderr).toContain('and older ones that the plan hides');
+    expect(stderr).toContain("topic 'lunch': at least 301 messages were deleted; those that the plan hid");
   });
 
   test('another topic of the channel is not refused', async () => {

@@ -131,7 +131,7 @@ describe('messages that leave the account’s sight', () => {
       row: { messages: 100, deleted: 90, status: 'unseen' },
     });
     expect(error?.message).toContain('10 of 100 messages are no longer visible to this account');
-    expect(error?.message).toContain('90 were deleted');
+    expect(error?.message).toContain('at least 90 were deleted');
   });
 
   test('a move that holds the rows: what goes in the first answered call after a 500 is unseen', async () => {
@@ -200,6 +200,29 @@ describe('messages that leave the account’s sight', () => {
 
     expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 0, row: { deleted: 1000 } });
   });
+
+  test.each(['', ' -q'])(
+    'without a terminal each round says what is left, and the last word is true%s',
+    async (quiet) => {
+      const { server, run } = await watched({
+        messages: topicOf('lunch', idsBetween(1, 300)),
+        deletesPerCall: 100,
+        // Two messages are moved in the third call's time.
+        meanwhile(messages, { path }, calls) {
+          if (path.endsWith('/delete_topic') && calls === 3)
+            for (const row of messages.slice(0, 2)) row.subject = 'renamed';
+        },
+      });
+
+      const { exitCode, lines, error } = await run(quiet);
+
+      expect({ exitCode, alive: server.messages.length }).toEqual({ exitCode: 8, alive: 2 });
+      const rounds = lines.filter((text) => text.includes('messages are left'));
+      const said = [200, 100].map((count) => `topic 'lunch': ${count} of 300 messages are left`);
+      expect(rounds).toEqual(quiet === '' ? said : []);
+      expect(error?.message).toContain('2 of 300 messages were not deleted');
+    },
+  );
 
   test('two purges of one topic: neither counts what only the other one deleted', async () => {
     const { server, run } = await watched({

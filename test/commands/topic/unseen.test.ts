@@ -3,17 +3,35 @@ import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.t
 import { openSandbox } from '../../helpers/run.ts';
 
 describe.each([372, 489])('level %d: a channel of which the account sees nothing', (featureLevel) => {
-  test.each(['topic list clinic-pilot', 'topic list id:4', 'messages fetch --channel clinic-pilot'])(
-    '%s: said, with exit 5 or the words of the server, and no empty list',
-    async (words) => {
-      const { run } = await openSandbox({ featureLevel });
+  test.each([
+    'topic list clinic-pilot',
+    'topic list id:4',
+    'messages fetch --channel clinic-pilot',
+    'messages fetch --channel clinic-pilot --topic rollout',
+    'messages fetch --channel id:4 --topic rollout --all',
+    'messages fetch --channel clinic-pilot --sender 9',
+  ])('%s: said, with exit 5 or the words of the server, and no empty list', async (words) => {
+    const { run } = await openSandbox({ featureLevel });
 
-      const { exitCode, error } = await run(`${words} -o json`);
+    const { exitCode, error } = await run(`${words} -o json`);
 
-      expect([5, 6]).toContain(exitCode);
-      expect(error?.message).toMatch(/clinic-pilot|'4'|id:4|unknown channel/);
-    },
-  );
+    expect([5, 6]).toContain(exitCode);
+    expect(error?.message).toMatch(/clinic-pilot|'4'|id:4|unknown channel/);
+  });
+});
+
+test.each([
+  ['general', 'lunhc', "no topic 'lunhc' in the channel 'general'; near: 'Lunch'\n"],
+  ['general', 'zzzzzzzz', "no topic 'zzzzzzzz' in the channel 'general'\n"],
+  ['general', 'LUNCH', ''],
+])('an empty selection of %s > %s in a pipe says the names that come near', async (channel, topic, said) => {
+  const { run } = await openSandbox();
+  const line = `messages fetch --channel ${channel} --topic ${topic} --sender 12`;
+
+  const none = 'no messages match (a topic is named whole: topic list CHANNEL shows the names)\n';
+  expect(await run(`${line} --no-header`)).toMatchObject({ exitCode: 0, stdout: '', stderr: said + none });
+  expect(await run(`${line} -o ndjson`)).toMatchObject({ exitCode: 0, stdout: '', stderr: said });
+  expect(await run(`${line} -q`)).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
 });
 
 test('an empty selection of a channel that is visible is an empty list', async () => {
@@ -34,6 +52,19 @@ describe('a channel whose messages the plan hides', () => {
 
   test.each(['kitchen', '5'])('topic list %s warns that the plan cuts the history', async (channel) => {
     const { exitCode, stdout, stderr } = await (await hidden()).run(`topic list ${channel} -o json`);
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
+    expect(stderr).toContain('the history is cut by the plan of the organization');
+  });
+
+  test.each([
+    '',
+    ' --topic lunch',
+    ' --topic lunch --all',
+    ' --topic lunch --since 2020-01-01',
+    ' --topic lunch --limit 5',
+  ])('messages fetch --channel kitchen%s warns of it too', async (words) => {
+    const { exitCode, stdout, stderr } = await (await hidden()).run(`messages fetch --channel kitchen${words} -o json`);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
     expect(stderr).toContain('the history is cut by the plan of the organization');

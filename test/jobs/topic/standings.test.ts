@@ -102,7 +102,7 @@ describe('a message counts as deleted only if a look before a call showed it, th
     standings.came([11]);
     call('part');
     look([1, 2, 12]);
-    expect({ arrived: [...standings.arrived], left: standings.left }).toEqual({ arrived: [11, 12], left: 2 });
+    expect({ arrived: [...standings.arrived], left: standings.left() }).toEqual({ arrived: [11, 12], left: 2 });
   });
 });
 
