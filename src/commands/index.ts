@@ -1,6 +1,6 @@
 import type { AnyCommand, NamelessCommand } from './command.ts';
 
-/** The nouns of commands with what those of each have in common, as help groups them; commands without a noun are in the last group. */
+/** The nouns of commands in the groups of help; commands without a noun are in the last one. */
 export const nounGroups: readonly { readonly title: string; readonly nouns: Readonly<Record<string, string>> }[] = [
   {
     title: 'License keys',
@@ -14,7 +14,7 @@ export const nounGroups: readonly { readonly title: string; readonly nouns: Read
     title: 'Team chat',
     nouns: {
       messages: 'Messages of the team chat',
-      archive: 'Messages kept in a folder',
+      archive: 'Copies of messages in a folder',
       topic: 'Topics of the team chat',
       settings: "The chat account's own settings",
       view: 'Navigation views of the team chat',
@@ -24,7 +24,7 @@ export const nounGroups: readonly { readonly title: string; readonly nouns: Read
   { title: 'Credentials', nouns: { auth: 'Stored credentials' } },
   {
     title: 'Sandbox: both services on this machine',
-    nouns: { sandbox: 'Both services on this machine, for trying and testing' },
+    nouns: { sandbox: 'Both services on this machine, for trials and tests' },
   },
   { title: 'Others', nouns: { api: 'Any request to one of the two APIs' } },
 ];
@@ -61,16 +61,12 @@ export const commandTable: readonly CommandEntry[] = [
   entry('license list', 'List licenses', () => import('./license/list-licenses.ts')),
   entry('license view', 'Show one license, or all of one user', () => import('./license/view-license.ts')),
   entry('license edit', 'Change a license in place', () => import('./license/edit.ts')),
-  entry('license retire', 'Make the license of a user who left worthless', () => import('./license/retire.ts')),
-  entry('license history', 'Show what runs on this computer did for licenses', () => import('./license/history.ts')),
-  entry('license undo', 'Put back what a run changed', () => import('./license/undo.ts')),
+  entry('license retire', 'Retire the license of a user who left', () => import('./license/retire.ts')),
+  entry('license history', 'Show what runs on this computer changed', () => import('./license/history.ts')),
+  entry('license undo', 'Undo what a run changed', () => import('./license/undo.ts')),
   entry('license ensure', 'Give a user one license, and print its key', () => import('./license/ensure.ts')),
   entry('license apply', 'Give every user of a file one license', () => import('./license/apply.ts')),
-  entry(
-    'license audit',
-    'Find licenses that should not be as they are',
-    () => import('./license/audit-license-list.ts'),
-  ),
+  entry('license audit', 'Find licenses that are wrong', () => import('./license/audit-license-list.ts')),
   entry(
     'first-activation',
     'Show the license that activated a sensor first',
@@ -85,8 +81,8 @@ export const commandTable: readonly CommandEntry[] = [
   entry('settings list', 'List every setting with its values', () => import('./settings/list-settings.ts')),
   entry('settings describe', 'Explain one setting', () => import('./settings/describe.ts')),
   entry('messages fetch', 'Fetch messages', () => import('./messages/fetch.ts')),
-  entry('archive pull', 'Keep messages in a folder, and bring what is new', () => import('./archive/pull.ts')),
-  entry('archive verify', 'Find what is damaged or missing in an archive', () => import('./archive/verify.ts')),
+  entry('archive pull', 'Copy messages to a folder, and add new ones', () => import('./archive/pull.ts')),
+  entry('archive verify', 'Check an archive for damage', () => import('./archive/verify.ts')),
   entry('archive export', 'Write an archive as NDJSON, CSV, Markdown or HTML', () => import('./archive/export.ts')),
   entry('topic list', 'List the topics of a channel', () => import('./topic/list-topics.ts')),
   entry('topic delete', 'Delete topics with all their messages', () => import('./topic/delete-topic.ts')),
@@ -113,9 +109,9 @@ export const commandTable: readonly CommandEntry[] = [
   entry('api chat', 'Send any request to the chat API', async () => ({
     default: (await import('./api/raw-command.ts')).chat,
   })),
-  entry('sandbox serve', 'Serve both APIs, for trying and testing', () => import('./sandbox/serve.ts')),
-  entry('sandbox reset', "Put the embedded sandbox's sample data back", () => import('./sandbox/reset.ts')),
+  entry('sandbox serve', 'Serve both APIs, for trials and tests', () => import('./sandbox/serve.ts')),
+  entry('sandbox reset', "Restore the embedded sandbox's sample data", () => import('./sandbox/reset.ts')),
   entry('completion', 'Print the completion script of a shell', () => import('./completion.ts')),
   entry('commands', 'Describe every command as data', () => import('./commands.ts')),
-  entry('doctor', 'Find out what is wrong, and what to do', () => import('./doctor.ts')),
+  entry('doctor', 'Check the set-up, and say what to do', () => import('./doctor.ts')),
 ];

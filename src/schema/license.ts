@@ -89,8 +89,8 @@ export const errorFields = ['error', 'errors', 'detail', 'non_field_errors'] as 
 
 /** What the specification says of keys in passing; help, manual and README show it. */
 export const licenseRules =
-  'A license key is for one user of one application: never give the same key to two users, and never build one into the application. ' +
-  'The service limits how often one key can be activated; the number is not published, and its support can change it.';
+  'A license key belongs to one user of one application: never give it to two users, and never build it into the application. ' +
+  'The service limits how often a key can be activated; it does not publish the number, and its support can change it.';
 
 /**
  * A sensor's address as sent: upper-case pairs joined by colons, from 12 or 16 hexadecimal digits.
