@@ -10,7 +10,7 @@ export interface LinePlace {
   readonly words: readonly string[];
   readonly options: Fields;
   /** How the command is written, once it is known; its arguments by the names that commander has. */
-  readonly form?: { readonly synopsis: string; readonly args: Fields };
+  readonly form?: { readonly synopsis: string; readonly args: Fields } | undefined;
 }
 
 /** What the parser found wrong: its code, and its words, which may repeat a value. */
@@ -25,7 +25,9 @@ export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
   const help = `See ${line} --help.`;
   const form = place.form ? `See --help, and write: ${place.form.synopsis}` : help;
   const [quoted = ''] = /(?<=').*(?=')/s.exec(mistake.message) ?? [];
-  const numbers = /Expected (\d+) .*got (\d+)/.exec(mistake.message) ?? [];
+  const [, ...numbers] = /Expected (\d+) .*got (\d+)/.exec(mistake.message) ?? [];
+  // The words of the command are arguments to the parser.
+  const [taken = 0, given = 0] = numbers.map((number) => Number(number) - place.words.length);
   switch (mistake.code) {
     case 'commander.unknownOption':
       return unknownOption(quoted, line, place);
@@ -35,7 +37,7 @@ export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
       return usage(`${place.form?.args[quoted]?.placeholder ?? quoted.toUpperCase()} is required`, form);
     case 'commander.excessArguments':
       return usage(
-        `${line} takes ${countOf(Number(numbers[1]))}; ${numbers[2] ?? 'more'} ${numbers[2] === '1' ? 'was' : 'were'} given`,
+        `${line} takes ${countOf(taken)}; ${given} ${given === 1 ? 'was' : 'were'} given`,
         adviceOf.get(line) ?? form,
       );
     default:
