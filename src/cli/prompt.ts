@@ -44,7 +44,7 @@ async function atTerminal<T>(host: Host, signal: AbortSignal, ask: (input: Input
   return withLock(lock, host, askOnce, { wait: Infinity, signal, what: 'the terminal' });
 }
 
-/** readline's question never settles when its input closes: the closing ends it here (dependencies.md, section 8). */
+/** readline's question never settles when its input closes: the closing ends it here. */
 async function readLine(input: Input, host: Host, question: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input, output: host.stderr });
   const closed = new AbortController();

@@ -49,7 +49,9 @@ export async function respond(exchange: Exchange, fault: SandboxFault | undefine
   if (kind === 'empty') return send(exchange, { ...answer, body: '' });
   if (kind === 'json-garbage') return send(exchange, { ...answer, body: `${answer.body.slice(0, -1)},,` });
   if (kind === 'early' || kind === 'stale-place') return send(exchange, answer);
-  return send(exchange, { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=utf-8' } });
+  if (kind === 'content-type')
+    return send(exchange, { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=utf-8' } });
+  throw new Error(`the fault ${kind} has no branch`);
 }
 
 /** Lets an answer that no request asked for come before that to the next request of the connection. */

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { isWhole, onesFor, seed } from '../helpers/extent.ts';
 import { needs, whereIs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
 import { start } from './program.ts';
@@ -83,39 +84,6 @@ const lines: readonly (readonly [typed: string, args: string])[] = [
   ["chatelaine license view 'a b' --out\tjs\t", '[license][view][a b][--output][json]'],
 ];
 
-describe.each(shells)('$title', (shell) => {
-  describe('is installed', needs(...(shell.name === 'bash' ? [] : [shell.name])), () => {
-    test('completes words, values and files', needs('terminals', 'shell'), async () => {
-      const terminal = await opened(shell);
-      for (const [typed, args] of lines) {
-        terminal.type(`${typed}\r`);
-        await terminal.shows(argumentsAs(args));
-      }
-    });
-
-    test(shell.explains ? 'says what an offer means' : 'lists the words alone', async () => {
-      const terminal = await opened(shell);
-      terminal.type('chatelaine view \t\t');
-      await terminal.shows(shell.explains ? /rename.*Rename a custom navigation view/ : /hide +list +pin +rename/);
-    });
-
-    test(
-      'runs nothing of what was typed, and nothing of the name of a profile',
-      needs('terminals', 'shell'),
-      async () => {
-        const home = furnished();
-        const terminal = await opened({ ...shell, load: `${shell.onlyCompletes ?? ''}${shell.load}` }, home);
-        for (const word of ['$(touch harm)', '`touch harm`', '"$(touch harm)"', '--out=$(touch harm)', '<(touch harm)'])
-          terminal.type(`chatelaine license view ${word} \t${word}\t\u0015`);
-        terminal.type('chatelaine auth use \t\t\u0015');
-        terminal.type('chatelaine auth use pro\t\r');
-        await terminal.shows(/ran: \[auth\]\[use\]\[prod\]/);
-        expect(readdirSync(home)).not.toContain('harm');
-      },
-    );
-  });
-});
-
 /** Titles of snippets that hold what a shell would read as something else. */
 const titles = [
   'One key each',
@@ -128,18 +96,33 @@ const titles = [
 ];
 /** A title as it is begun by hand, with and without a quote. */
 const begun = ['One', 'It', 'tha', 'cos', 'wow', 'rat', 'bac'].flatMap((start, index) =>
-  ['', "'", '"'].map((quote) => [quote + start, titles[index] ?? ''] as const),
+  onesFor(index, ['', "'", '"']).map((quote) => [quote + start, titles[index] ?? ''] as const),
 );
 
-describe.each(shells)('names of a server in $title', (shell) => {
+/** In one shell, since starting it and loading the script cost most. */
+for (const shell of shells)
   test(
-    'are one word each, and nothing in them is run',
+    `${shell.title} completes words, values, files and names of a server, says what an offer means, and runs nothing of them`,
     needs(...(shell.name === 'bash' ? [] : [shell.name]), 'shell', 'terminals'),
     async () => {
       const account = await signedIn(() => ({ body: snippets(titles) }));
       await warmed(account, 'snippet rm ');
-      const load = `${shell.onlyCompletes ?? ''}${shell.load}`;
-      const terminal = await opened({ ...shell, load }, account.home, account.env);
+      const terminal = await opened(shell, account.home, account.env);
+      for (const [typed, args] of linesOf(shell.title === shell.name ? 'script' : 'loading')) {
+        terminal.type(`${typed}\r`);
+        await terminal.shows(argumentsAs(args));
+      }
+
+      terminal.type('chatelaine view \t\t');
+      await terminal.shows(shell.explains ? /rename.*Rename a custom navigation view/ : /hide +list +pin +rename/);
+      terminal.type(`\u0015${shell.onlyCompletes ?? ''}echo bo"und"\r`);
+      await terminal.shows(/bound\r?\n[^]*> /);
+
+      for (const word of ['$(touch harm)', '`touch harm`', '"$(touch harm)"', '--out=$(touch harm)', '<(touch harm)'])
+        terminal.type(`chatelaine license view ${word} \t${word}\t\u0015`);
+      terminal.type('chatelaine auth use \t\t\u0015');
+      terminal.type('chatelaine auth use pro\t\r');
+      await terminal.shows(/ran: \[auth\]\[use\]\[prod\]/);
       for (const [typed, title] of begun) {
         terminal.type(`chatelaine snippet rm ${typed}\t`);
         // fish closes a quote itself when it has one word to offer.
@@ -149,17 +132,21 @@ describe.each(shells)('names of a server in $title', (shell) => {
       expect(readdirSync(account.home)).not.toContain('harm');
     },
   );
-});
 
 describe('bash with the package bash-completion', needs('bash-completion'), () => {
   test('completes the same', needs('terminals'), async () => {
     const terminal = await opened({ ...bash, load: `. ${whereIs('bash-completion') ?? ''}; ${bash.load}` });
-    for (const [typed, args] of lines) {
+    for (const [typed, args] of linesOf('loading')) {
       terminal.type(`${typed}\r`);
       await terminal.shows(argumentsAs(args));
     }
   });
 });
+
+/** All of them where the script itself is tried, and a sample where it is loaded in another way. */
+function linesOf(how: 'script' | 'loading'): typeof lines {
+  return lines.filter((_line, at) => isWhole || how === 'script' || at % 4 === seed % 4);
+}
 
 /** An account of the environment, at a server that answers as the test says. */
 async function signedIn(respond: Respond) {

@@ -2,8 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import stringWidth from 'fast-string-width';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { generalFormats } from '../../src/output/formats.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
+import { onesFor } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { emptyHome, openTerminal, type Ended, type TerminalOptions } from './pty.ts';
 
@@ -175,21 +177,25 @@ test('a dry run shows its request whole on a narrow terminal too', needs('termin
   expect(output.replaceAll(/[\r\n]/g, '')).toContain('{"remote_user":"ada","app_code":4711,"size_allowance":4}');
 });
 
-test.each([60, 120])('on a terminal of %i columns no line is longer', needs('terminals'), async (columns) => {
-  const lines = [
-    'license list',
-    'messages fetch --channel general --limit 40',
-    'first-activation D4:22:CD:00:03:01',
-    'settings list',
-  ];
-  const typed = lines.map((line) => `chatelaine --sandbox ${line}`).join(' && ');
-  const { exitCode, output } = await on(typed, { columns, env: { NO_COLOR: '1' } });
-  const long = output.split('\n').filter((text) => stringWidth(text) > columns);
+test.each(onesFor(0, [60, 120]))(
+  'on a terminal of %i columns no line is longer',
+  needs('terminals'),
+  async (columns) => {
+    const lines = [
+      'license list',
+      'messages fetch --channel general --limit 40',
+      'first-activation D4:22:CD:00:03:01',
+      'settings list',
+    ];
+    const typed = lines.map((line) => `chatelaine --sandbox ${line}`).join(' && ');
+    const { exitCode, output } = await on(typed, { columns, env: { NO_COLOR: '1' } });
+    const long = output.split('\n').filter((text) => stringWidth(text) > columns);
 
-  expect(exitCode).toBe(0);
-  expect(output).toMatch(/physio.*Mara.*color_scheme/s);
-  expect(long).toEqual([]);
-});
+    expect(exitCode).toBe(0);
+    expect(output).toMatch(/physio.*Mara.*color_scheme/s);
+    expect(long).toEqual([]);
+  },
+);
 
 describe('colour', () => {
   const line = 'chatelaine --sandbox license list';
@@ -216,13 +222,12 @@ describe('text of a server', () => {
   const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069]/;
 
   test('moves nothing on a terminal, in no format', needs('terminals'), async () => {
-    const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml'];
-    const { exitCode, output } = await on(formats.map((format) => `${line} -o ${format}`).join(' && '), {
+    const { exitCode, output } = await on(generalFormats.map((format) => `${line} -o ${format}`).join(' && '), {
       columns: 300,
     });
 
     expect(exitCode).toBe(0);
-    expect(output.match(/flash page 12/g)).toHaveLength(formats.length);
+    expect(output.match(/flash page 12/g)).toHaveLength(generalFormats.length);
     expect(obeyed.exec(output)).toBeNull();
   });
 

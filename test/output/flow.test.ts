@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { generalFormats } from '../../src/output/formats.ts';
 import { regardless, type Sink } from '../../src/output/sink.ts';
 import { writeResult } from '../../src/output/write.ts';
 import { failing, look } from './looks.ts';
@@ -41,7 +42,7 @@ function endless(): { rows: AsyncIterable<unknown>; wasEnded: () => boolean } {
 
 describe('when nobody reads any longer', () => {
   test('rows are asked to end, silently', async () => {
-    for (const format of ['ndjson', 'json', 'csv', 'tsv', 'yaml', 'table'] as const) {
+    for (const format of generalFormats) {
       const { rows, wasEnded } = endless();
       const sink = closing(1);
       await writeResult({ many: rows }, look(format), sink);
@@ -137,40 +138,37 @@ test('a row is shown while the next is awaited', async () => {
 describe('memory', () => {
   const count = 100_000;
 
-  test.each(['ndjson', 'json', 'csv', 'tsv', 'yaml', 'table'] as const)(
-    '%s holds little, however slow the sink',
-    async (format) => {
-      const rows = format === 'yaml' ? count / 10 : count;
-      let produced = 0;
-      let received = 0;
-      let held = 0;
-      let pieces = 0;
-      let writing = 0;
-      let mostWriting = 0;
-      async function* source(): AsyncGenerator {
-        for (let id = 0; id < rows; id += 1) {
-          if (id % 1000 === 999) await turn();
-          produced += 1;
-          yield { id, text: 'a text of some fifty characters, which is all it says' };
-        }
+  test.each(generalFormats)('%s holds little, however slow the sink', async (format) => {
+    const rows = format === 'yaml' ? count / 10 : count;
+    let produced = 0;
+    let received = 0;
+    let held = 0;
+    let pieces = 0;
+    let writing = 0;
+    let mostWriting = 0;
+    async function* source(): AsyncGenerator {
+      for (let id = 0; id < rows; id += 1) {
+        if (id % 1000 === 999) await turn();
+        produced += 1;
+        yield { id, text: 'a text of some fifty characters, which is all it says' };
       }
-      const sink: Sink = {
-        async write(text) {
-          writing += 1;
-          mostWriting = Math.max(mostWriting, writing);
-          await turn();
-          writing -= 1;
-          pieces += 1;
-          received += String(text).split('text of some').length - 1;
-          held = Math.max(held, text.length + (produced - received) * 60);
-        },
-      };
-      await writeResult({ many: source() }, look(format), sink);
-      expect(received).toBe(rows);
-      expect(mostWriting).toBe(1);
-      expect(held).toBeLessThan(400_000);
-      expect(pieces).toBeGreaterThan(5);
-      expect(pieces).toBeLessThan(500);
-    },
-  );
+    }
+    const sink: Sink = {
+      async write(text) {
+        writing += 1;
+        mostWriting = Math.max(mostWriting, writing);
+        await turn();
+        writing -= 1;
+        pieces += 1;
+        received += String(text).split('text of some').length - 1;
+        held = Math.max(held, text.length + (produced - received) * 60);
+      },
+    };
+    await writeResult({ many: source() }, look(format), sink);
+    expect(received).toBe(rows);
+    expect(mostWriting).toBe(1);
+    expect(held).toBeLessThan(400_000);
+    expect(pieces).toBeGreaterThan(5);
+    expect(pieces).toBeLessThan(500);
+  });
 });

@@ -9,6 +9,7 @@ import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
+import { isWhole } from '../../helpers/extent.ts';
 
 interface Row {
   readonly remote_user: string;
@@ -443,7 +444,7 @@ describe('faults', () => {
   const writes = 'drop-before:0.05,drop-after:0.05,502:0.03,429:0.02,delay-commit:0.02@3s,cut:0.02';
   const reads = 'drop-before:0.05,502:0.03,429:0.02,cut:0.03';
 
-  test('300 rows through drops, late commits, pages of a proxy and cut answers: one license for each', async () => {
+  test('many rows through drops, late commits, pages of a proxy and cut answers: one license for each', async () => {
     const {
       apply,
       sandbox,
@@ -452,13 +453,14 @@ describe('faults', () => {
       fault: `POST /v1/license/=${writes};PATCH /*=${writes};GET /*=${reads}`,
       number: 7,
     });
-    const names = users(300);
+    const names = users(isWhole ? 300 : 100);
 
     const ran = await apply('-o json', csv(names));
 
-    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({ exitCode: 0, statuses: { created: 300 } });
+    const created = names.length;
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({ exitCode: 0, statuses: { created } });
     expect(held(sandbox, names)).toEqual(each(names));
-    expect(sent().filter(({ fault }) => fault === 'drop-after' || fault === 'delay-commit').length).toBeGreaterThan(5);
+    expect(sent().filter(({ fault }) => fault === 'drop-after' || fault === 'delay-commit').length).toBeGreaterThan(2);
   });
 
   test.each(['drop-after', 'cut', '502-after', '500-after', 'json-garbage', 'delay-commit@3s', 'empty', 'reset-after'])(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { oncePerUser, readRoster, type RosterSource } from '../../../src/store/roster/read-roster.ts';
 import { rosterFields } from '../../../src/schema/license.ts';
+import { isWhole } from '../../helpers/extent.ts';
 import { rowOf, workbookOf, zipOf, type WorkbookParts } from '../../helpers/workbook.ts';
 import { failureOf } from '../place.ts';
 
@@ -177,9 +178,10 @@ describe('a workbook that is read as meant', () => {
     });
   });
 
-  test('with a million rows of which two hold something', async () => {
-    const empty = Array.from({ length: 1_000_000 }, (_, index) => `<row r="${index + 3}" s="1" customFormat="1"/>`);
-    const bytes = workbookOf({ sheets: header + ada + empty.join('') + rowOf(1_000_003, ['grace', 18]) });
+  test('with very many rows of which two hold something', async () => {
+    const count = isWhole ? 1_000_000 : 100_000;
+    const empty = Array.from({ length: count }, (_, index) => `<row r="${index + 3}" s="1" customFormat="1"/>`);
+    const bytes = workbookOf({ sheets: header + ada + empty.join('') + rowOf(count + 3, ['grace', 18]) });
     expect((await read(bytes)).rows).toEqual(good);
   });
 
@@ -274,6 +276,18 @@ const bomb = (
     ...(packing && { packing }),
   });
 const longRow = `<row spans="${'1'.repeat(32_000)}"/>`;
+
+/** 130 MiB, for `npm run test:all` alone. */
+const smallBomb: readonly [string, Buffer, string, string][] = isWhole
+  ? [
+      [
+        'a bomb that says it is small',
+        bomb('xl/worksheets/sheet1.xml', '<worksheet><sheetData>', longRow, 130, { says: { size: 9 } }),
+        'a sheet, or the texts of all, is larger than 128 MiB',
+        'Copy the columns that count into a new workbook.',
+      ],
+    ]
+  : [];
 
 describe('a file that is refused', () => {
   test.each<[string, Buffer, string, string?, Partial<RosterSource>?]>([
@@ -383,12 +397,7 @@ describe('a file that is refused', () => {
       'a sheet, or the texts of all, is larger than 128 MiB',
       'Copy the columns that count into a new workbook.',
     ],
-    [
-      'a bomb that says it is small',
-      bomb('xl/worksheets/sheet1.xml', '<worksheet><sheetData>', longRow, 130, { says: { size: 9 } }),
-      'a sheet, or the texts of all, is larger than 128 MiB',
-      'Copy the columns that count into a new workbook.',
-    ],
+    ...smallBomb,
     [
       'a bomb of text',
       bomb('xl/sharedStrings.xml', '<sst><si><t>', 'a', 3),
