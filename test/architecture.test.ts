@@ -19,7 +19,7 @@ const floors: Readonly<Record<string, number>> = {
 /** The one file that each package is loaded by; yaml writes and reads, and has one for each, as csv has with two packages. */
 const homes: Readonly<Record<string, string | readonly string[]>> = {
   '@inquirer/password': 'cli/prompt.ts',
-  busboy: 'sandbox/multipart.ts',
+  '@fastify/busboy': 'sandbox/multipart.ts',
   chalk: 'output/paint.ts',
   'cli-table3': 'output/grid.ts',
   commander: 'cli/program.ts',

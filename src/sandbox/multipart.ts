@@ -1,4 +1,4 @@
-import busboy from 'busboy';
+import { Busboy } from '@fastify/busboy';
 
 /** The text fields of a multipart form, as far as it is well formed; its files are ignored. */
 export function readMultipart(contentType: string, body: Buffer): Promise<URLSearchParams> {
@@ -7,10 +7,9 @@ export function readMultipart(contentType: string, body: Buffer): Promise<URLSea
     const done = () => resolve(form);
     try {
       const limits = { fieldSize: Infinity, fields: Infinity, parts: Infinity };
-      const parser = busboy({ headers: { 'content-type': contentType }, limits });
+      const parser = new Busboy({ headers: { 'content-type': contentType }, limits });
       parser.on('field', (name, value) => form.append(name, value));
-      parser.on('file', (_name, stream) => void stream.resume());
-      parser.on('close', done).on('error', done);
+      parser.on('finish', done).on('error', done);
       parser.end(body);
     } catch (cause) {
       // The type names no boundary.

@@ -148,7 +148,7 @@ test('licences and a bill of materials name each package that is bundled, with t
   const headings = [...text.matchAll(/^={80}\n((?:\S+ .+ \(.+\)\n)+)\n(?=\S)/gm)];
   const named = headings.flatMap(([, names = '']) => names.trimEnd().split('\n'));
   expect(named.sort()).toEqual([...listed].sort());
-  expect(listed).toEqual(expect.arrayContaining(['busboy 1.6.0 (MIT)', 'streamsearch 1.1.0 (MIT)']));
+  expect(listed).toEqual(expect.arrayContaining(['@fastify/busboy 3.2.6 (MIT)']));
   const compiled = listed.filter((line) => line.includes(', in ')).map((line) => line.replace(/, in (\S+) \S+/, ' $1'));
   expect(compiled).toEqual([
     'jq jq-wasm (MIT)',
