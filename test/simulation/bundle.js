@@ -24,7 +24,7 @@ export async function bundle(name, changes = []) {
     input: here('play.ts'),
     platform: 'node',
     external: /^(?!(conf|atomically|stubborn-fs)$)[^./]/,
-    plugins: [outside, without(changes)],
+    plugins: [outside, sizes, without(changes)],
     onLog: () => undefined,
   });
   await build.write({ file, format: 'esm', codeSplitting: false, sourcemap: true, comments: false });
@@ -36,6 +36,28 @@ export async function bundle(name, changes = []) {
 const outside = {
   name: 'outside',
   resolveId: (source) => (/\/core\/outside\.ts$|^\.\/outside\.ts$/.test(source) ? here('outside.ts') : undefined),
+};
+
+/** Where a size stands that histories make small, and its declaration (sizes.ts). */
+const sized = [
+  ['page', 'schema/messages.ts', 'export const pageSize = 1000;'],
+  ['batch', 'sandbox/chat/channels.ts', 'export const batchSize = 100;'],
+  ['newest', 'jobs/topic/delete-rounds.ts', 'const leastNewest = 5000;'],
+];
+
+/** @type {import('rolldown').Plugin} */
+const sizes = {
+  name: 'sizes',
+  transform(code, id) {
+    const [size] = sized.filter(([, file]) => id.endsWith(`/src/${file}`));
+    if (!size) return undefined;
+    const [name, file, constant = ''] = size;
+    if (!code.includes(constant)) throw new Error(`${file} has no ${constant}`);
+    const variable = /const (\w+)/.exec(constant)?.[1];
+    const setter = `sized('${name}', (size) => (${variable} = size));`;
+    const changed = code.replace(constant, constant.replace('const', 'let'));
+    return { code: `import { sized } from '${here('sizes.ts')}';\n${changed}\n${setter}\n` };
+  },
 };
 
 /**

@@ -1,9 +1,9 @@
-import { judgeChat } from './chat-judges.ts';
 import { account, chatServer, topic, type ChatMishap, type ChatServer, type Deed } from './chat-server.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
 import { deadline, heal, playRuns, type PlannedRun, type Verdict } from './licensing-history.ts';
 import { dispatcherTo } from './network.ts';
 import { closeAll } from './outside.ts';
+import { setSizes, type Sizes } from './sizes.ts';
 
 /** Everything that chance decides of a history, but how long each call takes: that is the seed's. */
 export interface ChatPlan {
@@ -16,6 +16,7 @@ export interface ChatPlan {
   readonly batches?: number;
   readonly mishaps?: readonly ChatMishap[];
   readonly people?: readonly Deed[];
+  readonly sizes?: Sizes;
 }
 
 /** What the judges look at. */
@@ -30,9 +31,16 @@ export interface ChatEnded {
 export const archiveFolder = '/home/ada/archive';
 export const purgeLine = `topic delete general ${topic} --confirm ${topic} --archive ${archiveFolder} -o ndjson`;
 
-/** Plays a history from its beginning to its end. */
-export async function playChat(plan: ChatPlan, trace?: (line: string) => void): Promise<Verdict> {
+type Judge = (ended: ChatEnded) => Pick<Verdict, 'wrongs' | 'limits'>;
+
+/** Plays a history from its beginning to its end; once all is healed, `last` looks at the archive, if there is one. */
+export async function playChat(
+  plan: ChatPlan,
+  judge: Judge,
+  { trace, last }: { readonly trace?: ((line: string) => void) | undefined; readonly last?: string } = {},
+): Promise<Verdict> {
   closeAll();
+  setSizes(plan.sizes);
   const world = new World(plan.seed, trace);
   const computer = new Computer(world, 'vm1');
   const server = chatServer(world, plan);
@@ -46,7 +54,12 @@ export async function playChat(plan: ChatPlan, trace?: (line: string) => void): 
   const runs = await playRuns(world, plan.runs, start);
   server.heal();
   const healed = await heal(world, [...new Set(plan.runs.map(({ line }) => line))], (line) => start(line, 0, {}));
-  const { wrongs, limits } = judgeChat({ plan, server, runs, healed, computer });
+  if (last !== undefined && computer.disk.files().has(`${archiveFolder}/archive.json`)) {
+    const run = start(last, 0, {});
+    await world.time.runUntil(() => !run.isAlive, world.time.now() + 4 * deadline);
+    healed.push([last, [run]]);
+  }
+  const { wrongs, limits } = judge({ plan, server, runs, healed, computer });
   return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
 }
 

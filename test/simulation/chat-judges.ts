@@ -68,14 +68,20 @@ function rowOf({ stdout }: Process): Row | undefined {
   return line === undefined ? undefined : (JSON.parse(line) as Row);
 }
 
-/** What a run said is true of the server at its end. */
-function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<string>): string[] {
-  if (run.state === 'running' || run.state === 'stopped') return [`${name} hangs`];
-  if (run.exit === undefined) return [];
+/** No run hangs, waits beyond its deadline, or has an error of the program. */
+export function endOf(run: Process, name: string): string[] {
+  if (run.isAlive) return [`${name} hangs`];
   const wrongs: string[] = [];
   if (run.exit === 1) wrongs.push(`${name} is exit 1: ${run.stderr}`);
-  if (run.ended !== undefined && run.ended - run.started > deadline + grace)
+  if (run.exit !== undefined && run.ended !== undefined && run.ended - run.started > deadline + grace)
     wrongs.push(`${name} waited ${(run.ended - run.started) / 1000} s, its --deadline is ${deadline / 1000} s`);
+  return wrongs;
+}
+
+/** What a run said is true of the server at its end. */
+function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<string>): string[] {
+  const wrongs = endOf(run, name);
+  if (run.exit === undefined) return wrongs;
   const row = run.line.startsWith('topic delete') ? rowOf(run) : undefined;
   if (!row) return wrongs;
   const { server } = ended;

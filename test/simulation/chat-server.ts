@@ -11,14 +11,20 @@ import { unusedClock } from './licensing-server.ts';
 import type { Reply, Server } from './network.ts';
 
 /** How the server replies to one request. */
-export const chatReplies = ['made', 'dropped', '500', '502', '504', 'nothing', 'cut', '429', 'whole'] as const;
+export const chatReplies = [
+  ...(['made', 'dropped', '500', '502', '504', 'nothing', 'cut', '429', 'whole'] as const),
+  ...(['empty', 'short'] as const),
+] as const;
 export type ChatReplyName = (typeof chatReplies)[number];
 
 /** What befalls one request: the `nth` (from 1) that reads messages, or that deletes. */
 export interface ChatMishap {
   readonly call: 'read' | 'delete';
   readonly nth: number;
-  /** `whole`: nothing is done, and the answer says that the topic is deleted, as after a wait for a move. */
+  /**
+   * Of a deletion: `whole` does nothing, and says that the topic is deleted, as after a wait for a move. Of a page: `empty` has no message
+   * and does not say why, `short` has half of them and says that there are more.
+   */
   readonly reply: ChatReplyName;
   /** When a deletion is carried out, in milliseconds after it arrived; never where there is none. The reply is not earlier. */
   readonly commit?: number;
@@ -26,11 +32,19 @@ export interface ChatMishap {
   readonly batches?: number;
 }
 
-/** What people do meanwhile, at a moment in milliseconds after the beginning. */
+export const deedNames = [
+  ...(['post', 'edit', 'move', 'stale', 'hide', 'back', 'stale-back', 'rename', 'hide-all', 'remove'] as const),
+] as const;
+
+/** What people do meanwhile, so many milliseconds after the beginning, or after a request arrived. */
 export interface Deed {
   readonly at: number;
-  /** `hide`: into a channel that the account cannot read. `stale`: moved, and the cache of the server keeps the old place. */
-  readonly does: 'post' | 'edit' | 'move' | 'stale' | 'hide' | 'back' | 'rename' | 'remove';
+  readonly on?: Pick<ChatMishap, 'call' | 'nth'>;
+  /**
+   * `hide`, `hide-all`: into a channel that the account cannot read. `stale`, `stale-back`: moved out of the topic, or into it, and the cache
+   * of the server keeps the other place.
+   */
+  readonly does: (typeof deedNames)[number];
   /** Of the message, from the oldest at the beginning. */
   readonly nth: number;
 }
@@ -44,8 +58,16 @@ export interface Deletion {
   readonly looked: number;
 }
 
+/** A message from some moment on; without one where it is removed. */
+export interface Version {
+  readonly at: number;
+  readonly message: MessageRecord | undefined;
+}
+
 export interface ChatServer {
   readonly server: Server;
+  /** What each message was, by id, from its first version on. */
+  readonly versions: ReadonlyMap<number, readonly Version[]>;
   readonly state: State;
   /** The messages of the topic at the beginning. */
   readonly first: readonly number[];
@@ -54,7 +76,7 @@ export interface ChatServer {
   readonly unseen: ReadonlyMap<number, number>;
   /** Answered calls to delete: when they were answered. */
   readonly answered: readonly { readonly to: number }[];
-  /** Every later request is answered as it should be. */
+  /** Every later request is answered as it should be, and people are done. */
   heal(): void;
 }
 
@@ -104,9 +126,15 @@ export function chatServer(
   /** When each client asked last for the newest messages, with what is below them; and for what has come since. */
   const looked = new Map<Process, { whole: number; newer: number }>();
   let left = plan.mishaps ?? [];
+  const versions = new Map(state.messages.rows().map((message) => [message.id, [{ at: start, message }] as Version[]]));
+  const keepVersion = (id: number): void => {
+    const before = versions.get(id) ?? [];
+    versions.set(id, [...before, { at: time.now(), message: state.messages.get(id) }]);
+  };
 
   const put = (message: MessageRecord): void => {
     state.messages.put(message.id, message);
+    keepVersion(message.id);
     changed.set(message.id, time.now());
     // Below this level a purge asks for a sample of the ids alone (docs/apis.md, Deleting a topic).
     if (message.subject !== topic && service.level < 300) unseen.set(message.id, time.now());
@@ -121,6 +149,7 @@ export function chatServer(
     post() {
       const id = write(state, 'posted meanwhile', time.now());
       changed.set(id, time.now());
+      keepVersion(id);
       arrived.add(id);
     },
     edit(message) {
@@ -138,15 +167,24 @@ export function chatServer(
       put(moved(message, { stream_id: hiddenId }));
     },
     back: (message) => put(moved(message, { stream_id: channelId, subject: topic })),
+    'stale-back': (message) =>
+      put({
+        ...moved(message, { stream_id: channelId, subject: topic }),
+        cached: { stream_id: channelId, subject: 'elsewhere' },
+      }),
+    'hide-all'() {
+      for (const row of state.messages.rows()) if (row.subject === topic) deeds.hide(row);
+    },
     rename() {
       for (const row of state.messages.rows()) if (row.subject === topic) put(moved(row, { subject: 'renamed' }));
     },
     remove(message) {
       unseen.set(message.id, time.now());
       state.messages.remove(message.id);
+      keepVersion(message.id);
     },
   };
-  for (const { at, does, nth } of plan.people ?? [])
+  const meet = ({ at, does, nth }: Deed): void => {
     time.after(at, () => {
       const message = state.messages.get(first[nth % first.length] ?? 0);
       if (!message) return;
@@ -154,6 +192,9 @@ export function chatServer(
       store.keep();
       world.tell('people', () => `${does} message ${message.id}`);
     });
+  };
+  let people = plan.people ?? [];
+  for (const deed of people) if (!deed.on) meet(deed);
 
   const carryOut = (
     request: Parameters<Server>[0],
@@ -164,12 +205,14 @@ export function chatServer(
     const answer = answerChat({ ...service, deleteBatches: batches }, request);
     store.keep();
     for (const [id, message] of before)
-      if (!state.messages.get(id))
+      if (!state.messages.get(id)) {
+        keepVersion(id);
         deletions.push({
           message,
           changed: changed.get(id) ?? start,
           looked: arrived.has(id) ? lookedAt.newer : lookedAt.whole,
         });
+      }
     world.tell('server', () => `${before.size - state.messages.rows().length} messages are deleted`);
     return answer;
   };
@@ -180,6 +223,7 @@ export function chatServer(
     const nth = (counts.get(call ?? '') ?? 0) + 1;
     counts.set(call ?? '', nth);
     const mishap = left.find((one) => one.call === call && one.nth === nth);
+    for (const deed of people) if (deed.on?.call === call && deed.on?.nth === nth) meet(deed);
     if (call === 'read') {
       const isWhole = request.query.get('anchor') === 'newest' || request.query.get('anchor') === 'oldest';
       const { whole } = looked.get(client) ?? unlooked;
@@ -187,7 +231,8 @@ export function chatServer(
     }
     const name = mishap?.reply ?? 'made';
     if (!isDelete) {
-      reply(replyOf(name, answerChat(service, request)));
+      const made = answerChat(service, request);
+      reply(replyOf(name, made, request.query.get('num_before') === '0'));
       return;
     }
     // What is carried out late has the looks from before it was sent.
@@ -210,16 +255,22 @@ export function chatServer(
       if (isOpen) answer(made);
     });
   };
-  return { server, state, first, deletions, unseen, answered, heal: () => void (left = []) };
+  const heal = (): void => {
+    left = [];
+    people = [];
+  };
+  return { server, state, versions, first, deletions, unseen, answered, heal };
 }
 
 function write(state: State, content: string, now: number): number {
   return addMessage(state, { stream_id: channelId, subject: topic, sender_id: 9, content }, now);
 }
 
-function replyOf(name: ChatReplyName, answer: SandboxAnswer): Reply {
+function replyOf(name: ChatReplyName, answer: SandboxAnswer, isUpward = true): Reply {
   if (name === 'dropped' || name === 'nothing') return { kind: name };
   if (name === 'cut') return { kind: 'cut', answer };
+  if (name === 'empty' || name === 'short')
+    return { kind: 'answer', answer: cutPage(answer, name === 'short', isUpward) };
   if (name === 'made' || name === 'whole') return { kind: 'answer', answer };
   if (name === '429') {
     const body = { result: 'error', msg: 'API usage exceeded rate limit', code: 'RATE_LIMIT_HIT', 'retry-after': 1.5 };
@@ -227,4 +278,14 @@ function replyOf(name: ChatReplyName, answer: SandboxAnswer): Reply {
   }
   if (name === '500') return { kind: 'answer', answer: json(500, { result: 'error', msg: 'Internal server error' }) };
   return { kind: 'answer', answer: proxyPage(Number(name)) };
+}
+
+/** A page with half of its messages, or none, which does not say that it is the last. */
+function cutPage(answer: SandboxAnswer, isHalf: boolean, isUpward: boolean): SandboxAnswer {
+  const page = JSON.parse(answer.body) as { readonly messages?: readonly unknown[] };
+  const { messages = [] } = page;
+  if (answer.status !== 200 || (isHalf && messages.length < 2)) return answer;
+  const half = Math.ceil(messages.length / 2);
+  const left = !isHalf ? [] : isUpward ? messages.slice(0, half) : messages.slice(half);
+  return json(200, { ...page, messages: left, found_newest: false, found_oldest: false });
 }

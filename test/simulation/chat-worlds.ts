@@ -1,6 +1,10 @@
 import { chanceOf, type Chance } from './chance.ts';
-import { playChat, purgeLine, type ChatPlan } from './chat-history.ts';
-import { chatReplies, type ChatMishap, type Deed } from './chat-server.ts';
+import { judgeChat } from './chat-judges.ts';
+import { judgeArchive } from './archive-judges.ts';
+import { archiveFolder, playChat, purgeLine, type ChatPlan } from './chat-history.ts';
+import { chatReplies, deedNames, topic, type ChatMishap, type Deed } from './chat-server.ts';
+import type { Sizes } from './sizes.ts';
+import type { Verdict } from './licensing-history.ts';
 import { fateOf, type SimulatedWorld } from './worlds.ts';
 
 export const purge: SimulatedWorld<ChatPlan> = {
@@ -31,7 +35,7 @@ export const purge: SimulatedWorld<ChatPlan> = {
       for (const commit of [undefined, 0, 2000]) {
         const mishaps = [{ call: 'delete', nth: 1, reply, ...(commit === undefined ? {} : { commit }) } as const];
         const plain = { seed: 1, messages: 3, runs, mishaps };
-        const { calls } = await playChat(plain);
+        const { calls } = await playChat(plain, judgeChat);
         const seconds = isNight ? Array.from({ length: calls[1] ?? 0 }, (_, index) => index + 1) : [undefined];
         for (let at = 1; at <= (calls[0] ?? 0); at += 1)
           for (const how of ['kill', 'power'] as const)
@@ -47,7 +51,7 @@ export const purge: SimulatedWorld<ChatPlan> = {
             }
       }
   },
-  play: playChat,
+  play: (plan, trace) => playChat(plan, judgeChat, { trace }),
 };
 
 function mishapsOf(chance: Chance): ChatMishap[] {
@@ -61,9 +65,80 @@ function mishapsOf(chance: Chance): ChatMishap[] {
   });
 }
 
+/** Half of them right at a request, so that they fall between two. */
 function deedsOf(chance: Chance): Deed[] {
-  const does = ['post', 'edit', 'move', 'stale', 'hide', 'back', 'rename', 'remove'] as const;
-  return Array.from({ length: 1 + chance.below(4) }, () => ({
-    ...{ at: chance.below(3000), does: chance.pick(does), nth: chance.below(60) },
-  }));
+  return Array.from({ length: 1 + chance.below(4) }, () => {
+    const deed = { does: chance.pick(deedNames), nth: chance.below(60) };
+    if (chance.happens(0.5)) return { ...deed, at: chance.below(3000) };
+    const call = chance.pick(['read', 'read', 'delete'] as const);
+    return { ...deed, at: chance.below(60), on: { call, nth: 1 + chance.below(call === 'read' ? 12 : 3) } };
+  });
+}
+
+/** Pages that a small world fills. */
+function sizesOf(chance: Chance): Sizes {
+  return { page: chance.pick([5, 10, 20]), batch: chance.pick([3, 10]), newest: chance.pick([5, 10]) };
+}
+
+const selections = [`--channel general`, `--channel general --topic ${topic}`];
+const forms = ['--both', '--both', '--raw-content', ''];
+
+export const archive: SimulatedWorld<ChatPlan> = {
+  about: 'archive pull, and --recheck: killed and run again, while people post, edit, move, hide, rename and remove',
+  draw(seed) {
+    const chance = chanceOf(seed);
+    const isOn = {
+      kill: chance.happens(0.6),
+      server: chance.happens(0.5),
+      disk: chance.happens(0.15),
+      people: chance.happens(0.8),
+    };
+    const line = pullLine(chance.pick(selections), chance.pick(forms));
+    const runs = Array.from({ length: 1 + chance.below(3) }, (_, index) => ({
+      line: chance.happens(index === 0 ? 0.1 : 0.6) ? `${line} --recheck` : line,
+      ...(index > 0 && chance.happens(0.9) ? { after: index - 1 } : {}),
+      pause: chance.pick([0, 0, 20, 1000, 4000]),
+      fate: fateOf(chance, isOn, 90),
+    }));
+    return {
+      ...{ seed, runs, messages: 1 + chance.below(40), level: chance.pick([489, 489, 372, 256, 200, 150]) },
+      mishaps: isOn.server ? mishapsOf(chance).map((mishap) => ({ ...mishap, call: 'read' as const })) : [],
+      people: isOn.people ? deedsOf(chance).map(atRead) : [],
+      ...(chance.happens(0.5) ? { sizes: sizesOf(chance) } : {}),
+    };
+  },
+  async *whole(isNight) {
+    const line = pullLine('--channel general', '--both');
+    const recheck = `${line} --recheck`;
+    for (const does of deedNames)
+      for (let nth = 1; nth <= 6; nth += 1) {
+        const people = [{ at: 0, does, nth: 1, on: { call: 'read', nth } } as const];
+        const plain = { seed: 1, messages: 3, people, sizes: { page: 2, batch: 100, newest: 5000 } };
+        const runs = [{ line }, { line: recheck, after: 0 }];
+        const { calls } = await playArchive({ ...plain, runs });
+        for (let at = 1; at <= (calls[0] ?? 0); at += isNight ? 1 : 3)
+          for (const how of ['kill', 'power'] as const)
+            yield {
+              ...plain,
+              runs: [
+                { line, fate: { kill: { at, how } } },
+                { line: recheck, after: 0 },
+              ],
+            };
+      }
+  },
+  play: (plan, trace) => playArchive(plan, trace),
+};
+
+function pullLine(selection: string, form: string): string {
+  return `archive pull ${archiveFolder} ${selection} ${form} -o ndjson`.replaceAll(/ +/g, ' ');
+}
+
+function playArchive(plan: ChatPlan, trace?: (line: string) => void): Promise<Verdict> {
+  return playChat(plan, judgeArchive, { trace, last: `archive verify ${archiveFolder} -o ndjson` });
+}
+
+/** There are no calls to delete. */
+function atRead({ on, ...deed }: Deed): Deed {
+  return on ? { ...deed, on: { ...on, call: 'read' } } : deed;
 }

@@ -9,7 +9,7 @@ const { search, seeded, worlds } = (await import(await bundle('test'))) as typeo
 const unlimited = { mostFailing: 3, mostCpuSeconds: Infinity };
 
 /** Histories of seeds in `npm test`; a million in a night. */
-const sizes = { ensure: 200, create: 60, apply: 60, retire: 60, purge: 120 } as const;
+const sizes = { ensure: 200, create: 60, apply: 60, retire: 60, purge: 120, archive: 150 } as const;
 
 test.each(Object.entries(sizes))(
   '%s: in no history of %i does anything happen that no rule allows',
@@ -35,6 +35,22 @@ test('a small purge, each kill of its first run with every reply and moment of i
   const { histories, failing } = await search(world, every(60, world.whole(false)), unlimited);
   expect(failing).toEqual([]);
   expect(histories).toBeGreaterThan(100);
+});
+
+test('a small archive, kills of its first run beside each thing that people do: a 30th of it', async () => {
+  const world = worldOf('archive');
+  const { histories, failing } = await search(world, every(30, world.whole(false)), unlimited);
+  expect(failing).toEqual([]);
+  expect(histories).toBeGreaterThan(50);
+});
+
+test('what a killed pull left without a line is gone once the same pull has found nothing more', async () => {
+  const line = 'archive pull /home/ada/archive --channel general --topic plans --both -o ndjson';
+  const people = [{ does: 'rename', nth: 0, at: 1050 }];
+  for (let at = 40; at < 80; at += 1) {
+    const runs = [{ line, fate: { kill: { at, how: 'kill' } } }];
+    expect((await worldOf('archive').play({ seed: 45, messages: 3, people, runs })).wrongs).toEqual([]);
+  }
 });
 
 test('a message that a last look found elsewhere is not deleted, although the next request of that look failed', async () => {

@@ -3,7 +3,7 @@ import { chanceOf, type Chance } from './chance.ts';
 import type { Fate } from './computer.ts';
 import { playLicensing, type LicensingPlan, type Verdict } from './licensing-history.ts';
 import { replies, type Mishap } from './licensing-server.ts';
-import { purge } from './chat-worlds.ts';
+import { archive, purge } from './chat-worlds.ts';
 
 /** A kind of history; a plan is JSON, which only its world understands. */
 export interface SimulatedWorld<Plan = unknown> {
@@ -233,4 +233,5 @@ export const worlds: Readonly<Record<string, SimulatedWorld>> = {
   apply: erased(apply),
   retire: erased(retire),
   purge: erased(purge),
+  archive: erased(archive),
 };

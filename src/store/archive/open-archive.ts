@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import type { UploadPath } from '../../schema/upload.ts';
+import { remove } from '../disk/files.ts';
 import { partsIn, type ArchiveChange, type Lists } from './archive-lists.ts';
 import {
   writeManifest,
@@ -17,6 +18,7 @@ import { appending, type LineFile, openPurge, type PurgeRecord } from './line-fi
 import {
   archiveForms,
   blankPart,
+  partFileName,
   readPart,
   written,
   type ArchiveForm,
@@ -131,6 +133,9 @@ export function openedArchive(folder: string, opened: Opened): OpenArchive {
     async close() {
       try {
         for (const file of Object.values(lists)) await file.close();
+        // A run that was killed left them, and the selection has nothing more for their part.
+        const leftover = manifest.isComplete ? archiveForms : [];
+        for (const form of leftover) await remove(join(folder, partFileName(form, (parts.at(-1)?.part ?? 0) + 1)));
         await manifest.seal();
       } finally {
         await opened.release();
@@ -145,6 +150,7 @@ function openedManifest(folder: string, { manifest }: Opened) {
   let state = manifest?.state ?? noState;
   const seen = new Map(Object.entries(state.seen));
   let isChanged = false;
+  let isComplete = false;
   const see = (file: string, stamp: string | undefined): void => {
     if (stamp === undefined || seen.get(file) === stamp) return;
     seen.set(file, stamp);
@@ -164,7 +170,12 @@ function openedManifest(folder: string, { manifest }: Opened) {
     },
     mark(next: Pick<ArchiveState, 'complete' | 'checked'>) {
       isChanged ||= !isDeepStrictEqual({ ...state, ...next }, state);
+      isComplete = next.complete ?? isComplete;
       state = { ...state, ...next };
+    },
+    /** Whether this run reached the end of the selection. */
+    get isComplete() {
+      return isComplete;
     },
     isSeen: (file: string, stamp: string | undefined) => stamp !== undefined && seen.get(file) === stamp,
     see,

@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto';
+import type { MessageRecord } from '../../src/sandbox/records.ts';
+import { archiveFolder, type ChatEnded } from './chat-history.ts';
+import { endOf } from './chat-judges.ts';
+import { channelId, topic } from './chat-server.ts';
+import type { Process } from './computer.ts';
+import type { Verdict } from './licensing-history.ts';
+
+interface Part {
+  readonly part: number;
+  readonly ids: readonly number[];
+  readonly rendered?: PartFile;
+  readonly source?: PartFile;
+}
+
+interface PartFile {
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+interface Kept {
+  readonly id: number;
+  readonly content: string;
+  readonly stream_id: number;
+  readonly subject: string;
+}
+
+interface Change {
+  readonly id: number;
+  readonly change: 'edited' | 'moved' | 'gone' | 'back';
+  readonly seen: string;
+  readonly message?: Kept;
+}
+
+/** What the files of the archive say, read as docs/archive-format.md describes them. */
+interface Archive {
+  readonly parts: readonly Part[];
+  readonly source: ReadonlyMap<number, Kept>;
+  readonly rendered: ReadonlyMap<number, Kept>;
+  readonly changes: readonly Change[];
+  readonly wrongs: readonly string[];
+}
+
+/** What no rule allows of a pull, and the documented limits that the history met (docs/archive-format.md). */
+export function judgeArchive(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> {
+  const limits = new Set<string>();
+  const archive = readArchive(ended);
+  const healed = ended.healed.flatMap(([, runs]) => runs);
+  const wrongs = [
+    ...[...ended.runs, ...healed].flatMap((run, index) => [
+      ...endOf(run, `run ${index + 1}`),
+      ...untruths(run, `run ${index + 1}`, archive),
+    ]),
+    ...archive.wrongs,
+    ...inventions(ended, archive, limits),
+    ...gaps(ended, archive, [...ended.runs, ...healed], limits),
+    ...oldNews(ended, archive, limits),
+    ...ended.healed.flatMap(([line, runs]) => unhealed(line, runs, ended, archive, limits)),
+  ];
+  return { wrongs, limits: [...limits] };
+}
+
+function readArchive({ computer: { disk } }: ChatEnded): Archive {
+  const files = disk.files();
+  const linesOf = (name: string): unknown[] => {
+    const text = files.get(`${archiveFolder}/${name}`)?.toString() ?? '';
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line): unknown => JSON.parse(line));
+  };
+  // Of several lines of a part the last one counts.
+  const parts = [...new Map((linesOf('parts.ndjson') as Part[]).map((part) => [part.part, part])).values()];
+  const wrongs: string[] = [];
+  const read = (form: 'source' | 'rendered'): ReadonlyMap<number, Kept> =>
+    new Map(
+      parts.flatMap((part) => {
+        const listed = part[form];
+        if (!listed) return [];
+        const bytes = files.get(`${archiveFolder}/${listed.file}`);
+        if (!bytes || bytes.length !== listed.bytes || hashOf(bytes) !== listed.sha256) {
+          wrongs.push(`${listed.file} is not as its line says`);
+          return [];
+        }
+        const kept = linesOf(listed.file) as Kept[];
+        if (kept.map(({ id }) => id).join() !== part.ids.join())
+          wrongs.push(`${listed.file} has other messages than its line`);
+        return kept.map((message) => [message.id, message] as const);
+      }),
+    );
+  const ids = parts.flatMap((part) => part.ids);
+  if (ids.some((id, at) => id <= (ids[at - 1] ?? 0))) wrongs.push('the ids of the parts do not ascend');
+  return {
+    ...{ parts, source: read('source'), rendered: read('rendered'), wrongs },
+    changes: linesOf('changes.ndjson') as Change[],
+  };
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Each message that is kept is one that the server had, in a version and at a place that it had or showed. */
+function inventions({ server }: ChatEnded, archive: Archive, limits: Set<string>): string[] {
+  const had = (id: number, isSame: (message: MessageRecord) => boolean): boolean =>
+    server.versions.get(id)?.some(({ message }) => message && isSame(message)) ?? false;
+  const isAt = ({ stream_id, subject }: Kept, message: MessageRecord): boolean =>
+    [message, message.cached].some((place) => place?.stream_id === stream_id && place.subject === subject);
+  const untrue = (form: 'content' | 'rendered') => (kept: Kept) =>
+    had(kept.id, (message) => message[form] === kept.content && isAt(kept, message))
+      ? []
+      : [`the archive has message ${kept.id} as it never was: ${kept.content} in ${kept.subject}`];
+  const torn = [...archive.source.values()].flatMap((source) => {
+    const rendered = archive.rendered.get(source.id);
+    const isOne = (message: MessageRecord): boolean => message.content === source.content;
+    if (!rendered || had(source.id, (message) => isOne(message) && message.rendered === rendered.content)) return [];
+    // Two edits of one second have one time.
+    limits.add('edited between the requests of two forms, twice in one second');
+    const times = (server.versions.get(source.id) ?? []).map(({ message }) => message?.last_edit_timestamp);
+    return times.some((time, at) => time !== undefined && time === times[at + 1])
+      ? []
+      : [`the two forms of message ${source.id} are of two versions`];
+  });
+  return [
+    ...[...archive.source.values()].flatMap(untrue('content')),
+    ...[...archive.rendered.values()].flatMap(untrue('rendered')),
+    ...archive.changes.flatMap(({ message }) =>
+      message ? untrue(archive.source.size > 0 ? 'content' : 'rendered')(message) : [],
+    ),
+    ...torn,
+  ];
+}
+
+/** What was in the selection from the first run to the end of one that said 0 is there, in each form. */
+function gaps(ended: ChatEnded, archive: Archive, runs: readonly Process[], limits: Set<string>): string[] {
+  const begun = Math.min(...runs.map(({ started }) => started));
+  const good = runs.filter(({ exit, line }) => exit === 0 && line.startsWith('archive pull'));
+  const last = good.at(-1);
+  if (!last) return [];
+  const isSelected = selectionOf(last.line);
+  const forms = formsOf(last.line);
+  return [...ended.server.versions].flatMap(([id, versions]) => {
+    const stayed = good.findLast(({ started, ended: end = 0 }) => {
+      const until = versions.filter(({ at }) => at <= end);
+      const since = Math.max(begun, versions[0]?.at ?? 0);
+      const before = until.findLast(({ at }) => at <= since);
+      return (
+        since <= started && [before, ...until.filter(({ at }) => at > since)].every((one) => isSelected(one?.message))
+      );
+    });
+    if (!stayed) {
+      if (isSelected(versions.at(-1)?.message) && !archive.parts.some(({ ids }) => ids.includes(id)))
+        limits.add('came into the selection below what was archived');
+      return [];
+    }
+    const lacking = forms.filter((form) => !archive[form].has(id));
+    return lacking.map((form) => `message ${id} was there throughout a run that said 0, and is not archived (${form})`);
+  });
+}
+
+/** After the last recheck without faults the archive knows of each message what the server has. */
+function oldNews(ended: ChatEnded, archive: Archive, limits: Set<string>): string[] {
+  const recheck = ended.healed.flatMap(([, runs]) => runs).findLast(({ line, exit }) => isRecheck(line) && exit === 0);
+  if (!recheck) return [];
+  const form = archive.source.size > 0 ? 'source' : 'rendered';
+  const isOf = (id: number) => (change: Change) => change.id === id;
+  const placeBefore = (id: number): Kept | undefined =>
+    archive.changes.findLast((change) => change.id === id && change.message && !isIn(recheck, change))?.message ??
+    archive[form].get(id);
+  const left = new Set(
+    archive.changes
+      .filter((change) => change.change === 'moved' && isIn(recheck, change))
+      .map(({ id }) => placeOf(placeBefore(id))),
+  );
+  const isSelected = selectionOf(recheck.line);
+  return [...archive[form].values()].flatMap((kept) => {
+    const message = ended.server.versions.get(kept.id)?.at(-1)?.message;
+    const known = archive.changes.findLast((change) => change.id === kept.id && change.message)?.message ?? kept;
+    const last = archive.changes.findLast(isOf(kept.id))?.change;
+    if (message?.stream_id !== channelId)
+      return last === 'gone' ? [] : [`message ${kept.id} is not visible, and a recheck says ${last ?? 'nothing'}`];
+    if (last === 'gone') return [`message ${kept.id} is visible, and a recheck says that it is gone`];
+    if (known.content !== message[form === 'source' ? 'content' : 'rendered'])
+      return [`message ${kept.id} has another text, and a recheck did not record it`];
+    if (placeOf(known) === placeOf(message)) return [];
+    const isMoved =
+      archive.changes.findLast(({ id, change }) => id === kept.id && change !== 'edited')?.change === 'moved';
+    if (isMoved && placeOf(known) === placeOf(message.cached)) return [];
+    const isKnowable = !isSelected(message) || left.has(placeOf(placeBefore(kept.id)));
+    if (placeOf(known) !== placeOf(message.cached) || (isKnowable && !isSelectedCopy(message, isSelected)))
+      return [
+        `message ${kept.id} is in ${message.subject}, and a recheck says ${last ?? 'nothing'} of ${known.subject}`,
+      ];
+    limits.add('an old copy that nothing disproves');
+    return [];
+  });
+}
+
+/** An old copy in its own topic: it is archived as the server shows it. */
+function isSelectedCopy(message: MessageRecord, isSelected: (message: MessageRecord) => boolean): boolean {
+  return isSelected(message) && message.cached !== undefined && message.subject === topic;
+}
+
+function placeOf(place: { readonly stream_id?: number; readonly subject: string } | undefined): string {
+  return place ? `${place.stream_id} ${place.subject}` : '';
+}
+
+function isIn({ started, ended = Infinity }: Process, { seen }: Change): boolean {
+  return started <= Date.parse(seen) && Date.parse(seen) <= ended;
+}
+
+interface Row {
+  readonly messages: number;
+  readonly added: number;
+  readonly edited?: number;
+  readonly moved?: number;
+  readonly gone?: number;
+  readonly back?: number;
+}
+
+/** The counts of a run are those of the files. */
+function untruths(run: Process, name: string, archive: Archive): string[] {
+  const [line] = run.stdout.split('\n').slice(0, -1);
+  if (line === undefined || run.exit !== 0 || !run.line.startsWith('archive pull')) return [];
+  const row = JSON.parse(line) as Row;
+  const kept = archive.parts.reduce((sum, { ids }) => sum + ids.length, 0);
+  const wrongs: string[] = [];
+  if (row.messages > kept || row.added > row.messages)
+    wrongs.push(`${name} says that ${row.messages} are archived, ${row.added} of them new; ${kept} are`);
+  for (const kind of ['edited', 'moved', 'gone', 'back'] as const) {
+    const lines = archive.changes.filter((change) => change.change === kind && isIn(run, change)).length;
+    if (isRecheck(run.line) && row[kind] !== lines)
+      wrongs.push(`${name} says that ${row[kind]} are ${kind}, it recorded ${lines}`);
+  }
+  return wrongs;
+}
+
+/** Once the faults end the same command says 0; and so does the look at every file. */
+function unhealed(
+  line: string,
+  runs: readonly Process[],
+  { server }: ChatEnded,
+  { parts }: Archive,
+  limits: Set<string>,
+): string[] {
+  const last = runs.at(-1);
+  if (last?.exit === 0) return [];
+  const isVisible = server.state.messages.rows().some(({ stream_id }) => stream_id === channelId);
+  if (parts.length === 0 && !isVisible) {
+    limits.add('nothing of the channel was ever visible to a run');
+    return [];
+  }
+  return [
+    `"${line}" still says ${last?.exit ?? 'nothing'} after ${runs.length} runs without faults: ${last?.stderr ?? ''}`,
+  ];
+}
+
+function isRecheck(line: string): boolean {
+  return line.includes('--recheck');
+}
+
+function selectionOf(line: string): (message: MessageRecord | undefined) => boolean {
+  const isOfTopic = line.includes('--topic');
+  return (message) => message?.stream_id === channelId && (!isOfTopic || message.subject === topic);
+}
+
+function formsOf(line: string): readonly ('source' | 'rendered')[] {
+  if (line.includes('--both')) return ['source', 'rendered'];
+  return line.includes('--raw-content') ? ['source'] : ['rendered'];
+}

@@ -1,0 +1,25 @@
+/**
+ * Sizes of the program and the sandbox that a history makes small, so that a world of 60 messages has pages, batches and looks at the newest
+ * messages alone. `bundle.js` puts a call of `sized` beside each of them.
+ */
+export interface Sizes {
+  /** Messages of a page. */
+  readonly page: number;
+  /** Messages that one transaction of the server deletes. */
+  readonly batch: number;
+  /** Messages that a look before a delete call reads at least. */
+  readonly newest: number;
+}
+
+/** What they are outside of a simulation. */
+const usual: Sizes = { page: 1000, batch: 100, newest: 5000 };
+
+const known: [name: keyof Sizes, set: (size: number) => void][] = [];
+
+export function sized(name: keyof Sizes, set: (size: number) => void): void {
+  known.push([name, set]);
+}
+
+export function setSizes(sizes: Sizes = usual): void {
+  for (const [name, set] of known) set(sizes[name]);
+}
