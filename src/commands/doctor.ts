@@ -16,9 +16,7 @@ export default command({
     'With --probe nothing but licensing servers is looked at, by a few lists and one license: how many pages there are and whether the list is whole, the order ' +
       'of rows, a number of licenses, what a filter by user does, signs of old answers, and what of "never two" (chatelaine-never-two(7)) holds there.',
   ],
-  args: {
-    name: { ...profilesArgument, help: 'Profiles to look at (default: all)' },
-  },
+  args: { name: { ...profilesArgument, help: 'Profiles to look at (default: all)' } },
   options: {
     probe: flagField(
       'Of licensing servers: find out by reads alone whether lists are whole and filters honoured, and which promise holds there. The result ' +

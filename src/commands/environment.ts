@@ -27,11 +27,7 @@ export const globalOptions = {
     placeholder: 'semicolon',
     help: 'Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless; with semicolons for one whose decimal sign is a comma',
   },
-  quiet: {
-    kind: 'boolean',
-    short: 'q',
-    help: 'No progress and no notes; of a license, the key alone',
-  },
+  quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; of a license, the key alone' },
   verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },
   trace: flagField('Show requests and answers on stderr, secrets removed'),
   log: textField('FILE', 'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code'),

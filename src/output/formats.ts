@@ -46,10 +46,7 @@ export const formats = {
       const { conversation } = await import('./messages/conversation.ts');
       const { show } = presentation;
       // Each message has its own URL as a field.
-      return reading(conversation(presentation), (row) => ({
-        ...asObject(row, show),
-        url: show.cell?.(row, 'url'),
-      }));
+      return reading(conversation(presentation), (row) => ({ ...asObject(row, show), url: show.cell?.(row, 'url') }));
     },
   },
   html: {},

@@ -36,11 +36,7 @@ export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
   return new Failure(
     kind,
     `${lead[kind] ?? 'the chat server refused the request'}: ${msg ?? `status ${status}`}${details}`,
-    {
-      hint: hintOf(kind, code, msg),
-      http,
-      server: { code, msg },
-    },
+    { hint: hintOf(kind, code, msg), http, server: { code, msg } },
   );
 }
 

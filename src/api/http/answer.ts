@@ -102,10 +102,7 @@ export function foreignBody(answer: Answer, api: string): Failure {
   return new Failure(
     'unavailable',
     `${api} answered ${answer.status} with ${foreignKind(answer)}${words === '' ? '' : `: ${words}`}`,
-    {
-      hint: 'Check the URL of the profile; a proxy or a login page may have answered.',
-      http: answer.http,
-    },
+    { hint: 'Check the URL of the profile; a proxy or a login page may have answered.', http: answer.http },
   );
 }
 
@@ -127,10 +124,7 @@ export function redirected(answer: Answer): Failure {
   return new Failure(
     'rejected',
     `the server redirects${target === undefined ? '' : ` to ${target}`} (${answer.status}); the key is not sent elsewhere and writes are not redirected`,
-    {
-      hint: 'Store the final URL in the profile.',
-      http: answer.http,
-    },
+    { hint: 'Store the final URL in the profile.', http: answer.http },
   );
 }
 

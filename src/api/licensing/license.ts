@@ -101,10 +101,7 @@ export function keyOf({ key, fields }: License): string {
   throw new Failure(
     'unavailable',
     `no field of the license can be recognised as its key; its fields are: ${names === '' ? 'none' : names}`,
-    {
-      hint: 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.',
-      retryable: false,
-    },
+    { hint: 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.', retryable: false },
   );
 }
 

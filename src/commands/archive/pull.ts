@@ -79,10 +79,7 @@ export default command({
 
   fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'channel', 'status'],
 
-  show: {
-    columns: ['folder', 'messages', 'added', 'repaired'],
-    others: 'known',
-  },
+  show: { columns: ['folder', 'messages', 'added', 'repaired'], others: 'known' },
 });
 
 type PullValues = SelectionValues & {

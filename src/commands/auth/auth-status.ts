@@ -9,9 +9,7 @@ export default command({
   about: [
     'Tries every stored profile, and the credentials of the environment; with --sandbox those of the embedded sandbox. Exit code 4 if one is refused.',
   ],
-  args: {
-    name: { ...profilesArgument, help: 'Profiles to check (default: all)' },
-  },
+  args: { name: { ...profilesArgument, help: 'Profiles to check (default: all)' } },
   options: {},
   examples: ['chatelaine auth status'],
 

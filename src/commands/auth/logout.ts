@@ -5,9 +5,7 @@ import type { Accounts, Invocation, Terminal } from '../context.ts';
 
 export default command({
   about: ['Forgets keys on this machine alone: withdraw a key that somebody else may have at its service too.'],
-  args: {
-    name: { kind: 'string', placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' },
-  },
+  args: { name: { kind: 'string', placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' } },
   options: { all: flagField('Every profile; asks first, and needs --yes where nobody can be asked') },
   examples: ['chatelaine auth logout old'],
 

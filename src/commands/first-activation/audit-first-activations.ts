@@ -18,10 +18,7 @@ export default command({
       'another user: who has it now is not known), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +
       'resumes where it stopped.',
   ],
-  input: {
-    title: 'A roster',
-    lines: ['mac_address,remote_user', 'D4:22:CD:00:03:01,ada', 'D4:22:CD:00:03:02,grace'],
-  },
+  input: { title: 'A roster', lines: ['mac_address,remote_user', 'D4:22:CD:00:03:01,ada', 'D4:22:CD:00:03:02,grace'] },
   args: {
     roster: {
       kind: 'string',
@@ -51,12 +48,7 @@ export default command({
     const source = await rosterSource(file, how, context);
     const { rows: sensors, sha256: input } = await readSensors(source, typed, context);
     const identity = context.identityOf(await context.licensingAccount({ app_code: typed }));
-    const header = {
-      job: 'first-activation audit',
-      identity,
-      app_code: typed ?? null,
-      input,
-    };
+    const header = { job: 'first-activation audit', identity, app_code: typed ?? null, input };
     for (const app_code of new Set(sensors.map((sensor) => sensor.app_code)))
       await context.licensingAccount({ app_code: typed, row_app_code: app_code });
     const work = { concurrency, licensing: apiOfEachApp(context, typed) };

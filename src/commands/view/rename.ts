@@ -25,10 +25,7 @@ export default command({
       help: 'A view and its new name',
     },
   },
-  options: {
-    pin: flagField('Pin them too'),
-    hide: flagField('Hide them too'),
-  },
+  options: { pin: flagField('Pin them too'), hide: flagField('Hide them too') },
   examples: ["chatelaine view rename narrow/is/alerted 'My words' --pin"],
 
   dryRun: ['requests'],

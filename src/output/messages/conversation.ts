@@ -92,12 +92,7 @@ export function messageText(): (message: MessageFields) => string {
 }
 
 function clockOf() {
-  const day = new Intl.DateTimeFormat('en-GB', {
-    weekday: 'long',
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-  });
+  const day = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
   const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   return {
     // Versions of Node differ in the commas of a whole date, not in its parts.

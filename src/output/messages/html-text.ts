@@ -36,12 +36,7 @@ const marks = /[\ufdd0-\ufdd5]/g;
 const maxDepth = 40;
 
 function optionsFor(style: TextStyle): HtmlToTextOptions {
-  return {
-    wordwrap: false,
-    limits: { maxDepth, maxInputLength: Infinity },
-    formatters: formatters(style),
-    selectors,
-  };
+  return { wordwrap: false, limits: { maxDepth, maxInputLength: Infinity }, formatters: formatters(style), selectors };
 }
 
 const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
