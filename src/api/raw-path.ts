@@ -1,4 +1,4 @@
-import { Failure, usage } from '../core/failure.ts';
+import { Failure, unless, usage } from '../core/failure.ts';
 import type { Parameters, Path } from './http/call.ts';
 import { joined, path } from './http/request.ts';
 
@@ -42,12 +42,7 @@ export function typedPath(service: Service, typed: string): TypedPath {
 /** The path of a URL that a server names; undefined where it is not one of the API. */
 export function pathBelow(service: Service, pathname: string): Path | undefined {
   if (!pathname.startsWith(`/${prefixes[service]}/`)) return undefined;
-  try {
-    return typedPath(service, pathname).path;
-  } catch (cause) {
-    if (cause instanceof Failure) return undefined;
-    throw cause;
-  }
+  return unless(Failure, () => typedPath(service, pathname).path);
 }
 
 function outside(typed: string, service: Service): Error {
@@ -71,10 +66,5 @@ function decoded(segment: string): string | undefined {
 }
 
 function decodedOnce(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    if (cause instanceof URIError) return undefined;
-    throw cause;
-  }
+  return unless(URIError, () => decodeURIComponent(text));
 }

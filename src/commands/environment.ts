@@ -47,22 +47,16 @@ export const globalOptions = {
     help: 'Ask questions on the terminal, also where standard input is a pipe (default: yes; no where CI is set)',
   },
   yes: {
-    kind: 'boolean',
+    ...flagField('Answer yes where a command asks whether to continue; topic delete wants its --confirm all the same'),
     short: 'y',
-    help: 'Answer yes where a command asks whether to continue; topic delete wants its --confirm all the same',
   },
   dry_run: {
-    kind: 'boolean',
+    ...flagField('Change nothing; show the exact requests that would be sent, with -o curl as lines of curl'),
     short: 'n',
-    help: 'Change nothing; show the exact requests that would be sent, with -o curl as lines of curl',
   },
   profile: {
-    kind: 'string',
-    short: 'p',
-    nonempty: true,
-    placeholder: 'NAME',
-    suggest: 'profiles',
-    help: 'The stored credential to use (default: see auth use)',
+    ...textField('NAME', 'The stored credential to use (default: see auth use)'),
+    ...{ short: 'p', suggest: 'profiles' },
   },
   sandbox: flagField('Run against the embedded sandbox: nothing to start, nothing to sign in to'),
   timeout: {

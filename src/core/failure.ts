@@ -97,6 +97,16 @@ export function labelled<T>(label: string, read: () => T, kind?: FailureKind): T
   }
 }
 
+/** What `read` gives; undefined where it throws an error of that class. */
+export function unless<T>(kind: abstract new (...given: never[]) => Error, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof kind) return undefined;
+    throw cause;
+  }
+}
+
 /** A failure of input: nothing was sent. All problems of one input are named at once. */
 export function usage(problems: string | readonly string[], hint?: string): Failure {
   if (typeof problems === 'string') return new Failure('usage', problems, { hint });

@@ -1,3 +1,5 @@
+import { unless } from './failure.ts';
+
 /** An object of JSON: what it has, nobody promised. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -21,15 +23,15 @@ export function parseJson(text: string): unknown {
   );
 }
 
+/** The value that a text is as JSON; undefined where it is none. */
+export function jsonIn(text: string): { readonly value: unknown } | undefined {
+  return unless(SyntaxError, () => ({ value: parseJson(text) }));
+}
+
 /** `indent` as in JSON.stringify. A value that JSON cannot hold (undefined at the top) is written as null. */
 export function writeJson(value: unknown, indent?: number): string {
   if (value === undefined) return 'null';
-  try {
-    return JSON.stringify(value, undefined, indent);
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
-    return writeMarked(value, indent);
-  }
+  return unless(TypeError, () => JSON.stringify(value, undefined, indent)) ?? writeMarked(value, indent);
 }
 
 /** JSON.stringify refuses a bigint. A replacer makes each value slower, so it is used only where there is one. */

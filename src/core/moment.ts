@@ -1,5 +1,5 @@
 import { parseDuration, type Milliseconds } from './duration.ts';
-import { Failure, usage } from './failure.ts';
+import { Failure, unless, usage } from './failure.ts';
 import { variable, type Environment } from './system.ts';
 
 /** What a local time is read with. */
@@ -124,11 +124,9 @@ function ago(text: string, count: number, unit: string, calendar: Calendar): Mil
 }
 
 function durationOf(text: string, duration: string): Milliseconds {
-  try {
-    return parseDuration(duration);
-  } catch (cause) {
-    throw cause instanceof Failure ? notMoment(text) : cause;
-  }
+  const span = unless(Failure, () => parseDuration(duration));
+  if (span === undefined) throw notMoment(text);
+  return span;
 }
 
 /** The date of a day that has begun: the latest of a weekday. Undefined for any other word. */

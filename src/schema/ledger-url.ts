@@ -1,4 +1,4 @@
-import { usage } from '../core/failure.ts';
+import { unless, usage } from '../core/failure.ts';
 
 /** The parts of a ledger's URL that were written; the others come from a service, the environment and defaults. */
 export interface LedgerUrl {
@@ -53,10 +53,7 @@ function given(name: keyof LedgerUrl, text: string): LedgerUrl {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    if (!(cause instanceof URIError)) throw cause;
-    throw usage('the URL of the ledger has a malformed % escape', 'Write %25 for a percent sign.');
-  }
+  const plain = unless(URIError, () => decodeURIComponent(text));
+  if (plain !== undefined) return plain;
+  throw usage('the URL of the ledger has a malformed % escape', 'Write %25 for a percent sign.');
 }

@@ -1,5 +1,5 @@
 import { usage } from '../core/failure.ts';
-import type { Fields, Values } from './field.ts';
+import { textField, type Fields, type Values } from './field.ts';
 
 /** The fields of a license (docs/apis.md, Licensing answers). */
 export const licenseFields = {
@@ -33,16 +33,13 @@ export type LicenseFields = Values<typeof licenseFields>;
 
 /** The path segment that names a license. */
 export const licenseCode = {
-  kind: 'string',
   required: true,
-  nonempty: true,
-  placeholder: 'CODE',
-  help: 'The license key; - reads it from standard input',
+  ...textField('CODE', 'The license key; - reads it from standard input'),
 } as const;
 
 /** The query of GET /first-activation/ (docs/apis.md, Licensing answers). */
 export const firstActivationFields = {
-  mac_address: { kind: 'string', required: true, nonempty: true, placeholder: 'MAC', help: 'Identifier of the sensor' },
+  mac_address: { required: true, ...textField('MAC', 'Identifier of the sensor') },
   app_code: licenseFields.app_code,
 } as const satisfies Fields;
 

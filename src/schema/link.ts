@@ -1,4 +1,4 @@
-import { usage } from '../core/failure.ts';
+import { unless, usage } from '../core/failure.ts';
 import { isLoopback } from './url.ts';
 import { narrowTerm, type NarrowTerm } from './narrow.ts';
 
@@ -61,12 +61,9 @@ function narrowOfPath(path: string): Link {
 
 /** Zulip's encoding of a part of a link's hash, whose dots are percent signs. @throws Failure usage where it is none */
 function decodeHash(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('.', '%'));
-  } catch (cause) {
-    if (cause instanceof URIError) throw usage('the link is cut or changed: a part of it cannot be decoded');
-    throw cause;
-  }
+  const decoded = unless(URIError, () => decodeURIComponent(text.replaceAll('.', '%')));
+  if (decoded === undefined) throw usage('the link is cut or changed: a part of it cannot be decoded');
+  return decoded;
 }
 
 /** Whether a text is a whole URL, as the address bar of the web app has it. */

@@ -1,5 +1,5 @@
 import { usage } from '../core/failure.ts';
-import type { Field, Values } from './field.ts';
+import { textField, type Field, type Values } from './field.ts';
 import { readLedgerUrl } from './ledger-url.ts';
 import { licenseFields } from './license.ts';
 import { readBaseUrl, readSite } from './url.ts';
@@ -32,12 +32,9 @@ export type Kind = keyof typeof kinds;
 export const accountFields = {
   licensing: {
     base_url: {
-      kind: 'string',
       required: true,
-      nonempty: true,
+      ...textField('URL', 'Licensing: URL of the API, without /v1'),
       read: readBaseUrl,
-      placeholder: 'URL',
-      help: 'Licensing: URL of the API, without /v1',
       question: 'URL of the licensing API:',
       offersLast: true,
       environment: 'Origin and path of the licensing API, without /v1; with a key it is a complete credential',
@@ -52,23 +49,17 @@ export const accountFields = {
   },
   chat: {
     site: {
-      kind: 'string',
       required: true,
-      nonempty: true,
+      ...textField('URL', 'Chat: URL of the organization'),
       read: readSite,
-      placeholder: 'URL',
-      help: 'Chat: URL of the organization',
       question: 'URL of the chat organization:',
       offersLast: true,
       environment: 'URL of the chat organization; with e-mail and key it is a complete credential',
     },
     email: {
-      kind: 'string',
       required: true,
-      nonempty: true,
+      ...textField('E-MAIL', 'Chat: address of the account'),
       read: readEmail,
-      placeholder: 'E-MAIL',
-      help: 'Chat: address of the account',
       question: 'E-mail address of the account:',
       environment: 'E-mail address of the chat account',
     },
@@ -119,12 +110,7 @@ export const credentialFields = {
 export type CredentialValues<K extends Kind> = Values<(typeof credentialFields)[K]>;
 
 /** Run at each use of a profile; its first line is the key. */
-export const keyCommand = {
-  kind: 'string',
-  nonempty: true,
-  placeholder: 'COMMAND',
-  help: 'Run this command at each use; the first line it prints is the key',
-} as const satisfies Field;
+export const keyCommand = textField('COMMAND', 'Run this command at each use; the first line it prints is the key');
 
 interface Stored {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { parseDuration } from '../core/duration.ts';
-import { labelled, usage } from '../core/failure.ts';
+import { labelled, unless, usage } from '../core/failure.ts';
 import { type Field, type Fields, readField } from './field.ts';
 import { nearest, suggestion } from './nearest.ts';
 import { otherWords, removedSettings, settings } from './settings.ts';
@@ -158,9 +158,5 @@ const shortZones: ReadonlySet<string> = new Set('CET EET EST GMT HST MET MST PRC
 /** Today's name of the zone; undefined where the platform does not know it. */
 export function knownZone(text: string): string | undefined {
   if (/^[+-]/.test(text) || (/^[a-z]{3}$/i.test(text) && !shortZones.has(text.toUpperCase()))) return undefined;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
-  } catch {
-    return undefined;
-  }
+  return unless(RangeError, () => new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone);
 }

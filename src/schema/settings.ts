@@ -1,5 +1,10 @@
 import { flagField, type Field, type Fields } from './field.ts';
 
+const text = (help: string) => ({ kind: 'string', nonempty: true, help }) as const;
+const word = <const C extends readonly string[]>(choices: C, help: string, level?: number) =>
+  ({ kind: 'string', choices, help, ...(level === undefined ? {} : { level }) }) as const;
+const number = (max: number, level: number, help: string) => ({ kind: 'integer', min: 1, max, level, help }) as const;
+
 /** A choice that is sent as a number and may be typed by name; the first name of a number is shown. */
 const choice = <const N extends Readonly<Record<string, number>>>(names: N, help: string, level?: number) =>
   ({ kind: 'integer', names, help, ...(level === undefined ? {} : { level }) }) as const satisfies Field;
@@ -17,16 +22,8 @@ const automatic = { automatic: 1, always: 2, never: 3 } as const;
 
 /** Every user setting of PATCH /settings. Strings and secrets go unchanged, others as JSON (docs/apis.md, Settings). */
 export const settings = {
-  full_name: {
-    kind: 'string',
-    nonempty: true,
-    help: 'New display name; ignored where the organization forbids name changes',
-  },
-  email: {
-    kind: 'string',
-    nonempty: true,
-    help: 'New address; takes effect only after the confirmation link sent to it is followed',
-  },
+  full_name: text('New display name; ignored where the organization forbids name changes'),
+  email: text('New address; takes effect only after the confirmation link sent to it is followed'),
   old_password: { kind: 'secret', help: 'Current password (or directory-service password); needed with new_password' },
   new_password: { kind: 'secret', help: 'New password; needs old_password' },
   twenty_four_hour_time: flagField('24-hour time display'),
@@ -52,14 +49,8 @@ export const settings = {
   web_suggest_update_timezone: flagField('Alert when the profile time zone differs from the device', 329),
   fluid_layout_width: flagField('Use the maximum screen width for the center panel'),
   high_contrast_mode: flagField('Reserved for visual-accessibility design variations'),
-  web_font_size_px: { kind: 'integer', min: 1, max: 32767, level: 245, help: 'Primary font size in pixels' },
-  web_line_height_percent: {
-    kind: 'integer',
-    min: 1,
-    max: 32767,
-    level: 245,
-    help: 'Primary line height in percent; 120 means 1.2',
-  },
+  web_font_size_px: number(32767, 245, 'Primary font size in pixels'),
+  web_line_height_percent: number(32767, 245, 'Primary line height in percent; 120 means 1.2'),
   color_scheme: choice({ automatic: 1, dark: 2, light: 3 }, 'Color scheme'),
   enable_drafts_synchronization: flagField(
     'Keep drafts on the server; turning it off deletes all drafts stored there',
@@ -67,36 +58,25 @@ export const settings = {
   ),
   translate_emoticons: flagField('Translate emoticons to emoji in sent messages'),
   display_emoji_reaction_users: flagField('Show names of reacting users instead of counts', 125),
-  default_language: {
-    kind: 'string',
-    nonempty: true,
-    help: 'Language code of the interface and notification e-mails, such as en, de, pt-br',
-  },
-  web_home_view: {
-    kind: 'string',
-    choices: ['recent_topics', 'recent', 'inbox', 'all_messages'],
-    level: 219,
-    help: 'Home view; recent_topics is named recent from level 454, and the word that the server knows is sent',
-  },
+  default_language: text('Language code of the interface and notification e-mails, such as en, de, pt-br'),
+  web_home_view: word(
+    ['recent_topics', 'recent', 'inbox', 'all_messages'],
+    'Home view; recent_topics is named recent from level 454, and the word that the server knows is sent',
+    219,
+  ),
   web_escape_navigates_to_home_view: flagField('The Escape key goes to the home view', 219),
   left_side_userlist: flagField('Users list on the left sidebar in narrow windows'),
-  emojiset: {
-    kind: 'string',
-    choices: ['google', 'google-blob', 'twitter', 'text'],
-    help: 'Emoji set: google (modern), google-blob (classic), twitter, text (plain text)',
-  },
+  emojiset: word(
+    ['google', 'google-blob', 'twitter', 'text'],
+    'Emoji set: google (modern), google-blob (classic), twitter, text (plain text)',
+  ),
   demote_inactive_streams: choice(automatic, 'Demote inactive channels'),
   user_list_style: choice(
     { compact: 1, 'with-status': 2, 'with-avatar': 3, 'with-avatar-and-status': 3 },
     'Style of the user list',
     141,
   ),
-  web_animate_image_previews: {
-    kind: 'string',
-    choices: ['always', 'on_hover', 'never'],
-    level: 275,
-    help: 'When image previews are animated',
-  },
+  web_animate_image_previews: word(['always', 'on_hover', 'never'], 'When image previews are animated', 275),
   web_stream_unreads_count_display_policy: choice(
     { all: 1, 'all-channels': 1, unmuted: 2, 'unmuted-channels-and-topics': 2, none: 3, 'no-channels': 3 },
     'Channels that show a count of unread messages',
@@ -105,29 +85,19 @@ export const settings = {
   hide_ai_features: flagField('Hide AI features in all clients', 350),
   web_left_sidebar_show_channel_folders: flagField("Show the organization's channel folders in the left sidebar", 411),
   web_left_sidebar_unreads_count_summary: flagField('Show the unread-count summary in the left sidebar', 398),
-  timezone: {
-    kind: 'string',
-    nonempty: true,
-    help: 'IANA identifier of the profile time zone; may be stored in canonical form',
-  },
+  timezone: text('IANA identifier of the profile time zone; may be stored in canonical form'),
   enable_stream_desktop_notifications: flagField('Visual desktop notifications for channel messages'),
   enable_stream_email_notifications: flagField('E-mail notifications for channel messages'),
   enable_stream_push_notifications: flagField('Mobile notifications for channel messages'),
   enable_stream_audible_notifications: flagField('Audible desktop notifications for channel messages'),
-  notification_sound: {
-    kind: 'string',
-    nonempty: true,
-    help: 'Name of the sound, such as zulip or ding; none for silence',
-  },
+  notification_sound: text('Name of the sound, such as zulip or ding; none for silence'),
   enable_desktop_notifications: flagField('Visual notifications for direct messages and mentions'),
   enable_sounds: flagField('Audible notifications for direct messages and mentions'),
-  email_notifications_batching_period_seconds: {
-    kind: 'integer',
-    min: 1,
-    max: 604_800,
-    level: 82,
-    help: 'Seconds in which e-mail notifications are gathered',
-  },
+  email_notifications_batching_period_seconds: number(
+    604_800,
+    82,
+    'Seconds in which e-mail notifications are gathered',
+  ),
   enable_offline_email_notifications: flagField('E-mail for direct messages and mentions when offline'),
   enable_offline_push_notifications: flagField('Mobile notification for direct messages and mentions when offline'),
   enable_online_push_notifications: flagField('Mobile notification for direct messages and mentions when online'),
@@ -166,12 +136,11 @@ export const settings = {
     214,
   ),
   automatically_follow_topics_where_mentioned: flagField('Follow topics in which the user is mentioned', 235),
-  resolved_topic_notice_auto_read_policy: {
-    kind: 'string',
-    choices: ['always', 'except_followed', 'never'],
-    level: 385,
-    help: 'Whether notices that a topic was resolved are marked as read',
-  },
+  resolved_topic_notice_auto_read_policy: word(
+    ['always', 'except_followed', 'never'],
+    'Whether notices that a topic was resolved are marked as read',
+    385,
+  ),
   presence_enabled: flagField('Show presence to others when online'),
   enter_sends: flagField('Enter sends the message or saves an edit', 81),
   send_private_typing_notifications: flagField('Send typing notifications in direct messages', 105),

@@ -1,4 +1,4 @@
-import { Failure, usage } from '../core/failure.ts';
+import { Failure, unless, usage } from '../core/failure.ts';
 import { variable, type Environment } from '../core/system.ts';
 
 /** The base URL of a licensing API, without a slash, `/v1`, query or fragment at its end. @throws Failure usage */
@@ -67,12 +67,7 @@ function readUrl(label: string, text: string): URL {
 
 /** A text without percent-encoding; one that is not encoded, such as `100%`, is taken as it is. */
 export function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    if (cause instanceof URIError) return text;
-    throw cause;
-  }
+  return unless(URIError, () => decodeURIComponent(text)) ?? text;
 }
 
 /** Whether a URL's host is this machine by its very name: what is sent there does not leave it. */

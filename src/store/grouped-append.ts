@@ -1,5 +1,5 @@
 import { nextTurn, type FileHandle } from '../core/outside.ts';
-import { recordLine } from './roster/ndjson.ts';
+import { recordLine } from './disk/records.ts';
 
 export type WriteLines = (file: FileHandle, lines: string) => void | Promise<void>;
 

@@ -7,7 +7,7 @@ import { codeOf, openFile, readBytes, replace, storageFailure, syncFolder } from
 import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
 import { groupedAppend, type WriteLines } from './grouped-append.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
-import { isCutBefore, readRecords, recordLine, type Damaged } from './roster/ndjson.ts';
+import { isCutBefore, readRecords, recordLine, type Damaged } from './disk/records.ts';
 
 /** What a journal is about: another schema, job or input has another journal. */
 export type JournalHeader = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { Failure } from '../core/failure.ts';
 import { openFile, remove, storageFailure } from './disk/files.ts';
 import { makePrivateFolder, refuseUnwritable } from './disk/private-folder.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
-import { isCutBefore, readRecords, recordLine } from './roster/ndjson.ts';
+import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
 
 /** The log inside one piece of work. */
 interface OpenLog {

@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import { isTooDeep, parseJson } from '../../core/json.ts';
+import { isTooDeep, jsonIn } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
 
 /** The request as it may be shown in an error, and the status that it was answered with. */
@@ -44,7 +44,7 @@ export class Answer {
 
   /** The body as data, parsed when it is first asked for; undefined where it is no JSON. */
   get body(): unknown {
-    return (this.#parsed ??= { value: this.spool ? undefined : jsonIn(this.text) }).value;
+    return (this.#parsed ??= { value: this.spool ? undefined : jsonIn(this.text)?.value }).value;
   }
 
   /** Makes this the `body`: the caller has read it from the bytes or the spool. */
@@ -61,15 +61,6 @@ export class Answer {
 
 /** One for all bodies; made at the first. */
 let decoder: TextDecoder | undefined;
-
-/** The value that a text is as JSON; undefined where it is no JSON. */
-export function jsonIn(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
 
 export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;

@@ -1,5 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, unless } from '../../core/failure.ts';
 import { variable, type Clock, type Environment } from '../../core/system.ts';
 import type { Send } from './call.ts';
 import { path } from './request.ts';
@@ -22,12 +22,7 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
 
 /** Host and port of that proxy for messages, without its password; undefined where none can be used. */
 function proxyFor(url: string, env: Environment): string | undefined {
-  try {
-    return proxyOf(url, env)?.host;
-  } catch (cause) {
-    if (cause instanceof Failure) return undefined;
-    throw cause;
-  }
+  return unless(Failure, () => proxyOf(url, env)?.host);
 }
 
 /** `host`, `.domain`, `host:port` or `*`, separated by commas or blanks. */

@@ -1,4 +1,4 @@
-import { Failure } from '../../core/failure.ts';
+import { Failure, unless } from '../../core/failure.ts';
 import { type Answer, foreignBody, redirected } from '../http/answer.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { isObject } from '../../core/json.ts';
@@ -49,12 +49,7 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
 
 /** What is answered stays so where the answer cannot be read. */
 function findAnswered(answer: Answer, connection: LicensingConnection): License | undefined {
-  try {
-    return findLicense(answer, connection);
-  } catch (cause) {
-    if (cause instanceof Failure) return undefined;
-    throw cause;
-  }
+  return unless(Failure, () => findLicense(answer, connection));
 }
 
 /** The outcome where the request ended without an answer of the API. */

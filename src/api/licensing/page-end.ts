@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../core/json.ts';
-import { type Answer, jsonIn } from '../http/answer.ts';
+import { isObject, jsonIn, type JsonObject } from '../../core/json.ts';
+import type { Answer } from '../http/answer.ts';
 import { isSaid } from './license-answer.ts';
 
 /** What a page of a list says of the rows after it (docs/exactly-once.md, Whole lists). */
@@ -85,7 +85,7 @@ function headerEntries(headers: Answer['headers']): PageEntry[] {
     const name = plainName(key).replace(/^(x|wp)+/, '');
     if (typeof value !== 'string') return [];
     if (name === 'contentrange') return [{ name, value: rangeTotal(value) }];
-    if (name === 'pagination') return entriesIn(jsonIn(value));
+    if (name === 'pagination') return entriesIn(jsonIn(value)?.value);
     return [{ name: name.replace(/^pagination/, ''), value: ['0', 'false', 'null'].includes(value) ? null : value }];
   });
   return [...linked, ...others];

@@ -1,3 +1,4 @@
+import { jsonIn } from '../../core/json.ts';
 import { asObject } from '../columns.ts';
 import { textOf, type MessageFields } from './message-parts.ts';
 
@@ -35,13 +36,7 @@ const longestItem = 1000;
 /** What is shown of a submessage: its sender, and what it says; nothing where that is no JSON. */
 function eventOf(submessage: unknown) {
   const { content, sender_id: sender } = asObject(submessage) ?? {};
-  let data: MessageFields | undefined;
-  try {
-    data = asObject(JSON.parse(textOf(content)));
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-  }
-  return { data: data ?? {}, sender: textOf(sender) };
+  return { data: asObject(jsonIn(textOf(content))?.value) ?? {}, sender: textOf(sender) };
 }
 
 /** A poll or list while its events are read. What the author alone may do is `own`. */

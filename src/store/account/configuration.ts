@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, jsonIn } from '../../core/json.ts';
 import { renaming } from '../../core/shell-word.ts';
 import { refuseNewer, storageFailure, whenClosed, writePrivate } from '../disk/files.ts';
 import { readPrivate } from '../disk/private-file.ts';
@@ -44,15 +44,10 @@ async function readContent(
 ): Promise<Content | undefined> {
   const text = await readPrivate(path, system, file === 'credentials' ? 0o077 : 0o022);
   if (text === undefined) return {};
-  try {
-    const content: unknown = JSON.parse(text);
-    if (!isObject(content)) return undefined;
-    refuseNewer(path, content['version'], fileVersion);
-    return content;
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
+  const content = jsonIn(text)?.value;
+  if (!isObject(content)) return undefined;
+  refuseNewer(path, content['version'], fileVersion);
+  return content;
 }
 
 /** One file's change inside `changeConfiguration`. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
-import { codeOf, exists, isMissing, storageFailure, openFile, writeWhole } from '../disk/files.ts';
+import { codeOf, exists, ifThere, storageFailure, openFile, writeWhole } from '../disk/files.ts';
 import { folderFailure, makeFolder } from '../disk/private-folder.ts';
 import { acquireLock, type Surroundings } from '../lock/lock.ts';
 import { filesFolder, keptName } from './kept-file.ts';
@@ -51,12 +51,7 @@ export async function refuseOtherFiles(folder: string): Promise<void> {
 
 /** The names in a folder; none where it is missing. @throws Failure config */
 export async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (cause) {
-    if (isMissing(cause)) return [];
-    throw storageFailure(`cannot list the folder ${folder}`, cause);
-  }
+  return (await ifThere(`list the folder ${folder}`, readdir(folder))) ?? [];
 }
 
 /** Bytes at the beginning of a file among which its mark is looked for. */
@@ -104,12 +99,7 @@ async function beginningOf(path: string): Promise<string> {
 /** Whether a path names a folder: it ends with a slash, or a folder is there. */
 export async function isFolder(path: string): Promise<boolean> {
   if (/[/\\]$/.test(path)) return true;
-  try {
-    return (await stat(path)).isDirectory();
-  } catch (cause) {
-    if (isMissing(cause)) return false;
-    throw storageFailure(`cannot look at ${path}`, cause);
-  }
+  return (await ifThere(`look at ${path}`, stat(path)))?.isDirectory() ?? false;
 }
 
 /** Characters that are gathered before they are written. */

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { stat } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject, writeJson } from '../../core/json.ts';
-import { hashOf, readBytes, refuseNewer, writePrivate, isMissing, storageFailure } from '../disk/files.ts';
-import { jsonIn } from '../roster/ndjson.ts';
+import { jsonIn, isObject, writeJson } from '../../core/json.ts';
+import { hashOf, readBytes, refuseNewer, writePrivate, ifThere } from '../disk/files.ts';
 import { archiveForms, type ArchiveForm } from './part.ts';
 
 /** What an archive is of: the content of archive.json (docs/archive-format.md, Manifest). */
@@ -156,13 +155,8 @@ export async function sealedLists(folder: string, before: ArchiveState['lists'])
 
 /** What tells a file from a changed one without reading it; undefined where there is none, or its system gives no inodes. */
 export async function stampOf(path: string): Promise<string | undefined> {
-  try {
-    const { size, mtimeNs, ctimeNs, ino } = await stat(path, { bigint: true });
-    return ino === 0n ? undefined : [size, mtimeNs, ctimeNs, ino].join(' ');
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw storageFailure(`cannot look at ${path}`, cause);
-  }
+  const found = await ifThere(`look at ${path}`, stat(path, { bigint: true }));
+  return found?.ino ? [found.size, found.mtimeNs, found.ctimeNs, found.ino].join(' ') : undefined;
 }
 
 /** What archives of this version lack that were made before the member was added. */

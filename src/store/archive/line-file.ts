@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
 import { open, type FileHandle } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
+import { jsonIn, isObject } from '../../core/json.ts';
 import { readBytes, storageFailure, syncFolder } from '../disk/files.ts';
-import { jsonIn, readRecords, recordLine, type Records } from '../roster/ndjson.ts';
+import { readRecords, recordLine, type Records } from '../disk/records.ts';
 import { linesIn } from './part.ts';
 
 /** A file of JSON lines that only grows. */

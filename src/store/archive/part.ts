@@ -3,7 +3,7 @@ import { JsonElement } from '../../core/json-elements.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
-import { recordLine } from '../roster/ndjson.ts';
+import { recordLine } from '../disk/records.ts';
 
 /** The two forms of a message's text: HTML as the server renders it, and the Markdown that the sender typed. */
 export const archiveForms = ['rendered', 'source'] as const;

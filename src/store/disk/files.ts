@@ -6,15 +6,24 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isWindows, type System } from '../../core/system.ts';
 
+/** What a call of the file system gives; undefined where nothing is at its path. @throws Failure config that it `cannot` */
+export async function ifThere<T>(cannot: string, call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw storageFailure(`cannot ${cannot}`, cause);
+  }
+}
+
 /** @throws Failure config where its folder cannot be read */
 export async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (cause) {
-    if (isMissing(cause)) return false;
-    throw storageFailure(`cannot read ${path}`, cause);
-  }
+  return (
+    (await ifThere(
+      `read ${path}`,
+      access(path).then(() => true),
+    )) ?? false
+  );
 }
 
 /** Replaces a file whole, as `writeWhole` does. */
@@ -125,13 +134,8 @@ export async function readFile(path: string): Promise<Buffer> {
 }
 
 /** The bytes of a file; undefined where there is none. @throws Failure config */
-export async function readBytes(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw storageFailure(`cannot read ${path}`, cause);
-  }
+export function readBytes(path: string): Promise<Buffer | undefined> {
+  return ifThere(`read ${path}`, readFile(path));
 }
 
 /** SHA-256 in hex. */
@@ -141,11 +145,10 @@ export function hashOf(bytes: Uint8Array): string {
 
 /** Deletes a file; one that is not there is no trouble. @throws Failure config naming it */
 export async function remove(path: string): Promise<void> {
-  try {
-    await whenClosed(path, () => unlink(path));
-  } catch (cause) {
-    if (!isMissing(cause)) throw storageFailure(`cannot remove ${path}`, cause);
-  }
+  await ifThere(
+    `remove ${path}`,
+    whenClosed(path, () => unlink(path)),
+  );
 }
 
 /** @throws Failure config for a file that a newer program wrote: this one would lose what it does not know */

@@ -1,8 +1,8 @@
-import { stat, type FileHandle, type Stats } from '../../core/outside.ts';
+import { stat, type Stats } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { codeOf, hasModes, isMissing, openFile, storageFailure } from './files.ts';
+import { codeOf, hasModes, ifThere, openFile, storageFailure } from './files.ts';
 import { isOwnGroupAlone } from './own-group.ts';
 
 /**
@@ -16,18 +16,13 @@ export async function readPrivate(path: string, system: System, forbidden = 0o07
 
 /** As `readPrivate`. */
 export async function readPrivateBytes(path: string, system: System, forbidden = 0o077): Promise<Buffer | undefined> {
-  let file: FileHandle;
-  try {
-    file = await openFile(path);
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw storageFailure(`cannot read ${path}`, cause);
-  }
+  const file = await ifThere(`read ${path}`, openFile(path));
+  if (!file) return undefined;
   try {
     await refuseUnsafe(path, await file.stat(), system, forbidden);
     return await file.readFile();
   } catch (cause) {
-    throw cause instanceof Failure ? cause : storageFailure(`cannot read ${path}`, cause);
+    throw storageFailure(`cannot read ${path}`, cause);
   } finally {
     await file.close();
   }

@@ -3,7 +3,7 @@ import { access, chmod, constants, lstat, mkdir, readdir, stat } from '../../cor
 import { Failure } from '../../core/failure.ts';
 import type { System } from '../../core/system.ts';
 import { shellWord } from '../../core/shell-word.ts';
-import { codeOf, exists, hasModes, storageFailure, isMissing, syncFolder } from './files.ts';
+import { codeOf, exists, hasModes, ifThere, storageFailure, syncFolder } from './files.ts';
 import { foldersOf } from './folders.ts';
 import { isOwnGroupAlone } from './own-group.ts';
 
@@ -103,9 +103,7 @@ export function folderAmongOthers(shared: string, system: System): string {
  */
 export async function refuseUnsafeFolder(folder: string, system: System): Promise<void> {
   if (!hasModes(system)) return;
-  const found = await stat(folder).catch((cause: unknown) => {
-    if (!isMissing(cause)) throw storageFailure(`cannot look at the folder ${folder}`, cause);
-  });
+  const found = await ifThere(`look at the folder ${folder}`, stat(folder));
   if (!found) return;
   if (found.uid !== system.uid && found.uid !== 0) {
     throw new Failure('config', `the folder ${folder} belongs to another user (id ${found.uid})`, {

@@ -8,7 +8,7 @@ import { isOpenAnswer, type OpenAnswer } from '../claims.ts';
 import { isMissing, storageFailure, syncFolder } from '../disk/files.ts';
 import { readPrivateBytes } from '../disk/private-file.ts';
 import { liveOwner, type Owner } from '../disk/owner.ts';
-import { eachRecord, recordLine } from '../roster/ndjson.ts';
+import { eachRecord, recordLine } from '../disk/records.ts';
 
 /** User, and what the last answered POST was answered. */
 export type Answered = readonly [user: string, answer: OpenAnswer];

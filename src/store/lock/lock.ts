@@ -1,3 +1,4 @@
+import { jsonIn } from '../../core/json.ts';
 import { dirname, join } from 'node:path';
 import { access, constants, link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -6,7 +7,6 @@ import type { Clock, System } from '../../core/system.ts';
 import { codeOf, exists, isMissing, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
 import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { jsonIn } from '../roster/ndjson.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
 
 /** What a lock needs to know of the world. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isObject } from '../../core/json.ts';
+import { jsonIn, isObject } from '../../core/json.ts';
 import { appendFileSync, readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
 import { isMissing, storageFailure } from '../disk/files.ts';
@@ -7,7 +7,7 @@ import { foldersOf } from '../disk/folders.ts';
 import { readPrivateBytes } from '../disk/private-file.ts';
 import { makePrivateFolder } from '../disk/private-folder.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
-import { jsonIn, recordLine } from '../roster/ndjson.ts';
+import { recordLine } from '../disk/records.ts';
 
 /** What a run did for a license, for people: of a key the last four characters (docs/exactly-once.md, History). */
 export interface LicenseEvent {

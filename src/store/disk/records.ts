@@ -1,5 +1,5 @@
 import type { Failure } from '../../core/failure.ts';
-import { parseJson, writeJson } from '../../core/json.ts';
+import { jsonIn, writeJson } from '../../core/json.ts';
 
 export interface Records {
   readonly records: readonly unknown[];
@@ -50,14 +50,4 @@ export function isCutBefore(bytes: Buffer, beginning: string): boolean {
 /** One record as its line. */
 export function recordLine(record: unknown): string {
   return `${writeJson(record)}\n`;
-}
-
-/** The value of a line; undefined where it is not JSON. */
-export function jsonIn(line: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: parseJson(line) };
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
 }
