@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createWriteStream, writeFile, type WriteStream } from '../core/outside.ts';
+import { writeFile } from '../core/outside.ts';
 import type { SandboxAddress, ServeOptions } from '../commands/context.ts';
 import { usage, messageOf } from '../core/failure.ts';
 import { behaviourOf } from '../sandbox/serve-options.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { replace } from '../store/disk/files.ts';
+import { openLogFile } from '../store/log-file.ts';
 import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
 import type { Host } from './host.ts';
 
@@ -16,13 +17,13 @@ export async function* serve(
   note: (text: string) => void,
 ): AsyncGenerator<SandboxAddress> {
   const { data, log, ready } = options;
-  const logFile = log === undefined ? undefined : await openLogFile(log, note);
+  const append = log === undefined ? undefined : openLogFile(log, note);
   const persistence = data === undefined ? undefined : await openData(data, host);
   const sandbox = await startSandbox({
     clock: host.clock,
     ...behaviourOf(options),
     log(entry) {
-      logFile?.write(`${JSON.stringify(entry)}\n`);
+      append?.(JSON.stringify(entry));
       const { method, path, status, fault } = entry;
       // As whoever watches the terminal sees it, such as `POST /v1/license/ 201 (drop-after)`.
       if (host.stderr.isTTY) note(`${method} ${path} ${status ?? 'no answer'}${fault === null ? '' : ` (${fault})`}`);
@@ -39,7 +40,6 @@ export async function* serve(
     throw signal.reason;
   } finally {
     await sandbox.close();
-    logFile?.end();
   }
 }
 
@@ -51,19 +51,6 @@ function addressOf({ licensing, chat }: Sandbox): SandboxAddress {
     licensing: { base_url: licensing.base_url, ...app, apps: licensing.apps },
     chat: { site: chat.site, ...account, accounts: chat.accounts },
   };
-}
-
-/** A file that grows by a line for each request. @throws Failure usage where it cannot be written */
-async function openLogFile(file: string, warn: (text: string) => void): Promise<WriteStream> {
-  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
-  try {
-    await once(stream, 'open');
-    stream.once('error', (cause) => warn(`--log: nothing more is written to ${file}: ${cause.message}`));
-    stream.on('error', () => undefined);
-    return stream;
-  } catch (cause) {
-    throw usage(`--log: cannot write ${file}: ${messageOf(cause)}`);
-  }
 }
 
 /** Whoever waits for the file finds it whole or not at all. @throws Failure usage where it cannot be written */

@@ -2,7 +2,7 @@ import { Failure, nameOf } from '../core/failure.ts';
 import { asObject, cellsOf } from '../output/columns.ts';
 import { failureFields } from '../output/errors.ts';
 import type { Show } from '../output/presentation.ts';
-import { openSummaryFile } from '../store/summary-file.ts';
+import { openSummaryFile } from '../store/log-file.ts';
 import { cleaned, type Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
 

@@ -1,9 +1,8 @@
-import { isObject, parseJson } from '../core/json.ts';
+import { isObject, jsonIn } from '../core/json.ts';
 import type { WireEvent } from '../api/http/call.ts';
 import type { GlobalValues } from '../commands/context.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { indented, lineBreak } from '../output/plain.ts';
-import { Failure } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
 import { openLogFile } from '../store/log-file.ts';
 import type { Messages } from './messages.ts';
@@ -92,11 +91,8 @@ function block(first: string, mark: string, headers: Readonly<Record<string, unk
 /** An answer of the licensing API as keys and types: any of its values may be a license key. */
 function sealed(text: string): string {
   if (text.trim() === '') return '';
-  try {
-    return JSON.stringify(typesOf(parseJson(text)));
-  } catch {
-    return `[${text.length} characters that are not JSON]`;
-  }
+  const body = jsonIn(text);
+  return body ? JSON.stringify(typesOf(body.value)) : `[${text.length} characters that are not JSON]`;
 }
 
 function typesOf(value: unknown): unknown {
@@ -108,7 +104,7 @@ function typesOf(value: unknown): unknown {
 
 /**
  * Writes requests, answers, troubles and waits to a file, a JSON object a line: no bodies, headers, secrets or license
- * codes. A log that fails later is given up with a warning: a begun write must go on.
+ * codes.
  * @throws Failure config where the file cannot be written
  */
 export function openLog(
@@ -117,23 +113,16 @@ export function openLog(
   redactor: Pick<Redactor, 'clean'>,
   messages: Pick<Messages, 'warn'>,
 ): (event: WireEvent) => void {
-  const append = openLogFile(path);
-  let isLost = false;
+  const append = openLogFile(path, messages.warn);
   return (event) => {
     const entry = entryOf(event);
-    if (!entry || isLost) return;
+    if (!entry) return;
     const time = new Date(clock.now()).toISOString();
     const texts = Object.entries(entry).map(([name, value]) => [
       name,
       typeof value === 'string' ? redactor.clean(value) : value,
     ]);
-    try {
-      append(JSON.stringify({ time, ...Object.fromEntries(texts) }));
-    } catch (cause) {
-      isLost = true;
-      if (!(cause instanceof Failure)) throw cause;
-      messages.warn(cause.message);
-    }
+    append(JSON.stringify({ time, ...Object.fromEntries(texts) }));
   };
 }
 

@@ -6,7 +6,6 @@ export {
   appendFileSync,
   constants,
   createReadStream,
-  createWriteStream,
   fstat,
   fstatSync,
   fsyncSync,
@@ -17,7 +16,6 @@ export {
   readSync,
   writeSync,
   type Stats,
-  type WriteStream,
 } from 'node:fs';
 export {
   access,

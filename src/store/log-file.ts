@@ -1,37 +1,67 @@
-import { constants, openSync, writeSync } from '../core/outside.ts';
+import { constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from '../core/outside.ts';
 import { usage } from '../core/failure.ts';
 import { storageFailure } from './disk/files.ts';
 
-/** Adds one line before it returns. @throws Failure where that would fail or wait; a part of the line may be written */
-type AppendLine = (line: string) => void;
-
 /**
- * A log that lines are added to: of this user alone (mode 0600) where it is new, while a file that is there keeps its mode. Not synced: a
- * power cut may lose the last lines.
- * @throws Failure usage for `-`, which would be a file of that name; config where it cannot be written, unavailable where the disk is full
+ * A log: the function that it returns adds a line at once. Not synced: a power cut may lose the last lines. A log that
+ * fails later is given up with a warning, since what is logged must go on.
+ * @throws Failure usage for `-`, which would be a file of that name; config or unavailable where it cannot be written
  */
-export function openLogFile(path: string): AppendLine {
+export function openLogFile(path: string, warn: (text: string) => void): (line: string) => void {
   if (path === '-') throw usage('--log - names no file', 'Name one; /dev/stderr is standard error.');
-  const file = opened(path);
+  const file = opened(path, constants.O_WRONLY | constants.O_APPEND, `cannot write the log ${path}`);
+  let isLost = false;
   return (line) => {
+    if (isLost) return;
     try {
       const bytes = Buffer.from(`${line}\n`);
       for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
     } catch (cause) {
-      throw storageFailure(`the log ${path} ends here`, cause);
+      isLost = true;
+      warn(storageFailure(`the log ${path} ends here`, cause).message);
     }
   };
 }
 
 /**
- * Open until the process ends: a reader of a named pipe reads to its end then. Never blocking: a pipe that nobody reads would hold the
- * process where neither a signal nor `--deadline` ends it.
+ * A file whose text is replaced as a whole, each time by a longer one. The writer is synced, and throws Failure config
+ * where it cannot write, unavailable where the disk is full.
+ * @throws Failure usage for what is no regular file, and for one that is no summary; config where it cannot be opened
  */
-function opened(path: string): number {
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+export function openSummaryFile(path: string): (text: string) => void {
+  const cannot = `cannot write the summary ${path}`;
+  const file = opened(path, constants.O_RDWR, cannot);
+  refuseOther(path, file);
+  return (text) => {
+    const bytes = Buffer.from(`${text}\n`);
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at, at);
+      ftruncateSync(file, bytes.length);
+      fsyncSync(file);
+    } catch (cause) {
+      throw storageFailure(cannot, cause);
+    }
+  };
+}
+
+/**
+ * Open until the process ends: a reader of a named pipe reads to its end then. Of this user alone where it is new; a file
+ * that is there keeps its mode. Never blocking: neither a signal nor `--deadline` would end a wait for a reader.
+ */
+function opened(path: string, flags: number, cannot: string): number {
   try {
-    return openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+    return openSync(path, flags | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
   } catch (cause) {
-    throw storageFailure(`cannot write the log ${path}`, cause);
+    throw storageFailure(cannot, cause);
   }
+}
+
+/** The roster may have been named, or the JSON of another program, which may begin with a command as well. */
+function refuseOther(path: string, file: number): void {
+  const isFile = fstatSync(file).isFile();
+  const start = Buffer.alloc(100);
+  const text = isFile ? start.toString('utf8', 0, readSync(file, start, 0, start.length, 0)) : '';
+  if (isFile && (text === '' || /^\{\s*"command":\s*(null|"[^"]*"),\s*"outcome":/.test(text))) return;
+  const fault = isFile ? 'holds something else than a summary' : 'is no regular file';
+  throw usage(`--summary ${path} ${fault}`, 'Name a new file, or the summary of an earlier run, which is replaced.');
 }
