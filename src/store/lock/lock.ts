@@ -1,6 +1,6 @@
-import { jsonIn } from '../../core/json.ts';
 import { dirname, join } from 'node:path';
 import { access, constants, link, open, stat, writeFile, type FileHandle, type Stats } from '../../core/outside.ts';
+import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
