@@ -5,6 +5,7 @@ import { Failure } from '../core/failure.ts';
 import type { System } from '../core/system.ts';
 import { realAlarm, realClock } from './clock.ts';
 import type { Host, Output } from './host.ts';
+import { maybeTerminal } from './launch/early.ts';
 import { main } from './main.ts';
 import { processTerminal } from './terminal.ts';
 
@@ -142,6 +143,8 @@ function signals(): Readonly<Record<string, Failure>> {
     SIGINT: new Failure('cancelled', 'interrupted'),
     SIGTERM: new Failure('terminated', 'ended by SIGTERM'),
     ...(process.platform === 'win32' ? { SIGBREAK: new Failure('terminated', 'ended by Ctrl-Break') } : {}),
-    ...(isatty(0) || isatty(2) ? { SIGHUP: new Failure('hangup', 'the terminal was closed') } : {}),
+    ...([0, 2].some((stream) => maybeTerminal(stream) && isatty(stream))
+      ? { SIGHUP: new Failure('hangup', 'the terminal was closed') }
+      : {}),
   };
 }

@@ -72,7 +72,7 @@ test('TAB loads the launcher and a program of its own, in which are tables and n
   expect(files).toEqual(['bin/chatelaine.cjs', 'dist/complete.cjs']);
   expect(packages).toEqual([]);
   expect(modules.filter((name) => !/^(core|schema|cli\/completion)\//.test(name))).toEqual([
-    'cli/launch/make-folder.ts',
+    'cli/launch/early.ts',
     'output/plain.ts',
     'store/disk/folders.ts',
   ]);
@@ -171,6 +171,8 @@ test('a request over plain HTTP loads none of the larger modules of Node', async
     'timers/promises',
     'os',
     'perf_hooks',
+    'assert',
+    'tty',
   ])
     expect(loaded).not.toContain(`NativeModule ${name}`);
 });

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import { variable } from '../../core/system.ts';
 import { readName } from '../../schema/narrow.ts';
 import { foldersOf, namesFile } from '../../store/disk/folders.ts';
-import { makeFolder } from '../launch/make-folder.ts';
+import { makeFolder } from '../launch/early.ts';
 import type { LineReading, Offer } from './reading.ts';
 
 /** Names of stored profiles, and what the chat server knows (docs/apis.md, Names at TAB); none where that fails. */

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder } from './early.ts';
 
 /** V8's code cache of a program text (docs/architecture.md, Code cache). Without it the program starts slower. */
 interface CodeCache {

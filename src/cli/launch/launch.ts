@@ -1,7 +1,8 @@
-import { readFileSync, fstatSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileFunction, Script } from 'node:vm';
 import { cacheFolder, openCodeCache } from './code-cache.ts';
+import { maybeTerminal } from './early.ts';
 
 /** What the launcher calls of the program. */
 interface Program {
@@ -87,21 +88,11 @@ function chunkIn(file: string): Chunk {
 export function helpText(dist: string, argv: readonly string[]): string | undefined {
   const last = argv.at(-1);
   if (last !== '--help' && last !== '-h') return undefined;
-  if (maybeTerminal() && process.stdout.isTTY && process.stdout.columns < 80) return undefined;
+  if (maybeTerminal(1) && process.stdout.isTTY && process.stdout.columns < 80) return undefined;
   const texts = readFileSync(join(dist, 'help.txt'), 'utf8');
   const head = `\f${argv.slice(0, -1).join(' ')}\n`;
   const begin = texts.indexOf(head);
   if (begin < 0) return undefined;
   const end = texts.indexOf('\f', begin + 1);
   return texts.slice(begin + head.length, end < 0 ? undefined : end);
-}
-
-/** False for files, pipes and the null device: process.stdout, which knows for sure, takes milliseconds to make. */
-function maybeTerminal(): boolean {
-  try {
-    const output = fstatSync(1);
-    return output.isCharacterDevice() && output.rdev !== statSync('/dev/null').rdev;
-  } catch {
-    return true;
-  }
 }

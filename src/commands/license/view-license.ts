@@ -1,8 +1,7 @@
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
-import { licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
-import { codeForm, phoneCode } from '../../schema/phone-code.ts';
+import { codeForm, phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, licensesOf, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
