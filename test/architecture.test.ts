@@ -170,7 +170,7 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
     'cli/completion/completion-process.ts',
     'cli/completion/names.ts',
     'cli/launch/launch.ts',
-    'cli/terminal.ts',
+    'cli/process.ts',
     'core/read.ts',
     'store/disk/own-group.ts',
     'store/disk/owner.ts',

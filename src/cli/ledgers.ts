@@ -1,12 +1,14 @@
 import { defaultTimeout } from '../api/http/attempt.ts';
-import type { Accounts, ConfiguredLedger, Ledgers } from '../commands/context.ts';
-import { Failure, labelled } from '../core/failure.ts';
+import type { Accounts, ConfiguredLedger, Ledgers, Disk } from '../commands/context.ts';
+import { Failure, labelled, orWarn } from '../core/failure.ts';
 import { variableWithText } from '../core/system.ts';
 import type { LicensingProfile } from '../schema/profile.ts';
 import { jointClaims } from '../store/joint-claims.ts';
 import type { LicensingCredential } from '../store/account/credentials.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
+import { randomBytes } from '../core/outside.ts';
+import type { AppendHistory } from '../store/record/history.ts';
 import type { Running } from './values.ts';
 
 const variableName = 'CHATELAINE_LEDGER';
@@ -93,4 +95,40 @@ async function profileInUse(accounts: Accounts, named: string | undefined): Prom
   const name = named ?? (await profiles.defaults()).licensing;
   const profile = name === undefined ? undefined : await profiles.find(name);
   return profile?.kind === 'licensing' ? profile : undefined;
+}
+
+/** What this run tells of licenses, and what earlier ones told; its code is loaded when it is used. */
+export function historyOf(
+  command: string,
+  { identityOf }: Pick<Accounts, 'identityOf'>,
+  { host, options, messages }: Running,
+): Pick<Disk, 'history' | 'recorder'> {
+  let name: string | undefined;
+  // Drawn where it is used: node:crypto is no part of a plain list.
+  const run = (): string => (name ??= runName());
+  const warned = new Set<string>();
+  const warnOnce = (text: string): void => {
+    if (!warned.has(text)) messages.warn(text);
+    warned.add(text);
+  };
+  let opened: Promise<AppendHistory> | undefined;
+  const open = async (): Promise<AppendHistory> =>
+    (await import('../store/record/history.ts')).openHistory({ run: run(), command }, host);
+  return {
+    history: async () => (await import('../store/record/history.ts')).readHistory(host.system),
+    recorder: (credential) => ({
+      run: run(),
+      async record(event) {
+        if (options.dry_run) return;
+        const append = await (opened ??= open());
+        await orWarn(append(identityOf(credential), event), warnOnce, 'license history lacks what this run does');
+      },
+    }),
+  };
+}
+
+/** Four signs that nobody mistakes for one another when they are read out. */
+function runName(): string {
+  const signs = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+  return [...randomBytes(4)].map((byte) => signs[byte % signs.length] ?? '').join('');
 }

@@ -1,13 +1,13 @@
 import { homedir, hostname, tmpdir } from 'node:os';
 import { Duplex } from 'node:stream';
-import { isatty } from 'node:tty';
+import { isatty, ReadStream } from 'node:tty';
 import { Failure } from '../core/failure.ts';
 import type { System } from '../core/system.ts';
+import { openSync, readFileSync } from '../core/outside.ts';
 import { realAlarm, realClock } from './clock.ts';
 import type { Host, Output } from './host.ts';
 import { maybeTerminal } from './launch/early.ts';
 import { main } from './main.ts';
-import { processTerminal } from './terminal.ts';
 
 /** Runs the program in this process, for the launcher. `keepCode` writes the code cache after all work. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
@@ -147,4 +147,33 @@ function signals(): Readonly<Record<string, Failure>> {
       ? { SIGHUP: new Failure('hangup', 'the terminal was closed') }
       : {}),
   };
+}
+
+/** The terminal that this process was started from, whatever its streams are. */
+const processTerminal: Host['terminal'] = {
+  get group() {
+    return groups()?.own ?? process.ppid;
+  },
+  isForeground() {
+    const known = groups();
+    return known ? known.own === known.foreground : isatty(0) || isatty(1);
+  },
+  open() {
+    // A console of Windows serves all streams; elsewhere standard input may be another terminal, or at its end.
+    if (process.platform === 'win32')
+      return isatty(0) ? process.stdin : new ReadStream(openSync('\\\\.\\CONIN$', 'r+'));
+    return new ReadStream(openSync('/dev/tty', 'r+'));
+  },
+};
+
+/** The group of this process, and that in the foreground of its terminal; undefined where there is no /proc. */
+function groups(): { readonly own: number; readonly foreground: number } | undefined {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'latin1');
+    // Behind the name, which may hold anything: state, parent, group, session, terminal, its group in the foreground.
+    const [, , own, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { own: Number(own), foreground: Number(foreground) };
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,4 @@
-import { asObject, columnsOf } from './columns.ts';
+import { asObject, columnsOf, cellsOf, cellText } from './columns.ts';
 import {
   arrange,
   drawGrid,
@@ -9,15 +9,12 @@ import {
   type Cell,
   type ColumnSize,
 } from './grid.ts';
-import type { Formatter, Presentation } from './presentation.ts';
-import { cellOf, cellReader } from './table-values.ts';
+import type { Formatter, Presentation, Show } from './presentation.ts';
+import { plain } from './plain.ts';
 import { displayWidth, shorten } from './width.ts';
 
 /** Rows that decide the widths. */
 const heldRows = 200;
-
-/** Columns that say what became of a row. */
-const answers: ReadonlySet<string> = new Set(['status', 'change']);
 
 /** What a table needs of heavier modules; absent where the presentation does not need it. */
 interface TableParts {
@@ -125,7 +122,7 @@ function columnSizes(
       untruncated: show.untruncated?.includes(name) ?? false,
       constant: values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown),
       empty: values.every(({ shown }) => shown === ''),
-      answer: answers.has(name),
+      answer: name === 'status' || name === 'change',
       priority,
     };
   });
@@ -181,9 +178,7 @@ function columnWriter({ names, head, sizes, arrangement, room }: ColumnPlan, fol
 }
 
 /** With less room beside its name, a value goes below it. */
-const minColumns = 20;
-
-const gap = 2;
+const [minColumns, gap] = [20, 2];
 
 /** Rows as records: a field a line, values wrapped, an empty line between records. `width`: columns, 0 for unknown. */
 function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableWriter {
@@ -206,4 +201,49 @@ function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableW
       .map((line) => `${line.trimEnd()}\n`)
       .join('');
   return { first: (rows) => rows.map(record).join('\n'), next: (row) => `\n${record(row)}` };
+}
+
+/** Reads the cells of a row for people: dates in local time, messages as plain text. */
+function cellReader(
+  show: Show<unknown>,
+  messageText: ((message: Readonly<Record<string, unknown>>) => string) | undefined,
+  paintOf?: (status: string) => Cell['paint'],
+) {
+  const read = (value: unknown, column: string, row: unknown): Cell => {
+    const { as: shape, empty = '' } = show.layout?.[column] ?? {};
+    if (shape === 'message' && messageText) return cellOf(messageText(asObject(row, show) ?? {}));
+    const moment = show.untruncated?.includes(column) ? undefined : momentOf(value, shape);
+    if (moment) return cellOf(localText(moment), 'fixed');
+    if (paintOf && column === 'status' && typeof value === 'string') return { ...cellOf(value), paint: paintOf(value) };
+    const isFixed = ['number', 'bigint', 'boolean'].includes(typeof value);
+    return cellOf(value === '' ? empty : cellText(value), isFixed ? 'fixed' : 'flowing');
+  };
+  return (row: unknown, columns: readonly string[]): readonly Cell[] =>
+    cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
+}
+
+/** A text as a cell. Each cell is made here: spreading one object into the next takes longer than all the rest. */
+function cellOf(text: string, kind: 'fixed' | 'flowing' = 'flowing'): Cell {
+  const shown = plain(text);
+  return { shown, width: displayWidth(shown), fixed: kind === 'fixed' };
+}
+
+/** The moment of a text of RFC 3339 with time and offset, or of seconds; undefined for any other value. */
+function momentOf(value: unknown, shape: string | undefined): Date | undefined {
+  const isTime = typeof value === 'string' && rfc3339.test(value);
+  const date = isTime
+    ? new Date(value)
+    : shape === 'seconds' && typeof value === 'number'
+      ? new Date(value * 1000)
+      : undefined;
+  return date && !Number.isNaN(date.getTime()) ? date : undefined;
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** As `2026-03-01 13:05` in the reader's zone, by Date: a formatter takes 10 ms to make. */
+function localText(date: Date): string {
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }

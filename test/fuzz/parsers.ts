@@ -3,7 +3,7 @@ import { pageEnd } from '../../src/api/licensing/page-end.ts';
 import { formatDuration, parseDuration } from '../../src/core/duration.ts';
 import { Failure } from '../../src/core/failure.ts';
 import { elementsOf } from '../../src/core/json-elements.ts';
-import { readerOf } from '../../src/core/json-reader.ts';
+import { readerOf } from '../../src/api/licensing/long-list.ts';
 import { parseJson, writeJson } from '../../src/core/json.ts';
 import { momentText, parseMoment } from '../../src/core/moment.ts';
 import { htmlReader } from '../../src/output/messages/html-text.ts';

@@ -1,6 +1,6 @@
-import { isObject } from '../../core/json.ts';
-import { readerOf, type JsonRun } from '../../core/json-reader.ts';
+import { isObject, parseJson } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
+import { sign } from '../../core/json-syntax.ts';
 
 /** An array of a long page. */
 interface LongArray {
@@ -50,4 +50,111 @@ async function* elementsAt(spool: Pick<Spool, 'read'>, index: number | undefined
   const reader = readerOf();
   for await (const chunk of spool.read())
     for (const run of reader.read(chunk)) if (run.index === index) yield run.elements;
+}
+
+/** Elements of an array that follow one another; integers beyond 2^53 are `bigint`. */
+interface JsonRun {
+  /** The member that the array is; undefined: the document is the array. */
+  readonly array: string | undefined;
+  /** The place of that member in the document, from 0 on: of two members of one name the last counts. */
+  readonly index: number;
+  readonly elements: readonly unknown[];
+}
+
+/** Reads a document in chunks, and hands out the elements of each array that is the document or a member of it. */
+interface JsonReader {
+  /**
+   * The elements that are complete, at least one run for each array.
+   * @throws SyntaxError where they are not JSON, and for more than 16 MiB of one element, or of what is beside the
+   * arrays
+   */
+  read(chunk: Uint8Array): readonly JsonRun[];
+  /** The document, once it is read, with an empty array in place of each. @throws SyntaxError where it is not JSON */
+  rest(): unknown;
+}
+
+const mostBegun = 16 * 1024 * 1024;
+
+/** It looks only for the signs between which the platform can parse a piece, and for quotation marks. */
+export function readerOf(): JsonReader {
+  let rest = '';
+  let begun: Uint8Array[] = [];
+  let begunLength = 0;
+  let [isString, isEscape, isMembers] = [false, false, false];
+  let [depth, index] = [0, 0];
+  let array: { readonly name: string | undefined; readonly depth: number; isEmpty: boolean } | undefined;
+
+  /** What was begun, and these bytes behind it. */
+  const textWith = (bytes: Uint8Array): string => {
+    const text = Buffer.concat([...begun, bytes]).toString('utf8');
+    begun = [];
+    begunLength = 0;
+    return text;
+  };
+  const runOf = ({ name, isEmpty }: NonNullable<typeof array>, text: string, end: 'array' | 'element'): JsonRun => {
+    const elements: unknown = parseJson(`[${text}]`);
+    if (!Array.isArray(elements) || (elements.length === 0 && !(isEmpty && end === 'array')))
+      throw new SyntaxError('an element of it is missing');
+    return { array: name, index, elements };
+  };
+
+  return {
+    read(chunk) {
+      const runs: JsonRun[] = [];
+      /** Where in this chunk what is begun goes on, and where its last whole element ends. */
+      let [from, whole] = [0, -1];
+      const cut = (end: number): string => {
+        const text = textWith(chunk.subarray(from, end));
+        from = end + 1;
+        whole = -1;
+        return text;
+      };
+      for (let at = 0; at < chunk.length; at += 1) {
+        const byte = chunk[at];
+        if (isString) {
+          if (isEscape) isEscape = false;
+          else if (byte === sign.backslash) isEscape = true;
+          else isString = byte !== sign.quote;
+        } else if (byte === sign.quote) isString = true;
+        else if (byte === sign.open || byte === sign.openObject) {
+          depth += 1;
+          if (depth === 1) isMembers = byte === sign.openObject;
+          const isArray = byte === sign.open && !array && depth === (isMembers ? 2 : 1);
+          if (isArray || (isMembers && depth === 1)) {
+            const before = cut(at);
+            rest += before + (isArray ? '[' : '{');
+            if (isArray) array = { name: isMembers ? nameIn(before) : undefined, depth, isEmpty: true };
+          }
+        } else if (byte === sign.close || byte === sign.closeObject) {
+          if (array?.depth === depth) {
+            if (byte !== sign.close) throw new SyntaxError('an array of it does not end');
+            runs.push(runOf(array, cut(at), 'array'));
+            rest += ']';
+            array = undefined;
+          }
+          depth -= 1;
+        } else if (byte === sign.comma && array?.depth === depth) whole = at;
+        else if (byte === sign.comma && !array && isMembers && depth === 1) {
+          rest += `${cut(at)},`;
+          index += 1;
+        }
+      }
+      if (array && whole >= 0) {
+        runs.push(runOf(array, cut(whole), 'element'));
+        array.isEmpty = false;
+      }
+      begun.push(chunk.subarray(from));
+      begunLength += chunk.length - from;
+      if (Math.max(begunLength, rest.length) > mostBegun)
+        throw new SyntaxError('an element of it is larger than 16 MiB');
+      return runs;
+    },
+    rest: () => parseJson((rest + textWith(new Uint8Array())).replace(/^\uFEFF/, '')),
+  };
+}
+
+/** The name of the member whose text ends before its value. */
+function nameIn(text: string): string | undefined {
+  const member = parseJson(`{${text}0}`);
+  return isObject(member) ? Object.keys(member)[0] : undefined;
 }

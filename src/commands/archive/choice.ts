@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { utcText } from '../../core/moment.ts';
-import { matches } from '../../jobs/archive/choose-messages.ts';
+import { matches } from '../../jobs/archive/archived-messages.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import { readLink } from '../../schema/link.ts';
 import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';

@@ -3,8 +3,12 @@ import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { archivedLines, archivedMessages, type ChosenArchive } from '../../jobs/archive/archived-messages.ts';
-import { chosenArchive } from '../../jobs/archive/choose-messages.ts';
+import {
+  archivedLines,
+  archivedMessages,
+  type ChosenArchive,
+  chosenArchive,
+} from '../../jobs/archive/archived-messages.ts';
 import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';

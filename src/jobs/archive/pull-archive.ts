@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
@@ -5,7 +6,13 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
-import type { StoredMessage } from '../../store/archive/part.ts';
+import {
+  type StoredMessage,
+  bytesOf,
+  uploadsOf,
+  type ArchiveForm,
+  type ArchivePart,
+} from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { pagesOf } from '../messages/fetch-messages.ts';
@@ -13,10 +20,11 @@ import { messagesByIds } from '../messages/messages-by-ids.ts';
 import { within } from '../messages/messages-by-time.ts';
 import { refuseIgnored } from '../messages/places.ts';
 import { channelsIn, type MessageSelection } from '../messages/selection.ts';
+import { keepAside } from '../../store/archive/archive-lists.ts';
+import { hashOf, readBytes } from '../../store/disk/files.ts';
 import { formsOf } from './part-forms.ts';
 import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
-import { refuseLosses, repairArchive } from './repair-archive.ts';
-import { visibilityOf } from './messages-now.ts';
+import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
 
 interface Pulling {
   note(text: string): void;
@@ -59,7 +67,7 @@ export async function pullArchive<M extends StoredMessage>(
   if (added === 0 && pulling.warn) await lookAtChannels(chat, archive, head, pulling.warn);
   if (!archive.head) await archive.setHead(head);
   archive.mark({ complete: true });
-  refuseLosses(repaired, archive.folder);
+  refuseLosses(repaired.losses, archive.folder);
   return {
     head: archive.head ?? head,
     /** Messages that this pull added. */
@@ -168,4 +176,73 @@ async function* laterPages<M extends MessageHead>(
   if (limit !== undefined && limit <= 0) return;
   const span = range.kind === 'times' ? within(range) : {};
   yield* forward(chat, { ...query, include_anchor: false }, { anchor: String(last), limit, ...span });
+}
+
+/**
+ * Fetches every damaged or missing file of a part again, exactly its messages. Where the result is not what was archived,
+ * because messages were deleted, edited or moved on the server, the damaged file is kept aside. `changed` trusts files
+ * that look as when they were last read. How many files were replaced, and a line for each that could not be recovered.
+ */
+async function repairArchive(
+  chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
+  archive: OpenArchive,
+  head: ArchiveHead,
+  { which, note }: { readonly which: 'all' | 'changed'; note(text: string): void },
+) {
+  const losses: (string | undefined)[] = [];
+  for (const number of archive.parts.map(({ part }) => part)) {
+    for (const form of head.forms) {
+      const part = archive.parts.find((one) => one.part === number);
+      const read = part && (await archive.check(part, form, which));
+      if (!part || !read) continue;
+      if (read.problem === undefined) {
+        if (!part.uploads) await archive.list({ ...part, uploads: uploadsOf(read.messages) });
+        continue;
+      }
+      note(`part ${number}, ${form}: ${read.problem}; fetching its ${part.count} messages again`);
+      losses.push(await repairFile(chat, archive, selectionIn(head), part, form));
+    }
+  }
+  return { count: losses.length, losses: losses.filter((loss) => loss !== undefined) };
+}
+
+/** Replaces one file of a part; says what could not be recovered. */
+async function repairFile(
+  chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
+  { folder, repair }: OpenArchive,
+  selection: MessageSelection,
+  part: ArchivePart,
+  form: ArchiveForm,
+): Promise<string | undefined> {
+  const known = { ids: part.ids, channelOf: () => undefined, reasonFor: reasons(chat) };
+  const { shown } = await messagesNow(chat, selection, known, form);
+  const messages = part.ids.flatMap((id) => shown.get(id) ?? []);
+  const recorded = part[form];
+  const absent = new Set(recorded ? recorded.absent : part.ids);
+  const lost = part.ids.filter((id) => !absent.has(id) && !shown.has(id));
+  const content = bytesOf(messages);
+  const before = recorded && (await readBytes(join(folder, recorded.file)));
+  // Where the line alone is damaged, the file is what the server shows.
+  const isWhole = hashOf(content) === recorded?.sha256 || before?.equals(content);
+  const aside = recorded && before && !isWhole ? await keepAside(folder, recorded.file, before) : undefined;
+  await repair(part, form, messages);
+  if (!recorded || (aside === undefined && lost.length === 0)) return undefined;
+  const more = lost.length > namedIds ? ` and ${lost.length - namedIds} more` : '';
+  return [
+    `${recorded.file}: what the server shows of its ${part.count} messages is not what was archived`,
+    ...(lost.length > 0 ? [`lost: ${lost.slice(0, namedIds).join(', ')}${more}`] : []),
+    ...(aside === undefined ? [] : [`the damaged file is kept as ${aside}`]),
+  ].join('; ');
+}
+
+const namedIds = 20;
+
+/** @throws Failure incomplete where a repair could not recover everything */
+function refuseLosses(losses: readonly string[], folder: string): void {
+  if (losses.length === 0) return;
+  throw new Failure('incomplete', losses.join('\n'), {
+    problems: losses,
+    hint: `Look at the files that end in .damaged, and move them out of ${folder}; archive verify names them until then.`,
+    retryable: false,
+  });
 }

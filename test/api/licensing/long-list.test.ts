@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readLongPage } from '../../../src/api/licensing/long-list.ts';
+import { readLongPage, readerOf } from '../../../src/api/licensing/long-list.ts';
 import { parseJson, writeJson } from '../../../src/core/json.ts';
-import { readerOf } from '../../../src/core/json-reader.ts';
 import { isWhole } from '../../helpers/extent.ts';
 
 type Piece = { rest: unknown } | { array: string | undefined; element: unknown };
