@@ -95,6 +95,7 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['messages ls', 'messages fetch'],
   ['messages get', 'messages fetch'],
   ['messages search', 'messages fetch --search WORDS'],
+  ['channel ls', 'channel list'],
   ['topic ls', 'topic list'],
   ['topic rm', 'topic delete'],
   ['topic remove', 'topic delete'],

@@ -15,6 +15,7 @@ export const nounGroups: readonly { readonly title: string; readonly nouns: Read
     nouns: {
       messages: 'Messages of the team chat',
       archive: 'Copies of messages in a folder',
+      channel: 'Channels of the team chat',
       topic: 'Topics of the team chat',
       settings: "The chat account's own settings",
       view: 'Navigation views of the team chat',
@@ -84,15 +85,20 @@ export const commandTable: readonly CommandEntry[] = [
   entry('archive pull', 'Copy messages to a folder, and add new ones', () => import('./archive/pull.ts')),
   entry('archive verify', 'Check an archive for damage', () => import('./archive/verify.ts')),
   entry('archive export', 'Write an archive as NDJSON, CSV, Markdown or HTML', () => import('./archive/export.ts')),
+  entry('channel list', 'List the channels that the account sees', async () => ({
+    default: (await import('./lists.ts')).channels,
+  })),
   entry('topic list', 'List the topics of a channel', () => import('./topic/list-topics.ts')),
   entry('topic delete', 'Delete topics with all their messages', () => import('./topic/delete-topic.ts')),
   entry('view pin', 'Pin navigation views', () => import('./view/pin.ts')),
   entry('view hide', 'Hide navigation views in the menu', async () => ({
     default: (await import('./view/pin.ts')).hide,
   })),
-  entry('view list', 'List the navigation views of the account', () => import('./view/list-views.ts')),
+  entry('view list', 'List the navigation views of the account', async () => ({
+    default: (await import('./lists.ts')).views,
+  })),
   entry('view rename', 'Rename a custom navigation view', () => import('./view/rename.ts')),
-  entry('snippet list', 'List saved snippets', () => import('./snippet/list-snippets.ts')),
+  entry('snippet list', 'List saved snippets', async () => ({ default: (await import('./lists.ts')).snippets })),
   entry('snippet rm', 'Delete saved snippets', () => import('./snippet/rm.ts')),
   entry('ledger init', 'Create or upgrade the shared ledger (PostgreSQL)', () => import('./ledger/init.ts')),
   entry('ledger status', 'Show which runs hold claims in the shared ledger', () => import('./ledger/ledger-status.ts')),

@@ -17,10 +17,10 @@ export const narrowOperators = {
   },
   channels: { ...terms('public|web-public|archived', 'Messages of all such channels'), suggest: channelKinds },
   topic: { ...terms('TOPIC', 'Messages of this topic: its whole name, in any case'), suggest: 'topics' },
-  sender: { ...terms('EMAIL|ID', 'Messages sent by this user'), suggest: 'users' },
-  dm: { ...terms('EMAILS|IDS', 'The direct conversation with these users, comma-separated'), suggest: 'users' },
+  sender: { ...terms('EMAIL|NAME|ID', 'Messages sent by this user'), suggest: 'users' },
+  dm: { ...terms('EMAIL|NAME|ID,…', 'The direct conversation with these users, comma-separated'), suggest: 'users' },
   dm_including: {
-    ...terms('EMAIL|ID', 'Every direct conversation with this user in it'),
+    ...terms('EMAIL|NAME|ID', 'Every direct conversation with this user in it'),
     level: 177,
     suggest: 'users',
   },
@@ -37,7 +37,7 @@ export const narrowOperators = {
     placeholder: 'ID',
     help: 'The conversation in which this message is now',
   },
-  mentions: { ...terms('EMAIL|ID', 'Messages that mention this user'), level: 446, suggest: 'users' },
+  mentions: { ...terms('EMAIL|NAME|ID', 'Messages that mention this user'), level: 446, suggest: 'users' },
 } as const satisfies Fields;
 
 /** Feature levels at which words of a narrow changed (docs/apis.md, Feature levels). */

@@ -16,7 +16,7 @@ const { since, until } = rangeOptions;
 export const choiceOptions = {
   channel: { ...channel, help: `${channel.help}; of several, any` },
   topic: { ...topic, help: `${topic.help}; of several, any` },
-  sender: { ...sender, placeholder: 'EMAIL|NAME|ID', help: `${sender.help}; of several, any` },
+  sender: { ...sender, help: `${sender.help}; of several, any` },
   ...{ since, until },
 } as const satisfies Fields;
 

@@ -8,8 +8,8 @@ import { narrowOperators, narrowTerm, notNegatable, type NarrowTerm } from '../.
 export interface AccountFacts {
   /** The site of which whole URLs have to be. */
   readonly site?: string | undefined;
-  /** Whom `me` means. */
-  readonly me?: string | number | undefined;
+  /** Whom a word means: `me`, and the names of users. */
+  readonly users?: ReadonlyMap<string, string | number> | undefined;
 }
 
 interface NarrowParts {
@@ -35,16 +35,37 @@ export function narrowOf(values: NarrowValues, { linked, not, json, facts }: Nar
   return checkedNarrow(json);
 }
 
-/** Operators whose operand is one user, whom `me` may name. */
-const people: ReadonlySet<string> = new Set(['sender', 'mentions', 'dm-including']);
+/** Operators of users, by how they are typed. */
+const peopleTerm = /^(?:sender|mentions|dm[-_]including|dm)$/;
+
+/** The users that are typed: as values of those operators, and in `--not`. */
+export function typedUsers({ sender = [], mentions = [], dm_including = [], dm = [], not = [] }: TypedUsers): string[] {
+  const negated = not.flatMap((word) => {
+    const [operator = '', ...rest] = word.split('=');
+    return peopleTerm.test(operator) ? usersIn(operator, rest.join('=')) : [];
+  });
+  return [...sender, ...mentions, ...dm_including, ...dm.flatMap((text) => usersIn('dm', text)), ...negated];
+}
+
+type TypedUsers = { readonly [K in 'sender' | 'mentions' | 'dm_including' | 'dm' | 'not']?: readonly string[] };
+
+function usersIn(operator: string, text: string): string[] {
+  return operator === 'dm' ? text.split(',').map((user) => user.trim()) : [text];
+}
 
 /** A link is pasted as a channel: that of a topic is two terms. */
-function termsOf(operator: string, text: string, { site, me }: AccountFacts): readonly NarrowTerm[] {
+function termsOf(operator: string, text: string, { site, users }: AccountFacts): readonly NarrowTerm[] {
   const link = operator === 'channel' ? readLink(text, site) : undefined;
   if (link) return link.terms;
-  return me !== undefined && text === 'me' && people.has(operator)
-    ? [{ operator, operand: me }]
-    : [narrowTerm(operator, text)];
+  if (!users || !peopleTerm.test(operator)) return [narrowTerm(operator, text)];
+  return [
+    narrowTerm(
+      operator,
+      usersIn(operator, text)
+        .map((user) => String(users.get(user) ?? user))
+        .join(','),
+    ),
+  ];
 }
 
 /** The term of `--not OPERATOR=VALUE`. @throws Failure usage where the server drops the negation or ignores the term */

@@ -1,12 +1,13 @@
 import { usage } from '../../core/failure.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
+import { userNamed } from '../../jobs/topic/near.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { messageParameters } from '../../schema/messages.ts';
-import { narrowOperators } from '../../schema/narrow.ts';
-import type { Accounts, Services } from '../context.ts';
+import { narrowOperators, readName } from '../../schema/narrow.ts';
+import type { Accounts, Services, Terminal } from '../context.ts';
 import type { TimeReading } from '../typed-time.ts';
-import { narrowOf, type AccountFacts } from './narrow.ts';
+import { narrowOf, typedUsers, type AccountFacts } from './narrow.ts';
 import { rangeOf, rangeOptions } from './range.ts';
 
 const { apply_markdown: _, ...parameters } = messageParameters;
@@ -28,18 +29,29 @@ export const selectionOptions = {
 
 export type SelectionValues = Values<typeof selectionOptions>;
 
-/** The facts that the values need: without a URL or `me` among them, nothing is looked up. */
+/** The facts that the values need: without a URL, `me` or a user's name among them, nothing is looked up. */
 export async function factsFor(
-  { link, channel = [], sender = [], mentions = [], dm_including = [], not = [] }: SelectionValues & LinkValue,
-  { chat, chatAccount }: Pick<Services, 'chat'> & Pick<Accounts, 'chatAccount'>,
+  { link, channel = [], ...values }: SelectionValues & LinkValue,
+  { chat, chatAccount, note }: Pick<Services, 'chat'> & Pick<Accounts, 'chatAccount'> & Pick<Terminal, 'note'>,
 ): Promise<AccountFacts> {
-  const isPasted = [link ?? '', ...channel, ...not].some((text) => isUrl(text.replace(/^channel=/, '')));
-  const isOwn = [...sender, ...mentions, ...dm_including, ...not].some((text) => /(?:^|=)me$/.test(text));
-  if (!isPasted && !isOwn) return {};
-  const { site, email } = await chatAccount();
+  const isPasted = [link ?? '', ...channel, ...(values.not ?? [])].some((text) => isUrl(text.replace(/^channel=/, '')));
+  const typed = typedUsers(values);
+  const users = new Map<string, string | number>();
+  // What has no @ is no address.
+  const names = new Set(typed.filter((user) => typeof readName(user) === 'string' && !/^$|@/.test(user)));
+  const isOwn = names.delete('me');
+  const { site, email } = isPasted || isOwn ? await chatAccount() : { site: undefined, email: '' };
   // An organization that hides addresses knows the account by its id alone.
   const id = isOwn ? (await chat().ownUser())?.['user_id'] : undefined;
-  return { site, me: typeof id === 'number' ? id : email };
+  if (isOwn) users.set('me', typeof id === 'number' ? id : email);
+  const known = names.size > 0 ? ((await chat().users()) ?? []) : [];
+  for (const name of names) {
+    const user = userNamed(known, String(readName(name)));
+    if (!user) continue;
+    note(`'${name}' is ${user.full_name} (id ${user.user_id})`);
+    users.set(name, user.user_id);
+  }
+  return { site, users };
 }
 
 interface LinkValue {

@@ -1,7 +1,8 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { nearNames } from '../../schema/nearest.ts';
+import { foldName, isSameName } from '../../schema/topic.ts';
 
 /**
  * What a request of a narrow failed with; where the server does not know a user or channel in it, those that come near are named. One
@@ -40,6 +41,25 @@ export async function withNearNames(
 export function digitsAreAName(digits: number | string): [message: string, details: { readonly hint: string }] {
   const hint = `Write name:${digits} for the channel of that name.`;
   return [`no channel has the id ${digits}; a channel is named so`, { hint }];
+}
+
+/**
+ * The user of that name: the whole of it, or else words of it, as `Ines`; undefined where there is none.
+ * @throws Failure usage where several have it
+ */
+export function userNamed(users: readonly JsonObject[], wanted: string) {
+  const known = users.flatMap(({ user_id, full_name }) =>
+    typeof user_id === 'number' && typeof full_name === 'string' ? [{ user_id, full_name }] : [],
+  );
+  const whole = known.filter(({ full_name }) => isSameName(full_name, wanted));
+  const words = ` ${foldName(wanted)} `;
+  const named = whole.length > 0 ? whole : known.filter((user) => ` ${foldName(user.full_name)} `.includes(words));
+  if (named.length > 1)
+    throw usage(
+      `'${wanted}' is the name of several users${named.map((user) => `; ${user.full_name} is ${user.user_id}`).join('')}`,
+      'Give the id of one.',
+    );
+  return named[0];
 }
 
 /** `; general is id:1`; undefined where none is near. */
