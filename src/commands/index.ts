@@ -80,23 +80,21 @@ export const commandTable: readonly CommandEntry[] = [
   ),
   entry('settings set', "Change the account's settings", () => import('./settings/set.ts')),
   entry('settings list', 'List every setting with its values', () => import('./settings/list-settings.ts')),
-  entry('settings describe', 'Explain one setting', () => import('./settings/describe.ts')),
+  entry('settings describe', 'Explain one setting', async () => ({
+    default: (await import('./settings/list-settings.ts')).describeOne,
+  })),
   entry('messages fetch', 'Fetch messages', () => import('./messages/fetch.ts')),
   entry('archive pull', 'Copy messages to a folder, and add new ones', () => import('./archive/pull.ts')),
   entry('archive verify', 'Check an archive for damage', () => import('./archive/verify.ts')),
   entry('archive export', 'Write an archive as NDJSON, CSV, Markdown or HTML', () => import('./archive/export.ts')),
-  entry('channel list', 'List the channels that the account sees', async () => ({
-    default: (await import('./lists.ts')).channels,
-  })),
+  entry('channel list', 'List channels', async () => ({ default: (await import('./lists.ts')).channels })),
   entry('topic list', 'List the topics of a channel', () => import('./topic/list-topics.ts')),
   entry('topic delete', 'Delete topics with all their messages', () => import('./topic/delete-topic.ts')),
   entry('view pin', 'Pin navigation views', () => import('./view/pin.ts')),
   entry('view hide', 'Hide navigation views in the menu', async () => ({
     default: (await import('./view/pin.ts')).hide,
   })),
-  entry('view list', 'List the navigation views of the account', async () => ({
-    default: (await import('./lists.ts')).views,
-  })),
+  entry('view list', 'List navigation views', async () => ({ default: (await import('./lists.ts')).views })),
   entry('view rename', 'Rename a custom navigation view', () => import('./view/rename.ts')),
   entry('snippet list', 'List saved snippets', async () => ({ default: (await import('./lists.ts')).snippets })),
   entry('snippet rm', 'Delete saved snippets', () => import('./snippet/rm.ts')),

@@ -55,6 +55,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
     'archive export {home}/kitchen -o markdown --to {home}/kitchen.md',
     'archive export {home}/kitchen -o csv',
   ],
+  'channel list': ['channel list'],
   'topic list': ['topic list general', "topic list general --match 'x*'"],
   'topic delete': ['topic delete general lunch --dry-run'],
   'view pin': ['view pin narrow/is/starred'],

@@ -1,4 +1,3 @@
-import { usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { utcText } from '../../core/moment.ts';
 import { matches } from '../../jobs/archive/archived-messages.ts';
@@ -6,8 +5,8 @@ import type { Fields, Values } from '../../schema/field.ts';
 import { readLink } from '../../schema/link.ts';
 import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
-import { rangeOptions } from '../messages/range.ts';
-import { readTime, type TimeReading } from '../typed-time.ts';
+import { rangeOptions, spanOf } from '../messages/range.ts';
+import type { TimeReading } from '../typed-time.ts';
 
 const { channel, topic, sender } = narrowOperators;
 const { since, until } = rangeOptions;
@@ -29,22 +28,17 @@ export function readChoice(
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
   context: TimeReading,
 ) {
-  const times = (['since', 'until'] as const).map((name) => {
-    const text = typed[name];
-    return text === undefined ? undefined : readTime(`--${name}`, text, context);
-  });
-  const [from = -Infinity, to = Infinity] = times;
-  if (from >= to) throw usage(`--since ${typed.since ?? ''} is not before --until ${typed.until ?? ''}`);
+  const { since: from = -Infinity, until: to = Infinity } = spanOf(typed, context);
   const groups = (['channel', 'topic', 'sender'] as const).flatMap((name) => {
     const texts = (typed[name] ?? []).map((text) => (name === 'sender' && text === 'me' ? account : text));
     const terms = (text: string) => (name === 'channel' ? readLink(text, site)?.terms : undefined);
     const group = texts.map((text) => terms(text) ?? [narrowTerm(name, text)]);
     return texts.length === 0 ? [] : [{ group, word: `${name} ${texts.join(', ')}` }];
   });
-  const bounds = times.map((time, index) =>
-    time === undefined ? [] : `${index === 0 ? 'since' : 'until'} ${utcText(time / 1000)}`,
+  const bounds = Object.entries({ since: from, until: to }).flatMap(([name, time]) =>
+    Number.isFinite(time) ? `${name} ${utcText(time / 1000)}` : [],
   );
-  const words = [...groups.map(({ word }) => word), ...bounds.flat()];
+  const words = [...groups.map(({ word }) => word), ...bounds];
   const isChosen = (message: JsonObject): boolean => {
     const time = Number(message['timestamp']) * 1000;
     const isIn = time >= from && time < to;

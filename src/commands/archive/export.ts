@@ -30,14 +30,7 @@ export default command({
     'Writes to standard output, or with --to to a file that appears whole or not at all. Whom the umask allows can read what is written. ' +
       'Nothing is asked of a server. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
     'DIR may hold archives of one server in its folders, as archive pull --all-channels leaves them: they are exported as one, channel after channel.',
-    'Where --to names a folder (it exists, or its name ends with a slash), and above 5,000 messages without --pages one, html becomes a site: pages of 2,000 ' +
-      'messages, index.html with every channel and topic, search.html over all messages, and the attached files that the archive keeps. The folder ' +
-      'is new, empty, or of an earlier export, and can be moved and given away: a browser shows and searches it without a network or the archive.',
-    'In html nothing runs or loads anything from elsewhere. Links between messages lead to where the export holds them, and to the server otherwise; ' +
-      'pictures that the archive keeps are shown. markdown needs the source form, html the rendered one; ndjson, csv and text take the rendered form ' +
-      'where the archive has it, and --raw-content the source. In markdown too, what people typed as HTML or as a picture is text.',
     '--channel, --topic, --sender, --since and --until take the messages that match all of them, as messages fetch does; only the files of these are copied.',
-    'Other programs can read the files of the archive themselves: jq, DuckDB and sqlite-utils read its *.ndjson files.',
   ],
   args: { folder: foldersArgument },
   options: {

@@ -1,6 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { usage } from '../../core/failure.ts';
+import { Failure, messageOf, usage } from '../../core/failure.ts';
 import { attachedFiles, fetchFiles, type FileFetching } from '../../jobs/archive/attached-files.ts';
+import { channelFolders, type ChannelFolder } from '../../jobs/archive/channel-folders.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { planPull } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
@@ -15,7 +16,6 @@ import type { AccountFacts } from '../messages/narrow.ts';
 import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import type { TimeReading } from '../typed-time.ts';
 import { fileSizeOption, folderArgument, lastingSite, limitedHistory, maxFileBytes } from './folder.ts';
-import { pullChannels } from './pull-channels.ts';
 
 /** Without the options of one request: an archive has pages. */
 const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
@@ -25,14 +25,7 @@ export default command({
     'The first pull takes the selection of messages fetch and keeps it in the folder; without a range it is every message. Later pulls ' +
       'need only DIR: they continue where the last one ended, however it ended, and bring what is new. Use messages fetch to look at ' +
       'messages, and an archive to keep them.',
-    'A part of the archive that is damaged or missing is fetched again. --recheck looks at every archived message once more and records ' +
-      'which were edited or moved, and which are no longer visible to the account; the archive keeps what it has.',
-    'Every pull counts the attached files that messages link to. --files keeps them in the folder files of the archive, each with its hash, ' +
-      'at most four at a time; a file that the server does not give, or that is larger than --max-file-size, is asked for again by the next pull.',
-    '--all-channels pulls every channel that the server lists for the account, one after the other, each into a folder of DIR that is ' +
-      'named by its id and its first name. New channels are found by the next pull, a renamed one keeps its folder, and one that is no longer listed ' +
-      'keeps its archive and is named. A channel that fails does not stop the others: exit code 8 at the end. Private channels that the ' +
-      'account is not in, and direct messages, are not among them.',
+    '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR.',
   ],
   args: { folder: folderArgument },
   options: {
@@ -168,4 +161,54 @@ function wholeSelection(values: SelectionValues, facts: AccountFacts, context: T
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
   const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
   return { range, narrow, form };
+}
+
+/** What one pull brought. */
+interface PulledFolder {
+  readonly folder: string;
+  readonly messages: number | null;
+}
+
+/**
+ * Pulls each channel into its folder in turn, also after one fails.
+ * @throws Failure incomplete where channels failed; auth where the account is refused; the reason of Ctrl-C or the
+ * deadline
+ */
+async function* pullChannels<R extends PulledFolder>(
+  chat: Pick<ChatApi, 'channels'>,
+  folder: string,
+  pull: (channel: ChannelFolder, warn: (text: string) => void) => Promise<R>,
+  { signal, warn, conclude }: Pick<Invocation, 'signal'> & Pick<Terminal, 'warn' | 'conclude'>,
+) {
+  const channels = await channelFolders(chat, folder);
+  let [failed, hidden] = [0, 0];
+  for (const channel of channels) {
+    const named = `channel '${channel.channel}' (id ${channel.stream_id})`;
+    const tell = (text: string): void => warn(`${named}: ${text}`);
+    if (!channel.isListed)
+      tell('the server no longer lists it: it is archived or deleted, or the account lost its access');
+    try {
+      yield {
+        channel: channel.channel,
+        status: channel.isListed ? 'pulled' : 'not listed',
+        ...(await pull(channel, tell)),
+      };
+    } catch (cause) {
+      if (signal.aborted || !(cause instanceof Failure) || cause.kind === 'auth') throw cause;
+      const isHidden = cause.kind === 'not_found' || cause.details.server?.code === 'BAD_NARROW';
+      const status = isHidden ? (channel.isEmpty ? 'empty' : 'not visible') : 'failed';
+      if (status === 'not visible') hidden += 1;
+      if (status === 'failed') failed += 1;
+      if (status !== 'empty') tell(messageOf(cause));
+      const nothing = { folder: channel.folder, messages: null, added: 0, repaired: 0 };
+      yield { channel: channel.channel, status, ...nothing };
+    }
+  }
+  const counted = [`${channels.length} channels`, ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');
+  if (failed === 0) conclude(counted);
+  else
+    throw new Failure('incomplete', `${counted}, ${failed} failed`, {
+      hint: 'Run the same command again: it continues.',
+      retryable: true,
+    });
 }

@@ -20,8 +20,6 @@ export default command({
   about: [
     'Reads every file of the archive: archive.json and the lists against what the last run left, each part against the list of parts (size, ' +
       'SHA-256, the ids of its messages and their order), attached files, and whether the last pull reached its end. Each problem is a row, and any problem is exit code 10. It asks no server: what is new, edited or no longer visible there is the business of archive pull.',
-    'archive pull DIR fetches the messages of damaged or missing files again. A damaged file that a repair kept aside, because the server no ' +
-      'longer had all its messages, is a problem until it is moved away. A list or archive.json that was cut or changed comes back from a copy alone.',
     'DIR may hold archives in its folders, as archive pull --all-channels and topic delete leave them: then there is a row for each, with the first of its ' +
       'problems and their number, and one exit code for all.',
   ],

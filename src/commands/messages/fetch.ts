@@ -24,9 +24,6 @@ export default command({
       'the time as RFC 3339 and the link of the message to any other format.',
     'How many: the newest 100; with --limit N the newest N, or with --anchor the N from there on; with --all every one. --num-before and ' +
       '--num-after are one request of the API, sent as typed. The output is always sorted by id.',
-    'When: --since T ≤ time < --until U. --since alone continues to the newest message, --until alone begins with the oldest; --limit N ' +
-      'gives the first N from --since on, or the last N before --until. The messages are found by their ids, which a server gives out in ' +
-      'the order of time; messages that were imported with dates of their own may be missed.',
   ],
   args: {
     link: textField(

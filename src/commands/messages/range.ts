@@ -1,5 +1,5 @@
 import { usage } from '../../core/failure.ts';
-import type { Range } from '../../jobs/messages/selection.ts';
+import type { Range, TimeSpan } from '../../jobs/messages/selection.ts';
 import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../schema/messages.ts';
 import { countField, flagField, textField, flagOf, type Fields, type Values } from '../../schema/field.ts';
 import { readTime, type TimeReading } from '../typed-time.ts';
@@ -27,7 +27,8 @@ const plainLimit = 100;
 export function rangeOf(values: RangeValues, context: TimeReading): Range {
   checkExclusions(values);
   if (values.message_ids !== undefined) return { kind: 'ids', ids: readIds(values.message_ids) };
-  if (values.since !== undefined || values.until !== undefined) return timesOf(values, context);
+  if (values.since !== undefined || values.until !== undefined)
+    return { kind: 'times', ...spanOf(values, context), limit: values.limit };
   const anchor = values.use_first_unread_anchor ? 'first_unread' : values.anchor && readAnchor(values.anchor);
   const inclusion = values.include_anchor === undefined ? {} : { include_anchor: values.include_anchor };
   if (values.num_before !== undefined || values.num_after !== undefined) {
@@ -78,12 +79,16 @@ function flag(name: keyof typeof messageParameters): string {
   return `--${flagOf(name, messageParameters[name])}`;
 }
 
-function timesOf({ since, until, limit }: RangeValues, context: TimeReading): Range {
+/** @throws Failure usage for a time that cannot be read, and for a span that is empty */
+export function spanOf(
+  { since, until }: Pick<Values<typeof rangeOptions>, 'since' | 'until'>,
+  context: TimeReading,
+): TimeSpan {
   const from = since === undefined ? undefined : readTime('--since', since, context);
   const to = until === undefined ? undefined : readTime('--until', until, context);
   if (from !== undefined && to !== undefined && from >= to)
     throw usage(`--since ${since ?? ''} is not before --until ${until ?? ''}`);
-  return { kind: 'times', since: from, until: to, limit };
+  return { since: from, until: to };
 }
 
 function checkCounts(num_before: number, num_after: number, include_anchor: boolean | undefined): void {

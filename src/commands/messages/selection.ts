@@ -46,10 +46,10 @@ export async function factsFor(
   if (isOwn) users.set('me', typeof id === 'number' ? id : email);
   const known = names.size > 0 ? ((await chat().users()) ?? []) : [];
   for (const name of names) {
-    const user = userNamed(known, String(readName(name)));
-    if (!user) continue;
-    note(`'${name}' is ${user.full_name} (id ${user.user_id})`);
-    users.set(name, user.user_id);
+    const { user_id, full_name } = userNamed(known, String(readName(name))) ?? {};
+    if (typeof user_id !== 'number') continue;
+    note(`'${name}' is ${String(full_name)} (id ${user_id})`);
+    users.set(name, user_id);
   }
   return { site, users };
 }

@@ -1,8 +1,8 @@
-import { settingsMatching, settingsNear } from '../../schema/setting-text.ts';
+import { settingNamed, settingsMatching, settingsNear } from '../../schema/setting-text.ts';
 import { command } from '../command.ts';
 import type { Field } from '../../schema/field.ts';
 
-export const settingColumns = ['name', 'type', 'values', 'level', 'help'] as const;
+const settingColumns = ['name', 'type', 'values', 'level', 'help'] as const;
 
 export default command({
   about: [
@@ -38,6 +38,20 @@ export default command({
   },
 });
 
+export const describeOne = command({
+  args: {
+    name: { kind: 'string', required: true, placeholder: 'NAME', suggest: 'settings', help: 'Name of the setting' },
+  },
+  examples: ['chatelaine settings describe color_scheme'],
+
+  async run({ name: typed }) {
+    const { name, field } = await Promise.resolve(settingNamed(typed));
+    return describe(name, field);
+  },
+
+  show: { columns: settingColumns, cell: settingCell },
+});
+
 /** A setting as data, for `settings list` and `settings describe`. */
 interface SettingDescription {
   readonly name: string;
@@ -49,7 +63,7 @@ interface SettingDescription {
   readonly help: string;
 }
 
-export function describe(name: string, field: Field): SettingDescription {
+function describe(name: string, field: Field): SettingDescription {
   return { name, type: field.kind, values: valuesOf(field), level: field.level ?? null, help: field.help };
 }
 
@@ -62,7 +76,7 @@ function valuesOf(field: Field): SettingDescription['values'] {
 }
 
 /** The values as a cell of a table: `1 automatic, 2 dark, 3 light`. */
-export function settingCell(row: SettingDescription, column: string): unknown {
+function settingCell(row: SettingDescription, column: string): unknown {
   if (column !== 'values') return undefined;
   return row.values.map(({ value, name }) => (name === undefined ? String(value) : `${value} ${name}`)).join(', ');
 }

@@ -12,14 +12,7 @@ export default command({
   about: [
     'Every value is validated before anything is sent. Choices are taken by name or number, and names may be written with dashes. ' +
       'settings list shows every setting.',
-    'With --from team.yaml the settings come from a file, such as a preset that a team keeps: YAML (color_scheme: dark), a JSON object, or ' +
-      'NAME=VALUE lines. The whole file is validated first; each error names file and line.',
     'Passwords are never arguments: type the bare names old_password new_password to be asked for them, or use --from.',
-    'A password, an e-mail address and a name are sent in requests of their own, since the server does not undo the first part of a ' +
-      'request when a later part fails; passwords and e-mail are not sent again when the answer is lost (exit code 9). What the ' +
-      'server ignored or did not take is named (exit code 6).',
-    'The old name and the old address are said, with the command that puts them back, and are value_before in json. Other settings the ' +
-      'API cannot read back: no command shows the values that are set now. Keep a preset to set them again; a value that is set already changes nothing.',
   ],
   args: {
     setting: {

@@ -14,8 +14,6 @@ export default command({
   about: [
     'Digits are an id, anything else is a title, as snippet list shows them. On a terminal the titles are shown, and it asks before it ' +
       'deletes; --yes goes on.',
-    'Ids may come from standard input, one a line: write - for them. An id that is given twice is deleted once. A snippet that does ' +
-      'not exist, or is of another user, is exit code 5; with --missing-ok it is a row of status missing.',
   ],
   examples: ['chatelaine snippet rm 2', 'chatelaine snippet rm 2 3 --missing-ok'],
 

@@ -31,24 +31,12 @@ export default command({
     'Shows what would be deleted, asks for the name, and deletes until nothing is left: the server deletes in batches and may stop ' +
       'in between. The server matches the topic without regard to case; every spelling that it will delete is shown first. ' +
       'Only an administrator of the organization may do this, and it cannot be undone.',
-    'Before the first deletion every message is archived, as HTML and as Markdown source, read back and verified. Before each call the newest ' +
-      'messages are looked at, the whole topic at the beginning and whenever half of it is gone, and what has arrived or was edited since is archived too. ' +
-      'What arrives, is edited or is moved in between that look and the end of the call is deleted without: a call takes up to 50 seconds. ' +
-      'archive export reads an archive.',
-    'A message counts as deleted only if a look right before a call showed it, that call or a later one was answered, and no later look finds it. ' +
-      'Where nothing proves that, the row says unseen (exit code 8): the messages are no longer visible to this account, deleted or moved out of its sight. ' +
-      'What goes in the first answer after an error 500 is unseen too: somebody else was writing to it. ' +
-      'Any message that leaves the sight of the account during a call that is answered, alone or with others, is taken for deleted. ' +
+    'A message counts as deleted only if a look right before a call showed it, that call or a later one was answered, and no later look finds it; ' +
+      'else it is unseen (exit code 8). Any message that leaves the sight of the account during a call that is answered, alone or with others, is taken for deleted. ' +
       'Ctrl-C waits for the answer of the call under way, up to 75 seconds; a second one, and SIGTERM, leave at once.',
     'Attached files go with the messages: the server deletes them some time later. Their number is shown before, and --files archives them.',
-    'The same command continues an interrupted purge, of several topics too: --confirm counts those that are deleted already; purge.ndjson in the archive records ' +
-      'each look and each call. A purge whose messages were renamed or moved meanwhile stays open: each further run names them (exit code 8), until they are ' +
-      'deleted under that name, or its archive is moved away. One that ended as unseen is looked at again, and ended with --missing-ok.',
     'Without a terminal --confirm must give the name of the topic, or the number of topics where there are several, and with --from and --match; ' +
       '--yes never answers this question.',
-    'The server deletes what the account can see: not the messages of a private channel from before it joined (protected history), and ' +
-      'nothing in an archived channel or a private one that it is not in ("Invalid channel ID"). A plan that limits the history is the ' +
-      'exception: hidden messages are deleted too, so such a topic is refused without --include-hidden.',
   ],
   args: {
     channel: channelArgument,

@@ -7,7 +7,7 @@ import { isSameName } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { channelsIn } from '../messages/selection.ts';
 import { isOldCopy, refuseIgnored } from '../messages/places.ts';
-import { digitsAreAName, nearChannels, topicNamesIn } from './near.ts';
+import { topicNamesIn, unknownChannel } from './near.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
 export interface Channel {
@@ -36,7 +36,10 @@ export async function lookUpChannel(
 ): Promise<Channel | undefined> {
   const wanted = readName(text);
   const found = await channelFor(chat, wanted);
-  if (!found) throw await noChannel(chat, text);
+  if (!found) {
+    const [message, { hint }] = (await unknownChannel(chat, wanted)) ?? [`no channel '${text}'`, {}];
+    throw new Failure('not_found', message, { hint: hint ?? 'Give a name or an id that channel list shows.' });
+  }
   const { channel } = found;
   // Digits alone can be meant as a name.
   if (channel && wanted === Number(text)) await refuseAmbiguous(chat, channel, text);
@@ -112,16 +115,6 @@ function topicsIn(narrow: readonly unknown[]): string[] {
 function unseenChannel(operand: number | string): Failure {
   return new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
     hint: 'It is archived, or it is private and the account is not in it.',
-  });
-}
-
-/** Digits are an id; where only a channel of that name is there, the error says how it is named. */
-async function noChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: string): Promise<Failure> {
-  const isNamed = /^\d+$/.test(text) && (await channelFor(chat, text)) !== undefined;
-  if (isNamed) return new Failure('not_found', ...digitsAreAName(text));
-  const near = await nearChannels(chat, text.replace(/^name:/, ''));
-  return new Failure('not_found', `no channel '${text}'${near ?? ''}`, {
-    hint: 'Give the name or the id of a channel that the account can see.',
   });
 }
 

@@ -20,14 +20,10 @@ export async function withNearNames(
     if (!isObject(term)) continue;
     const { operator, operand } = term;
     if (named !== undefined && (operator === 'channel') !== (named === 'channel')) continue;
-    if (operator === 'channel' && typeof operand === 'number') {
-      const isNamed = (await chat.channels())?.some(({ name }) => name === String(operand));
-      if (isNamed) return cause.as(cause.kind, ...digitsAreAName(operand));
-    } else if (typeof operand !== 'string') continue;
-    else if (operator === 'channel') {
-      const near = await nearChannels(chat, operand);
-      if (near) return cause.as(cause.kind, `no channel '${operand}'${near}`, { hint: undefined });
-    } else if (['sender', 'dm', 'dm-including', 'mentions'].includes(String(operator))) {
+    if (operator === 'channel' && (typeof operand === 'number' || typeof operand === 'string')) {
+      const said = await unknownChannel(chat, operand);
+      if (said) return cause.as(cause.kind, ...said);
+    } else if (typeof operand === 'string' && ['sender', 'dm', 'dm-including', 'mentions'].includes(String(operator))) {
       // Organizations may hide addresses: what is before the @ of one is compared with names.
       const [users = [], name] = [await chat.users(), operand.replace(/@.*$/, '')];
       const near = nearRows(users, 'full_name', name, ({ user_id }) => `--${String(operator)} ${String(user_id)}`);
@@ -37,35 +33,32 @@ export async function withNearNames(
   return cause;
 }
 
-/** Digits are an id: the message and the hint where only a channel of that name is there. */
-export function digitsAreAName(digits: number | string): [message: string, details: { readonly hint: string }] {
-  const hint = `Write name:${digits} for the channel of that name.`;
-  return [`no channel has the id ${digits}; a channel is named so`, { hint }];
+/** What is said of a channel that the server does not know: digits that name one, or the names that come near. */
+export async function unknownChannel(
+  chat: Pick<ChatApi, 'channels'>,
+  wanted: number | string,
+): Promise<[message: string, details: { readonly hint?: string | undefined }] | undefined> {
+  const channels = (await chat.channels()) ?? [];
+  if (typeof wanted === 'number' && channels.some(({ name }) => name === String(wanted)))
+    return [
+      `no channel has the id ${wanted}; a channel is named so`,
+      { hint: `Write name:${wanted} for the channel of that name.` },
+    ];
+  const near = nearRows(channels, 'name', String(wanted), ({ stream_id }) => `id:${String(stream_id)}`);
+  return near === undefined ? undefined : [`no channel '${wanted}'${near}`, { hint: undefined }];
 }
 
 /**
  * The user of that name: the whole of it, or else words of it, as `Ines`; undefined where there is none.
  * @throws Failure usage where several have it
  */
-export function userNamed(users: readonly JsonObject[], wanted: string) {
-  const known = users.flatMap(({ user_id, full_name }) =>
-    typeof user_id === 'number' && typeof full_name === 'string' ? [{ user_id, full_name }] : [],
-  );
-  const whole = known.filter(({ full_name }) => isSameName(full_name, wanted));
-  const words = ` ${foldName(wanted)} `;
-  const named = whole.length > 0 ? whole : known.filter((user) => ` ${foldName(user.full_name)} `.includes(words));
-  if (named.length > 1)
-    throw usage(
-      `'${wanted}' is the name of several users${named.map((user) => `; ${user.full_name} is ${user.user_id}`).join('')}`,
-      'Give the id of one.',
-    );
-  return named[0];
-}
-
-/** `; general is id:1`; undefined where none is near. */
-export async function nearChannels(chat: Pick<ChatApi, 'channels'>, wanted: string): Promise<string | undefined> {
-  const channels = (await chat.channels()) ?? [];
-  return nearRows(channels, 'name', wanted, ({ stream_id }) => `id:${String(stream_id)}`);
+export function userNamed(users: readonly JsonObject[], wanted: string): JsonObject | undefined {
+  const named = (isIt: (name: string) => boolean) => users.filter(({ full_name }) => isIt(String(full_name)));
+  const whole = named((name) => isSameName(name, wanted));
+  const found = whole.length > 0 ? whole : named((name) => ` ${foldName(name)} `.includes(` ${foldName(wanted)} `));
+  const listed = found.map(({ user_id, full_name }) => `; ${String(full_name)} is ${String(user_id)}`).join('');
+  if (found.length > 1) throw usage(`'${wanted}' is the name of several users${listed}`, 'Give the id of one.');
+  return found[0];
 }
 
 /** Of rows those whose name comes near, each with what to type for it: `; general is id:1`; undefined where none does. */

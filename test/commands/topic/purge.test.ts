@@ -595,7 +595,10 @@ describe('what is said', () => {
   });
 
   test('a channel whose name is digits is named by name:', async () => {
-    const server = await openChatServer({ messages: topicOf('lunch', [1], { stream_id: 9, channel: '2024' }) });
+    const server = await openChatServer({
+      messages: topicOf('lunch', [1], { stream_id: 9, channel: '2024' }),
+      channels: [{ stream_id: 9, name: '2024' }],
+    });
 
     const { exitCode, error } = await server.run('topic delete 2024 lunch --confirm lunch -o json');
 
