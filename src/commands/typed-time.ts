@@ -23,7 +23,7 @@ export function readTime(flag: string, text: string, context: TimeReading): Mill
 export const ageOption = {
   older_than: textField(
     'TIME',
-    'Only topics without a message since then: 90d, 3mo, 1y, a date; with topic delete it needs --match',
+    'Only topics without a message since then: 90d, 3mo, 1y, a date; with topic delete it needs --match or rows',
   ),
 } as const satisfies Fields;
 

@@ -58,7 +58,7 @@ test.each([
   ['toString help', "unknown command 'toString'", 'See chatelaine --help.'],
   ['auth list one two', 'chatelaine auth list takes no argument; 2 were given', see('auth list [OPTION…]')],
   ['auth use', 'NAME is required', see('auth use NAME [OPTION…]')],
-  ['topic list', 'CHANNEL is required', see('topic list CHANNEL [OPTION…]')],
+  ['topic list', 'name one channel, or give --all-channels', 'See chatelaine topic list --help.'],
   ['license edit --size-allowance 6', 'CODE is required', see('license edit CODE [OPTION…]')],
   [
     'license create ada 4',

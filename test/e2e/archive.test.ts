@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { needs } from '../helpers/needs.ts';
@@ -170,4 +170,55 @@ test('the first delete_topic is sent after every file of the archive was synced 
     }).toEqual({ file, isSyncedFirst: true, isSynced: true, isReadAfter: true });
   // What was edited since is looked up in the archive after its record is on disk.
   expect(before.filter((step) => !step.startsWith('read ')).at(-1)).toMatch(/^sync (purge\.ndjson|kept.*)$/);
+});
+
+test('kill -9, five times, of a purge over channels: archives and server together are what was there', async () => {
+  const { sandbox, env } = await openService();
+  const home = temporaryHome();
+  const list = 'topic list --all-channels --not-channel general -o ndjson';
+  const listed = await start(list, { env, home }).ended;
+  writeFileSync(join(home, 'old.ndjson'), listed.stdout);
+  const rows = listed.stdout.trimEnd().split('\n');
+  const topics = new Set(
+    rows.map((row) => {
+      const { stream_id, topic_name } = JSON.parse(row) as { stream_id: number; topic_name: string };
+      return `${stream_id} ${topic_name.toLowerCase()}`;
+    }),
+  );
+  const isDoomed = (row: { readonly stream_id?: number | undefined; readonly subject: string }): boolean =>
+    topics.has(`${row.stream_id} ${row.subject.toLowerCase()}`);
+  const before = sandbox.state.messages();
+  const doomed = before.filter(isDoomed).map(({ id }) => id);
+  const line = `topic delete --from old.ndjson --confirm ${rows.length} --archive ${join(home, 'kept')} -o json`;
+
+  const archived = (): Set<number> => {
+    const ids = new Set<number>();
+    for (const folder of existsSync(join(home, 'kept')) ? readdirSync(join(home, 'kept')) : [])
+      for (const name of readdirSync(join(home, 'kept', folder)).filter((file) => file.startsWith('source-')))
+        for (const text of readFileSync(join(home, 'kept', folder, name), 'utf8')
+          .split('\n')
+          .slice(0, -1))
+          ids.add((JSON.parse(text) as { id: number }).id);
+    return ids;
+  };
+  const lost = (): number[] => {
+    const [kept, alive] = [archived(), new Set(sandbox.state.messages().map(({ id }) => id))];
+    return doomed.filter((id) => !kept.has(id) && !alive.has(id));
+  };
+
+  for (const moment of ['30:after', '41:before', '55:after', '33:before', '62:after']) {
+    const { signal, code, stderr } = await start(line, { env: { ...env, ...killedAt(moment), KILL_IN: home }, home })
+      .ended;
+    expect(`${moment} ${signal ?? code} ${stderr}`).toMatch(`${moment} SIGKILL `);
+    expect(lost()).toEqual([]);
+  }
+  const last = await start(line, { env, home }).ended;
+
+  expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
+  const told = JSON.parse(last.stdout) as { deleted: number; status: string }[];
+  expect(told.every(({ status }) => status === 'deleted')).toBe(true);
+  expect(told.reduce((sum, { deleted }) => sum + deleted, 0)).toBe(doomed.length);
+  expect(sandbox.state.messages()).toEqual(before.filter((row) => !isDoomed(row)));
+  expect([...archived()].sort((one, other) => one - other)).toEqual(doomed);
+  expect(await start('archive verify kept', { home }).ended).toMatchObject({ code: 0 });
 });

@@ -59,6 +59,64 @@ for (const [script, place] of scripts) {
   });
 }
 
+/** A recipe with other words, in a home of its own where `mail` keeps what it is given. */
+async function ranRecipe(opening: string, changes: readonly (readonly [string, string])[] = []) {
+  const recipe = [...scripts.keys()].find((script) => script.includes(opening)) ?? '';
+  const { sandbox, env } = await openService();
+  const home = furnished(env);
+  writeFileSync(join(home, 'bin', 'mail'), '#!/bin/sh\nprintf "%s\\n" "$*" > "$HOME/mailed"; cat >> "$HOME/mailed"\n', {
+    mode: 0o755,
+  });
+  const text = changes.reduce((all, [from, to]) => all.replaceAll(from, to), recipe);
+  const done = await shell(`unset -f chatelaine; set -e\n${text}`, {
+    home,
+    env: { ...env, PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
+  }).ended;
+  return { ...done, home, sandbox };
+}
+
+test('the recipe of retention deletes what is old, and nothing of the two channels', needs('shell'), async () => {
+  const { code, stderr, home, sandbox } = await ranRecipe('--not-channel releases', [['2y', '2026-02-20']]);
+
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const border = Date.parse('2026-02-20T00:00:00') / 1000;
+  const left = sandbox.state.messages().filter(({ stream_id }) => stream_id !== undefined);
+  const spared = new Set([3, 4, 5, 6]);
+  const newest = new Map(left.map((row) => [`${row.stream_id} ${row.subject.toLowerCase()}`, row.timestamp]));
+  for (const row of left) newest.set(`${row.stream_id} ${row.subject.toLowerCase()}`, row.timestamp);
+  const old = [...newest].filter(([key, time]) => time < border && !spared.has(Number(key.split(' ')[0])));
+  expect(old).toEqual([]);
+  expect(left.filter(({ stream_id }) => stream_id === 3 || stream_id === 5).length).toBeGreaterThan(5);
+  const topics = readFileSync(join(home, 'old.ndjson'), 'utf8').trimEnd().split('\n').length;
+  expect(topics).toBeGreaterThan(3);
+  expect(readdirSync(join(home, 'purged'))).toHaveLength(topics);
+});
+
+test('the recipe of the digest mails what was said, and nothing where nothing was', needs('shell'), async () => {
+  const written = await ranRecipe('digest.txt', [['--since 7d', '--since 2026-03-01']]);
+  const silent = await ranRecipe('digest.txt');
+
+  expect({ code: written.code, silent: silent.code }).toEqual({ code: 0, silent: 0 });
+  expect(readFileSync(join(written.home, 'mailed'), 'utf8')).toMatch(
+    /^-s general: the last seven days team@example.com\n[^]*who has dock 4/,
+  );
+  expect(readdirSync(silent.home)).not.toContain('mailed');
+});
+
+test('the recipe for legal has every message of the user, and the files of these alone', needs('shell'), async () => {
+  const { code, home, sandbox } = await ranRecipe('legal.sha256');
+
+  expect(code).toBe(0);
+  const ids = readFileSync(join(home, 'legal.ndjson'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { id: number }).id);
+  const seen = new Set([1, 2, 3, 5, 7]);
+  const hers = sandbox.state.messages().filter((row) => row.sender_id === 10 && seen.has(row.stream_id ?? 0));
+  expect(ids.toSorted((one, other) => one - other)).toEqual(hers.map(({ id }) => id));
+  expect(readdirSync(join(home, 'legal'))).toEqual(expect.arrayContaining(['index.html', 'search.html']));
+});
+
 test('recipes run a command that writes, one at a time where the CI can keep it so', () => {
   const text = blocks.flatMap(({ block }) => ('workflow' in block ? [block.lines.join('\n')] : [])).join('\n');
   expect(text).toMatch(/^concurrency: licenses$/m);

@@ -7,7 +7,7 @@ import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
 import type { PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
-import { foldName, topicLevels } from '../../schema/topic.ts';
+import { topicLevels } from '../../schema/topic.ts';
 import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import {
@@ -16,7 +16,7 @@ import {
   namingOptions,
   readNaming,
   refuseNewer,
-  topicNames,
+  topicsOf,
   withLinked,
   withoutNewer,
   type NamedTopics,
@@ -24,7 +24,7 @@ import {
 } from './named-topics.ts';
 import { channelArgument, readPlace } from './place.ts';
 import { budgetOf, keepingOptions, openPurge, type Budget, type Purge } from './purge.ts';
-import { confirmTopics, describeTopics, hasMessages, surveyTopics, type Doomed } from './survey.ts';
+import { confirmTopics, describeTopics, hasMessages, labelOf, surveyTopics, type Doomed } from './survey.ts';
 
 export default command({
   about: [
@@ -39,7 +39,7 @@ export default command({
       '--yes never answers this question.',
   ],
   args: {
-    channel: channelArgument,
+    channel: { ...channelArgument, required: false },
     topic: {
       kind: 'string',
       many: true,
@@ -74,23 +74,24 @@ export default command({
   dryRun: ['requests'],
 
   async *run({ channel: text, confirm, max_messages, missing_ok, include_hidden, ...typed }, context) {
-    const place = await readPlace(text, context);
-    const named = withLinked(place, typed);
-    const before = checkNaming(named, context);
+    const place = text === undefined ? undefined : await readPlace(text, context);
+    const named = place ? withLinked(place, typed) : typed;
+    const before = checkNaming(place, named, context);
     const [chat, account] = [context.chat(), await context.chatAccount()];
     await checkAllowed(chat, named, account);
-    const channel = await findChannel(chat, place.channel);
-    const naming = await readNaming({ ...named, before }, context);
+    const channel = place && (await findChannel(chat, place.channel));
+    const naming = await readNaming(place, { ...named, before }, context);
     const purge = openPurge(chat, typed, account, context);
-    const run = await purge.openRun(channel, naming);
+    // A moment that was typed as an age is another one in the next run.
+    const { before: _, ...names } = naming;
+    const run = await purge.openRun({ stream_id: channel?.stream_id, ...names, older_than: typed.older_than }, naming);
     context.untilWritten(run);
-    const names = await topicNames(chat, channel, naming, run.begun);
-    const begun = new Set(run.begun.map(foldName));
+    const topics = await topicsOf(chat, channel, naming, run.begun);
     const earlier = async (topic: Topic) => {
       const { isBegun, ended } = await purge.earlier(topic);
-      return { isBegun: isBegun || begun.has(foldName(topic.topic_name)), ended };
+      return { isBegun: isBegun || run.hasBegun(topic), ended };
     };
-    const found = await surveyTopics(chat, channel, names, { missing_ok, include_hidden, earlier });
+    const found = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier });
     const surveys = found.map((survey) => withoutNewer(survey, naming, run));
     await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
     const budget = budgetOf(surveys, run, max_messages);
@@ -101,13 +102,13 @@ export default command({
         await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
         throw new Planned();
       };
-      yield* each(surveys, nameOf, checked(naming, plan));
+      yield* each(surveys, place ? nameOf : labelOf, checked(naming, plan));
       return;
     }
     const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
     if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
     const purgeOne = checked(naming, purger(purge, run, budget, missing_ok));
-    yield* each(surveys, nameOf, purgeOne, (survey) => partly(survey, purge));
+    yield* each(surveys, place ? nameOf : labelOf, purgeOne, (survey) => partly(survey, purge));
     run.done();
   },
 
@@ -139,10 +140,10 @@ function purger(purge: Purge, run: PurgeRun, budget: Budget, missing_ok: boolean
   return async (survey: Doomed) => {
     if (!hasMessages(survey) && !(await purge.earlier(survey)).isBegun) {
       // An earlier run may have ended its purge.
-      const end = run.endOf(survey.topic_name);
+      const end = run.endOf(survey);
       return end ? rowOf(survey, end.deleted, end.status ?? 'deleted') : rowOf(survey, 0, 'missing');
     }
-    await run.begin(survey.topic_name);
+    await run.begin(survey);
     const outcome = await purge.run(survey, run, { maxMessages: budget.of(survey), missing_ok });
     budget.take(survey, outcome);
     return rowOf(survey, outcome.tally.deleted, outcome.status, outcome);

@@ -4,19 +4,24 @@ import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
-import type { Channel } from '../../jobs/topic/find-channel.ts';
+import { findChannel, type Channel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
-import type { TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
-import type { Disk } from '../context.ts';
+import type { Disk, Terminal } from '../context.ts';
+import { rosterSource } from '../roster.ts';
 import { ageOption, readAge, type TimeReading } from '../typed-time.ts';
 import { channelWord, type NamedPlace } from './place.ts';
 
 /** The ways to name the topics of a command, beside arguments. */
 export const namingOptions = {
-  from: textField('FILE', 'File with the name of a topic on each line; - is standard input'),
+  from: textField(
+    'FILE',
+    'File with the name of a topic on each line, or without CHANNEL rows of channel and topic, as topic list --all-channels prints them; ' +
+      '- is standard input',
+  ),
   match: {
     ...textField('GLOB', 'Every topic whose name matches: * is any text, ? any character, in any case'),
     many: true,
@@ -45,6 +50,7 @@ export function withLinked({ topic: linked }: Pick<NamedPlace, 'topic'>, named: 
  * @throws Failure usage
  */
 export function checkNaming(
+  place: NamedPlace | undefined,
   { topic = [], from, match, older_than }: NamedTopics,
   context: TimeReading,
 ): Milliseconds | undefined {
@@ -54,47 +60,98 @@ export function checkNaming(
       'name the topics in one way: as arguments, with --from FILE, or with --match GLOB',
       ways === 0 ? 'The channel comes first: chatelaine topic delete CHANNEL TOPIC.' : undefined,
     );
-  if (older_than !== undefined && match === undefined) throw usage('--older-than needs --match');
+  if (!place && from === undefined)
+    throw usage('name the channel first, or give --from with rows of channel and topic');
+  if (older_than !== undefined && match === undefined && place)
+    throw usage('--older-than needs --match, or rows with --from');
   return readAge(older_than, context);
 }
 
-/** What names the topics: their names, or a pattern. */
-export type Naming =
-  | { readonly names: readonly string[] }
-  | { readonly match: readonly string[]; readonly before: Milliseconds | undefined };
+/** What names the topics: their names, a pattern, or rows with their channels; with --older-than only those without a younger message. */
+export type Naming = { readonly before?: Milliseconds | undefined } & (
+  { readonly names: readonly string[] } | { readonly match: readonly string[] } | { readonly rows: readonly TopicRow[] }
+);
 
 /** Whether more than one topic may be meant, spellings of one topic counted once. */
 export function isSeveral(naming: Naming): boolean {
-  return 'match' in naming || new Set(naming.names.map(foldName)).size > 1;
+  return !('names' in naming) || new Set(naming.names.map(foldName)).size > 1;
 }
 
-/** @throws Failure usage for an empty file */
+/** @throws Failure usage for an empty file, and for rows that are none of channel and topic */
 export async function readNaming(
+  place: NamedPlace | undefined,
   { topic = [], from, match, before }: NamedTopics & { readonly before: Milliseconds | undefined },
-  { read }: Pick<Disk, 'read'>,
+  context: Pick<Disk, 'read' | 'readBytes'> & Pick<Terminal, 'warn'>,
 ): Promise<Naming> {
   if (match !== undefined) return { match, before };
   if (from === undefined) return { names: topic };
-  const names = (await read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
+  if (!place) return { rows: await readTopicRows(from, context), before };
+  const names = (await context.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
   if (names.length === 0) throw usage(`${from} names no topic`, 'Write the name of a topic on each line.');
   return { names };
 }
 
+const rowFields = {
+  stream_id: { kind: 'integer', min: 0, help: 'Id of the channel' },
+  channel: textField('NAME', 'Name of the channel'),
+  topic_name: textField('TOPIC', 'Name of the topic'),
+} as const satisfies Fields;
+
+type TopicRow = Values<typeof rowFields> & { readonly topic_name: string };
+
+async function readTopicRows(file: string, context: Pick<Disk, 'readBytes'> & Pick<Terminal, 'warn'>) {
+  const { readRoster } = await import('../../store/roster/read-roster.ts');
+  const { rows } = await readRoster(await rosterSource(file, {}, context), {
+    ...{ fields: rowFields, column: 'topic_name', noun: 'topic' },
+    nameOf: ({ topic_name = '' }) => topic_name,
+    keyOf: ({ stream_id, channel, topic_name = '' }) => `${stream_id ?? channel} ${foldName(topic_name)}`,
+    completion: async () => (row: Values<typeof rowFields>) => {
+      if (row.stream_id === undefined && row.channel === undefined)
+        throw usage('neither stream_id nor channel is there');
+      return { ...row, topic_name: row.topic_name ?? '' };
+    },
+  });
+  return rows;
+}
+
 /**
- * The names of the topics. Those that an interrupted run began are among them, though they may match no more.
- * @throws Failure not_found where no topic matches
+ * The topics; those that an interrupted run began are among them, though they may match no more.
+ * @throws Failure not_found where a channel is not there, or no topic matches; usage for a channel of another name than its row says
  */
-export async function topicNames(
-  chat: Pick<ChatApi, 'messages'>,
+export async function topicsOf(
+  chat: Pick<ChatApi, 'messages' | 'channels' | 'topics'>,
+  channel: Channel | undefined,
+  naming: Naming,
+  begun: readonly string[],
+): Promise<readonly Topic[]> {
+  if (channel) return (await namesOf(chat, channel, naming, begun)).map((topic_name) => ({ channel, topic_name }));
+  const known = new Map<string, Channel>();
+  const topics: Topic[] = [];
+  for (const { stream_id, channel: name, topic_name } of 'rows' in naming ? naming.rows : []) {
+    const word = stream_id === undefined ? `name:${name}` : `id:${stream_id}`;
+    const found = known.get(word) ?? (await findChannel(chat, word));
+    known.set(word, found);
+    if (name !== undefined && found.name !== undefined && !isSameName(name, found.name))
+      throw usage(
+        `the channel ${found.stream_id} is '${found.name}', and the file says '${name}': nothing was deleted`,
+        'The file is of another server, or the channel was renamed: list the topics again.',
+      );
+    topics.push({ channel: found, topic_name });
+  }
+  return topics;
+}
+
+async function namesOf(
+  chat: Pick<ChatApi, 'messages' | 'topics'>,
   channel: Channel,
   naming: Naming,
   begun: readonly string[],
 ): Promise<readonly string[]> {
-  if ('names' in naming) return naming.names;
+  if (!('match' in naming)) return 'names' in naming ? naming.names : [];
   const { match, before = Infinity } = naming;
   const { topics } = await listTopics(chat, channel);
   const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));
-  const old = matched.filter(({ last_timestamp }) => last_timestamp * 1000 < before);
+  const old = matched.filter(({ last_timestamp = 0 }) => last_timestamp * 1000 < before);
   if (old.length + begun.length > 0) return [...begun, ...old.map(({ topic_name }) => topic_name)];
   const globs = match.map((glob) => `'${glob}'`).join(' or ');
   const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;
@@ -109,7 +166,7 @@ export async function topicNames(
  * that is younger than --older-than.
  */
 export function withoutNewer<S extends TopicSurvey>(survey: S, naming: Naming, run: PurgeRun): S {
-  const isEnded = run.endOf(survey.topic_name) !== undefined;
+  const isEnded = run.endOf(survey) !== undefined;
   if (!isEnded || !isNewer(survey, naming)) return survey;
   return { ...survey, ids: [], first_timestamp: null, last_timestamp: null, spellings: [], isLimited: false };
 }
@@ -126,6 +183,6 @@ export function refuseNewer(survey: TopicSurvey, naming: Naming): void {
 }
 
 function isNewer({ last_timestamp }: TopicSurvey, naming: Naming): boolean {
-  if ('names' in naming || naming.before === undefined || last_timestamp === null) return false;
+  if (naming.before === undefined || last_timestamp === null) return false;
   return last_timestamp * 1000 >= naming.before;
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { usage } from '../../core/failure.ts';
-import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { topicKeeper, type Keeper } from '../../jobs/topic/keep-topic.ts';
 import { openPurgeRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
 import { openTopicPurge, type PurgeOutcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
@@ -54,9 +53,9 @@ export function openPurge(
   const opened = new Map<TopicSurvey, TopicPurge>();
   return {
     /** The record of this command's runs over several topics. */
-    async openRun({ stream_id }: Channel, naming: Naming): Promise<PurgeRun> {
+    async openRun(named: object, naming: Naming): Promise<PurgeRun> {
       if (!isSeveral(naming)) return openPurgeRun();
-      const header = { job: 'topic delete', site: place.site, account: email, stream_id, ...naming };
+      const header = { job: 'topic delete', site: place.site, account: email, ...named };
       return openPurgeRun({
         find: async () => ((await context.readJournal(header)) ? context.journal(header) : undefined),
         make: () => context.journal(header),
@@ -92,7 +91,7 @@ export function openPurge(
           deleted: outcome.tally.deleted,
           status: outcome.status === 'unseen' ? outcome.status : undefined,
         };
-        await run.end(survey.topic_name, end, {
+        await run.end(survey, end, {
           finish: async () => keeper?.finish(outcome.tally),
           close: async () => keeper?.close(),
         });
@@ -155,7 +154,7 @@ export type Budget = ReturnType<typeof budgetOf>;
  * @throws Failure usage where the surveyed ones alone are too many
  */
 export function budgetOf(surveys: readonly TopicSurvey[], run: Pick<PurgeRun, 'endOf'>, most: number | undefined) {
-  let count = surveys.reduce((sum, { ids, topic_name }) => sum + ids.length + (run.endOf(topic_name)?.deleted ?? 0), 0);
+  let count = surveys.reduce((sum, survey) => sum + survey.ids.length + (run.endOf(survey)?.deleted ?? 0), 0);
   if (most !== undefined && count > most)
     throw usage(`${count} messages would be deleted, more than --max-messages ${most}: nothing was deleted`);
   return {

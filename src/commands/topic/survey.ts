@@ -2,12 +2,11 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
-import type { Channel } from '../../jobs/topic/find-channel.ts';
 import { topicNamesIn } from '../../jobs/topic/near.ts';
+import { keyOf } from '../../jobs/topic/purge-run.ts';
 import { surveyTopic, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import type { EarlierPurges } from '../../jobs/topic/topic-archives.ts';
 import { nearNames } from '../../schema/nearest.ts';
-import { foldName } from '../../schema/topic.ts';
 import type { Terminal } from '../context.ts';
 import { channelWord } from './place.ts';
 
@@ -26,21 +25,18 @@ export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
 }
 
 /**
- * Surveys each topic once: two spellings of one topic are one.
+ * Surveys each topic once: two spellings of one topic are one. `looked` hears of each.
  * @throws Failure not_found where one has no messages, with the nearest names; rejected where messages are hidden
  */
 export async function surveyTopics(
   chat: ChatApi,
-  channel: Channel,
-  names: readonly string[],
+  topics: readonly Topic[],
   { missing_ok, include_hidden, earlier }: Allowed,
 ): Promise<Doomed[]> {
   const surveys: Doomed[] = [];
-  const folded = names.map(foldName);
-  for (const topic_name of names.filter((_, index) => folded.indexOf(folded[index] ?? '') === index)) {
-    const topic = { channel, topic_name };
+  const single = new Map(topics.toReversed().map((topic) => [keyOf({ ...topic.channel, ...topic }), topic]));
+  for (const topic of [...single.values()].reverse())
     surveys.push({ ...(await surveyTopic(chat, topic)), ...(await earlier(topic)) });
-  }
   const hidden = surveys.filter(({ isLimited }) => isLimited);
   if (hidden.length > 0 && !include_hidden)
     throw new Failure(
@@ -49,30 +45,42 @@ export async function surveyTopics(
       { hint: 'Give --include-hidden to delete them too.' },
     );
   const missing = surveys.filter((survey) => !hasMessages(survey) && !survey.isBegun);
-  if (missing.length > 0 && !missing_ok) throw await notFound(chat, channel, missing);
+  if (missing.length > 0 && !missing_ok) throw await notFound(chat, missing);
   return surveys;
 }
 
-async function notFound(chat: ChatApi, channel: Channel, missing: readonly Doomed[]): Promise<Failure> {
-  const known = (await topicNamesIn(chat, channel)) ?? [];
-  const names = [...new Set(missing.flatMap(({ topic_name }) => nearNames(topic_name, known)))]
-    .map((name) => `'${name}'`)
-    .join(', ');
-  const earlier = missing.flatMap(({ topic_name, ended }) =>
-    ended ? `; the purge of '${topic_name}' that ended ${ended.finished} deleted ${ended.deleted}` : [],
-  );
+async function notFound(chat: ChatApi, missing: readonly Doomed[]): Promise<Failure> {
+  const near = new Set<string>();
+  for (const { channel, topic_name } of missing.slice(0, mostNamed))
+    for (const name of nearNames(topic_name, (await topicNamesIn(chat, channel)) ?? [])) near.add(`'${name}'`);
+  const names = [...near].join(', ');
+  const earlier = missing
+    .slice(0, mostNamed)
+    .flatMap(({ topic_name, ended }) =>
+      ended ? `; the purge of '${topic_name}' that ended ${ended.finished} deleted ${ended.deleted}` : [],
+    );
   const nothing = `nothing ${earlier.length > 0 ? 'more ' : ''}was deleted`;
   return new Failure('not_found', `no messages in ${listed(missing)}: ${nothing}${earlier.join('')}`, {
     hint:
       names === ''
-        ? `List the topics: ${commandLine('topic list', [channelWord(channel)])}`
+        ? `List the topics: ${commandLine('topic list', [channelWord(missing[0]?.channel ?? { stream_id: 0 })])}`
         : `Near names: ${names}. --missing-ok accepts a topic without messages.`,
   });
 }
 
+/** Topics that are named one by one. */
+const mostNamed = 20;
+
 function listed(surveys: readonly TopicSurvey[]): string {
-  const names = surveys.map(({ topic_name }) => `'${topic_name}'`).join(', ');
-  return `${surveys.length === 1 ? 'the topic' : 'the topics'} ${names}`;
+  const isOfOne = new Set(surveys.map(({ channel }) => channel.stream_id)).size === 1;
+  const names = surveys.slice(0, mostNamed).map((one) => `'${isOfOne ? one.topic_name : labelOf(one)}'`);
+  const more = surveys.length > mostNamed ? ` and ${surveys.length - mostNamed} more` : '';
+  return `${surveys.length === 1 ? 'the topic' : 'the topics'} ${names.join(', ')}${more}`;
+}
+
+/** A topic among those of several channels. */
+export function labelOf({ channel, topic_name }: Topic): string {
+  return `#${channel.name ?? channel.stream_id} > ${topic_name}`;
 }
 
 /** Says what would be deleted and where, in lines for a person. */
@@ -88,14 +96,30 @@ export async function describeTopics(
   // The port of a sandbox is another one in each run.
   const host = hostname === '127.0.0.1' ? hostname : full;
   const organization = await chat.organization();
-  const { stream_id, name } = surveys[0]?.channel ?? {};
-  const channel = name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`;
-  note(`${organization === undefined ? host : `${organization} (${host})`}, as ${email}, ${channel}:`);
-  for (const survey of surveys) {
-    const count = survey.files === 1 ? '1 attached file' : `${survey.files} attached files`;
-    const fate = `; ${count}, ${files}${files === 'archived' ? ' too' : ' without --files'}`;
-    note(describeTopic(survey) + (survey.files === 0 ? '' : fate));
+  const word = files === 'archived' ? 'archived too' : 'not archived without --files';
+  const fateOf = (count: number): string =>
+    count === 0 ? '' : `; ${count} attached ${count === 1 ? 'file' : 'files'}, ${word}`;
+  const channels = new Map(
+    surveys.map(({ channel }) => [
+      channel.stream_id,
+      surveys.filter((one) => one.channel.stream_id === channel.stream_id),
+    ]),
+  );
+  const server = `${organization === undefined ? host : `${organization} (${host})`}, as ${email}`;
+  const totals = (some: readonly Doomed[]): string =>
+    `topics: ${some.length}, messages: ${sum(some, ({ ids }) => ids.length)}${fateOf(sum(some, (one) => one.files))}`;
+  for (const [stream_id, some] of channels) {
+    const name = some[0]?.channel.name;
+    const channel = `${server}, ${name === undefined ? `channel ${stream_id}` : `channel '${name}' (id ${stream_id})`}:`;
+    const isLong = surveys.length > mostNamed;
+    note(isLong ? `${channel} ${totals(some)}` : channel);
+    for (const survey of isLong ? [] : some) note(describeTopic(survey) + fateOf(survey.files));
   }
+  if (surveys.length > 1) note(`channels: ${channels.size}, ${totals(surveys)}`);
+}
+
+function sum<T>(values: readonly T[], count: (value: T) => number): number {
+  return values.reduce((total, value) => total + count(value), 0);
 }
 
 function describeTopic({ topic_name, ids, first_timestamp, last_timestamp, ...survey }: Doomed): string {

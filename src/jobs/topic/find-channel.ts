@@ -36,10 +36,7 @@ export async function lookUpChannel(
 ): Promise<Channel | undefined> {
   const wanted = readName(text);
   const found = await channelFor(chat, wanted);
-  if (!found) {
-    const [message, { hint }] = (await unknownChannel(chat, wanted)) ?? [`no channel '${text}'`, {}];
-    throw new Failure('not_found', message, { hint: hint ?? 'Give a name or an id that channel list shows.' });
-  }
+  if (!found) throw await noChannel(chat, text);
   const { channel } = found;
   // Digits alone can be meant as a name.
   if (channel && wanted === Number(text)) await refuseAmbiguous(chat, channel, text);
@@ -116,6 +113,23 @@ function unseenChannel(operand: number | string): Failure {
   return new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
     hint: 'It is archived, or it is private and the account is not in it.',
   });
+}
+
+async function noChannel(chat: Pick<ChatApi, 'channels'>, text: string): Promise<Failure> {
+  const [message, { hint }] = (await unknownChannel(chat, readName(text))) ?? [`no channel '${text}'`, {}];
+  return new Failure('not_found', message, { hint: hint ?? 'Give a name or an id that channel list shows.' });
+}
+
+/** The channels that the account sees, by id, but those that are left out. @throws Failure rejected; not_found for one that is not there */
+export async function everyChannel(chat: Pick<ChatApi, 'channels'>, left: readonly string[]): Promise<Channel[]> {
+  const rows = await chat.channels();
+  if (!rows) throw new Failure('rejected', 'this server does not list channels', { hint: 'Name one channel.' });
+  const missing = left.find((text) => !rows.some((row) => isNamedSo(row, readName(text))));
+  if (missing !== undefined) throw await noChannel(chat, missing);
+  return rows
+    .filter((row) => !left.some((text) => isNamedSo(row, readName(text))))
+    .flatMap(({ stream_id, name }) => channelIn(stream_id, name) ?? [])
+    .sort((one, other) => one.stream_id - other.stream_id);
 }
 
 async function refuseAmbiguous(

@@ -2,6 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { foldName } from '../../schema/topic.ts';
 import type { Journal } from '../../store/journal.ts';
+import type { Topic } from './survey-topic.ts';
 
 /** What the runs of one command over several topics have done so far; it is on disk, so that the same command continues after a crash. */
 export type PurgeRun = Awaited<ReturnType<typeof openPurgeRun>>;
@@ -13,10 +14,13 @@ interface TopicEnd {
   readonly status?: 'unseen' | undefined;
 }
 
-/** Without an end where the purge began. */
-interface RunStep extends Partial<TopicEnd> {
+interface RunTopic {
+  readonly stream_id: number;
   readonly topic_name: string;
 }
+
+/** Without an end where the purge began. */
+interface RunStep extends Partial<TopicEnd>, RunTopic {}
 
 /** The record of a purge in its archive. */
 interface TopicRecord {
@@ -34,8 +38,8 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
     (record): record is RunStep => isObject(record) && typeof record['topic_name'] === 'string',
   );
   const ends = new Map(
-    steps.map(({ topic_name, deleted, status }) => [
-      foldName(topic_name),
+    steps.map(({ deleted, status, ...topic }) => [
+      keyOf(topic),
       deleted === undefined ? undefined : { deleted, status },
     ]),
   );
@@ -48,16 +52,17 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
   let open: TopicRecord | undefined;
   return {
     /** Topics whose purge began in an earlier run, which may be empty now. */
-    begun: [...new Map(steps.map(({ topic_name }) => [foldName(topic_name), topic_name])).values()],
+    begun: [...new Map(steps.map((step) => [keyOf(step), step.topic_name])).values()],
+    hasBegun: (topic: Topic) => ends.has(keyOf(recorded(topic))),
     /** How an earlier run ended the purge of that topic; undefined where it did not end. */
-    endOf: (topic_name: string): TopicEnd | undefined => ends.get(foldName(topic_name)),
-    begin: (topic_name: string) => append({ topic_name }),
+    endOf: (topic: Topic): TopicEnd | undefined => ends.get(keyOf(recorded(topic))),
+    begin: (topic: Topic) => append(recorded(topic)),
     /** The purge of a topic is over. Its record is finished when something else remembers its row: the journal, or the reader. */
-    async end(topic_name: string, end: TopicEnd, record: TopicRecord): Promise<void> {
+    async end(topic: Topic, end: TopicEnd, record: TopicRecord): Promise<void> {
       if (!journals) open = record;
       else
         await afterLastCall(async () => {
-          await append({ topic_name, ...end });
+          await append({ ...recorded(topic), ...end });
           await record.finish();
           await record.close();
         });
@@ -81,6 +86,14 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
         await journal?.close();
       }),
   };
+}
+
+function recorded({ channel, topic_name }: Topic): RunTopic {
+  return { stream_id: channel.stream_id, topic_name };
+}
+
+export function keyOf({ stream_id, topic_name }: RunTopic): string {
+  return `${stream_id} ${foldName(topic_name)}`;
 }
 
 /** A disk that fails when all is deleted undoes nothing of it. @throws Failure incomplete */

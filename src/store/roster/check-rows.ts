@@ -54,7 +54,7 @@ export function joined(faults: readonly Fault[]): Fault {
 }
 
 function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {
-  if (value === undefined) {
+  if (value === undefined || value === '') {
     if (field.required) faults.push({ reason: `${name} is missing` });
     return undefined;
   }
@@ -100,5 +100,9 @@ function otherColumns(
   const labels = kept.map((name) => (beside.includes(normalized(name)) ? `roster_${normalized(name)}` : name));
   const twice = labels.find((label, index) => labels.indexOf(label) !== index);
   if (twice !== undefined) throw usage(`--keep-columns: two columns would be named ${twice}`, 'Rename one of them.');
-  return rows.map((row) => Object.fromEntries(kept.map((name, at) => [labels[at] ?? name, row.get(name) ?? null])));
+  return rows.map((row) =>
+    Object.fromEntries(
+      kept.map((name, at) => [labels[at] ?? name, row.get(name) === '' ? null : (row.get(name) ?? null)]),
+    ),
+  );
 }

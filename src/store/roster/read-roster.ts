@@ -3,7 +3,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import { badRowsOf, type BadRows, type Place } from './bad-rows.ts';
 import { faultOf, rowChecker, type OtherColumns, type RowChecker } from './check-rows.ts';
-import { readAliases } from './header.ts';
+import { readAliases, type RosterReader } from './header.ts';
 import { openRosterFile, readRosterRows, type RosterFile } from './roster-file.ts';
 
 /** A roster that was read once and is held whole. */
@@ -31,6 +31,8 @@ interface RosterRules<T extends Fields, R extends Values<T>> {
   readonly fields: T;
   /** The column that a list without a header holds. */
   readonly alone?: string | undefined;
+  /** A column that may be blank in a row, and must be there. */
+  readonly column?: keyof T & string;
   /** What a roster names once: `user`. */
   readonly noun: string;
   readonly nameOf: (row: Values<T>) => string;
@@ -61,9 +63,14 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   const bad = badRowsOf(place);
   const read = rowChecker(rules.fields, source.keepBeside, bad);
   const names = Object.keys(rules.fields);
-  const required = names.filter((name) => rules.fields[name]?.required);
+  const required = names.filter((name) => rules.fields[name]?.required || name === rules.column);
   const wanted = { names, required, aliases: readAliases(source.columns ?? [], names), alone: rules.alone };
-  await readRosterRows(opened, wanted, read);
+  const row: RosterReader['row'] = (line, values) => {
+    const lacks = rules.column !== undefined && opened.format.endsWith('json') && !values.has(rules.column);
+    if (lacks) bad.add(line, { reason: `${rules.column} is missing` });
+    else read.row(line, values);
+  };
+  await readRosterRows(opened, wanted, { row, bad: read.bad });
   const rows = await complete(read, rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
   return { rows, lines: read.lines, others: read.others(), sha256: hashOf(rows) };

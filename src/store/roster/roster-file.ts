@@ -134,7 +134,7 @@ function takeObject(line: number, item: unknown, wanted: WantedColumns, reader: 
       reader.bad(line, { reason: `two names are both read as ${normalized(column)}` });
       return;
     }
-    if (value !== null && value !== '') values.set(column, value);
+    if (value !== null) values.set(column, value);
   }
   reader.row(line, values);
 }
