@@ -21,6 +21,7 @@ const fetchAll = ['messages', 'fetch', '--channel', 'general', '--topic', 'load'
 const figures = {
   'start-up': { yardstick: 'node -e 0', measure: startUp },
   fetch: { yardstick: 'one curl of the same pages', measure: fetchTimes },
+  count: { yardstick: 'messages fetch --all', measure: countTimes },
   memory: { yardstick: 'its limit', measure: memory },
   apply: { yardstick: 'xargs -P 16 curl', measure: applyTimes },
   ledger: { yardstick: 'without a ledger', measure: ledgerTimes },
@@ -97,6 +98,36 @@ async function fetchTimes() {
   );
   stop();
   return rows;
+}
+
+/** Of processors and not of the clock: a count waits for the same pages. */
+async function countTimes() {
+  const messages = Number(process.env['MOST_MESSAGES'] ?? 1_000_000);
+  const { site, stop } = await servePages(messages);
+  const all = fetchAll.slice(0, -2);
+  const ways = [['-o', 'ndjson'], ...['timestamp:day', 'sender_full_name'].map((by) => ['--count-by', by])];
+  /** @type {number[][]} */
+  const times = ways.map(() => []);
+  for (let run = 0; run < Math.min(runs, 3); run += 1)
+    for (const [index, way] of ways.entries()) {
+      const line = [`"${process.execPath}" "${program}" ${[...all, ...way].join(' ')} > /dev/null; times >&2`];
+      const { stderr } = spawnSync('sh', ['-c', ...line], { env: accountOn(site), encoding: 'utf8' });
+      const [, minutes, seconds, systemMinutes, systemSeconds] =
+        /(\d+)m([\d.]+)s (\d+)m([\d.]+)s\s*$/.exec(stderr) ?? [];
+      times[index]?.push(60 * (Number(minutes) + Number(systemMinutes)) + Number(seconds) + Number(systemSeconds));
+    }
+  stop();
+  const medians = times.map(median);
+  return ways.map((way, index) => {
+    const took = medians[index] ?? NaN;
+    const name = `${messages} messages, ${way.join(' ')}`;
+    return {
+      name,
+      value: `${took.toFixed(2)} s CPU`,
+      ratio: took / (medians[0] ?? NaN),
+      ...(index > 0 && { limit: 1.3 }),
+    };
+  });
 }
 
 async function memory() {

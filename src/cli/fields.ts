@@ -2,6 +2,7 @@ import type { AnyCommand } from '../commands/command.ts';
 import { twinOf } from '../commands/environment.ts';
 import { type Failure, usage } from '../core/failure.ts';
 import { asObject, cellsOf } from '../output/columns.ts';
+import { countByOf } from '../output/sort.ts';
 import { singly } from '../output/json-rows.ts';
 import type { Presentation } from '../output/presentation.ts';
 import { suggestion } from '../schema/nearest.ts';
@@ -30,10 +31,11 @@ export function fieldCheck(command: AnyCommand, options: Options, others: readon
 /** Names of `--fields` and `--sort` that the command does not know. */
 function strangeNames(
   { show, fields: beside = [] }: AnyCommand,
-  { fields, sort }: Options,
+  { fields, sort, count_by }: Options,
   others: readonly string[],
 ): readonly string[] {
-  const asked = new Set([...fieldsIn(fields), ...(sort === undefined ? [] : [sort.replace(/^-/, '')])]);
+  const counted = count_by === undefined ? [] : [countByOf(count_by).field];
+  const asked = new Set([...fieldsIn(fields), ...(sort === undefined ? [] : [sort.replace(/^-/, '')]), ...counted]);
   const known = [...(show?.columns ?? []), ...beside, ...others];
   return [...asked].filter((name) => !known.includes(name));
 }
@@ -47,9 +49,9 @@ function noFields(strange: readonly string[], known: readonly string[], options:
 }
 
 /** Names the variables, which hold for all commands and are easily forgotten. */
-function whereFrom({ fields, sort, typed }: Options): string {
-  const given = { fields, sort };
-  const set = (['fields', 'sort'] as const).filter((look) => given[look] !== undefined && !typed.has(look));
+function whereFrom({ fields, sort, count_by, typed }: Options): string {
+  const given = { fields, sort, count_by };
+  const set = (['fields', 'sort', 'count_by'] as const).filter((look) => given[look] !== undefined && !typed.has(look));
   return set.length === 0 ? '' : `See ${set.map(twinOf).join(' and ')} in the environment. `;
 }
 

@@ -1,12 +1,14 @@
 import type { AnyCommand } from '../commands/command.ts';
-import { ownFormats } from '../commands/environment.ts';
+import { isList, ownFormats } from '../commands/environment.ts';
 import { usage } from '../core/failure.ts';
+import { checkZone } from '../core/moment.ts';
 import { defined, namesIn } from '../core/table-names.ts';
 import { cellsOf, cellText } from '../output/columns.ts';
 import { formats, rowOf, wholeFormats } from '../output/formats.ts';
 import { fitted, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
-import { hasColor } from '../output/style.ts';
+import { countByOf } from '../output/sort.ts';
+import { hasColor, hasUnicode } from '../output/style.ts';
 import { alternatives } from '../schema/field.ts';
 import { licenseColumns } from '../schema/license.ts';
 import { fieldCheck, fieldsIn, type FieldCheck } from './fields.ts';
@@ -43,29 +45,40 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
 
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
 function applicable(command: AnyCommand, given: Options): Options {
-  const { output, fields, jq, sort, ...others } = given;
-  const looks = { output, fields, jq, sort };
-  for (const { look, why, hint } of strangeLooks(command, given)) {
-    if (given.typed.has(look)) throw usage(why, hint);
+  const { output, fields, jq, sort, count_by: by, typed, ...others } = given;
+  // What is typed counts, and not the environment.
+  const isOther = !typed.has('count_by') && (typed.has('fields') || typed.has('sort'));
+  const looks = { output, fields, jq, sort, count_by: isOther ? undefined : by };
+  for (const { look, why, hint } of strangeLooks(command, { ...others, typed, ...defined(looks) })) {
+    if (typed.has(look)) throw usage(why, hint);
     looks[look] = undefined;
   }
-  const options = { ...others, ...defined(looks) };
+  const options = { ...others, typed, ...defined(looks) };
   return options.jq === undefined ? options : { ...options, output: 'json' };
 }
 
 /** An option that does not apply to what a command prints, and what to do. */
 interface StrangeLook {
-  readonly look: 'output' | 'fields' | 'jq' | 'sort';
+  readonly look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by';
   readonly why: string;
   readonly hint: string;
 }
 
 function strangeLooks(
-  { name, result, fields: own, show }: AnyCommand,
-  { output, fields, jq, dry_run }: Options,
+  { name, fields: own, show, ...command }: AnyCommand,
+  { output, fields, jq, count_by, dry_run }: Options,
 ): readonly StrangeLook[] {
   const strange: StrangeLook[] = [];
+  const { result } = command;
   const row = rowOf(output);
+  if (count_by !== undefined && !isList(command))
+    strange.push({ look: 'count_by', why: `${name} is no list: --count-by does not apply`, hint: 'Leave it out.' });
+  else if (count_by !== undefined) {
+    const hint = 'Leave one of them out.';
+    for (const look of ['fields', 'sort'] as const)
+      strange.push({ look, why: `--count-by and --${look} exclude each other`, hint });
+    if (row?.shows !== undefined) strange.push({ look: 'output', why: `-o ${output ?? ''} shows no counts`, hint });
+  }
   // A text has no order; columns only where the command names their fields; and a filter only where it is JSON.
   if (result === 'text' || result === 'json text') {
     const hint = result === 'text' ? 'Leave it out.' : 'Use --jq EXPR on JSON.';
@@ -98,6 +111,8 @@ function strangeLooks(
 
 function presented({ result, ...command }: Presented, options: Options, host: PrintedTo): Presentation {
   const { system, stdout } = host;
+  const countBy = options.count_by === undefined ? undefined : countByOf(options.count_by);
+  if (countBy?.unit) checkZone(system.env);
   const terminal = stdout.isTTY === true;
   const fields = options.fields === undefined ? undefined : fieldsIn(options.fields);
   const show = options.dry_run ? ofPlan(command.show ?? {}) : (command.show ?? {});
@@ -106,9 +121,13 @@ function presented({ result, ...command }: Presented, options: Options, host: Pr
     show,
     format,
     isText: result === 'text' || result === 'json text',
-    sentence: sentenceOf(show, format, { fields, terminal, width: stdout.columns ?? 0, quiet: options.quiet ?? false }),
+    sentence: countBy
+      ? undefined
+      : sentenceOf(show, format, { fields, terminal, width: stdout.columns ?? 0, quiet: options.quiet ?? false }),
     fields,
     sort: options.sort,
+    countBy,
+    barMark: hasUnicode(system.env) ? '█' : '#',
     header: options.header ?? true,
     quiet: options.quiet ?? false,
     csvSafe: options.csv_safe ?? false,
@@ -126,10 +145,14 @@ function ofPlan(show: Show<unknown>): Show<unknown> {
 type Presented = Pick<AnyCommand, 'show' | 'format' | 'result' | 'dryRun'>;
 
 /** A result that does not offer the command's own format, such as the requests of a dry run, has its usual one. */
-function formatOf({ output, fields }: Options, { isTTY }: PrintedTo['stdout'], command: Presented): FormatRow {
+function formatOf(
+  { output, fields, count_by }: Options,
+  { isTTY }: PrintedTo['stdout'],
+  command: Presented,
+): FormatRow {
   if (output !== undefined && (rowOf(output)?.general || ownFormats(command).includes(output))) return formats[output];
   if (!isTTY) return formats.tsv;
-  return formats[(fields === undefined && command.format) || 'table'];
+  return formats[(fields === undefined && count_by === undefined && command.format) || 'table'];
 }
 
 /** The text that is printed for each row in place of its format, where there is one. */

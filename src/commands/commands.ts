@@ -2,7 +2,7 @@ import { failures, nameOf } from '../core/failure.ts';
 import { rowSchema, type ResultSchema } from '../schema/result.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
-import { globalOptions, negatedTwinOf, ownFormats, twinOf, withoutTwin } from './environment.ts';
+import { globalOptions, isList, negatedTwinOf, ownFormats, twinOf, withoutTwin } from './environment.ts';
 import { command } from './command.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -59,17 +59,12 @@ function describeCommand(command: CommandSurface) {
 }
 
 /** A JSON Schema; null where the result is a text, or an answer as the server sent it. */
-function resultOf(
-  { run, result }: CommandSurface,
-  columns: readonly string[],
-  fields: readonly string[],
-): ResultSchema | null {
-  if (columns.length + fields.length === 0 || result === 'text') return null;
+function resultOf(command: CommandSurface, columns: readonly string[], fields: readonly string[]): ResultSchema | null {
+  if (columns.length + fields.length === 0 || command.result === 'text') return null;
   const row = rowSchema(columns, fields);
   const rows: ResultSchema = { type: 'array', items: row };
-  if (result === 'one or rows') return { anyOf: [row, rows] };
-  const isRows = result === 'rows' || run.constructor.name === 'AsyncGeneratorFunction';
-  return isRows && result !== 'one' ? rows : row;
+  if (command.result === 'one or rows') return { anyOf: [row, rows] };
+  return isList(command) ? rows : row;
 }
 
 function optionRows(fields: Fields): object[] {

@@ -14,6 +14,10 @@ export const globalOptions = {
   json: flagField('Same as -o json'),
   fields: { ...textField('a,b', 'Only these columns (or keys of JSON), in this order'), list: true },
   sort: textField('FIELD', 'Sort a list by a column or key, numbers as numbers; --sort=-FIELD the other way round'),
+  count_by: textField(
+    'FIELD',
+    'Count a list: a row for each value of a column or key, most first; times by FIELD:day, :week, :month or :year, in their order',
+  ),
   jq: textField(
     'EXPR',
     'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, a result a line',
@@ -89,6 +93,12 @@ export function ownFormats({
     ...(dryRun.includes('requests') ? (['curl'] as const) : []),
     ...(dryRun.includes('rows') && show?.outcome ? (['markdown'] as const) : []),
   ];
+}
+
+/** Whether a command gives rows, by what it says of itself: an async generator does. */
+export function isList({ run, result }: Pick<CommandSurface, 'run' | 'result'>): boolean {
+  if (result === 'rows' || result === 'one or rows') return true;
+  return result === undefined && run.constructor.name === 'AsyncGeneratorFunction';
 }
 
 /** Options that the environment cannot set: they answer questions about this one run. */

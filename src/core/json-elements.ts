@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseJson } from './json.ts';
+import { isObject, parseJson } from './json.ts';
 import {
   broken,
   endOfBlanks,
@@ -105,6 +105,13 @@ export class JsonElement {
     const [start = 0, end = 0] = [places[at], places[at + 1]];
     if (end === 0) return undefined;
     return integerOf(document, start, end) ?? parseJson(textOf(document, start, end));
+  }
+
+  /** The value of any member; one whose place was not noted is found by parsing the object. */
+  member(name: string): unknown {
+    if (this.#page.names.includes(name)) return this.read(name);
+    const object = this.parse();
+    return isObject(object) ? object[name] : undefined;
   }
 
   /** The whole object. */

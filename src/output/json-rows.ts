@@ -3,16 +3,16 @@ import type { JsonElement } from '../core/json-elements.ts';
 /** Rows that came together, each as its JSON text: a format of texts takes them so; for others each row is parsed. */
 export class JsonRows<R = unknown> {
   readonly texts: readonly JsonElement[];
-  readonly #open: (text: JsonElement) => R;
+  readonly open: (text: JsonElement) => R;
 
   /** `open` makes the row of a command from its text; the text is what machine formats print of that row. */
   constructor(texts: readonly JsonElement[], open: (text: JsonElement) => R) {
     this.texts = texts;
-    this.#open = open;
+    this.open = open;
   }
 
   *[Symbol.iterator](): Generator<R> {
-    for (const text of this.texts) yield this.#open(text);
+    for (const text of this.texts) yield this.open(text);
   }
 }
 

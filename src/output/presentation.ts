@@ -48,6 +48,12 @@ interface ColumnLayout {
   readonly empty?: string;
 }
 
+/** What rows are counted by: the value of a field, or the day, week, month or year of its time. */
+export interface CountBy {
+  readonly field: string;
+  readonly unit: 'day' | 'week' | 'month' | 'year' | undefined;
+}
+
 /** How one result is printed: what the command says of its rows, what the user chose, and what standard output is. */
 export interface Presentation {
   readonly show: Show<unknown>;
@@ -62,6 +68,10 @@ export interface Presentation {
   readonly fields: readonly string[] | undefined;
   /** The field that a list is sorted by, after a dash for the other way round. */
   readonly sort?: string | undefined;
+  /** What a list is counted by, in place of its rows. */
+  readonly countBy?: CountBy | undefined;
+  /** What the bars of counts are made of. */
+  readonly barMark?: string;
   readonly header: boolean;
   /** An empty list is not even a header. */
   readonly quiet?: boolean;

@@ -1,5 +1,6 @@
+import { usage } from '../core/failure.ts';
 import { asObject, cellsOf } from './columns.ts';
-import type { Show } from './presentation.ts';
+import type { CountBy, Show } from './presentation.ts';
 
 /** How a list is sorted: `--sort FIELD`, or `--sort=-FIELD` for the other way round. */
 interface Order {
@@ -9,6 +10,16 @@ interface Order {
 
 export function orderOf(text: string): Order {
   return text.startsWith('-') ? { field: text.slice(1), descending: true } : { field: text, descending: false };
+}
+
+const units = ['day', 'week', 'month', 'year'] as const;
+
+/** `FIELD` or `FIELD:month`. @throws Failure usage for a period that is not one of ours */
+export function countByOf(text: string): CountBy {
+  const [, field = text, word] = /^(.+):(\w+)$/.exec(text) ?? [];
+  const unit = units.find((known) => known === word);
+  if (word !== undefined && !unit) throw usage(`--count-by: '${word}' is not one of ${units.join(', ')}`);
+  return { field, unit };
 }
 
 /**
@@ -32,7 +43,8 @@ export async function* inOrder<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-function compare(one: unknown, other: unknown, direction: 1 | -1): number {
+/** Numbers by their size and before texts, texts by their characters, no value last. */
+export function compare(one: unknown, other: unknown, direction: 1 | -1): number {
   const ranks = rankOf(one) - rankOf(other);
   if (rankOf(one) === absent || rankOf(other) === absent) return ranks;
   if (ranks !== 0) return ranks * direction;

@@ -25,7 +25,13 @@ export async function writeResult(result: Result, presentation: Presentation, si
 }
 
 async function writeDocument(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
-  if ('many' in result) await writeRows(result.many, presentation, sink);
+  const { countBy, ...counted } = presentation;
+  if (countBy && !presentation.isText) {
+    const { counting } = await import('./count.ts');
+    const rows = 'many' in result ? result.many : listed(Array.isArray(result.one) ? result.one : [result.one]);
+    const counts = counting(rows, counted, countBy);
+    await writeRows(counts.rows, { ...counted, show: counts.show }, sink);
+  } else if ('many' in result) await writeRows(result.many, presentation, sink);
   else if (Array.isArray(result.one)) await writeRows(listed(result.one), presentation, sink);
   else await writeText(result.one, await formatterOf(presentation), sink, presentation.show);
 }

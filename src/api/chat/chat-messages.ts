@@ -141,6 +141,12 @@ const names = [
   'content',
   'last_edit_timestamp',
   'last_moved_timestamp',
+  // By these people count.
+  'sender_id',
+  'sender_full_name',
+  'sender_email',
+  'type',
+  'client',
 ];
 
 /** A message as the text in which the server sent it. */

@@ -1,0 +1,130 @@
+import type { JsonElement } from '../core/json-elements.ts';
+import { isObject } from '../core/json.ts';
+import { momentText } from '../core/moment.ts';
+import { asObject, cellsOf, cellText } from './columns.ts';
+import { JsonRows } from './json-rows.ts';
+import { plain } from './plain.ts';
+import type { CountBy, Presentation, Show } from './presentation.ts';
+import { compare } from './sort.ts';
+import { displayWidth } from './width.ts';
+
+type Unit = NonNullable<CountBy['unit']>;
+
+/** The column of bars has no name. */
+const bar = '';
+
+/** A list in place of another one: a row for each value of a field, with its count. Only the values are held. */
+export function counting(rows: AsyncIterable<unknown>, presentation: Presentation, { field, unit }: CountBy) {
+  const { show, format, terminal, width, barMark = '#' } = presentation;
+  const name = field === 'count' ? 'rows' : 'count';
+  let most = 0;
+  let room = 0;
+  const counted = async function* (): AsyncGenerator {
+    const counts = new Map<unknown, number>();
+    const failures: unknown[] = [];
+    const keyOf = unit ? startsOf(unit) : keyOfValue;
+    const read = reader(field, show);
+    const add = (value: unknown): void => {
+      const key = keyOf(value);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    };
+    try {
+      for await (const row of rows) {
+        if (row instanceof JsonRows) for (const text of row.texts) add(read.text(text, row));
+        else add(read.row(row));
+      }
+    } catch (cause) {
+      failures.push(cause);
+    }
+    const all = unit ? inTime(counts, unit) : [...counts].sort(byCount);
+    most = all.reduce((highest, [, count]) => Math.max(highest, count), 0);
+    const widest = (texts: readonly string[]) => Math.max(...texts.map((text) => displayWidth(plain(text))));
+    const values = widest([field, ...all.map(([value]) => cellText(value ?? none))]);
+    room = Math.min(40, (width || 80) - values - Math.max(name.length, String(most).length) - 4);
+    for (const [value, count] of all) yield { [field]: value, [name]: count };
+    // What came before a failure is counted, and then it is thrown.
+    if (failures.length > 0) throw failures[0];
+  };
+  const cell = (row: unknown, column: string): unknown => {
+    if (!isObject(row) || !terminal) return undefined;
+    if (column === bar) return barMark.repeat(Math.max(0, Math.ceil((Number(row[name]) / most) * room)));
+    return column === field && row[field] === null ? none : undefined;
+  };
+  const columns = [field, name, ...(terminal && format.forPeople ? [bar] : [])];
+  return { rows: counted(), show: { columns, cell, ...(show.none !== undefined && { none: show.none }) } };
+}
+
+/** What a person sees in place of no value. */
+const none = '(none)';
+
+/** Reads the field of a row; of one that is JSON text without parsing all of it, where no column of ours has that name. */
+function reader(field: string, show: Show<unknown>) {
+  const row = (one: unknown): unknown => cellsOf(one, [field], show)[0];
+  let isOwn: boolean | undefined;
+  return {
+    row,
+    text(text: JsonElement, rows: JsonRows): unknown {
+      const opened = isOwn ? undefined : rows.open(text);
+      isOwn ??= show.cell?.(opened, field) === undefined && Object.hasOwn(asObject(opened, show) ?? {}, field);
+      return isOwn ? text.member(field) : row(opened);
+    },
+  };
+}
+
+function keyOfValue(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? cellText(value) : (value ?? null);
+}
+
+type Counts = readonly (readonly [value: unknown, count: number])[];
+
+function byCount([value, count]: Counts[number], [other, otherCount]: Counts[number]): number {
+  return otherCount - count || compare(value, other, 1);
+}
+
+/** The start of the local period of a time, null where there is none; times that follow one another are often in one period. */
+function startsOf(unit: Unit): (value: unknown) => number | null {
+  let [from, to] = [0, 0];
+  return (value) => {
+    const time = timeOf(value);
+    if (time >= from && time < to) return from;
+    if (Number.isNaN(time)) return null;
+    from = startOf(time, unit);
+    to = after(from, unit);
+    return from;
+  };
+}
+
+/** Seconds since 1970, RFC 3339, or a date, which is local. */
+function timeOf(value: unknown): number {
+  if (typeof value === 'number') return value * 1000;
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d/.test(value)) return NaN;
+  return Date.parse(value.length === 10 ? `${value}T00:00` : value);
+}
+
+function startOf(time: number, unit: Unit): number {
+  const date = new Date(time);
+  const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()];
+  if (unit === 'week') return new Date(year, month, day - ((date.getDay() + 6) % 7)).getTime();
+  return new Date(year, unit === 'year' ? 0 : month, unit === 'day' ? day : 1).getTime();
+}
+
+/** The start of the next period: half a period behind the end of this one, whatever its length, is inside it. */
+function after(start: number, unit: Unit): number {
+  return startOf(start + { day: 1.5, week: 10.5, month: 45, year: 548 }[unit] * 86_400_000, unit);
+}
+
+/** More empty periods say that a time is wrong, and are left out. */
+const maxPeriods = 100_000;
+
+/** The periods in their order, those without a row between them included; rows without a time come last. */
+function inTime(counts: ReadonlyMap<unknown, number>, unit: Unit): Counts {
+  const known = [...counts.keys()].filter((key) => typeof key === 'number').sort((one, other) => one - other);
+  const [first = 0, last = -1] = [known[0], known.at(-1)];
+  const starts: number[] = [];
+  for (let at = first; at <= last && starts.length < maxPeriods; at = after(at, unit)) starts.push(at);
+  const label = (start: number): string => momentText(start).slice(0, { day: 10, week: 10, month: 7, year: 4 }[unit]);
+  const periods = starts.length < maxPeriods ? starts : known;
+  const rows = periods.map((start): Counts[number] => [label(start), counts.get(start) ?? 0]);
+  const without = counts.get(null);
+  return without === undefined ? rows : [...rows, [null, without]];
+}
