@@ -13,12 +13,14 @@ type Unit = NonNullable<CountBy['unit']>;
 /** The column of bars has no name. */
 const bar = '';
 
+/** What a person sees in place of no value. */
+const none = '(none)';
+
 /** A list in place of another one: a row for each value of a field, with its count. Only the values are held. */
 export function counting(rows: AsyncIterable<unknown>, presentation: Presentation, { field, unit }: CountBy) {
   const { show, format, terminal, width, barMark = '#' } = presentation;
   const name = field === 'count' ? 'rows' : 'count';
-  let most = 0;
-  let room = 0;
+  let [most, room] = [0, 0];
   const counted = async function* (): AsyncGenerator {
     const counts = new Map<unknown, number>();
     const failures: unknown[] = [];
@@ -29,18 +31,19 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
       counts.set(key, (counts.get(key) ?? 0) + 1);
     };
     try {
-      for await (const row of rows) {
-        if (row instanceof JsonRows) for (const text of row.texts) add(read.text(text, row));
-        else add(read.row(row));
-      }
+      for await (const row of rows)
+        if (row instanceof JsonRows) for (const text of row.texts) add(read(row.open, text));
+        else add(cellsOf(row, [field], show)[0]);
     } catch (cause) {
       failures.push(cause);
     }
     const all = unit ? inTime(counts, unit) : [...counts].sort(byCount);
-    most = all.reduce((highest, [, count]) => Math.max(highest, count), 0);
-    const widest = (texts: readonly string[]) => Math.max(...texts.map((text) => displayWidth(plain(text))));
-    const values = widest([field, ...all.map(([value]) => cellText(value ?? none))]);
-    room = Math.min(40, (width || 80) - values - Math.max(name.length, String(most).length) - 4);
+    let widest = field.length;
+    for (const [value, count] of all) {
+      most = Math.max(most, count);
+      if (terminal) widest = Math.max(widest, displayWidth(plain(cellText(value ?? none))));
+    }
+    room = Math.min(40, (width || 80) - widest - Math.max(name.length, String(most).length) - 4);
     for (const [value, count] of all) yield { [field]: value, [name]: count };
     // What came before a failure is counted, and then it is thrown.
     if (failures.length > 0) throw failures[0];
@@ -54,20 +57,14 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
   return { rows: counted(), show: { columns, cell, ...(show.none !== undefined && { none: show.none }) } };
 }
 
-/** What a person sees in place of no value. */
-const none = '(none)';
-
-/** Reads the field of a row; of one that is JSON text without parsing all of it, where no column of ours has that name. */
+/** Reads the field of JSON texts, without parsing all of one where no column of ours has that name. */
 function reader(field: string, show: Show<unknown>) {
-  const row = (one: unknown): unknown => cellsOf(one, [field], show)[0];
   let isOwn: boolean | undefined;
-  return {
-    row,
-    text(text: JsonElement, rows: JsonRows): unknown {
-      const opened = isOwn ? undefined : rows.open(text);
-      isOwn ??= show.cell?.(opened, field) === undefined && Object.hasOwn(asObject(opened, show) ?? {}, field);
-      return isOwn ? text.member(field) : row(opened);
-    },
+  return (open: JsonRows['open'], text: JsonElement): unknown => {
+    if (isOwn) return text.member(field);
+    const row = open(text);
+    isOwn ??= show.cell?.(row, field) === undefined && Object.hasOwn(asObject(row, show) ?? {}, field);
+    return cellsOf(row, [field], show)[0];
   };
 }
 
