@@ -78,6 +78,7 @@ test('an archive of another selection is refused in a dry run too', async () => 
 
 /** These write nothing, or what --dry-run is not about: sandbox serve is a server with the data that it is asked to keep. */
 const readers = [
+  'channel list',
   'license list|view|audit|delete|history',
   'first-activation|first-activation audit',
   'settings list|describe|get',

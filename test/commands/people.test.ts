@@ -7,14 +7,14 @@ async function ran(line: string): Promise<Ran> {
 
 describe('what nobody has that name: those that come near are named, with what to type', () => {
   test.each([
-    ['messages fetch --sender Ines', 6, "no user 'Ines'; Ines Okafor is --sender 10"],
+    ['messages fetch --sender "Ines Okafr"', 6, "no user 'Ines Okafr'; Ines Okafor is --sender 10"],
     ['messages fetch --dm ines@harbor.example', 6, "no user 'ines@harbor.example'; Ines Okafor is --dm 10"],
     ['messages fetch --channel generl', 6, "no channel 'generl'; general is id:1"],
     ['topic list genral', 5, "no channel 'genral'; general is id:1"],
     ['topic delete genral lunch --confirm lunch', 5, "no channel 'genral'; general is id:1"],
     ['snippet rm welcom', 5, "no snippet 'welcom'; Welcome is snippet rm 1"],
     ['messages fetch --channel generl --num-before 1 --envelope', 6, "no channel 'generl'; general is id:1"],
-    ['archive pull kept-nowhere --sender Ines', 6, "no user 'Ines'; Ines Okafor is --sender 10"],
+    ['archive pull kept-nowhere --sender "Ines Okafr"', 6, "no user 'Ines Okafr'; Ines Okafor is --sender 10"],
     ['view pin inbx', 5, "the account has no view 'inbx'; near: inbox"],
     ['view hide "alert word"', 5, "the account has no view 'alert word'; Alert Words is narrow/is/alerted"],
     [

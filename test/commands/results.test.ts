@@ -38,6 +38,7 @@ const lines = [
   'messages fetch --channel general',
   'archive pull HOME/kitchen --channel general --both --recheck',
   'archive verify HOME/kitchen',
+  'channel list',
   'topic list general',
   "topic delete general 'who has dock 4?' --confirm 'who has dock 4?'",
   'topic delete general nothing --missing-ok --confirm nothing',
