@@ -1,4 +1,4 @@
-import { commandTable, hiddenTable, nouns, type CommandEntry } from '../commands/index.ts';
+import { commandTable, nouns } from '../commands/index.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { globalOptions } from '../commands/environment.ts';
 import { flagOf, takesWord, type Field } from '../schema/field.ts';
@@ -6,10 +6,20 @@ import { nearest } from '../schema/nearest.ts';
 
 /** The line with `help` and `version`, typed as words, as the options that they mean. */
 export function withoutHelpWords(argv: readonly string[]): readonly string[] {
-  const [first, second, ...rest] = argv;
-  if (first === 'help') return [...argv.slice(1), '--help'];
-  if (first === 'version') return ['--version', ...argv.slice(1)];
-  return first !== undefined && second === 'help' && Object.hasOwn(nouns, first) ? [first, ...rest, '--help'] : argv;
+  const typed = fromFirstWord(argv);
+  const before = argv.slice(0, argv.length - typed.length);
+  const [first, second, ...rest] = typed;
+  if (first === 'help') return [...before, ...typed.slice(1), '--help'];
+  if (first === 'version') return ['--version', ...before, ...typed.slice(1)];
+  const isNoun = first !== undefined && second === 'help' && Object.hasOwn(nouns, first);
+  return isNoun ? [...before, first, ...rest, '--help'] : argv;
+}
+
+/** The line without the global options in front of its first word. */
+export function fromFirstWord(argv: readonly string[]): readonly string[] {
+  let at = 0;
+  while (argv[at]?.startsWith('-') && argv[at] !== '--') at += takesNextWord(argv[at] ?? '') ? 2 : 1;
+  return argv.slice(at);
 }
 
 /**
@@ -20,14 +30,14 @@ export function commandWords(argv: readonly string[]): readonly string[] {
   const [noun, verb] = bareWords(argv);
   if (noun === undefined) return [];
   const isCommand = commandTable.some(({ name }) => name === noun);
-  const shown = verbsOf(noun, commandTable);
+  const shown = verbsOf(noun);
   if (!isCommand && shown.length === 0) {
     const names = commandTable.map(({ name }) => name);
     const first = new Set(names.map((name) => name.split(' ')[0] ?? name));
     // `list` alone is `license list`, `settings list` and more.
     throw unknownCommand(noun, '', [...first, ...names.filter((name) => name.endsWith(` ${noun}`))]);
   }
-  if (verb !== undefined && [...shown, ...verbsOf(noun, hiddenTable)].includes(verb)) return [noun, verb];
+  if (verb !== undefined && shown.includes(verb)) return [noun, verb];
   if (verb === undefined || isCommand) return [noun];
   const option = strangeOption(argv.slice(argv.indexOf(noun) + 1));
   if (option !== undefined)
@@ -35,8 +45,8 @@ export function commandWords(argv: readonly string[]): readonly string[] {
   throw unknownCommand(verb, ` ${noun}`, shown);
 }
 
-function verbsOf(noun: string, table: readonly CommandEntry[]): string[] {
-  return table.filter(({ name }) => name.startsWith(`${noun} `)).map(({ name }) => name.slice(noun.length + 1));
+function verbsOf(noun: string): string[] {
+  return commandTable.filter(({ name }) => name.startsWith(`${noun} `)).map(({ name }) => name.slice(noun.length + 1));
 }
 
 /** An option that belongs behind a command (`messages --channel general`); its next word is no command. */
@@ -87,6 +97,9 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['alias', 'an alias of your shell'],
   ['search', 'messages fetch --search WORDS'],
   ['license show', 'license view'],
+  ...['delete', 'rm', 'remove', 'revoke'].map(
+    (verb) => [`license ${verb}`, 'license retire (the API cannot delete a license; this gives it to nobody)'] as const,
+  ),
   ['license get', 'license view'],
   ['license ls', 'license list'],
   ['license search', 'license list --match GLOB'],

@@ -1,10 +1,10 @@
 import { Command, CommanderError, Option } from 'commander';
-import { commandTable, hiddenTable } from '../commands/index.ts';
+import { commandTable } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { globalOptions } from '../commands/environment.ts';
 import { flagOf, isNegatable, type Field, type Fields } from '../schema/field.ts';
 import { inOurNames } from './api-names.ts';
-import { commandWords, withoutHelpWords } from './command-words.ts';
+import { commandWords, fromFirstWord, withoutHelpWords } from './command-words.ts';
 import { synopsis, commandHelp, exitHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
 import type { Host } from './host.ts';
@@ -29,12 +29,13 @@ export async function readCommandLine(
   { system: { env }, version, stdout }: Pick<Host, 'system' | 'version' | 'stdout'>,
 ): Promise<ParsedLine> {
   const width = helpWidth(stdout.isTTY ? stdout.columns : undefined);
-  if (argv.join(' ') === 'help options') return { text: optionsHelp(width) };
-  const exits = argv.length === 2 && argv[0] === 'help' ? exitHelp(argv[1] ?? '') : undefined;
+  const bare = fromFirstWord(argv);
+  if (bare.join(' ') === 'help options') return { text: optionsHelp(width) };
+  const exits = bare.length === 2 && bare[0] === 'help' ? exitHelp(bare[1] ?? '') : undefined;
   if (exits !== undefined) return { text: exits };
   const line = withoutHelpWords(argv);
   const words = commandWords(line);
-  const command = await [...commandTable, ...hiddenTable].find(({ name }) => name === words.join(' '))?.load();
+  const command = await commandTable.find(({ name }) => name === words.join(' '))?.load();
   const { args = {}, options: own = {} } = command ?? {};
   const options: Fields = { ...globalOptions, ...own };
   const typed: TypedOption[] = [];

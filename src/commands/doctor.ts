@@ -1,10 +1,9 @@
 import { formatDuration } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
-import { type Kind, urlOf } from '../schema/profile.ts';
+import { urlOf } from '../schema/profile.ts';
 import type { Observation } from '../api/licensing/probe.ts';
-import type { ChatCredential, LicensingCredential } from '../store/account/credentials.ts';
 import { flagField } from '../schema/field.ts';
-import { checkCredential, profilesArgument } from './auth/account.ts';
+import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './auth/account.ts';
 import { command } from './command.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, ConfiguredLedger } from './context.ts';
 
@@ -74,39 +73,17 @@ async function* examine(names: readonly string[], context: Examining): AsyncGene
     (kinds) => (kinds.length === 0 ? 'no credential' : `complete: ${kinds.join(', ')}`),
   );
   if (stored && names.length === 0) yield* examineLedgers(context);
-  const accounts = accountsOf(names, { stored: stored ?? [], kinds: environment ?? [] }, context);
-  for (const { subject, open } of accounts) yield* examineAccount(subject, open, context);
+  const accounts = candidatesOf(names, { stored: stored ?? [], kinds: environment ?? [] }, context);
+  for (const account of accounts) yield* examineAccount(account, context);
   if (accounts.length > 0) return;
   const advice = 'Run chatelaine auth login, or try --sandbox.';
   yield looked('configuration', config, 'note', 'no credential is stored', advice);
 }
 
-interface ExaminedAccount {
-  readonly subject: string;
-  readonly open: () => Promise<LicensingCredential | ChatCredential>;
-}
-
-/** The credentials that are looked at, in the order in which they are used. */
-function accountsOf(
-  names: readonly string[],
-  { stored, kinds }: { readonly stored: readonly string[]; readonly kinds: readonly Kind[] },
-  { options, licensingAccount, chatAccount, credentialOf }: Accounts & Invocation,
-): ExaminedAccount[] {
-  const ofKind = (origin: string, kind: Kind): ExaminedAccount => ({
-    subject: `${origin} ${kind}`,
-    open: () => (kind === 'chat' ? chatAccount() : licensingAccount()),
-  });
-  if (options.sandbox) return (['licensing', 'chat'] as const).map((kind) => ofKind('sandbox', kind));
-  return [
-    ...(names.length > 0 ? [] : kinds.map((kind) => ofKind('environment', kind))),
-    ...(names.length > 0 ? names : stored).map((name) => ({ subject: name, open: () => credentialOf(name) })),
-  ];
-}
-
 /** Only what can be shown to others: neither paths nor the words of a server. */
 async function* probeServers(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
   const stored = (await context.profiles().all()).map(({ name }) => name);
-  for (const { subject, open } of accountsOf(names, { stored, kinds: context.environmentKinds() }, context)) {
+  for (const { subject, open } of candidatesOf(names, { stored, kinds: context.environmentKinds() }, context)) {
     try {
       const opened = await open();
       if (opened.kind === 'chat') continue;
@@ -123,11 +100,7 @@ async function* probeServers(names: readonly string[], context: Examining): Asyn
 }
 
 /** From the key outwards; what a step needs that failed is not tried. */
-async function* examineAccount(
-  subject: string,
-  open: () => Promise<LicensingCredential | ChatCredential>,
-  context: Services,
-): AsyncGenerator<Examined> {
+async function* examineAccount({ subject, open }: Candidate, context: Services): AsyncGenerator<Examined> {
   const credential = yield* attempt('key', subject, open, ({ read_only }) =>
     read_only ? 'found, read-only' : 'found',
   );

@@ -48,14 +48,6 @@ const entry = (
   load: () => Promise<{ readonly default: NamelessCommand }>,
 ): CommandEntry => ({ name, summary, load: async () => ({ name, summary, ...(await load()).default }) });
 
-/** Commands that only say what to do instead; help and manual do not show them. */
-export const hiddenTable: readonly CommandEntry[] = [
-  entry('license delete', 'The licensing API has no delete', () => import('./license/delete-license.ts')),
-  ...['rm', 'remove', 'revoke'].map((verb) =>
-    entry(`license ${verb}`, 'The licensing API has no delete', () => import('./license/delete-license.ts')),
-  ),
-];
-
 /** Every command, in the order of help and manual. */
 export const commandTable: readonly CommandEntry[] = [
   entry('license create', 'Create the license key of one end user', () => import('./license/create.ts')),

@@ -37,6 +37,15 @@ export const licenseCode = {
   ...textField('CODE', 'The license key; - reads it from standard input'),
 } as const;
 
+/** Chooses users by their names. */
+export const matchField = {
+  kind: 'string',
+  many: true,
+  nonempty: true,
+  placeholder: 'GLOB',
+  help: "Only users whose name matches, as in 'physio-*'; * is any text, ? one character",
+} as const;
+
 /** The query of GET /first-activation/ (docs/apis.md, Licensing answers). */
 export const firstActivationFields = {
   mac_address: { required: true, ...textField('MAC', 'Identifier of the sensor') },

@@ -59,7 +59,7 @@ test.each([
   ['auth list one two', 'chatelaine auth list takes no argument; 2 were given', see('auth list [OPTION…]')],
   ['auth use', 'NAME is required', see('auth use NAME [OPTION…]')],
   ['topic list', 'name one channel, or give --all-channels', 'See chatelaine topic list --help.'],
-  ['license edit --size-allowance 6', 'CODE is required', see('license edit CODE [OPTION…]')],
+  ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   [
     'license create ada 4',
     'chatelaine license create takes no argument; 2 were given',
@@ -134,3 +134,12 @@ test('help says what exit codes mean', async () => {
   ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 129, 130, 143]);
   expect((await run(fakeService(), 'help 11', { bare: true })).exitCode).toBe(2);
 });
+
+test.each(['--sandbox help 8', '-p prod help 8', '--sandbox -q help exit-codes'])(
+  '%s: options may stand before help',
+  async (line) => {
+    const { exitCode, stdout } = await run(fakeService(), line, { bare: true });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('  8  part was done');
+  },
+);

@@ -97,7 +97,7 @@ test.each([
   ['archive pull kept general', 'chatelaine archive pull DIR --channel LINK'],
   ['archive pull https://chat.example/#narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK'],
   ['archive pull #narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK'],
-  ['license revoke x', 'chatelaine license retire CODE gives the license to nobody'],
+  ['license revoke x', 'license retire (the API cannot delete a license; this gives it to nobody)'],
   ['topic delete lunch', 'The channel comes first:\n  chatelaine topic delete CHANNEL TOPIC'],
 ])('%s is exit 2 and names what is meant', async (line, advice) => {
   const { exitCode, stderr } = await ran(line);

@@ -1,9 +1,10 @@
 import { refuseOtherApplication } from '../../api/licensing/application.ts';
 import { usage, Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { type ChatCredential, type LicensingCredential, credentialFrom } from '../../store/account/credentials.ts';
 import type { Keys, Services, Terminal, Accounts, Invocation } from '../context.ts';
-import { urlOf, userOf, type Profile } from '../../schema/profile.ts';
+import { kinds as allKinds, urlOf, userOf, type Kind, type Profile } from '../../schema/profile.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 
 interface KeySource {
@@ -15,6 +16,31 @@ interface KeySource {
 
 /** The argument of commands that look at stored profiles; without one, at all of them. */
 export const profilesArgument = { kind: 'string', many: true, placeholder: 'NAME', suggest: 'profiles' } as const;
+
+/** A credential that a command looks at. */
+export interface Candidate {
+  readonly name: string;
+  /** The name, and the kind where that does not say it. */
+  readonly subject: string;
+  readonly open: () => Promise<LicensingCredential | ChatCredential>;
+}
+
+/** The named profiles, else the credentials in use: of the embedded sandbox, or of the environment and all stored ones. */
+export function candidatesOf(
+  names: readonly string[],
+  { stored, kinds }: { readonly stored: readonly string[]; readonly kinds: readonly Kind[] },
+  { options, licensingAccount, chatAccount, credentialOf }: Accounts & Invocation,
+): Candidate[] {
+  const inUse = (name: string, kind: Kind): Candidate => ({
+    ...{ name, subject: `${name} ${kind}` },
+    open: () => (kind === 'chat' ? chatAccount() : licensingAccount()),
+  });
+  if (options.sandbox && names.length === 0) return namesIn(allKinds).map((kind) => inUse('sandbox', kind));
+  return [
+    ...(names.length > 0 ? [] : kinds.map((kind) => inUse('environment', kind))),
+    ...(names.length > 0 ? names : stored).map((name) => ({ name, subject: name, open: () => credentialOf(name) })),
+  ];
+}
 
 /** Where a person finds the key. */
 export const keyPlaces = {

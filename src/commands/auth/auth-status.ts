@@ -1,9 +1,8 @@
 import { Failure } from '../../core/failure.ts';
-import { type Kind, urlOf, userOf } from '../../schema/profile.ts';
-import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
+import { urlOf, userOf } from '../../schema/profile.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Keys, Services } from '../context.ts';
-import { checkCredential, profilesArgument } from './account.ts';
+import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './account.ts';
 
 export default command({
   about: [
@@ -14,18 +13,16 @@ export default command({
   examples: ['chatelaine auth status'],
 
   async *run({ name: names = [] }, context) {
-    const candidates = await candidatesOf(names, context);
-    if (candidates.length === 0)
+    const tried = await candidates(names, context);
+    if (tried.length === 0)
       throw new Failure('config', 'no credential is stored', { hint: 'Store one: chatelaine auth login.' });
     const failures: Failure[] = [];
-    for (const { name, credential } of candidates) {
-      yield await statusOf(name, credential, context, failures);
-    }
+    for (const { name, open } of tried) yield await statusOf(name, open, context, failures);
     const worst = failures.find(({ kind }) => kind === 'auth') ?? failures[0];
     if (worst)
       throw new Failure(
         worst.kind,
-        `${failures.length} of ${candidates.length} credentials cannot be used: ${worst.message}`,
+        `${failures.length} of ${tried.length} credentials cannot be used: ${worst.message}`,
         worst.details,
       );
   },
@@ -38,31 +35,17 @@ export default command({
   },
 });
 
-interface Candidate {
-  readonly name: string;
-  readonly credential: () => Promise<LicensingCredential | ChatCredential>;
-}
-
 /** @throws Failure config for a name that no profile has */
-async function candidatesOf(names: readonly string[], context: Accounts & Invocation): Promise<Candidate[]> {
+async function candidates(names: readonly string[], context: Accounts & Invocation): Promise<Candidate[]> {
   const chosen = names.length > 0 ? names : context.options.profile === undefined ? [] : [context.options.profile];
-  const stored = chosen.length > 0 ? chosen : (await context.profiles().all()).map(({ name }) => name);
+  const stored = (await context.profiles().all()).map(({ name }) => name);
   // A word that names no profile may be a key, and is in no row.
-  for (const name of chosen)
-    if (!(await context.profiles().find(name)))
-      throw new Failure('config', `there is no profile '${name}'`, {
-        hint: 'chatelaine auth list shows what is stored.',
-      });
-  const inUse = (name: string, kinds: readonly Kind[]) =>
-    kinds.map((kind) => ({
-      name,
-      credential: async () => (kind === 'chat' ? context.chatAccount() : context.licensingAccount()),
-    }));
-  if (chosen.length === 0 && context.options.sandbox) return inUse('sandbox', ['licensing', 'chat']);
-  return [
-    ...inUse('environment', chosen.length > 0 ? [] : context.environmentKinds()),
-    ...stored.map((name) => ({ name, credential: () => context.credentialOf(name) })),
-  ];
+  const strange = chosen.find((name) => !stored.includes(name));
+  if (strange !== undefined)
+    throw new Failure('config', `there is no profile '${strange}'`, {
+      hint: 'chatelaine auth list shows what is stored.',
+    });
+  return candidatesOf(chosen, { stored, kinds: context.environmentKinds() }, context);
 }
 
 const words: Partial<Record<Failure['kind'], string>> = {
@@ -71,7 +54,7 @@ const words: Partial<Record<Failure['kind'], string>> = {
   config: 'unusable',
 };
 
-async function statusOf(profile: string, open: Candidate['credential'], context: Services & Keys, failures: Failure[]) {
+async function statusOf(profile: string, open: Candidate['open'], context: Services & Keys, failures: Failure[]) {
   let known: { readonly kind?: string; readonly url?: string; readonly account?: string | number | null } = {};
   try {
     const credential = await open();

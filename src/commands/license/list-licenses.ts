@@ -3,7 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
 import { textField } from '../../schema/field.ts';
-import { phoneCode, licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
+import { licenseExtras, licenseFields, licenseFilters, matchField, phoneCode } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { readTime } from '../typed-time.ts';
 import { allAppsOption, licensesOf, refuseChosenApp } from './apps.ts';
@@ -17,18 +17,9 @@ export default command({
   options: {
     ...licenseFilters,
     ...allAppsOption,
-    match: {
-      kind: 'string',
-      many: true,
-      nonempty: true,
-      placeholder: 'GLOB',
-      help: "Only users whose name matches, as in 'physio-*'; * is any text, ? one character",
-    },
+    match: matchField,
     code: {
-      kind: 'string',
-      many: true,
-      nonempty: true,
-      placeholder: 'GLOB',
+      ...matchField,
       help: "Only keys that match, as in '*2FCA2', also as they are read by phone: any case, no dashes, O for 0",
     },
     size_allowance: { ...licenseFields.size_allowance, required: false, help: 'Only licenses of this size' },

@@ -88,5 +88,5 @@ test('license delete says what to do when a user leaves', async () => {
 
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain('cannot delete a license');
-  expect(stderr).toContain('chatelaine license retire CODE');
+  expect(stderr).toContain('license retire');
 });
