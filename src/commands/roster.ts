@@ -16,10 +16,8 @@ export const rosterOptions = {
   sheet: textField('NAME', 'The sheet of a workbook (default: the first that is shown)'),
   header_line: countField('N', 'The line of the header in CSV or a workbook (default: the first that is not blank)'),
   column: {
-    kind: 'string',
+    ...textField('NAME=HEADER', 'The header of a column that has another name in the file, as in remote_user=Login'),
     many: true,
-    placeholder: 'NAME=HEADER',
-    help: 'The header of a column that has another name in the file, as in remote_user=Login',
   },
 } as const satisfies Fields;
 
@@ -32,13 +30,7 @@ export const keepOptions = {
 
 /** The option of every command that sends a request for each row. */
 export const workerOptions = {
-  concurrency: {
-    kind: 'integer',
-    min: 1,
-    max: 64,
-    placeholder: 'N',
-    help: 'Most requests at the same time (default: 4)',
-  },
+  concurrency: { ...countField('N', 'Most requests at the same time (default: 4)'), max: 64 },
 } as const satisfies Fields;
 
 export const defaultConcurrency = 4;

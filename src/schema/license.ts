@@ -1,17 +1,17 @@
 import { usage } from '../core/failure.ts';
-import { textField, type Fields, type Values } from './field.ts';
+import { textField, type Fields, type Values, countField } from './field.ts';
 
 /** The fields of a license (docs/apis.md, Licensing answers). */
 export const licenseFields = {
   remote_user: {
-    kind: 'string',
+    ...textField(
+      'U',
+      'Your own unique name for the end user, below 128 ASCII characters; - reads it from standard input',
+    ),
     required: true,
-    nonempty: true,
     below: 128,
     ascii: true,
     stdin: true,
-    placeholder: 'U',
-    help: 'Your own unique name for the end user, below 128 ASCII characters; - reads it from standard input',
   },
   app_code: {
     kind: 'integer',
@@ -19,14 +19,7 @@ export const licenseFields = {
     placeholder: 'C',
     help: 'Code of the application (default: that of the profile)',
   },
-  size_allowance: {
-    kind: 'integer',
-    required: true,
-    min: 1,
-    max: 18,
-    placeholder: 'N',
-    help: 'Most sensors in one measurement together, 1 to 18',
-  },
+  size_allowance: { ...countField('N', 'Most sensors in one measurement together, 1 to 18'), required: true, max: 18 },
 } as const satisfies Fields;
 
 export type LicenseFields = Values<typeof licenseFields>;

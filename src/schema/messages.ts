@@ -1,4 +1,4 @@
-import { flagField, type Fields, type Values } from './field.ts';
+import { flagField, type Fields, type Values, textField } from './field.ts';
 
 /** Most messages of one request (docs/apis.md, Limits on input). */
 export const maxMessages = 5000;
@@ -21,11 +21,11 @@ export const anchorWords = ['newest', 'oldest', 'first_unread'] as const;
 /** Query parameters of GET /messages under their wire names. */
 export const messageParameters = {
   anchor: {
-    kind: 'string',
-    nonempty: true,
-    placeholder: 'ID|newest|oldest|first_unread',
+    ...textField(
+      'ID|newest|oldest|first_unread',
+      'The anchor: the message to start from (default: newest; with --all oldest)',
+    ),
     suggest: anchorWords,
-    help: 'The anchor: the message to start from (default: newest; with --all oldest)',
   },
   include_anchor: { kind: 'boolean', negatable: true, level: 155, help: 'The anchor itself too (default: yes)' },
   num_before: { kind: 'integer', min: 0, max: 5000, placeholder: 'N', help: 'Number of messages before the anchor' },
@@ -36,9 +36,8 @@ export const messageParameters = {
     help: 'The narrow: the whole selection of messages as the API takes it, a JSON array',
   },
   client_gravatar: {
-    kind: 'boolean',
+    ...flagField('avatar_url may be null where it can be computed from the address (default: yes; below level 92 no)'),
     negatable: true,
-    help: 'avatar_url may be null where it can be computed from the address (default: yes; below level 92 no)',
   },
   apply_markdown: flagField('Rendered HTML; --raw-content asks for the Markdown source'),
   message_ids: {

@@ -1,5 +1,5 @@
 import { usage } from '../core/failure.ts';
-import { textField, type Field, type Values } from './field.ts';
+import { textField, type Field, type Values, flagField } from './field.ts';
 import { readLedgerUrl } from './ledger-url.ts';
 import { licenseFields } from './license.ts';
 import { readBaseUrl, readSite } from './url.ts';
@@ -68,11 +68,7 @@ export const accountFields = {
 
 const shared = {
   read_only: { kind: 'boolean', negatable: true, help: 'Refuse every write with this profile' },
-  allow_http: {
-    kind: 'boolean',
-    negatable: true,
-    help: 'Send the key over plain http, where anybody on the way can read it',
-  },
+  allow_http: { ...flagField('Send the key over plain http, where anybody on the way can read it'), negatable: true },
 } as const satisfies ProfileFields;
 
 /** What a profile says besides: a login of the same name keeps what is not typed, and an empty text takes it away. */

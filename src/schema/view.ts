@@ -1,5 +1,5 @@
 import { labelled, usage } from '../core/failure.ts';
-import type { Fields } from './field.ts';
+import { textField, type Fields } from './field.ts';
 import { fragmentOf, isUrl } from './link.ts';
 import { percentDecoded } from './url.ts';
 
@@ -22,12 +22,9 @@ export const builtInViews = [
 /** The path of PATCH /navigation_views/{fragment}. */
 export const viewFields = {
   fragment: {
-    kind: 'string',
+    ...textField('FRAGMENT', "What follows # in the view's URL, with or without #, or the whole URL"),
     required: true,
-    nonempty: true,
-    placeholder: 'FRAGMENT',
     suggest: 'views',
-    help: "What follows # in the view's URL, with or without #, or the whole URL",
   },
 } as const satisfies Fields;
 

@@ -20,19 +20,11 @@ const rawArguments = {
 
 const rawOptions = {
   raw_field: {
-    kind: 'string',
+    ...textField('NAME=TEXT', 'A parameter as text: in the query of a GET, else in the body'),
     short: 'f',
     many: true,
-    placeholder: 'NAME=TEXT',
-    help: 'A parameter as text: in the query of a GET, else in the body',
   },
-  field: {
-    kind: 'string',
-    short: 'F',
-    many: true,
-    placeholder: 'NAME=JSON',
-    help: 'A parameter as JSON: a number, true, a list',
-  },
+  field: { ...textField('NAME=JSON', 'A parameter as JSON: a number, true, a list'), short: 'F', many: true },
   input: textField('FILE', 'The body from a file, byte for byte; - is standard input'),
   include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each answer' },
   paginate: flagField('Of a GET: follow the next pages of a list, and print them one after the other'),

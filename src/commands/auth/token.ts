@@ -2,15 +2,14 @@ import { usage } from '../../core/failure.ts';
 import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import type { Accounts } from '../context.ts';
+import { textField } from '../../schema/field.ts';
 
 export default command({
   about: ['For other programs that need the key, as in curl. licensing and chat mean the credential in use.'],
   args: {
     name: {
-      kind: 'string',
-      placeholder: 'NAME|licensing|chat',
+      ...textField('NAME|licensing|chat', 'A profile, or the kind whose credential is in use'),
       suggest: 'profiles',
-      help: 'A profile, or the kind whose credential is in use',
     },
   },
   examples: ['chatelaine auth token prod', 'chatelaine --sandbox auth token licensing'],

@@ -5,7 +5,7 @@ import {
   type SensorRow,
 } from '../../jobs/license/audit-sensors.ts';
 import { readRoster, type CheckedRoster, type RosterSource } from '../../store/roster/read-roster.ts';
-import { optional, type Values } from '../../schema/field.ts';
+import { optional, type Values, textField } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
 import { command } from '../command.ts';
@@ -32,12 +32,7 @@ export default command({
     ...rosterOptions,
     ...optional({ app_code: sensorRosterFields.app_code }),
     ...workerOptions,
-    journal: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'FILE',
-      help: 'Where answers are kept until the audit is whole (default: in the state folder)',
-    },
+    journal: textField('FILE', 'Where answers are kept until the audit is whole (default: in the state folder)'),
   },
   examples: ['chatelaine first-activation audit sensors.csv'],
 

@@ -2,7 +2,7 @@ import type { License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
-import { collect, optional } from '../../schema/field.ts';
+import { collect, optional, textField } from '../../schema/field.ts';
 import { firstActivationFields, licenseExtras, readMac } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { licenseShow } from '../license/show.ts';
@@ -18,12 +18,7 @@ export default command({
   args: { mac_address: { ...mac_address, required: false, many: true } },
   options: {
     ...optional({ app_code }),
-    from: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'FILE',
-      help: 'Read addresses from a file, one a line; - is standard input',
-    },
+    from: textField('FILE', 'Read addresses from a file, one a line; - is standard input'),
   },
   examples: [
     'chatelaine first-activation D4:22:CD:00:03:01',

@@ -3,7 +3,7 @@ import { changeInWords } from '../../jobs/license/decide.ts';
 import type { DryRow, RowResult } from '../../jobs/license/plan-roster.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
-import { optional } from '../../schema/field.ts';
+import { optional, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
@@ -33,14 +33,7 @@ export default command({
   input: { title: 'A roster', lines: ['remote_user,size_allowance', 'ada,4', 'grace,18'] },
   args: { file: { kind: 'string', file: true, placeholder: 'FILE', help: 'The roster; -f FILE is the same' } },
   options: {
-    file_option: {
-      kind: 'string',
-      flag: 'file',
-      short: 'f',
-      nonempty: true,
-      placeholder: 'FILE',
-      help: 'The roster; - is standard input',
-    },
+    file_option: { ...textField('FILE', 'The roster; - is standard input'), flag: 'file', short: 'f' },
     ...rosterOptions,
     ...keepOptions,
     ...optional({ app_code: rosterFields.app_code }),
@@ -50,12 +43,10 @@ export default command({
       help: 'The size of rows that have none; with it the file may be a list of names, one a line, without a header',
     },
     ...workerOptions,
-    journal: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'FILE',
-      help: 'The journal: where each step is recorded, so that the same command can resume (default: in the state folder, one for each server and file)',
-    },
+    journal: textField(
+      'FILE',
+      'The journal: where each step is recorded, so that the same command can resume (default: in the state folder, one for each server and file)',
+    ),
     max_create: {
       kind: 'integer',
       min: 0,

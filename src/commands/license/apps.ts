@@ -3,16 +3,13 @@ import type { License } from '../../api/licensing/license.ts';
 import type { Extent } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import type { Fields, Values } from '../../schema/field.ts';
+import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import type { licenseFilters } from '../../schema/license.ts';
 import type { Accounts, GlobalValues, Services } from '../context.ts';
 
 /** The option of commands that can ask every stored application. */
 export const allAppsOption = {
-  all_apps: {
-    kind: 'boolean',
-    help: 'Ask with the key of every stored application; one that fails is named, and the exit code is 8',
-  },
+  all_apps: flagField('Ask with the key of every stored application; one that fails is named, and the exit code is 8'),
 } as const satisfies Fields;
 
 /** Whose licenses are listed. */

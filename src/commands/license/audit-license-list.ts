@@ -7,7 +7,7 @@ import {
   type Listed,
 } from '../../jobs/license/audit-licenses.ts';
 import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
-import { optional, type Values } from '../../schema/field.ts';
+import { optional, type Values, textField } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Terminal, Accounts, Disk, Services } from '../context.ts';
@@ -32,12 +32,10 @@ export default command({
   options: {
     ...optional({ app_code: rosterFields.app_code }),
     ...allAppsOption,
-    roster: {
-      kind: 'string',
-      nonempty: true,
-      placeholder: 'FILE',
-      help: 'Who should have a license: remote_user, optional size_allowance and app_code; - is standard input',
-    },
+    roster: textField(
+      'FILE',
+      'Who should have a license: remote_user, optional size_allowance and app_code; - is standard input',
+    ),
     ...rosterOptions,
   },
   examples: ['chatelaine license audit', 'chatelaine license audit --roster roster.csv -o json'],

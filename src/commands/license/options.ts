@@ -2,7 +2,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Settling } from '../../jobs/license/create-license.ts';
 import type { KnownUsers } from '../../jobs/license/decide.ts';
-import { flagField, type Fields } from '../../schema/field.ts';
+import { flagField, textField, type Fields } from '../../schema/field.ts';
 import type { Accounts, Invocation, Terminal, Time } from '../context.ts';
 
 /** How long a POST may still be carried out, unless `--settle` says otherwise. */
@@ -21,19 +21,16 @@ export const settleOptions = {
 /** The options of every command that creates a license only where there is none. */
 export const ensuringOptions = {
   ...settleOptions,
-  allow_similar: {
-    kind: 'boolean',
-    help: 'Create a license though the server lists one of a similar name, as in Ada for ada',
-  },
+  allow_similar: flagField('Create a license though the server lists one of a similar name, as in Ada for ada'),
   trust_list: flagField(
     'Trust a list without a total whose length is a multiple of 50, from a server that ignores the filter by user',
   ),
   send_again: {
-    kind: 'string',
+    ...textField(
+      'USER',
+      'Ask once more for a license of USER though an earlier request was answered and no list shows its license',
+    ),
     many: true,
-    nonempty: true,
-    placeholder: 'USER',
-    help: 'Ask once more for a license of USER though an earlier request was answered and no list shows its license',
   },
 } as const satisfies Fields;
 

@@ -4,6 +4,7 @@ import { changesOf, type PastChange } from '../../jobs/license/history.ts';
 import { recordedChange } from '../../jobs/license/recorded-change.ts';
 import { planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
+import { textField } from '../../schema/field.ts';
 import { licenseExtras } from '../../schema/license.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
@@ -19,12 +20,7 @@ export default command({
     'On a terminal the plan is shown, and it asks; elsewhere RUN and --yes are needed.',
   ],
   args: {
-    run: {
-      kind: 'string',
-      required: false,
-      placeholder: 'RUN',
-      help: 'Name of the run, as it printed it (default: the last one)',
-    },
+    run: { ...textField('RUN', 'Name of the run, as it printed it (default: the last one)'), required: false },
   },
   examples: ['chatelaine license undo --dry-run'],
 

@@ -15,22 +15,11 @@ export default command({
     'Passwords are never arguments: type the bare names old_password new_password to be asked for them, or use --from.',
   ],
   args: {
-    setting: {
-      kind: 'string',
-      many: true,
-      placeholder: 'NAME=VALUE',
-      suggest: 'assignments',
-      help: 'A setting and its value',
-    },
+    setting: { ...textField('NAME=VALUE', 'A setting and its value'), many: true, suggest: 'assignments' },
   },
   options: {
     from: textField('FILE', 'Read settings from a file: YAML, a JSON object, or NAME=VALUE lines; - is standard input'),
-    raw: {
-      kind: 'string',
-      many: true,
-      placeholder: 'NAME=TEXT',
-      help: 'Send a setting that this version does not know, as it is typed',
-    },
+    raw: { ...textField('NAME=TEXT', 'Send a setting that this version does not know, as it is typed'), many: true },
   },
   examples: [
     'chatelaine settings set color_scheme=dark twenty_four_hour_time=true',
