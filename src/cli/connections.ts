@@ -125,7 +125,7 @@ function sharedBy({
     timeout: options.timeout,
     deadline: options.deadline === undefined ? undefined : clock.elapsed() + options.deadline,
     bodyLimits: limitsFrom(host.bodyLimit ?? bodyLimit, host, signal),
-    surroundings: { env: system.env, caFile: options.ca_file },
+    surroundings: { env: system.env, caFile: options.ca_file, systemCa: options.system_ca },
     dispatcher: host.dispatcher,
     observe: (event) => observers.forEach((observe) => observe(event)),
   };

@@ -78,6 +78,7 @@ export const globalOptions = {
     help: 'How often a request that is safe to repeat is repeated (default: 5)',
   },
   ca_file: textField('FILE', 'Certificates (PEM) to trust besides the usual ones'),
+  system_ca: flagField('Trust the authorities of the system too, for https (Node 22.15 or newer)'),
 } as const satisfies Fields;
 
 export type GlobalOption = keyof typeof globalOptions;
@@ -127,7 +128,8 @@ export const variables = {
   PGPASSWORD:
     'Password of the ledger; also PGPASSFILE (~/.pgpass), PGSERVICE, and PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
   HTTPS_PROXY:
-    'Proxy for https requests, as http://HOST:PORT; NO_PROXY lists hosts without it; HTTP_PROXY is not used: plain http goes straight to its host',
+    'Proxy for https requests, as http://HOST:PORT; NO_PROXY lists hosts without it; ALL_PROXY and SOCKS are not used',
+  HTTP_PROXY: 'The same for http beyond this computer',
   NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
   NO_COLOR: 'Not empty: no colour',
 } as const;

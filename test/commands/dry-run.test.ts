@@ -6,7 +6,10 @@ import { emptyHome, openSandbox } from '../helpers/run.ts';
 
 /** `--dry-run` of every command that writes files of the user; HOME is the home of the run. */
 const lines: readonly (readonly [line: string, says: string])[] = [
-  ['auth login licensing --base-url URL --app-code 4711 --name prod --api-key-stdin', 'Profile prod: would be stored'],
+  [
+    'auth login licensing --base-url URL --app-code 4711 --name prod --api-key-stdin',
+    'Profile prod: would be replaced',
+  ],
   [
     'auth login licensing --base-url URL --app-code 4711 --name new --api-key-stdin --no-check',
     'Profile new: would be stored unchecked',

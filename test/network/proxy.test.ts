@@ -142,6 +142,37 @@ describe('an https origin', needs('openssl'), () => {
   });
 });
 
+describe('plain http beyond this computer', () => {
+  const list = (env: Record<string, string>): Promise<Ran> =>
+    runAlone('license list -o json', {
+      env: {
+        ...{ CHATELAINE_BASE_URL: 'http://licenses.test', CHATELAINE_ALLOW_HTTP: 'licenses.test' },
+        ...{ CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7', ...env },
+      },
+    });
+
+  test.each(['HTTP_PROXY', 'http_proxy'])('goes through the proxy of %s', async (name) => {
+    const origin = await openOrigin(() => ({}));
+    const proxy = await openProxy({ port: origin.port });
+    const { exitCode, stdout } = await list({ [name]: `http://127.0.0.1:${proxy.port}` });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\n' });
+    expect(proxy.seen).toEqual(['CONNECT licenses.test:80']);
+    expect(origin.seen.map((seen) => [seen.url, seen.authorization])).toEqual([['/v1/license/', `Token ${key}`]]);
+  });
+
+  test('NO_PROXY names a host with the port of http', async () => {
+    const proxy = await openProxy({ port: 9 });
+    const env = { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: 'licenses.test:80' };
+    expect((await list({ ...env, CHATELAINE_RETRIES: '0' })).exitCode).toBe(7);
+    expect(proxy.seen).toEqual([]);
+  });
+
+  test('a variable that is no URL is named', async () => {
+    const ran = await list({ HTTP_PROXY: 'http://[' });
+    expect(ran.error).toMatchObject({ exit: 3, message: expect.stringContaining('HTTP_PROXY') as string });
+  });
+});
+
 test('http on loopback never goes through a proxy', async () => {
   const { run, sandbox } = await openSandbox();
   const proxy = await openProxy({ port: sandbox.port });

@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServer, type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import tls from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openAuthority, type Authority } from '../helpers/authority.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
@@ -13,8 +14,29 @@ const list = (base: string, more = ''): Promise<Ran> =>
   });
 
 const trust =
-  'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; where the system trusts it already, Node 22.15 or newer does ' +
-  'so with NODE_OPTIONS=--use-system-ca.';
+  'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; or, if the system trusts it, with --system-ca (Node 22.15 or ' +
+  'newer).';
+
+describe('--system-ca', needs('openssl'), () => {
+  const real = Reflect.get(tls, 'getCACertificates') as unknown;
+  const setSystem = (read: unknown): void => void Object.assign(tls, { getCACertificates: read });
+  afterEach(() => setSystem(real));
+
+  test('trusts what the system trusts', async () => {
+    const authority = openAuthority();
+    onTestFinished(() => authority.close());
+    const { port } = await openOrigin(() => ({}), authority.issue('DNS:localhost'));
+    setSystem((type: string) => (type === 'system' ? [readFileSync(authority.file, 'utf8')] : []));
+    expect((await list(`https://localhost:${port}`)).exitCode).toBe(7);
+    expect(await list(`https://localhost:${port}`, '--system-ca')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  });
+
+  test('is refused where Node cannot read them', async () => {
+    setSystem(undefined);
+    const { error } = await list('https://localhost:9', '--system-ca');
+    expect(error).toMatchObject({ exit: 2, message: '--system-ca needs Node 22.15 or newer' });
+  });
+});
 
 describe('certificates', needs('openssl'), () => {
   let authority: Authority;

@@ -155,6 +155,8 @@ export interface Connection {
     readonly env: Environment;
     /** PEM file of authorities to trust besides the usual ones. */
     readonly caFile: string | undefined;
+    /** Whether the authorities of the system are trusted too. */
+    readonly systemCa?: boolean | undefined;
   };
   /** In place of the real one, in tests. */
   readonly dispatcher: Dispatcher | undefined;

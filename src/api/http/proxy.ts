@@ -1,21 +1,25 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, unless } from '../../core/failure.ts';
 import { variable, type Clock, type Environment } from '../../core/system.ts';
+import { isExposed } from '../../schema/url.ts';
 import type { Send } from './call.ts';
 import { path } from './request.ts';
 
 /**
- * The proxy for a URL: HTTPS_PROXY for https, unless NO_PROXY names the host.
+ * The proxy for a URL: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY names the host. Plain http to this
+ * computer has none: no proxy sees its key.
  * @throws Failure config for no http URL
  */
 export function proxyOf(url: string, env: Environment): URL | undefined {
   const { protocol, hostname, port } = new URL(url);
-  const text = variable(env, 'HTTPS_PROXY') ?? variable(env, 'https_proxy');
-  if (protocol !== 'https:' || text === undefined || isExempt(hostname, port, env)) return undefined;
+  const [name, usualPort] = protocol === 'https:' ? ['HTTPS_PROXY', '443'] : ['HTTP_PROXY', '80'];
+  const text = variable(env, name) ?? variable(env, name.toLowerCase());
+  if (text === undefined || (protocol !== 'https:' && !isExposed(url))) return undefined;
+  if (isExempt(hostname, port || usualPort, env)) return undefined;
   // curl takes a proxy without a scheme for http.
   const proxy = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (URL.canParse(proxy) && /^https?:/i.test(proxy)) return new URL(proxy);
-  throw new Failure('config', 'the proxy variable HTTPS_PROXY is not the URL of an http proxy', {
+  throw new Failure('config', `the proxy variable ${name} is not the URL of an http proxy`, {
     hint: 'Write it as http://host:port.',
   });
 }
@@ -32,7 +36,7 @@ function isExempt(hostname: string, port: string, env: Environment): boolean {
     const [, host = '', only] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
     if (host === '') return false;
     const isNamed = host === '*' || hostname === host || hostname.endsWith(`.${host}`);
-    return isNamed && (only === undefined || only === (port === '' ? '443' : port));
+    return isNamed && (only === undefined || only === port);
   });
 }
 

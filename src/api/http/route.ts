@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { Failure, messageOf } from '../../core/failure.ts';
+import { Failure, messageOf, usage } from '../../core/failure.ts';
 import { readFileText } from '../../core/read.ts';
 import { variable, type Environment } from '../../core/system.ts';
 import type { Connection } from './call.ts';
@@ -32,7 +32,7 @@ export function dispatchIn(surroundings: TransportSurroundings, signal: AbortSig
 async function keepConnections(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatch> {
   const { env } = surroundings;
   // A wrong variable is reported before the first connection.
-  proxyOf('https://example.com', { ...env, NO_PROXY: '', no_proxy: '' });
+  for (const scheme of ['https', 'http']) proxyOf(`${scheme}://example.com`, { ...env, NO_PROXY: '', no_proxy: '' });
   const trust = await trustIn(surroundings, signal);
   const connect = buildConnector({ timeout: 0, ...(trust ? { secureContext: trust } : {}) });
   const idle = new Map<string, Set<Dispatch>>();
@@ -116,10 +116,10 @@ function route(
     open(connect, options, cancellation, done);
     return;
   }
-  openTunnel(connect, proxy, options, cancellation).then(
-    (httpSocket) => open(connect, { ...options, httpSocket }, cancellation, done),
-    fail,
-  );
+  openTunnel(connect, proxy, options, cancellation).then((httpSocket) => {
+    if (options.protocol === 'https:') open(connect, { ...options, httpSocket }, cancellation, done);
+    else callback(null, httpSocket);
+  }, fail);
 }
 
 /** undici's connector returns the socket, which its types do not say. */
@@ -142,10 +142,10 @@ function open(
 function openTunnel(
   connect: Connect,
   proxy: URL,
-  { hostname, port }: buildConnector.Options,
+  { protocol, hostname, port }: buildConnector.Options,
   cancellation: Cancellation,
 ): Promise<Socket> {
-  const target = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port || 443}`;
+  const target = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
   const headers = { host: target, ...credentialsOf(proxy) };
   const client = new Client(proxy.origin, {
     // The name in it is that of the header Host, the server's: the proxy is known by its own.
@@ -194,13 +194,13 @@ function credentialsOf({ username, password }: URL): Record<string, string> {
  * connections: the option `ca` wants the whole list, and reading 140 authorities again takes 26 ms.
  */
 async function trustIn(
-  { env, caFile }: TransportSurroundings,
+  { env, caFile, systemCa = false }: TransportSurroundings,
   signal: AbortSignal,
 ): Promise<SecureContext | undefined> {
-  if (caFile === undefined) return undefined;
-  const extra = variable(env, 'NODE_EXTRA_CA_CERTS');
-  const files = [caFile, ...(extra === undefined ? [] : [extra])];
+  if (caFile === undefined && !systemCa) return undefined;
+  const files = [caFile, variable(env, 'NODE_EXTRA_CA_CERTS')].filter((file) => file !== undefined);
   const texts = await Promise.all(files.map((file) => certificates(file, signal)));
+  if (systemCa) texts.push(...systemCertificates(await import('node:tls')));
   const trusted = createSecureContext();
   const native: unknown = trusted.context;
   if (!canAdd(native)) throw new Error('the TLS context of this Node takes no further authority');
@@ -210,6 +210,17 @@ async function trustIn(
 
 function canAdd(context: unknown): context is { addCACert(pem: string): void } {
   return typeof context === 'object' && context !== null && 'addCACert' in context;
+}
+
+function systemCertificates(tls: object): string[] {
+  const read: unknown = Reflect.get(tls, 'getCACertificates');
+  if (typeof read !== 'function')
+    throw usage(
+      '--system-ca needs Node 22.15 or newer',
+      'Give the certificates of the authority as a file: --ca-file.',
+    );
+  const found: unknown = Reflect.apply(read, tls, ['system']);
+  return Array.isArray(found) ? found.filter((pem) => typeof pem === 'string') : [];
 }
 
 /** The bundle of all public authorities is a quarter of a megabyte. */

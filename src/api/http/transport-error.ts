@@ -84,8 +84,8 @@ const causes = {
     ...nothingSent,
     says: ({ host, error }) => `TLS: the certificate of ${host} is not trusted (${error.detail})`,
     hint:
-      'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; where the system trusts it already, Node 22.15 or ' +
-      'newer does so with NODE_OPTIONS=--use-system-ca.',
+      'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; or, if the system trusts it, with --system-ca (Node ' +
+      '22.15 or newer).',
   },
   timeout: {
     ...unconfirmed,

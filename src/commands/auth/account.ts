@@ -140,9 +140,10 @@ export async function storeProfile(
   context: Storing,
 ): Promise<{ readonly profile: string; readonly kind: Profile['kind']; readonly status: string }> {
   if (check !== false) await checked(profile, key, context);
+  const done = (await context.profiles().find(profile.name)) ? 'replaced' : 'stored';
   await context.profiles().save(profile, profile.key_command === undefined ? key : undefined);
-  const stored = context.options.dry_run ? 'would be stored' : 'stored';
-  return { profile: profile.name, kind: profile.kind, status: check === false ? `${stored} unchecked` : stored };
+  const status = context.options.dry_run ? `would be ${done}` : done;
+  return { profile: profile.name, kind: profile.kind, status: check === false ? `${status} unchecked` : status };
 }
 
 async function checked(profile: Profile, key: Secret, context: Storing): Promise<void> {

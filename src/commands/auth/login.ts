@@ -24,9 +24,7 @@ const kindField = {
   help: 'What the credential is for (on a terminal it is asked for)',
 } as const;
 
-// mac_format is a line in the file, for the few servers that need it.
-const { mac_format: _, ...licensingSettings } = profileSettings.licensing;
-const settings = { ...licensingSettings, ...profileSettings.chat };
+const settings = { ...profileSettings.licensing, ...profileSettings.chat };
 
 export default command({
   about: [

@@ -56,6 +56,8 @@ export interface StoredApp {
   credential(): Promise<LicensingCredential>;
 }
 
+type EnvironmentCredential = NonNullable<ReturnType<typeof environmentCredential<'licensing'>>>;
+
 export type Credentials = ReturnType<typeof openCredentials>;
 
 /**
@@ -90,6 +92,10 @@ export function openCredentials(
   };
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
     credentialFrom(profile, await keyOf(profile));
+  const licensingOfEnvironment = async ({ values, key }: EnvironmentCredential): Promise<LicensingCredential> => ({
+    ...{ kind: 'licensing', profile: undefined, ...values },
+    key: await keyOfEnvironment(values.base_url, key),
+  });
   /** An environment's credential that names no application has that of the first row: one key is of one application. */
   let environmentApp: number | undefined;
 
@@ -101,8 +107,7 @@ export function openCredentials(
       if (given && (profile === undefined || !typed)) {
         const own = app_code ?? given.values.app_code ?? (environmentApp ??= row);
         if (row !== undefined && row !== own) return licensingCredential(await appOf(profiles, row));
-        const { values, key } = given;
-        return { kind: 'licensing', profile: undefined, ...values, key: await keyOfEnvironment(values.base_url, key) };
+        return licensingOfEnvironment(given);
       }
       const chosen = await chosenApp(profiles, { profile, typed, app_code }, system.env, row);
       if (row === undefined || chosen?.app_code === row)
@@ -123,9 +128,13 @@ export function openCredentials(
         : profileNamed(profiles, profile, 'chat'));
       return credentialFrom(chosen, await keyOf(chosen));
     },
-    /** Every stored app. */
+    /** Every stored app; without one, that of the environment. */
     async licensingApps(): Promise<readonly StoredApp[]> {
       const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
+      const given = apps.length === 0 ? environmentCredential(system.env, 'licensing') : undefined;
+      const app_code = given?.values.app_code;
+      if (given && app_code !== undefined)
+        return [{ profile: 'environment', app_code, credential: () => licensingOfEnvironment(given) }];
       return apps.map((app) => ({
         profile: app.name,
         app_code: app.app_code,

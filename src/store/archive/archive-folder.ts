@@ -27,8 +27,8 @@ export async function takeFolder(
     await release();
     if (!isNew || (await namesIn(folder)).length > 0) return;
     await rmdir(folder).catch((cause: unknown) => {
-      // Another process may have begun to use it.
-      if (!['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY', 'EPERM'].includes(codeOf(cause) ?? '')) throw cause;
+      // Another process may have begun to use it, and an empty folder harms nobody.
+      if (codeOf(cause) === undefined) throw cause;
     });
   };
 }

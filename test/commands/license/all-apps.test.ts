@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openOrigin } from '../../helpers/origin.ts';
-import { emptyHome, runAlone, type Ran } from '../../helpers/run.ts';
+import { emptyHome, openSandbox, runAlone, type Ran } from '../../helpers/run.ts';
 
 const license = (license_code: string, remote_user: string, app_code: number) => ({
   license_code,
@@ -53,6 +53,14 @@ describe('--all-apps asks every stored application', () => {
     const ran = await (await place(apps))(line);
 
     expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode, stdout });
+  });
+
+  test('the application of the environment, where none is stored', async () => {
+    const { run } = await openSandbox();
+    const [alone, all] = [await run('license list -q'), await run('license list --all-apps -q')];
+
+    expect(all).toMatchObject({ exitCode: 0, stdout: alone.stdout });
+    expect(alone.stdout).not.toBe('');
   });
 
   test('audit finds a key of two applications, and counts', async () => {
