@@ -49,7 +49,12 @@ function counted(
   values: Readonly<Record<string, unknown>>,
   { options, summary }: Running,
 ): unknown {
-  if (!isRows(outcome) || (!isPrinted && !summary)) return outcome;
+  if (!isPrinted && !summary) return outcome;
+  if (!isRows(outcome))
+    return Promise.resolve(outcome).then((one) => {
+      summary?.add(one, show);
+      return one;
+    });
   const each = async function* (rows: AsyncIterable<unknown>): AsyncGenerator {
     for await (const row of rows) {
       summary?.add(row, show);

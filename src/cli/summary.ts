@@ -1,5 +1,5 @@
 import { Failure, nameOf } from '../core/failure.ts';
-import { asObject, cellsOf } from '../output/columns.ts';
+import { cellsOf } from '../output/columns.ts';
 import { failureFields } from '../output/errors.ts';
 import type { Show } from '../output/presentation.ts';
 import { openSummaryFile } from '../store/log-file.ts';
@@ -35,7 +35,7 @@ export function openSummary(
   return {
     add(row, show) {
       const { outcome } = show ?? {};
-      const status = outcome && asObject(row, show)?.[outcome.by];
+      const [status] = outcome ? cellsOf(row, [outcome.by], show) : [];
       if (typeof status !== 'string') return;
       counts[status] = (counts[status] ?? 0) + 1;
       if (status === outcome?.nothing) return;

@@ -39,6 +39,9 @@ export const matchField = {
   help: "Only users whose name matches, as in 'physio-*'; * is any text, ? one character",
 } as const;
 
+/** The name of a user whose license was retired. */
+export const retiredName = /^left-\d{4}-\d\d-/;
+
 /** The query of GET /first-activation/ (docs/apis.md, Licensing answers). */
 export const firstActivationFields = {
   mac_address: { required: true, ...textField('MAC', 'Identifier of the sensor') },

@@ -23,7 +23,7 @@ test.each([
   expect(asked).toMatchObject({ exitCode: 0, stdout: wanted?.stdout });
 });
 
-const licenseVerbs = 'create, list, view, edit, retire, history, undo, ensure, apply, audit';
+const licenseVerbs = 'create, list, view, edit, rename, retire, history, undo, ensure, apply, audit';
 
 /** The hint that shows how a command is written. */
 function see(synopsis: string): string {
@@ -114,7 +114,7 @@ test.each([
   ['keys', 'Did you mean license list?'],
   ['users', 'Did you mean license list?'],
   ['config', 'Did you mean auth list, auth login or doctor?'],
-  ['rename', 'Did you mean license edit CODE --remote-user NAME or view rename?'],
+  ['rename', 'Did you mean license rename or view rename?'],
   ['update', 'Did you mean license edit?'],
   ['messages fetch --unread', 'Write --is unread.'],
   ['settings set --color-scheme dark', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=VALUE'],

@@ -151,6 +151,9 @@ test('a misspelt field of a command that wrote costs nothing of what it wrote', 
     'license edit AAA --size-allowance 4 --fields license_cod -o json',
   );
 
-  expect({ exitCode, result: JSON.parse(stdout) as unknown }).toEqual({ exitCode: 0, result: open[1] });
+  expect({ exitCode, result: JSON.parse(stdout) as unknown }).toEqual({
+    exitCode: 0,
+    result: { ...open[1], status: 'unchanged' },
+  });
   expect(lines).toEqual([`{"warning":"There is no field 'license_cod' in the result. It is shown whole."}`]);
 });

@@ -22,6 +22,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'license list': ['license list', 'license list --remote-user nobody'],
   'license view': [`license view ${licenseCode(3)}`, 'license view --remote-user physio-7731'],
   'license edit': [`license edit ${licenseCode(5)} --size-allowance 6`],
+  'license rename': ['license rename physio-7731 physio-7800'],
   'license retire': [
     `license retire ${licenseCode(5)} --yes`,
     `license edit ${licenseCode(5)} --remote-user physio-7731 --size-allowance 6`,

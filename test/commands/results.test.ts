@@ -24,6 +24,7 @@ const lines = [
   'license view --remote-user physio-7731',
   'license view CD3AE-2B80E-1662B-2FCA2',
   'license edit CD3AE-2B80E-1662B-2FCA2 --size-allowance 5',
+  'license rename physio-7731 physio-7800',
   'license retire 0191A-86552-95939-DF69B --yes',
   'license ensure --remote-user grace --size-allowance 2',
   'license apply HOME/roster.csv --yes',

@@ -27,7 +27,7 @@ import { planned, refusePlan, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
 import { defaultSettle, settlingOf } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
-import { planLines } from './plan-lines.ts';
+import { askAbout } from './plan-lines.ts';
 
 /** On a terminal more resizes than these are asked about. */
 const manyChanges = 100;
@@ -155,8 +155,8 @@ async function ask(plan: Plan, { targets }: Job, context: ApplyingParts): Promis
     const becomes = before === null ? `size ${size}` : changeInWords(before, size);
     return [status, remote_user, error ?? becomes] as const;
   });
-  context.note(planLines(lines, '--dry-run --changed'));
-  await context.confirm(`${planInWords(plan)} on ${inTargets(targets)} (${credentials}). Go on?`);
+  const question = `${planInWords(plan)} on ${inTargets(targets)} (${credentials}). Go on?`;
+  await askAbout(lines, '--dry-run --changed', question, context);
 }
 
 /** The command line that applies a roster. */

@@ -4,7 +4,7 @@ import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { appCodeOf, defaultSettle, settleOptions, settlingOf } from './options.ts';
-import { createdKey, licenseShow } from './show.ts';
+import { createdKey, licenseOutcome, licenseShow } from './show.ts';
 
 export default command({
   about: [
@@ -47,11 +47,16 @@ export default command({
         'the license was created, but none of its fields can be recognised as its key: ' +
           `${Object.keys(license.fields).join(', ')}; name it with --key-field at auth login`,
       );
-    yield license;
+    yield { ...license, status: 'created' };
     if (failure) throw failure;
   },
 
   fields: licenseExtras,
 
-  show: { ...licenseShow, quiet: createdKey },
+  show: {
+    ...licenseShow,
+    cell: (license, column) => (column === 'status' ? license.status : licenseShow.cell(license, column)),
+    outcome: licenseOutcome,
+    quiet: createdKey,
+  },
 });

@@ -1,70 +1,132 @@
-import { textOf, type LicenseHolder } from '../../api/licensing/license.ts';
+import { keyOf, textOf, type EditedFields, type License, type LicenseHolder } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { optional } from '../../schema/field.ts';
-import { licenseCode, licenseFields, licenseExtras } from '../../schema/license.ts';
+import { matchesGlob } from '../../core/glob.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import { flagField, optional } from '../../schema/field.ts';
+import { licenseCode, licenseFields, matchField, retiredName } from '../../schema/license.ts';
 import { similarTo } from '../../jobs/license/decide.ts';
 import { recordedChange } from '../../jobs/license/recorded-change.ts';
 import { command } from '../command.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
-import { beforeFields, changedFrom, changedShow, changeNote, type ChangedLicense } from './put-back.ts';
+import { licensesOf } from './apps.ts';
+import {
+  changedFields,
+  changedFrom,
+  changedShow,
+  changeEach,
+  concludeChanges,
+  orName,
+  type ChangedLicense,
+  type ChangingParts,
+} from './changed.ts';
 import { keyAlone } from './show.ts';
+
+export const duplicateOption = { allow_duplicate: flagField('Give the license to a user who has another one') };
 
 export default command({
   about: [
     'The license is looked at first: standard error says what changed, as in resized 4 -> 6, with the command that undoes it.',
     'Only what you give is changed. --app-code is the new value here, and does not choose a credential.',
     'A new --remote-user is looked up first: one who has another license is exit code 6.',
-    'license view --remote-user U shows the key of a user; license ensure --remote-user U --size-allowance N resizes without it.',
+    'license rename U V renames without the key, and license ensure --remote-user U --size-allowance N resizes without it.',
+    'With --match, the licenses of all users whose names match get the new size. Retired licenses stay as they are. On a terminal the ' +
+      'changes are shown, and it asks.',
   ],
-  args: { license_code: licenseCode },
+  args: { license_code: { ...licenseCode, required: false } },
   options: {
     ...optional(licenseFields),
     app_code: { ...licenseFields.app_code, required: false, help: 'The new code of the application' },
-    allow_duplicate: { kind: 'boolean', help: 'Give the license to a user who has another one' },
+    match: { ...matchField, help: "In place of CODE: each user whose name matches, as in 'physio-*'" },
+    ...duplicateOption,
     replace: { kind: 'boolean', help: 'Replace the whole license (PUT in place of PATCH); needs all three fields' },
   },
   examples: [
     'chatelaine license edit 0191A-86552-95939-DF69B --size-allowance 8',
     'chatelaine license view --remote-user physio-7731 -q | chatelaine license edit - --size-allowance 6',
+    "chatelaine license edit --match 'physio-77*' --size-allowance 6",
   ],
 
   dryRun: ['requests'],
 
-  async run({ license_code, replace, allow_duplicate, ...fields }, context): Promise<ChangedLicense> {
+  run({ license_code: code, match, replace, allow_duplicate, ...fields }, context) {
+    if ((code === undefined) === (match === undefined)) throw usage('give either CODE or --match GLOB');
+    const { remote_user, app_code, size_allowance } = fields;
     if (Object.keys(fields).length === 0)
       throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');
-    const { remote_user, app_code, size_allowance } = fields;
     const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
     if (replace && !isWhole) throw usage('--replace needs --remote-user, --app-code and --size-allowance');
-    const account = await context.licensingAccount();
-    refuseReadOnly(account);
-    const api = context.licensing();
-    // The request alone is what a dry run shows.
-    const found = context.options.dry_run ? undefined : await api.view(license_code).catch(orUnknown);
-    const isRenamed = remote_user !== undefined && !(found && textOf(found, 'remote_user') === remote_user);
-    if (isRenamed && !allow_duplicate && !context.options.dry_run)
-      await refuseSecond(api, license_code, { remote_user, app_code: app_code ?? account.app_code });
-    const change = () =>
-      replace && isWhole
-        ? api.replace(license_code, { remote_user, app_code, size_allowance })
-        : api.update(license_code, fields);
-    const { run, record } = context.recorder(account);
-    const license = found ? await recordedChange(found, fields, record, change) : await change();
-    const before = changedFrom(found, fields);
-    if (Object.keys(before).length > 0) context.conclude(changeNote(before, fields, run, context));
-    return { ...license, before };
+    if (code === undefined) {
+      if (size_allowance === undefined || Object.keys(fields).length > 1)
+        throw usage('--match changes sizes alone', 'Give --size-allowance N, and nothing else.');
+      return editMany(match ?? [], size_allowance, context);
+    }
+    const editOne = async (): Promise<ChangedLicense> => {
+      const account = await context.licensingAccount();
+      refuseReadOnly(account);
+      const api = context.licensing();
+      // The request alone is what a dry run shows.
+      const found = context.options.dry_run ? undefined : await api.view(code).catch(orUnknown);
+      const isRenamed = remote_user !== undefined && !(found && textOf(found, 'remote_user') === remote_user);
+      if (isRenamed && !allow_duplicate && !context.options.dry_run)
+        await refuseSecond(api, ({ key }) => key === code, { remote_user, app_code: app_code ?? account.app_code });
+      const change = () =>
+        replace && isWhole
+          ? api.replace(code, { remote_user, app_code, size_allowance })
+          : api.update(code, fields).catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields)));
+      const { run, record } = context.recorder(account);
+      const license = found ? await recordedChange(found, fields, record, change) : await change();
+      const before = changedFrom(found, fields);
+      const status = found && Object.keys(before).length === 0 ? 'unchanged' : 'changed';
+      const changed = { ...license, before, after: fields, status };
+      concludeChanges([changed], run, context);
+      return changed;
+    };
+    return editOne();
   },
 
-  fields: [...licenseExtras, ...beforeFields],
+  result: 'one or rows',
+  fields: changedFields,
 
   show: { ...changedShow, ...keyAlone },
 });
 
-/** @throws Failure rejected where the user has a license besides that one, under this name or a similar one */
-async function refuseSecond(api: Pick<LicensingApi, 'ofUser'>, code: string, user: LicenseHolder): Promise<void> {
+/** The line of who gave a user in place of the key. */
+function lineFor(user: string, { remote_user, size_allowance }: EditedFields): string {
+  if (remote_user !== undefined) return commandLine('license rename', [user, remote_user]);
+  return commandLine('license edit', [], { match: user, size_allowance });
+}
+
+/** Gives the licenses of the users whose names match one size. @throws Failure not_found where there are none */
+async function* editMany(
+  match: readonly string[],
+  size_allowance: number,
+  context: ChangingParts,
+): AsyncGenerator<ChangedLicense> {
+  const account = await context.licensingAccount();
+  refuseReadOnly(account);
+  const chosen = new Map<string, License>();
+  for await (const license of licensesOf({ all_apps: false }, 'whole', context)) {
+    const user = textOf(license, 'remote_user') ?? '';
+    if (matchesGlob(match, user) && !retiredName.test(user)) chosen.set(keyOf(license), license);
+  }
+  if (chosen.size === 0)
+    throw new Failure('not_found', `no user matches ${match.map((glob) => `'${glob}'`).join(', ')}`);
+  yield* changeEach(
+    { chosen, fieldsOf: () => ({ size_allowance }), status: 'changed', ask: 'Resize' },
+    account,
+    context,
+  );
+}
+
+/** @throws Failure rejected where the user has a license besides those, under this name or a similar one */
+export async function refuseSecond(
+  api: Pick<LicensingApi, 'ofUser'>,
+  isOwn: (license: License) => boolean,
+  user: LicenseHolder,
+): Promise<void> {
   const { exact, near } = await api.ofUser(user);
-  const [other] = [...exact, ...near].filter(({ key }) => key !== code);
+  const other = [...exact, ...near].find((license) => !isOwn(license));
   if (!other) return;
   const has = exact.includes(other) ? `${user.remote_user} has a license already` : similarTo(other, user.remote_user);
   throw new Failure('rejected', `${has}: nothing was changed`, {

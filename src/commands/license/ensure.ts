@@ -3,12 +3,12 @@ import { wholeFormats } from '../../output/formats.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
 import type { Claims, PastPosts } from '../../store/claims.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
-import { licenseFields, licenseRules, soughtUser, licenseExtras } from '../../schema/license.ts';
+import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, settlingOf } from './options.ts';
 import { warnOfDoubles } from './doubles.ts';
-import { beforeFields, changedShow } from './put-back.ts';
+import { changedFields, changedShow } from './changed.ts';
 import { createdKey } from './show.ts';
 
 export default command({
@@ -61,18 +61,9 @@ export default command({
     if (end) throw end;
   },
 
-  fields: [...licenseExtras, ...beforeFields, 'status'],
+  fields: changedFields,
 
-  show: {
-    ...changedShow,
-    data: ({ status, ...license }) => ({ ...changedShow.data(license), status }),
-    outcome: {
-      by: 'status',
-      nothing: 'unchanged',
-      columns: ['remote_user', 'app_code', 'size_allowance', 'size_allowance_before', 'status'],
-    },
-    text: createdKey,
-  },
+  show: { ...changedShow, text: createdKey },
 });
 
 /** The claims of a dry run, which writes nothing; `answers`: what is open. */

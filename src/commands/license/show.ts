@@ -16,6 +16,13 @@ export const licenseShow = {
     Object.keys(fields).filter((name) => key !== undefined && String(fields[name]) === key),
 } satisfies Show<License>;
 
+/** What `--summary` tells of a license that was written. */
+export const licenseOutcome = {
+  by: 'status',
+  nothing: 'unchanged',
+  columns: ['remote_user', 'app_code', 'size_allowance', 'remote_user_before', 'size_allowance_before', 'status'],
+} as const;
+
 /** `-q`: the key and nothing else. */
 export const keyAlone = { quiet: (license: License) => keyOf(license) } satisfies Show<License>;
 
@@ -26,5 +33,17 @@ export function createdKey(license: License): string {
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     throw cause.as('unknown', `the license exists; ${cause.message}`);
+  }
+}
+
+/** None where the list cannot be read: that nobody has the code is the answer all the same. */
+export async function wholeList(list: AsyncIterable<License>): Promise<readonly License[]> {
+  const licenses: License[] = [];
+  try {
+    for await (const license of list) licenses.push(license);
+    return licenses;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    return [];
   }
 }

@@ -5,11 +5,10 @@ import { recordedChange } from '../../jobs/license/recorded-change.ts';
 import { planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import { textField } from '../../schema/field.ts';
-import { licenseExtras } from '../../schema/license.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import type { Invocation, Terminal } from '../context.ts';
-import { beforeFields, changedFrom, changedShow } from './put-back.ts';
+import { changedFields, changedFrom, changedShow, withUndo } from './changed.ts';
+import { askAbout } from './plan-lines.ts';
 
 export default command({
   about: [
@@ -40,31 +39,26 @@ export default command({
       licensing,
     );
     const created = changes.filter(({ isNew, isKnown }) => isNew && isKnown);
-    await ask(steps, context);
-    const { record } = context.recorder(account);
-    for await (const license of each(
-      steps,
-      ({ change }) => change.remote_user,
-      async (step) => {
-        const undo = undoOrRefuse(step);
-        if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' as const };
-        const { license: found, fields } = undo;
-        const update = () => licensing(step.change.app_code).update(found.key ?? '', fields);
-        const license = options.dry_run ? await update() : await recordedChange(found, fields, record, update);
-        return { ...license, before: changedFrom(found, fields), status: 'undone' as const };
-      },
-    ))
-      yield license;
+    const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
+    const question = `Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`;
+    if (!options.dry_run && needed > 0) await askAbout(steps.map(undoText), '--dry-run', question, context);
+    const { run, record } = context.recorder(account);
+    const undoOne = async (step: UndoStep) => {
+      const undo = undoOrRefuse(step);
+      if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' };
+      const { license: found, fields } = undo;
+      const update = () => licensing(step.change.app_code).update(found.key ?? '', fields);
+      const license = await recordedChange(found, fields, record, update);
+      return { ...license, before: changedFrom(found, fields), after: fields, status: 'undone' };
+    };
+    const undone = each(steps, ({ change }) => change.remote_user, undoOne);
+    yield* withUndo(undone, run, context);
     if (created.length > 0) conclude(createdNote(created));
   },
 
-  fields: [...licenseExtras, ...beforeFields, 'status'],
+  fields: changedFields,
 
-  show: {
-    ...changedShow,
-    data: ({ status, ...license }) => ({ ...changedShow.data(license), status }),
-    outcome: { by: 'status', nothing: 'unchanged', columns: ['remote_user_before', 'size_allowance_before', 'status'] },
-  },
+  show: changedShow,
 });
 
 /** What the run did. @throws Failure not_found where there is none */
@@ -92,28 +86,13 @@ function refuseOtherServer(changes: readonly PastChange[], origin: string): void
   });
 }
 
-const maxShown = 20;
-
-/** @throws Failure cancelled on no */
-async function ask(
-  steps: readonly UndoStep[],
-  { note, confirm, options }: Pick<Terminal, 'note' | 'confirm'> & Pick<Invocation, 'options'>,
-): Promise<void> {
-  const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
-  if (options.dry_run || needed === 0) return;
-  for (const step of steps.slice(0, maxShown)) note(undoText(step));
-  if (steps.length > maxShown) note(`and ${steps.length - maxShown} more: --dry-run shows them`);
-  await confirm(`Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`);
-}
+/** More users than these are not named. */
+const maxNamed = 20;
 
 function createdNote(created: readonly PastChange[]): string {
   const users = created.map(({ remote_user }) => remote_user);
   const count = users.length === 1 ? 'one license' : `${users.length} licenses`;
-  const named = users.slice(0, maxShown);
-  const rest = users.length > maxShown ? ` and ${users.length - maxShown} more` : '';
-  return (
-    `The run created ${count}, which cannot be undone: ${named.join(', ')}${rest}. To retire ${users.length === 1 ? 'it' : 'them'}: ` +
-    commandLine('license retire', [], {}) +
-    ' CODE'
-  );
+  const words = users.slice(0, maxNamed).flatMap((user) => ['--remote-user', user]);
+  const first = users.length > maxNamed ? ` the first ${maxNamed}` : '';
+  return `The run created ${count}, which cannot be undone. To retire${first}: ${commandLine('license retire', words)}`;
 }

@@ -5,7 +5,7 @@ import { codeForm, phoneCode, licenseCode, licenseExtras, licenseFilters } from 
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, licensesOf, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
-import { keyAlone, licenseShow } from './show.ts';
+import { keyAlone, licenseShow, wholeList } from './show.ts';
 
 export default command({
   about: [
@@ -56,18 +56,6 @@ async function byPhone(code: string, look: Promise<License>, list: () => AsyncIt
     const written = key === undefined ? '' : `A key of this server is written ${codeForm(key)}. `;
     const hint = `${written}For the licenses of a user: chatelaine license view --remote-user NAME.`;
     throw cause.as('not_found', cause.message, { hint });
-  }
-}
-
-/** None where the list cannot be read: that nobody has the code is the answer all the same. */
-async function wholeList(list: AsyncIterable<License>): Promise<readonly License[]> {
-  const licenses: License[] = [];
-  try {
-    for await (const license of list) licenses.push(license);
-    return licenses;
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    return [];
   }
 }
 

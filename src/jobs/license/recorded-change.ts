@@ -23,7 +23,10 @@ export async function recordedChange(
     await record({ ...event, event: 'changed' });
     return license;
   } catch (cause) {
-    if (cause instanceof Failure && refusals.has(cause.kind)) await record({ ...event, event: 'refused' });
+    // Where an answer of success is contradicted by the license, a part may have been changed.
+    const isRefused =
+      cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
+    if (isRefused) await record({ ...event, event: 'refused' });
     throw cause;
   }
 }

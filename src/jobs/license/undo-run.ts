@@ -89,17 +89,17 @@ function hasSize(license: License, size: number | undefined): boolean {
   return size === undefined || textOf(license, 'size_allowance') === String(size);
 }
 
-/** What undoing does, in words: `ada: resized 5 -> 3, renamed from left-2026-11-ada-1C27`. */
-export function undoText({ change, undo }: UndoStep): string {
+/** What undoing does, in words: `put back`, the user, and `resized 5 -> 3, renamed from left-2026-11-ada-1C27`. */
+export function undoText({ change, undo }: UndoStep): readonly [kind: string, user: string, becomes: string] {
   const { remote_user, size_allowance } = change;
-  if (undo.is === 'refused') return `${remote_user}: left as it is: ${undo.why}`;
-  if (undo.is === 'done') return `${userBefore(change)}: is as it was before the run`;
+  if (undo.is === 'refused') return ['leave', remote_user, undo.why];
+  if (undo.is === 'done') return ['leave', userBefore(change), 'is as it was before the run'];
   const { remote_user: name, size_allowance: size } = undo.fields;
   const parts = [
     ...(size === undefined ? [] : [`resized ${changeInWords(size_allowance, size)}`]),
     ...(name === undefined ? [] : [`renamed from ${remote_user}`]),
   ];
-  return `${name ?? remote_user}: ${parts.join(', ')}`;
+  return ['put back', name ?? remote_user, parts.join(', ')];
 }
 
 /** @throws Failure incomplete where a license is not as the run left it */

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import { openSandbox, type RunOptions } from '../../helpers/run.ts';
+import { emptyHome, openSandbox, type RunOptions } from '../../helpers/run.ts';
 
 /** A server on which ada and ben have a license each. */
 async function service() {
@@ -79,4 +82,77 @@ describe('license create for a user who has a license', () => {
     const ran = await run('license create --remote-user cleo --size-allowance 2', { tty: true });
     expect([ran.exitCode, ran.stderr.includes('[y/N]')]).toEqual([0, false]);
   });
+});
+
+describe('license edit --match', () => {
+  test('asks below the plan, leaves retired licenses alone, and is undone by one run', async () => {
+    const { run, sandbox } = await openSandbox();
+    const home = emptyHome();
+    const sizes = () =>
+      sandbox.state.licenses().map(({ remote_user, size_allowance }) => [remote_user, size_allowance]);
+    await run('license retire --remote-user physio-7740', { home });
+    const before = sizes();
+    const no = await run("license edit --match '*physio-77*' --size-allowance 9", { home, tty: true, stdin: 'n\n' });
+    expect([no.exitCode, sizes()]).toEqual([130, before]);
+    expect(no.stderr).toMatch(
+      /This would change:\n(.*\n)* *resize +physio-7731 +4 -> 9, ends with FCA2\n[^]*Resize the license of 'physio-7731'\?/,
+    );
+    const edited = await run("license edit --match '*physio-77*' --size-allowance 9 -o json", { home });
+    expect(JSON.parse(edited.stdout)).toMatchObject([
+      { remote_user: 'physio-7731', size_allowance: 9, status: 'changed' },
+    ]);
+    const name = /license undo (\w{4})/.exec(edited.stderr)?.[1] ?? '';
+    expect((await run(`license undo ${name} -y`, { home })).exitCode).toBe(0);
+    expect(sizes()).toEqual(before);
+  });
+
+  test.each([
+    ["--match 'nobody*' --size-allowance 4", 5, "no user matches 'nobody*'"],
+    ["--match '*' --remote-user eva", 2, '--match changes sizes alone'],
+    ['--size-allowance 4', 2, 'give either CODE or --match GLOB'],
+  ])('%s', async (words, exitCode, message) => {
+    const { run } = await openSandbox();
+    const ran = await run(`license edit ${words} -o json`);
+    expect([ran.exitCode, ran.error?.message]).toEqual([exitCode, message]);
+  });
+});
+
+describe('license rename', () => {
+  test('gives all licenses of a user the new name, but not one that somebody has', async () => {
+    const { run, of } = await service();
+    await run('license create --remote-user ada --size-allowance 2');
+    const taken = await run('license rename ada ben -o json');
+    expect([taken.exitCode, of('ada').length]).toEqual([6, 2]);
+    expect((await run('license rename ada cleo')).exitCode).toBe(0);
+    expect([of('ada').length, of('cleo').length]).toEqual([0, 2]);
+    expect(await run('license rename ada cleo')).toMatchObject({ exitCode: 5 });
+  });
+
+  test('goes on after an interruption: what the same rename moved is no second license', async () => {
+    const { run, sandbox } = await openSandbox({ faults: readFaults('PATCH */license/*=reset-after#1', 1) });
+    const home = emptyHome();
+    await run('license create --remote-user ada --size-allowance 4', { home });
+    await run('license create --remote-user ada --size-allowance 5', { home });
+    const of = (user: string) => sandbox.state.licenses().filter(({ remote_user }) => remote_user === user).length;
+    expect((await run('license rename ada cleo --retries 0', { home })).exitCode).not.toBe(0);
+    expect([of('ada'), of('cleo')]).toEqual([1, 1]);
+    expect((await run('license rename ada cleo', { home })).exitCode).toBe(0);
+    expect([of('ada'), of('cleo')]).toEqual([0, 2]);
+    // The run is complete now: a later license of ada is another one.
+    await run('license create --remote-user ada --size-allowance 4', { home });
+    expect(await run('license rename ada cleo', { home })).toMatchObject({ exitCode: 6 });
+  });
+});
+
+test.each([
+  ['license create --remote-user ada --size-allowance 4', { created: 1 }],
+  ['license edit --match physio-7731 --size-allowance 6', { changed: 1 }],
+  ['license rename physio-7731 eva', { changed: 1 }],
+  [`license edit ${licenseCode(5)} --size-allowance 6`, { changed: 1 }],
+])('--summary of %s has counts and changes', async (line, counts) => {
+  const { run } = await openSandbox();
+  const file = join(emptyHome(), 'summary.json');
+  await run(`${line} --summary ${file}`);
+  const summary = JSON.parse(readFileSync(file, 'utf8')) as { counts: unknown; changes: unknown[] };
+  expect([summary.counts, summary.changes.length]).toEqual([counts, 1]);
 });

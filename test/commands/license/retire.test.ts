@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
 import { emptyHome, fakeService, openSandbox, run } from '../../helpers/run.ts';
@@ -87,6 +87,53 @@ test('a license whose user has changed since an earlier run is refused once', as
   expect(refused.error?.message).toBe("the license of 'physio-7731' is that of 'grace' by now; it was not changed");
   expect(JSON.parse(again.stdout)).toMatchObject([
     { remote_user: 'left-2026-03-grace-FCA2', remote_user_before: 'grace' },
+  ]);
+});
+
+describe('by users', () => {
+  const line = 'license retire --remote-user physio-7731 --remote-user physio-7740 -o json';
+
+  test('all licenses of each; where a user has none, nothing is changed', async () => {
+    const { run, sandbox } = await openSandbox();
+    await run('license create --remote-user physio-7731 --size-allowance 2');
+    const none = await run(`${line} --remote-user nobody`);
+    expect([none.exitCode, none.error?.message]).toEqual([5, "the user 'nobody' has no license"]);
+    expect(sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'physio-7731')).toHaveLength(2);
+
+    const { stdout } = await run(line);
+    expect(JSON.parse(stdout)).toMatchObject([1, 2, 3].map(() => ({ status: 'retired', size_allowance: 1 })));
+  });
+
+  test('an interrupted run is resumed: the licenses that it renamed are known by its journal', async () => {
+    const { run } = await openSandbox({ faults: readFaults('PATCH */license/*=reset-after#1', 1) });
+    const home = emptyHome();
+    await run('license create --remote-user physio-7731 --size-allowance 2', { home });
+    const cut = await run(`${line} --retries 0`, { home });
+    const resumed = await run(line, { home });
+
+    expect(cut.exitCode).toBe(7);
+    const retired = JSON.parse(resumed.stdout) as { size_allowance_before: number; status: string }[];
+    expect(retired.map(({ size_allowance_before: size, status }) => [size, status]).sort()).toEqual([
+      [2, 'retired'],
+      [4, 'retired'],
+      [4, 'retired'],
+    ]);
+    // The job is done: the same line is another job now.
+    expect(await run(line, { home })).toMatchObject({ exitCode: 5 });
+  });
+});
+
+test.each([
+  ['license retire physio-7731', 'chatelaine license retire --remote-user physio-7731'],
+  ['license edit physio-7731 --size-allowance 6', 'chatelaine license edit --match physio-7731 --size-allowance 6'],
+  ['license edit physio-7731 --remote-user eva', 'chatelaine license rename physio-7731 eva'],
+])('%s, a name in place of a key: the line to type', async (line, hint) => {
+  const { run } = await openSandbox();
+  const { exitCode, error } = await run(`${line} -o json`);
+  expect([exitCode, error?.message, error?.hint]).toEqual([
+    5,
+    "'physio-7731' is the name of a user, not a key",
+    `Write: ${hint}`,
   ]);
 });
 

@@ -356,8 +356,8 @@ describe('errors have no shape: what they say is shown with the status', () => {
       service.expect(`GET ${path}`).reply(404, { detail: 'Not found.' });
       if (line.startsWith('license edit'))
         service.expect({ method: 'PATCH', path, json: { size_allowance: 3 } }).reply(404, '<html>');
-      // The form of a key of this server is looked at for the hint.
-      else service.expect('GET /v1/license/').reply(200, []);
+      // The list has the form of a key, and the users: one may be meant. The text is in no query.
+      service.expect('GET /v1/license/').reply(200, []);
 
       const { exitCode, error, stderr } = await run(service, `${line} -o json`);
 
@@ -503,7 +503,12 @@ describe('an edit says what the license is after it', () => {
 
     service.done();
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ license_code: 'K-1', size_allowance: 6, size_allowance_before: 4 });
+    expect(JSON.parse(stdout)).toEqual({
+      license_code: 'K-1',
+      size_allowance: 6,
+      size_allowance_before: 4,
+      status: 'changed',
+    });
   });
 
   test('a license that has the old size still is exit 6 naming both', async () => {

@@ -59,14 +59,18 @@ test('an edit is undone, and the undoing too', async () => {
     { method: 'PATCH', body: JSON.stringify({ remote_user: user, size_allowance: 4 }) },
   ]);
   const undone = await run(`license undo ${runOf(edited)} -y -o json`, { home });
-  expect(undone).toMatchObject({ exitCode: 0, lines: [`${user}: resized 6 -> 4, renamed from eva`] });
+  expect(undone.exitCode).toBe(0);
+  expect(undone.lines).toEqual([
+    `undone, resized 6 -> 4, remote_user 'eva' -> '${user}'; to undo it:`,
+    `  chatelaine license undo ${runOf(undone)}`,
+  ]);
   expect(JSON.parse(undone.stdout)).toMatchObject([
     { remote_user: user, size_allowance: 4, remote_user_before: 'eva', size_allowance_before: 6, status: 'undone' },
   ]);
   const again = await run(`license undo ${runOf(edited)} -y -o json`, { home });
   expect(JSON.parse(again.stdout)).toMatchObject([{ remote_user: user, status: 'unchanged' }]);
   const redone = await run('license undo', { home, tty: true, stdin: 'y\n' });
-  expect(redone.stderr).toContain(`eva: resized 4 -> 6, renamed from ${user}`);
+  expect(redone.stderr).toContain(`put back  eva  resized 4 -> 6, renamed from ${user}`);
   expect((await run(`license view ${code} -o json`)).stdout).toContain('"eva"');
 });
 
@@ -79,7 +83,9 @@ test('a roster is undone as a whole: sizes go back, and what was created is name
   expect(applied.stderr).toContain(`to put 2 sizes back:\n  chatelaine license undo ${runOf(applied)}\n`);
   const undone = await run(`license undo ${runOf(applied)} -y`, { home });
   expect(undone.exitCode).toBe(0);
-  expect(undone.stderr).toContain('The run created one license, which cannot be undone: ben.');
+  expect(undone.stderr).toContain(
+    'The run created one license, which cannot be undone. To retire:\n  chatelaine license retire --remote-user ben',
+  );
   const after = JSON.parse((await run('license list -o json')).stdout) as { remote_user: string }[];
   expect(after.filter(({ remote_user }) => remote_user !== 'ben')).toEqual(JSON.parse(before));
 });

@@ -1,0 +1,249 @@
+import { keyOf, licenseNames, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import { namesIn } from '../../core/table-names.ts';
+import { changeInWords, sizeOf } from '../../jobs/license/decide.ts';
+import { recordedChange } from '../../jobs/license/recorded-change.ts';
+import { each } from '../../jobs/work/each.ts';
+import { licenseExtras, type LicenseFields } from '../../schema/license.ts';
+import type { LicensingCredential } from '../../store/account/credentials.ts';
+import { hashOf } from '../../store/disk/files.ts';
+import type { Journal } from '../../store/journal.ts';
+import type { Accounts, Disk, Invocation, Recorder, Services, Terminal, Time } from '../context.ts';
+import { askAbout, type PlannedChange } from './plan-lines.ts';
+import { licenseOutcome, licenseShow, wholeList } from './show.ts';
+
+/** A license that was changed. */
+export interface ChangedLicense extends License {
+  /** The fields that changed, as they were. */
+  readonly before: FieldsBefore;
+  readonly after?: EditedFields;
+  readonly status: string;
+}
+
+type FieldsBefore = { readonly [K in keyof LicenseFields]?: string | number | undefined };
+
+/** Looks of a changed license: what its fields were stands beside them as `size_allowance_before`. */
+export const changedShow = {
+  ...licenseShow,
+  data: ({ fields, before, status }: ChangedLicense) => ({
+    ...fields,
+    ...Object.fromEntries(
+      Object.entries(before).flatMap(([name, value]) => (value === undefined ? [] : [[`${name}_before`, value]])),
+    ),
+    status,
+  }),
+  outcome: licenseOutcome,
+};
+
+/** The fields of its result, for `--fields`. */
+export const changedFields: readonly string[] = [
+  ...licenseExtras,
+  ...licenseNames.map((name) => `${name}_before`),
+  'status',
+];
+
+/** What the asked fields were, where that is another value. */
+export function changedFrom(license: License | undefined, asked: EditedFields): FieldsBefore {
+  const changed = licenseNames.flatMap((name) => {
+    const was = license && textOf(license, name);
+    if (was === undefined || asked[name] === undefined || was === String(asked[name])) return [];
+    return [[name, name === 'remote_user' ? was : Number(was)] as const];
+  });
+  return Object.fromEntries(changed);
+}
+
+/** What was changed, in words: `resized 4 -> 6, remote_user 'ada' -> 'left-ada'`. */
+function changeNote({ before: { size_allowance: size, ...others }, after, status }: ChangedLicense): string {
+  const resized = size === undefined ? [] : [`resized ${changeInWords(Number(size), after?.size_allowance ?? 0)}`];
+  const renamed = namesIn(others).map((name) => `${name} '${others[name] ?? ''}' -> '${after?.[name] ?? ''}'`);
+  return [...(status === 'changed' ? [] : [status]), ...resized, ...renamed].join(', ');
+}
+
+const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
+
+/** The parts of the context that change licenses. */
+export type ChangingParts = Pick<Invocation, 'options'> & Services & Accounts & Terminal & Pick<Time, 'now'> & Disk;
+
+/** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
+type ChosenLicenses = ReadonlyMap<string, License | undefined>;
+
+/** Which licenses become what; with the journal of the job where there is one. */
+interface LicenseChange extends Partial<ChangeJournal> {
+  readonly chosen: ChosenLicenses;
+  readonly fieldsOf: (user: string, code: string) => EditedFields;
+  readonly status: string;
+  /** The verb of the question, where there is one. */
+  readonly ask?: string;
+}
+
+/** Changes one license after another; on a terminal it asks first. At the end, the command that undoes the run. */
+export async function* changeEach(
+  change: LicenseChange,
+  account: LicensingCredential,
+  context: ChangingParts,
+): AsyncGenerator<ChangedLicense> {
+  const { run, record } = context.recorder(account);
+  const api = context.licensing();
+  const view = (code: string) => {
+    const line = commandLine('license retire', [], { remote_user: code });
+    return api.view(code).catch((cause: unknown) => orName(cause, code, api, line));
+  };
+  const chosen = await agreed(change, view, context);
+  const changing = { ...change, update: api.update, view, record, now: context.now };
+  const label = ([code]: readonly [string, unknown]) => `the license that ends with ${code.slice(-4)}`;
+  const changes = each([...chosen], label, ([code, license]) => changeOne(code, license, changing));
+  yield* withUndo(changes, run, context);
+}
+
+/** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */
+async function agreed(
+  { chosen, fieldsOf, ask }: LicenseChange,
+  view: LicensingApi['view'],
+  context: ChangingParts,
+): Promise<ChosenLicenses> {
+  if (ask === undefined || !context.interactive() || context.options.yes || context.options.dry_run) return chosen;
+  const seen = new Map<string, License>();
+  const changes: PlannedChange[] = [];
+  for (const [code, known] of chosen) {
+    const license = known ?? (await view(code));
+    seen.set(code, license);
+    const after = fieldsOf(userOf(license), code);
+    const size = changeInWords(sizeOf(license), after.size_allowance ?? 0);
+    const change = [ask.toLowerCase(), userOf(license), `${size}, ends with ${code.slice(-4)}`] as const;
+    if (!isEmpty(changedFrom(license, after))) changes.push(change);
+  }
+  const whose = changes.length === 1 ? `the license of '${changes[0]?.[1] ?? ''}'` : `${changes.length} licenses`;
+  if (changes.length > 0) await askAbout(changes, '--dry-run', `${ask} ${whose}?`, context);
+  return seen;
+}
+
+/** @throws Failure rejected where the license is not of the user any more that was meant */
+async function changeOne(
+  code: string,
+  chosen: License | undefined,
+  changing: LicenseChange & Pick<LicensingApi, 'view' | 'update'> & Pick<Recorder, 'record'> & Pick<Time, 'now'>,
+): Promise<ChangedLicense> {
+  const { journal, now, fieldsOf } = changing;
+  const license = idOf(code);
+  const earlier = changing.past?.get(license);
+  const isRight = chosen && !earlier && isEmpty(changedFrom(chosen, fieldsOf(userOf(chosen), code)));
+  const found = isRight ? chosen : await changing.view(code);
+  const user = userOf(found);
+  const whose = earlier ? [earlier.remote_user, earlier.to] : [userOf(chosen ?? found)];
+  if (!whose.includes(user)) {
+    await journal?.append({ license, step: 'forget', time: now() });
+    const text = `the license of '${whose[0] ?? ''}' is that of '${user}' by now; it was not changed`;
+    throw new Failure('rejected', text, { hint: 'If it is meant all the same, repeat the command with its key.' });
+  }
+  const after = { ...fieldsOf(user, code), ...(earlier && { remote_user: earlier.to }) };
+  // Where it has the earlier name it was not changed, or put back since.
+  const was = user === earlier?.to ? { ...found, fields: { ...found.fields, ...earlier } } : found;
+  const before = changedFrom(was, after);
+  if (isEmpty(before)) return { ...found, before, after, status: 'unchanged' };
+  const isLeft = isEmpty(changedFrom(found, after));
+  const names = { remote_user: userOf(was), to: after.remote_user };
+  if (!isLeft) await journal?.append({ license, step: 'change', ...before, ...names, time: now() });
+  const update = async () => (isLeft ? found : changing.update(code, after));
+  return { ...(await recordedChange(was, after, changing.record, update)), before, after, status: changing.status };
+}
+
+type Earlier = { readonly remote_user: string; readonly size_allowance?: number; readonly to: string };
+
+/** The journal of a job that renames licenses. */
+interface ChangeJournal {
+  readonly journal: Pick<Journal, 'append'> | undefined;
+  /** What earlier runs of the job renamed, as it was before, with the name that they gave it. */
+  readonly past: ReadonlyMap<string, Earlier>;
+}
+
+/** The journal knows a license by this: no key is recorded. */
+const idOf = (text: string): string => hashOf(Buffer.from(text));
+
+/**
+ * Opens the journal of a command on codes, or on users: then with their licenses, and those that an interrupted run renamed. It is finished
+ * when the result is written.
+ * @throws Failure not_found for a user who has none
+ */
+export async function openChanges(
+  job: string,
+  input: { readonly codes?: readonly string[]; readonly users?: readonly string[] | undefined; readonly to?: string },
+  account: LicensingCredential,
+  context: ChangingParts,
+): Promise<ChangeJournal & Pick<LicenseChange, 'chosen'>> {
+  const { app_code } = account;
+  const header = { job, origin: context.identityOf(account), input: idOf(JSON.stringify({ ...input, app_code })) };
+  const journal = context.options.dry_run ? undefined : await context.journal(header);
+  if (journal) context.untilWritten(journal);
+  const past = new Map<string, Earlier>();
+  for (const { license, remote_user, size_allowance: size, to } of (journal?.records ?? []).filter(isObject)) {
+    if (typeof license !== 'string') continue;
+    if (typeof remote_user !== 'string' || typeof to !== 'string') past.delete(license);
+    else past.set(license, { remote_user, to, ...(typeof size === 'number' && { size_allowance: size }) });
+  }
+  const chosen = new Map<string, License | undefined>(input.codes?.map((code) => [code, undefined]));
+  for (const user of input.users ?? []) {
+    const count = chosen.size;
+    const moved = [...past.values()].filter(({ remote_user }) => remote_user === user).map(({ to }) => to);
+    for (const remote_user of new Set([user, ...moved]))
+      for (const license of (await context.licensing().ofUser({ remote_user, app_code })).exact)
+        if (remote_user === user || past.has(idOf(keyOf(license)))) chosen.set(keyOf(license), license);
+    if (chosen.size > count) continue;
+    const like = commandLine('license list', [], { match: `*${user}*` });
+    throw new Failure('not_found', `the user '${user}' has no license`, { hint: `Users of a name like it: ${like}` });
+  }
+  return { journal, past, chosen };
+}
+
+/** @throws Failure rejected where the server does not say it */
+export function userOf(license: License): string {
+  const user = textOf(license, 'remote_user');
+  if (user !== undefined) return user;
+  throw new Failure('rejected', 'the server does not say whose license it is; it was not changed');
+}
+
+/** What a run changes, as it comes; at the end what it was, and the command that undoes it. */
+export async function* withUndo(
+  licenses: AsyncIterable<ChangedLicense>,
+  run: string,
+  context: Pick<Terminal, 'conclude'> & Pick<Invocation, 'options'>,
+): AsyncGenerator<ChangedLicense> {
+  const changed: ChangedLicense[] = [];
+  try {
+    for await (const license of licenses) {
+      changed.push(license);
+      yield license;
+    }
+  } finally {
+    concludeChanges(changed, run, context);
+  }
+}
+
+/** What a run changed, and the command that undoes it. */
+export function concludeChanges(
+  licenses: readonly ChangedLicense[],
+  run: string,
+  { conclude, options: { profile, sandbox } }: Pick<Terminal, 'conclude'> & Pick<Invocation, 'options'>,
+): void {
+  const [first, ...others] = licenses.filter(({ before }) => !isEmpty(before));
+  if (first === undefined) return;
+  const text = others.length === 0 ? changeNote(first) : `${others.length + 1} licenses were changed`;
+  conclude(`${text}; to undo it: ${commandLine('license undo', [run], { profile, sandbox })}`);
+}
+
+/** A user's name in place of a key is a usual mistake. @throws Failure the cause, for a user with the line to type */
+export async function orName(
+  cause: unknown,
+  name: string,
+  { list }: Pick<LicensingApi, 'list'>,
+  line: string,
+): Promise<never> {
+  if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
+  // The text may be a key: it is looked for in the list, and is in no query.
+  const isUser = (await wholeList(list({}))).some((license) => textOf(license, 'remote_user') === name);
+  throw isUser
+    ? cause.as('not_found', `'${name}' is the name of a user, not a key`, { hint: `Write: ${line}` })
+    : cause;
+}

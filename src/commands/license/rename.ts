@@ -1,0 +1,34 @@
+import type { License } from '../../api/licensing/license.ts';
+import { licenseFields, soughtUser } from '../../schema/license.ts';
+import { refuseReadOnly } from '../../store/account/credentials.ts';
+import { command } from '../command.ts';
+import { changedFields, changedShow, changeEach, openChanges } from './changed.ts';
+import { duplicateOption, refuseSecond } from './edit.ts';
+import { keyAlone } from './show.ts';
+
+export default command({
+  about: [
+    'The keys stay. The new name is looked up first: a user who has a license already is exit code 6. The same command resumes after a crash.',
+  ],
+  args: {
+    remote_user: { ...soughtUser, help: 'The name as it is' },
+    new_remote_user: { ...licenseFields.remote_user, stdin: false, placeholder: 'V', help: 'The new name' },
+  },
+  options: duplicateOption,
+  examples: ['chatelaine license rename physio-7731 physio-7800'],
+
+  dryRun: ['requests'],
+
+  async *run({ remote_user: user, new_remote_user: remote_user, allow_duplicate }, context) {
+    const account = await context.licensingAccount();
+    refuseReadOnly(account);
+    const changes = await openChanges('license rename', { users: [user], to: remote_user }, account, context);
+    const isOwn = ({ key = '' }: License) => changes.chosen.has(key);
+    if (!allow_duplicate) await refuseSecond(context.licensing(), isOwn, { remote_user, app_code: account.app_code });
+    yield* changeEach({ ...changes, fieldsOf: () => ({ remote_user }), status: 'changed' }, account, context);
+  },
+
+  fields: changedFields,
+
+  show: { ...changedShow, ...keyAlone },
+});
