@@ -6,7 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { csvOf } from './licenses.js';
-import { bareEnvironment, median, peakOf, timesOf } from './measure.js';
+import { bareEnvironment, cpuTimesOf, median, peakOf, timesOf } from './measure.js';
 import { hasPostgres, startPostgres } from './postgres.js';
 import { endAtExit, program, serve, temporaryFolder } from './sandbox.js';
 
@@ -43,15 +43,30 @@ function print({ name, value, ratio, limit }, yardstick) {
   if (isPast) process.exitCode = 1;
   const times = ratio === undefined ? '' : `${ratio.toFixed(2).padStart(6)} × ${yardstick}`;
   const bound = limit === undefined ? '' : `, ${isPast ? 'PAST' : 'within'} ${limit}`;
-  console.log(`${name.padEnd(44)} ${value.padStart(12)} ${times}${bound}`);
+  console.log(`${name.padEnd(44)} ${value.padStart(14)} ${times}${bound}`);
 }
 
 /** The first row of `commands` is the yardstick. @param {Parameters<typeof timesOf>[0]} commands @param {readonly (number | undefined)[]} limits */
 async function compared(commands, limits) {
-  const medians = (await timesOf(commands, runs)).map(median);
+  return rowsOf(commands, await timesOf(commands, runs), limits, 'time');
+}
+
+/** The same by the time of processors, which other programs change less. @param {Parameters<typeof timesOf>[0]} commands @param {readonly (number | undefined)[]} limits */
+function comparedByCpu(commands, limits) {
+  return rowsOf(commands, cpuTimesOf(commands, Math.min(runs, 3)), limits, 'CPU');
+}
+
+/**
+ * @param {readonly { name: string }[]} commands
+ * @param {readonly (readonly number[])[]} times
+ * @param {readonly (number | undefined)[]} limits
+ * @param {'time' | 'CPU'} unit
+ */
+function rowsOf(commands, times, limits, unit) {
+  const medians = times.map(median);
   return commands.map(({ name }, index) => {
     const [took, limit] = [medians[index] ?? NaN, limits[index]];
-    const value = took < 2000 ? `${took.toFixed(0)} ms` : `${(took / 1000).toFixed(2)} s`;
+    const value = `${took < 2000 ? `${took.toFixed(0)} ms` : `${(took / 1000).toFixed(2)} s`} ${unit}`;
     return { name, value, ratio: took / (medians[0] ?? NaN), ...(limit === undefined ? {} : { limit }) };
   });
 }
@@ -89,13 +104,11 @@ async function fetchTimes() {
     return `url = "${site}/api/v1/messages?num_before=0&num_after=1000&anchor=${anchor}"\noutput = "/dev/null"\n`;
   });
   writeFileSync(join(home, 'pages'), pages.join(''));
-  const rows = await compared(
-    [
-      { name: `${messages} messages by curl`, command: ['curl', '-s', '-K', join(home, 'pages')], env: bare },
-      { name: 'messages fetch --all', command: [process.execPath, program, ...fetchAll], env: accountOn(site) },
-    ],
-    [undefined, 8],
-  );
+  const commands = [
+    { name: `${messages} messages by curl`, command: ['curl', '-s', '-K', join(home, 'pages')], env: bare },
+    { name: 'messages fetch --all', command: [process.execPath, program, ...fetchAll], env: accountOn(site) },
+  ];
+  const rows = [...(await compared(commands, [undefined, 11])), ...comparedByCpu(commands, [undefined, 28])];
   stop();
   return rows;
 }
@@ -106,28 +119,14 @@ async function countTimes() {
   const { site, stop } = await servePages(messages);
   const all = fetchAll.slice(0, -2);
   const ways = [['-o', 'ndjson'], ...['timestamp:day', 'sender_full_name'].map((by) => ['--count-by', by])];
-  /** @type {number[][]} */
-  const times = ways.map(() => []);
-  for (let run = 0; run < Math.min(runs, 3); run += 1)
-    for (const [index, way] of ways.entries()) {
-      const line = [`"${process.execPath}" "${program}" ${[...all, ...way].join(' ')} > /dev/null; times >&2`];
-      const { stderr } = spawnSync('sh', ['-c', ...line], { env: accountOn(site), encoding: 'utf8' });
-      const [, minutes, seconds, systemMinutes, systemSeconds] =
-        /(\d+)m([\d.]+)s (\d+)m([\d.]+)s\s*$/.exec(stderr) ?? [];
-      times[index]?.push(60 * (Number(minutes) + Number(systemMinutes)) + Number(seconds) + Number(systemSeconds));
-    }
+  const commands = ways.map((way) => ({
+    name: `${messages} messages, ${way.join(' ')}`,
+    command: [process.execPath, program, ...all, ...way],
+    env: accountOn(site),
+  }));
+  const rows = comparedByCpu(commands, [undefined, 1.3, 1.3]);
   stop();
-  const medians = times.map(median);
-  return ways.map((way, index) => {
-    const took = medians[index] ?? NaN;
-    const name = `${messages} messages, ${way.join(' ')}`;
-    return {
-      name,
-      value: `${took.toFixed(2)} s CPU`,
-      ratio: took / (medians[0] ?? NaN),
-      ...(index > 0 && { limit: 1.3 }),
-    };
-  });
+  return rows;
 }
 
 async function memory() {
@@ -176,7 +175,6 @@ async function applyTimes() {
     return {
       env,
       before: async () => {
-        stop();
         const server = await serve(bare);
         stop = server.stop;
         const { CHATELAINE_BASE_URL: base, CHATELAINE_API_KEY: key } = server.credential;
@@ -186,6 +184,7 @@ async function applyTimes() {
         });
         if (isSecond) succeed(apply, env);
       },
+      after: () => stop(),
     };
   };
   return compared(
@@ -215,14 +214,13 @@ async function ledgerTimes() {
     const env = { ...bare, ...extra };
     let stop = () => {};
     const before = async () => {
-      stop();
       // What the ledger remembers of another server would make a run wait.
       database.query('TRUNCATE chatelaine.claim');
       const server = await serve(bare);
       stop = server.stop;
       Object.assign(env, server.credential);
     };
-    return { name, command: apply, env, before };
+    return { name, command: apply, env, before, after: () => stop() };
   };
   const rows = await compared([way('license apply', {}), way('license apply with a ledger', ledger)], [undefined, 1.3]);
   const bytes = Number(database.query("SELECT pg_total_relation_size('chatelaine.claim')"));
@@ -259,7 +257,7 @@ async function shareTimes() {
   const [one, three] = [median(times[1] ?? []), median(times[3] ?? [])];
   const row = (/** @type {string} */ name, /** @type {number} */ took) => ({
     name,
-    value: `${(took / 1000).toFixed(2)} s`,
+    value: `${(took / 1000).toFixed(2)} s time`,
     ratio: took / one,
   });
   return [row('license apply on one machine', one), { ...row('on three that share a ledger', three), limit: 0.5 }];

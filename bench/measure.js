@@ -1,5 +1,5 @@
 // Measures whole processes: the runs of all commands are interleaved, so that whatever else the machine does strikes each alike.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
  * @property {readonly string[]} command
  * @property {Record<string, string | undefined>} env read at each run, after `before`
  * @property {() => Promise<void>} [before] runs before each run, outside the time
+ * @property {() => void} [after] runs after each run, outside the time
  */
 
 /**
@@ -20,9 +21,10 @@ export async function timesOf(commands, runs) {
   /** @type {number[][]} */
   const times = commands.map(() => []);
   for (let run = 0; run <= runs; run += 1)
-    for (const [index, { command, env, before }] of commands.entries()) {
+    for (const [index, { command, env, before, after }] of commands.entries()) {
       await before?.();
       const took = await timeOf(command, env);
+      after?.();
       if (run > 0) times[index]?.push(took);
     }
   return times;
@@ -38,6 +40,27 @@ async function timeOf([file = '', ...args], env) {
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`${file} ${args.join(' ')}: exit code ${code}`);
   return performance.now() - started;
+}
+
+/**
+ * Milliseconds that each run of each command took of processors, its children's with them, after one that warms the disk's cache.
+ * @param {readonly Command[]} commands
+ * @param {number} runs
+ */
+export function cpuTimesOf(commands, runs) {
+  /** @type {number[][]} */
+  const times = commands.map(() => []);
+  for (let run = 0; run <= runs; run += 1)
+    for (const [index, { command, env }] of commands.entries()) {
+      const line = ['-c', '"$@" > /dev/null && times >&2', 'sh', ...command];
+      const { status, stderr } = spawnSync('sh', line, { env, encoding: 'utf8' });
+      // The shell's own times stand in the first line, those of its children in the second.
+      const spans = [...(/[^\n]*\n?$/.exec(stderr)?.[0] ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
+      if (status !== 0 || spans.length !== 2) throw new Error(`${command.join(' ')}: exit code ${status}: ${stderr}`);
+      const seconds = spans.reduce((sum, [, minutes, rest]) => sum + 60 * Number(minutes) + Number(rest), 0);
+      if (run > 0) times[index]?.push(1000 * seconds);
+    }
+  return times;
 }
 
 /** @param {readonly number[]} values */
