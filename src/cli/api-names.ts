@@ -74,11 +74,8 @@ function ourOption(
   const behind = text === undefined ? '' : `=${text}`;
   const meant = switchNames[flag]?.[text ?? 'true'];
   const field = fields.find((one) => flagOf(...one) === flag || dashed(one[0]) === flag);
-  if (
-    !field &&
-    switchNames[flag] &&
-    fields.some(([name]) => Object.values(switchNames[flag] ?? {}).includes(dashed(name)))
-  )
+  const switches = Object.values(switchNames[flag] ?? {});
+  if (!field && fields.some(([name]) => switches.includes(dashed(name))))
     return meant === undefined ? [] : [`--${meant}`];
   const bare = field?.[1].kind === 'string' ? field[1].bare : undefined;
   const isSwitch = bare !== undefined || field?.[1].kind === 'boolean';

@@ -86,7 +86,7 @@ export function reworded(
 
 /** A warning as lines without the last line end, harmless where a terminal shows it. */
 export function warningText(message: string, { terminal }: { readonly terminal: boolean }): string {
-  return `warning: ${indented(terminal ? plainLines(message) : message)}`;
+  return `warning: ${indented(commandsApart(terminal ? plainLines(message) : message))}`;
 }
 
 /** A warning as an object on one line without its end. */

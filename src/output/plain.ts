@@ -46,7 +46,10 @@ const shellWords = /(?:--[\w-]+ (?!--))?(?:\$'(?:\\.|[^'\\])*'|'[^']*'|\\.|[^\s'
 
 /** Breaks a text into lines of at most `most` characters; a longer word has its own line. */
 export function wrap(text: string, most: number): string[] {
-  return joined(text.split(' '), most);
+  const whole = text.replace(/\bchatelaine(?: [a-z-]+){1,2}(?: --?[a-z-]+)*/g, (command) =>
+    command.replaceAll(' ', '\0'),
+  );
+  return joined(whole.split(' '), most).map((line) => line.replaceAll('\0', ' '));
 }
 
 function joined(words: readonly string[], most: number): string[] {

@@ -58,7 +58,7 @@ export function nearNames(wanted: string, known: Iterable<string>): string[] {
       const isPart = core.length >= 3 && known !== core && known.includes(core);
       return { name, distance: isPart ? 1 : slipsBetween(core, known) };
     })
-    .filter(({ distance }) => distance <= furthest)
+    .filter(({ distance }) => distance <= furthest && distance < Math.max(1, core.length))
     .sort((one, other) => one.distance - other.distance)
     .slice(0, maxSuggestions)
     .map(({ name }) => name);

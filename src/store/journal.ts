@@ -189,7 +189,7 @@ function unwritable(path: string, cause: unknown): Failure {
   const failure = storageFailure(`cannot write the journal ${path}`, cause);
   if (failure.kind !== 'config' || failure.details.hint !== undefined) return failure;
   return new Failure('config', failure.message, {
-    hint: 'Set XDG_STATE_HOME to a folder that can be written, or name a file with --journal.',
+    hint: 'Set XDG_STATE_HOME to a folder that can be written; license apply takes --journal FILE too.',
     cause,
   });
 }

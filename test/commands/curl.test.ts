@@ -47,6 +47,7 @@ const writes: readonly (readonly [name: string, line: readonly string[], request
     ],
     1,
   ],
+  ['license rename', ['license', 'rename', 'physio-7731', strange], 1],
   ['license retire', ['license', 'retire', '0191A-86552-95939-DF69B'], 1],
   ['license ensure', ['license', 'ensure', '--remote-user', strange, '--size-allowance', '2'], 1],
   ['license ensure', ['license', 'ensure', '--remote-user', 'physio-7731', '--size-allowance', '9'], 1],

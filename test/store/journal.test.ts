@@ -224,7 +224,7 @@ test.each([
   const caught = await failureOf(open);
   expect([caught.kind, caught.hint]).toEqual([
     'config',
-    'Set XDG_STATE_HOME to a folder that can be written, or name a file with --journal.',
+    'Set XDG_STATE_HOME to a folder that can be written; license apply takes --journal FILE too.',
   ]);
 });
 

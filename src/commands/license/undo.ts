@@ -34,10 +34,8 @@ export default command({
     refuseReadOnly(account);
     refuseOtherServer(changes, context.identityOf(account));
     const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });
-    const steps = await planUndo(
-      changes.filter(({ isNew }) => !isNew),
-      licensing,
-    );
+    const changed = changes.filter(({ isNew }) => !isNew);
+    const steps = await planUndo(changed, licensing);
     const created = changes.filter(({ isNew, isKnown }) => isNew && isKnown);
     const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
     const question = `Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`;

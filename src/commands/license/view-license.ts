@@ -1,5 +1,6 @@
-import type { License } from '../../api/licensing/license.ts';
+import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { each } from '../../jobs/work/each.ts';
 import { codeForm, phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
@@ -54,7 +55,9 @@ async function byPhone(code: string, look: Promise<License>, list: () => AsyncIt
     if (license && others.length === 0) return license;
     const [key] = listed.flatMap((one) => one.key ?? []);
     const written = key === undefined ? '' : `A key of this server is written ${codeForm(key)}. `;
-    const hint = `${written}For the licenses of a user: chatelaine license view --remote-user NAME.`;
+    // The text may be a key: it is repeated where it is a user's name.
+    const name = listed.some((one) => textOf(one, 'remote_user') === code) ? code : 'NAME';
+    const hint = `${written}For the licenses of a user: ${commandLine('license view', [], { remote_user: name })}`;
     throw cause.as('not_found', cause.message, { hint });
   }
 }

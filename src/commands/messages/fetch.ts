@@ -62,7 +62,7 @@ export default command({
       subject: { minWidth: 60, empty: '(empty topic)' },
       content: { as: 'message', priority: 2, minWidth: 24 },
     },
-    none: 'no messages match (a topic is named whole: topic list CHANNEL shows the names)',
+    none: 'no messages match',
     cell: ({ message, message: { timestamp }, site }, column) => {
       if (column === 'display_recipient') return recipientsOf(message);
       if (column === 'time') return utcText(timestamp) ?? undefined;

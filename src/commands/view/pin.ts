@@ -70,10 +70,8 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
       throw late;
     })) ?? [];
   const named = nearRows(views, 'name', fragment, (view) => view.fragment);
-  const like = nearNames(
-    fragment,
-    views.map((view) => view.fragment),
-  );
+  const known = views.map((view) => view.fragment);
+  const like = nearNames(fragment, known);
   const near = named ?? (like.length > 0 ? `; near: ${like.join(', ')}` : '');
   return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, {
     hint: 'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.',

@@ -79,10 +79,8 @@ function pairsOf(words: readonly string[]): readonly Pair[] {
 
 /** @throws Failure usage naming every bad pair: a view or a name twice among them, since a name belongs to one view */
 async function readRenamings(pairs: readonly Pair[], accounts: Pick<Accounts, 'chatAccount'>) {
-  const fragments = await readFragments(
-    pairs.map(([text]) => text),
-    accounts,
-  );
+  const texts = pairs.map(([text]) => text);
+  const fragments = await readFragments(texts, accounts);
   const seen = new Set<string>();
   const once = (key: string, problem: string): void => {
     if (seen.has(key)) throw usage(problem);

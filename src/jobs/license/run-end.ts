@@ -62,13 +62,15 @@ export function newTally({ where, resume }: Pick<Applying, 'where' | 'resume'>, 
       ];
       const message = [stopped?.message, summary(), ...parts].filter(Boolean).join('; ');
       const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
-      const retryable = stopped !== undefined || open.length < undone;
+      const similar = failed.filter(({ error }) => error?.includes('of the similar name')).length;
+      const retryable = stopped !== undefined || open.length + similar < undone;
       const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
       const [first, ...others] = open;
       const rest =
         others.length > 0 ? ` The same holds for ${others.length} more, each with its own --send-again USER.` : '';
       const wayOut = first && `${sendAgainHint(first)}${rest}`;
-      const details = { hint: [resumes, wayOut].filter(Boolean).join('. '), retryable };
+      const alike = similar > 0 && 'For a user of a similar name who is another one, repeat with --allow-similar';
+      const details = { hint: [alike, resumes, wayOut].filter(Boolean).join('. '), retryable };
       if (!stopped) return new Failure(kind, message, details);
       return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
     },

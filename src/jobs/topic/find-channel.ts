@@ -2,6 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
@@ -94,8 +95,9 @@ export async function whyEmpty(
       for (const topic of known ? topicsIn(narrow) : []) {
         if (known?.some((name) => isSameName(name, topic))) continue;
         const near = nearNames(topic, known ?? []).map((name) => `'${name}'`);
-        const names = near.length > 0 ? `; near: ${near.join(', ')}` : '';
-        return `no topic '${topic}' in the channel '${channel?.name ?? operand}'${names}`;
+        const name = String(channel?.name ?? operand);
+        const names = near.length > 0 ? `near: ${near.join(', ')}` : `it has: ${commandLine('topic list', [name])}`;
+        return `no topic '${topic}' in the channel '${name}'; ${names}`;
       }
     }
   } catch (cause) {

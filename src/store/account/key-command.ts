@@ -64,8 +64,11 @@ export async function runKeyCommand(command: string, options: KeyCommandOptions)
   const { code, stdout, stderr } = await outcomeOf(name, file, words, options);
   const line = firstLine(stdout);
   if (code !== 0) {
-    options.verbose?.(withoutLines(stderr, stdout));
-    throw failed(name, `ended with ${typeof code === 'number' ? `exit code ${code}` : code}`);
+    const said = withoutLines(stderr, stdout);
+    options.verbose?.(said);
+    const last = said.trimEnd().split(/\r?\n/).at(-1)?.slice(0, 200);
+    const how = typeof code === 'number' ? `exit code ${code}` : code;
+    throw failed(name, last ? `ended with ${how}: ${last}` : `ended with ${how}`);
   }
   if (line === '') throw failed(name, 'printed no key');
   const key = keyFrom(line, `key command '${name}'`);

@@ -160,7 +160,7 @@ export function refuseNewer(path: string, version: unknown, known: number): void
 }
 
 /** What a failed call of the file system means to the user: a full disk passes, the rest is settings. */
-export function storageFailure(what: string, cause: unknown): Failure {
+export function storageFailure(what: string, cause: unknown, hint?: string): Failure {
   if (cause instanceof Failure) return cause;
   const code = codeOf(cause);
   if (code === undefined) throw cause;
@@ -171,7 +171,7 @@ export function storageFailure(what: string, cause: unknown): Failure {
     });
   }
   if (code === 'EBUSY') return stillOpen(what, cause);
-  return new Failure('config', `${what}: ${reasonOf(code)}`, { cause });
+  return new Failure('config', `${what}: ${reasonOf(code)}`, { cause, ...(hint && { hint }) });
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -81,7 +81,8 @@ export async function makeFolderAmongOthers(shared: string, system: System): Pro
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (cause) {
-    if (codeOf(cause) !== 'EEXIST') throw storageFailure(`cannot make the folder ${folder}`, cause);
+    const hint = 'Set XDG_STATE_HOME to a folder that can be written.';
+    if (codeOf(cause) !== 'EEXIST') throw storageFailure(`cannot make the folder ${folder}`, cause, hint);
   }
   const found = await lstat(folder);
   const isOurs = !hasModes(system) || (found.uid === system.uid && (found.mode & 0o077) === 0);

@@ -142,8 +142,10 @@ function refuseMissingHeader(headers: readonly string[], columns: readonly strin
   const more = headers.length > shown.length ? ', …' : '';
   const lacked = strange ? `'${strange[0]}'` : missing.join(' and ');
   const [name = ''] = missing;
+  const options = (strange ? [strange[1]] : missing).map((one) => `--column ${one}=HEADER`).join(' ');
   throw usage(
     `the header lacks ${lacked}; it has ${shown.map((header) => header.slice(0, 60)).join(', ')}${more}`,
-    suggestion(name, shown) ?? `Name the column with --column ${strange?.[1] ?? name}=HEADER.`,
+    suggestion(name, shown) ??
+      `Name it with ${options}. Without a header the file needs a first line: ${wanted.required.join(',')}.`,
   );
 }

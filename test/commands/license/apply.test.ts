@@ -1059,3 +1059,14 @@ function journalFile(home: string): string {
 function journalIn(home: string): string {
   return readFileSync(journalFile(home), 'utf8');
 }
+
+test('a row of a similar name names --allow-similar, and not the same command', async () => {
+  const { run } = await openSandbox();
+  const stdin = 'remote_user,size_allowance\nPHYSIO-7731,4\n';
+  const { exitCode, error } = await run('license apply - --input-format csv -o json', { stdin });
+  expect([exitCode, error?.hint, error?.retryable]).toEqual([
+    8,
+    'For a user of a similar name who is another one, repeat with --allow-similar',
+    false,
+  ]);
+});

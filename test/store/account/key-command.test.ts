@@ -131,6 +131,10 @@ test.each([
   [`printf '\\ncanary'`, "the key command 'printf' printed no key"],
   ['false', "the key command 'false' ended with exit code 1"],
   [`${shell} -c 'echo canary; exit 3'`, "the key command '/bin/sh' ended with exit code 3"],
+  [
+    `${shell} -c 'echo canary; echo of canary: no secret key >&2; exit 2'`,
+    "the key command '/bin/sh' ended with exit code 2: of [secret]: no secret key",
+  ],
   [`${shell} -c 'echo canary; kill -9 $$'`, "the key command '/bin/sh' ended with SIGKILL"],
   ['/nowhere/canary-free', "the key command '/nowhere/canary-free' cannot be run: ENOENT"],
   ['no-such-program', "the key command 'no-such-program' was not found on an absolute entry of PATH"],

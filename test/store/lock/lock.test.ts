@@ -339,6 +339,17 @@ test(
   },
 );
 
+test('a temporary folder in which none can be made names the variable to set', needs('modes'), async () => {
+  const { folder, system } = place();
+  writeFileSync(system.home, '');
+  const shared = join(folder, 'gone');
+  expect(await failureOf(() => lockFolder({ ...system, temporary: shared }))).toEqual({
+    kind: 'config',
+    message: `cannot make the folder ${join(shared, `chatelaine-${system.uid ?? 'user'}`)}: no such file or folder`,
+    hint: 'Set XDG_STATE_HOME to a folder that can be written.',
+  });
+});
+
 test.each([
   ['a link', (path: string, folder: string) => symlinkSync(folder, path)],
   [

@@ -301,7 +301,7 @@ describe('a file that is refused', () => {
       'another first sheet',
       workbookOf({ sheets: { Notes: rowOf(1, ['Read', 'me']), Users: header + ada } }),
       "sheet 'Notes': the header lacks remote_user and size_allowance; it has Read, me",
-      'Name the column with --column remote_user=HEADER. For another sheet give --sheet: Users.',
+      'Name it with --column remote_user=HEADER --column size_allowance=HEADER. Without a header the file needs a first line: remote_user,size_allowance. For another sheet give --sheet: Users.',
     ],
     [
       'a sheet that is not there',
