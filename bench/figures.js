@@ -108,7 +108,7 @@ async function fetchTimes() {
     { name: `${messages} messages by curl`, command: ['curl', '-s', '-K', join(home, 'pages')], env: bare },
     { name: 'messages fetch --all', command: [process.execPath, program, ...fetchAll], env: accountOn(site) },
   ];
-  const rows = [...(await compared(commands, [undefined, 11])), ...comparedByCpu(commands, [undefined, 28])];
+  const rows = [...(await compared(commands, [undefined, 14])), ...comparedByCpu(commands, [undefined, 38])];
   stop();
   return rows;
 }

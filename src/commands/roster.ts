@@ -1,7 +1,7 @@
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { RosterSource } from '../store/roster/read-roster.ts';
-import { countField, flagField, textField, type Fields } from '../schema/field.ts';
-import { rosterFormats, type RosterFormat } from '../store/roster/roster-file.ts';
+import { countField, flagField, textField, type Fields, type Values } from '../schema/field.ts';
+import { rosterFormats } from '../store/roster/roster-file.ts';
 import type { Accounts, Disk, Services, Terminal } from './context.ts';
 import { appCodeOf } from './license/options.ts';
 
@@ -36,12 +36,7 @@ export const workerOptions = {
 export const defaultConcurrency = 4;
 
 /** The options of a roster, as a command receives them. */
-export interface RosterValues {
-  readonly input_format?: RosterFormat | undefined;
-  readonly sheet?: string | undefined;
-  readonly header_line?: number | undefined;
-  readonly column?: readonly string[] | undefined;
-}
+export type RosterValues = Values<typeof rosterOptions>;
 
 /** The roster of a command; other columns are kept beside the result's, if given. @throws Failure usage */
 export async function rosterSource(

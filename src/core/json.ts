@@ -13,7 +13,7 @@ export function isObject(value: unknown): value is JsonObject {
  * @throws SyntaxError as JSON.parse does, and for a document that is nested too deep
  */
 export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) throw new SyntaxError(`it is nested more than ${maxDepth} levels deep`);
+  if (isTooDeep(text)) throw tooDeep();
   if (!longNumber.test(text) || text.includes(mark)) return JSON.parse(text);
   const marked = text.replace(stringOrNumber, (token) =>
     /^-?[1-9]\d{15,}$/.test(token) && String(Number(token)) !== token ? `"${mark}${token}"` : token,
@@ -49,28 +49,40 @@ function writeMarked(value: unknown, indent: number | undefined): string {
 /** Far more than a document of either service has; a few thousand levels exhaust the stack of recursive code. */
 export const maxDepth = 500;
 
+export function tooDeep(): SyntaxError {
+  return new SyntaxError(`it is nested more than ${maxDepth} levels deep`);
+}
+
 /** Whether a document is nested too deep to be parsed: 60 MiB of `[` would take 2.7 GB. Linear in its length. */
 export function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === quote) at = endOfString(text, at);
-    else if (code === 0x5b || code === 0x7b) {
+    if (code === sign.quote) at = endOfString(text, at);
+    else if (code === sign.open || code === sign.openObject) {
       depth += 1;
       if (depth > maxDepth) return true;
-    } else if (code === 0x5d || code === 0x7d) depth -= 1;
+    } else if (code === sign.close || code === sign.closeObject) depth -= 1;
   }
   return false;
 }
 
-const quote = 0x22;
-const backslash = 0x5c;
+/** The signs that give a document its structure, as codes of UTF-8 and UTF-16. */
+export const sign = {
+  quote: 0x22,
+  backslash: 0x5c,
+  comma: 0x2c,
+  open: 0x5b,
+  close: 0x5d,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+} as const;
 
 /** The position of the quotation mark that ends the string; the end of the text where none does. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let first = end;
-    while (text.charCodeAt(first - 1) === backslash) first -= 1;
+    while (text.charCodeAt(first - 1) === sign.backslash) first -= 1;
     if ((end - first) % 2 === 0) return end;
   }
   return text.length;

@@ -57,11 +57,11 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
   return { rows: counted(), show: { columns, cell, ...(show.none !== undefined && { none: show.none }) } };
 }
 
-/** Reads the field of JSON texts, without parsing all of one where no column of ours has that name. */
+/** Reads the field of JSON texts; where no column of ours has that name, it alone is read. */
 function reader(field: string, show: Show<unknown>) {
   let isOwn: boolean | undefined;
   return (open: JsonRows['open'], text: JsonElement): unknown => {
-    if (isOwn) return text.member(field);
+    if (isOwn) return text.read(field);
     const row = open(text);
     isOwn ??= show.cell?.(row, field) === undefined && Object.hasOwn(asObject(row, show) ?? {}, field);
     return cellsOf(row, [field], show)[0];

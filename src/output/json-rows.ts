@@ -36,7 +36,10 @@ export function joiner(): Join {
     // Pages differ in size: room for a somewhat larger one.
     if (all.length < needed) all = Buffer.allocUnsafe(Math.ceil(needed * 1.25));
     let at = copied(start, all, 0);
-    for (const text of texts) at = copied(between, all, text.copyTo(all, at));
+    for (const text of texts) {
+      all.set(text.bytes, at);
+      at = copied(between, all, at + text.length);
+    }
     return all.subarray(0, at - before.length);
   };
 }

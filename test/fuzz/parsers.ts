@@ -47,7 +47,7 @@ function jsonElements(text: string): void {
   const bytes = Buffer.from(text);
   // A decoder drops a byte order mark, as answers are read.
   const parsed = allowing(() => parseJson(new TextDecoder().decode(bytes)), isSyntax);
-  const whole = allowing(() => elementsOf(bytes, 'rows', ['id', 'name']), isSyntax);
+  const whole = allowing(() => elementsOf(bytes, 'rows'), isSyntax);
   holds(whole === undefined || parsed !== undefined, 'elementsOf takes what is not JSON');
   const chunks = (size: number) => {
     const reader = readerOf();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { JsonElement } from '../../src/core/json-elements.ts';
+import { elementsOf } from '../../src/core/json-elements.ts';
 import { Failure } from '../../src/core/failure.ts';
 import { countByOf } from '../../src/output/sort.ts';
 import { JsonRows } from '../../src/output/json-rows.ts';
@@ -118,12 +118,13 @@ describe('on a terminal', () => {
   });
 });
 
-test('rows that are JSON texts are counted by what a column of ours shows, else by their own text', async () => {
+test('rows that came as texts are counted by what a column of ours shows, else by their own field', async () => {
   const opened: unknown[] = [];
-  const texts = ['{"id":1,"to":"a"}', '{"id":2,"to":"a"}', '{"to":"b"}'].map((text) =>
-    JsonElement.of(Buffer.from(text)),
+  const document = Buffer.from('{"rows":[{"id":1,"to":"a"},{"id":2,"to":"a"},{"to":"b"}]}');
+  const rows = new JsonRows(
+    elementsOf(document, 'rows').elements,
+    (text) => (opened.push(text), { message: text.parse() }),
   );
-  const rows = new JsonRows(texts, (text) => (opened.push(text), { message: text.parse() }));
   const show = {
     data: (row: unknown) => (row as { message: unknown }).message,
     cell: (row: unknown, column: string) => (column === 'own' ? JSON.stringify(row).length : undefined),

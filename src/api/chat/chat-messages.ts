@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { isObject, type JsonObject, parseJson, writeJson } from '../../core/json.ts';
+import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Call, Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
@@ -131,24 +131,6 @@ function encodeHash(text: string): string {
 
 const hashSigns: Readonly<Record<string, string>> = { '.': '.2E', '%': '.', '(': '.28', ')': '.29' };
 
-/** What is read of a message without parsing it. */
-const names = [
-  'id',
-  'timestamp',
-  'subject',
-  'stream_id',
-  'display_recipient',
-  'content',
-  'last_edit_timestamp',
-  'last_moved_timestamp',
-  // By these people count.
-  'sender_id',
-  'sender_full_name',
-  'sender_email',
-  'type',
-  'client',
-];
-
 /** A message as the text in which the server sent it. */
 export class RawMessage implements MessageHead {
   readonly id: number;
@@ -188,7 +170,7 @@ export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
     accept(answer);
     throw notMessages(answer);
   }
-  answer.readAs(parseJson(scanned.rest));
+  answer.readAs(scanned.body);
   const { ignored } = accept(answer);
   const messages = scanned.elements.map((element) => {
     const id = element.read('id');
@@ -203,7 +185,7 @@ export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
 /** Undefined for anything but JSON with messages: an error of the server, a page of a proxy, a cut body. */
 function scan({ bytes }: Answer): ReturnType<typeof elementsOf> | undefined {
   try {
-    return elementsOf(bytes, 'messages', names);
+    return elementsOf(bytes, 'messages');
   } catch (cause) {
     if (cause instanceof SyntaxError) return undefined;
     throw cause;

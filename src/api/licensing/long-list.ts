@@ -1,6 +1,5 @@
-import { isObject, parseJson } from '../../core/json.ts';
+import { isObject, parseJson, sign } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
-import { sign } from '../../core/json-syntax.ts';
 
 /** An array of a long page. */
 interface LongArray {

@@ -154,20 +154,7 @@ function isOffer(value: JsonObject): value is JsonObject & Offer {
 
 /** A list read by another process of this program, which keeps all rules; it asks and says nothing, for a second. */
 function ask(path: string, options: readonly string[]): JsonObject | undefined {
-  const line = [
-    'api',
-    'chat',
-    'GET',
-    path,
-    '-o',
-    'json',
-    '--no-input',
-    '--retries',
-    '0',
-    '--deadline',
-    '1s',
-    ...options,
-  ];
+  const line = [...`api chat GET ${path} -o json --no-input --retries 0 --deadline 1s`.split(' '), ...options];
   const { stdout, status } = spawnSync(process.execPath, [process.argv[1] ?? '', ...line], {
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => isForAccess(name))),
     stdio: ['ignore', 'pipe', 'ignore'],
