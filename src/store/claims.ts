@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../core/duration.ts';
 import type { Failure } from '../core/failure.ts';
-import { isObject } from '../core/json.ts';
+import type { PostEnd, RequestHistories } from './request-history.ts';
 
 /**
  * Which users of one application a process is creating licenses for, and when a license was last asked for (docs/exactly-once.md,
@@ -8,11 +8,11 @@ import { isObject } from '../core/json.ts';
  */
 export interface Claims {
   /**
-   * Claims the users; waits while a living process holds one of them. Its moments are on the clock `elapsed` of this process. A process
-   * that died holding a user counts as asking now.
-   * @throws Failure unavailable when the wait is over, config when no folder can be written or the file is damaged
+   * Claims the users; waits while a living process holds one of them. The moments of their histories are on the clock `elapsed` of this
+   * process. A process that died holding a user counts as asking now.
+   * @throws Failure unavailable when the wait is over, config when no folder can be written or a file is damaged
    */
-  take(users: readonly string[]): Promise<PastPosts>;
+  take(users: readonly string[]): Promise<RequestHistories>;
   /**
    * Records that a POST for the user is about to be sent; called before each. Claims of one machine need no such record, since they see
    * that a process has died.
@@ -20,55 +20,16 @@ export interface Claims {
    * @throws Failure where the claim is lost: then nothing may be sent
    */
   posting(user: string, soon?: () => readonly string[]): Promise<void>;
-  /**
-   * Records POSTs that were answered, as soon as that is known; their users stay claimed. What is recorded stays, whatever becomes of
-   * this process, until a release says that a list has shown the license.
-   */
-  answered(answers: ReadonlyMap<string, OpenAnswer>): Promise<void>;
-  /**
-   * Gives users back, each with the time at which its last POST ended, if there was one. A user that is never given back counts as
-   * abandoned once this process has ended.
-   */
+  /** Records how a POST ended, as soon as that is known; its user stays claimed. An answer stays open until a release confirms it. */
+  ended(user: string, end: PostEnd): Promise<void>;
+  /** Gives users back. A user that is never given back counts as abandoned once this process has ended. */
   release(users: readonly ReleasedUser[]): Promise<void>;
-}
-
-/** What earlier processes did for claimed users. */
-export interface PastPosts {
-  /** When a license was last asked for; a user for whom that is long ago is absent. */
-  readonly posted: ReadonlyMap<string, Milliseconds>;
-  /** How many POSTs in a row had no answer; absent: none. The ledger does not count them. */
-  readonly unanswered?: ReadonlyMap<string, number>;
-  /** Answered POSTs whose license no list has shown. */
-  readonly answers: ReadonlyMap<string, OpenAnswer>;
-}
-
-/**
- * A POST that the server answered with a success, while no list has shown the license under the name that was sent: it is never sent
- * again unless somebody says so (docs/exactly-once.md, Answered is not confirmed). Kept without a limit of time.
- */
-export interface OpenAnswer {
-  /** The HTTP status of the answer. */
-  readonly status: number;
-  /** When it came, by the clock of the machine that sent the POST; it is shown to people and decides nothing. */
-  readonly time: Milliseconds;
-  /** The last four characters of the answered key; undefined where the answer had none. */
-  readonly key_end?: string | undefined;
-}
-
-export function isOpenAnswer(value: unknown): value is OpenAnswer {
-  if (!isObject(value)) return false;
-  const { status, time, key_end } = value;
-  return Number.isFinite(status) && Number.isFinite(time) && (key_end === undefined || typeof key_end === 'string');
 }
 
 export interface ReleasedUser {
   readonly remote_user: string;
-  /** When the last POST for this user ended, whatever its outcome; by the clock of the machine, which the file of claims keeps. */
-  readonly posted?: Milliseconds | undefined;
-  /** How many POSTs had no answer, those of earlier runs included; counts only beside `posted`. */
-  readonly unanswered?: number | undefined;
-  /** True: a list has shown the license, so what is recorded of an answer is removed. */
-  readonly isShown?: boolean | undefined;
+  /** A list has shown the license: no answer is open any more. */
+  readonly isConfirmed?: boolean | undefined;
 }
 
 export interface ClaimOptions {
@@ -110,9 +71,9 @@ export interface SharedClaims extends Claims {
   lost(): Failure | undefined;
 }
 
-export interface FreeUsers extends PastPosts {
-  /** For claimed users, when their last POST ended; it is later than now where a POST of an ended session may still run. */
-  readonly posted: ReadonlyMap<string, Milliseconds>;
+export interface FreeUsers {
+  /** Of the users that are claimed; `posted` is later than now where a POST of an ended session may still run. */
+  readonly histories: RequestHistories;
   /** The users that somebody else holds. */
   readonly held: readonly string[];
   /** One of those who hold them, in words. */
@@ -120,7 +81,7 @@ export interface FreeUsers extends PastPosts {
 }
 
 export interface TakenUsers extends FreeUsers {
-  /** The moment after which nobody else has claimed these users, by the clock that `posted` is of. */
+  /** The moment after which nobody else has claimed these users, by the clock of their histories. */
   readonly now: Milliseconds;
 }
 

@@ -52,7 +52,7 @@ describe('kill -9', () => {
   });
 });
 
-describe.each(['.answers', 'journal.lock'])('where *%s cannot be removed at the end', (kept) => {
+describe.each(['journal.lock'])('where *%s cannot be removed at the end', (kept) => {
   test('a run is judged by what was done, and names the file', async () => {
     const { sandbox, env } = await openService();
     const home = temporaryHome();
@@ -94,7 +94,7 @@ describe('kill -9 of a run whose answers no list has shown', () => {
     const journals = join(home, '.local/state/chatelaine/journals');
     for (const name of readdirSync(journals).filter((one) => !one.endsWith('.lock')))
       for (const line of readFileSync(join(journals, name), 'utf8').split('\n')) {
-        const [, user] = /"remote_user":"([^"]*)".*"status":"answered"/.exec(line) ?? [];
+        const [, user] = /"remote_user":"([^"]*)".*"event":"answered"/.exec(line) ?? [];
         if (user !== undefined) sent.push(user);
       }
     expect(sent.length).toBeGreaterThan(3);

@@ -15,35 +15,47 @@ const inFile = (world, file, places) => places.map(([name, from, to]) => ({ name
 /** @type {readonly Rule[]} */
 export const rules = [
   ...inFile('ensure', 'store/lock/local-claims.ts', [
-    ['users of a dead process count as asked now', '[...posted, ...abandoned.map(', '[...posted, ...[].map('],
-    [
-      'whoever finds users held waits',
-      '      if (holder) return { file: undefined, result: { holder } };',
-      '      if (holder && now < 0) return { file: undefined, result: { holder } };',
-    ],
+    ['whoever finds users held waits', "if (by && wanted === 'all') return", 'if (by && clock.now() < 0) return'],
     [
       'the claims are changed under a lock',
-      'withLock(`${path}.lock`, host, () => editClaims(path, log, host, work), {',
-      '((work, _options) => work())(() => editClaims(path, log, host, work), {',
+      'withLock(`${base}.lock`, host, ',
+      '((_path, _host, work, _patience) => work())(0, 0, ',
     ],
     [
       'the claims tell when a license was asked for',
-      'posted: agesOn(remembered, wanted, clock),',
-      'posted: new Map(),',
+      'onElapsed(history, clock));',
+      'onElapsed({ ...history, posted: undefined }, clock));',
     ],
-    ['what is given back leaves when it was asked for', '=== undefined), ...fresh]', '=== undefined)]'],
-    ['an answer stays open until a list shows it', 'answers: openOf(open, wanted),', 'answers: new Map(),'],
+    ['an open answer is given back open', '(isConfirmed && known.has(user)', '(known.has(user)'],
+  ]),
+  ...inFile('ensure', 'store/lock/request-record.ts', [
     [
-      'an open answer is given back open',
-      'if (!released.get(user)?.isShown) open.set(user, answer);',
-      'if (!released.has(user)) open.set(user, answer);',
+      'users of a dead process count as asked now',
+      '  if (holder) return [user, now + remember, { ...history, posted: now }];\n',
+      '',
+    ],
+    [
+      'what is given back leaves when it was asked for',
+      'found.until = Math.max(found.until, line.time + remember);',
+      '',
+    ],
+    ['the last hold counts', '(users.get(user)?.hold ?? -1) < hold', 'true'],
+    [
+      'what was known is carried over',
+      'for (const [user, until, history] of known) put',
+      'for (const [user, until, history] of []) put',
+    ],
+    [
+      'a file is removed once the merged one has its lines',
+      'const merged = new Set([base + suffix, ...ended]);',
+      'const merged = new Set([base + suffix]);',
     ],
   ]),
-  ...inFile('ensure', 'store/lock/claims-file.ts', [
+  ...inFile('ensure', 'store/request-history.ts', [
     [
-      'a log of answers is removed once its answers are in the file',
-      'answers: inAll([known.answers, logged.answers]) }',
-      'answers: known.answers }',
+      'an answer stays open until a list shows it',
+      'answer: { status: event.status, time, key_end: event.key_end }, size_before',
+      'size_before',
     ],
   ]),
   ...inFile('ensure', 'store/lock/lock.ts', [
@@ -89,7 +101,6 @@ export const rules = [
       '    await waitForList(fields, failure, { ...creating, posted });\n',
       '',
     ],
-    ['an answer is recorded at once', '      await user.answered(openAnswer(creation, creating.now()));\n', ''],
     [
       'a repeat is sent only where the list shows nothing',
       "    if (look.shows !== 'nothing') throw",
@@ -97,14 +108,17 @@ export const rules = [
     ],
     [
       'a key is given out of the license that is listed',
-      "if (look.shows === 'it') return { license: look.license, list: 'shows it', all: look.all };",
-      '',
+      "if (look.shows === 'it') {\n      user",
+      "if (look.shows === 'no answer') {\n      user",
     ],
     [
       'what a lagging list does not show is looked for once more',
       '      await waitForList(fields, failure, creating);\n',
       '',
     ],
+  ]),
+  ...inFile('ensure', 'jobs/license/claim-users.ts', [
+    ['an answer is recorded at once', '        await ended(endOf(creation, now(), unanswered));\n', ''],
   ]),
   ...inFile('apply', 'jobs/license/row-work.ts', [
     [

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import type { SharedClaims } from '../../src/store/claims.ts';
+import type { RequestHistories, RequestHistory } from '../../src/store/request-history.ts';
 import { jointClaims } from '../../src/store/joint-claims.ts';
 import { openClaims } from '../../src/store/lock/local-claims.ts';
 import { place, type Place } from './place.ts';
@@ -22,17 +23,17 @@ function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly 
   const calls: string[] = [];
   const shared: SharedClaims = {
     take: (users) =>
-      gone
-        ? Promise.reject(gone)
-        : Promise.resolve({ posted: new Map(users.map((user) => [user, -hour])), answers: new Map() }),
+      gone ? Promise.reject(gone) : Promise.resolve(new Map(users.map((user) => [user, { posted: -hour }]))),
     async takeFree(users) {
       if (gone) throw gone;
       calls.push(`take ${users.join(' ')}`);
       const others = users.filter((user) => held.includes(user));
-      return { now: elapsed() + hour, posted, answers, held: others, holder: 'process 1' };
+      const histories = new Map<string, RequestHistory>([...answers].map(([user, answer]) => [user, { answer }]));
+      for (const [user, time] of posted) histories.set(user, { posted: time });
+      return { now: elapsed() + hour, histories, held: others, holder: 'process 1' };
     },
     busy: async () => ({ now: elapsed() + hour, count: held.length, holder: 'process 1' }),
-    answered: async (given) => void calls.push(`answered ${[...given.keys()].join()}`),
+    ended: async (user, { event }) => void calls.push(`${event} ${user}`),
     posting: async (user) => void calls.push(`posting ${user}`),
     release: async (users) => (gone ? Promise.reject(gone) : void calls.push(`release ${users.length}`)),
     lost: () => gone,
@@ -41,6 +42,18 @@ function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly 
 }
 
 const { elapsed } = realClock;
+
+/** The users of whom a POST is known. */
+const postedFor = (histories: RequestHistories) =>
+  [...histories].flatMap(([user, { posted }]) => (posted === undefined ? [] : [user]));
+
+/** A run of this machine asks for a license, and gets no answer. */
+async function askFor(host: Place, user: string, time: number): Promise<void> {
+  const claims = await openAt(host);
+  await claims.take([user]);
+  await claims.ended(user, { event: 'ended', time, unanswered: 1 });
+  await claims.release([{ remote_user: user }]);
+}
 
 test("a run with the ledger and one without it keep out of each other's way on one machine", async () => {
   const host = place();
@@ -54,23 +67,24 @@ test("a run with the ledger and one without it keep out of each other's way on o
   expect(calls).toEqual(['take ben']);
   await expect(joint.take(['ada'])).rejects.toThrow('waiting for process');
   await expect((await openAt(host)).take(['ben'])).rejects.toThrow('waiting for process');
-  await joint.release([{ remote_user: 'ben', posted: Date.now() }]);
-  expect([...(await (await openAt(host)).take(['ben'])).posted.keys()]).toEqual(['ben']);
+  await joint.ended('ben', { event: 'ended', time: Date.now(), unanswered: 1 });
+  await joint.release([{ remote_user: 'ben' }]);
+  expect(postedFor(await (await openAt(host)).take(['ben']))).toEqual(['ben']);
 });
 
 test('the later record of a POST counts, on the clock of the ledger where that is asked for', async () => {
   const host = place();
   const early = Date.now() - 60_000;
-  await (await openAt(host)).release([{ remote_user: 'ada', posted: early }]);
+  await askFor(host, 'ada', early);
   const joint = jointClaims(await openAt(host), ledger(new Map([['ben', 5]])).shared, elapsed);
-  const age = elapsed() - ((await joint.take(['ada'])).posted.get('ada') ?? NaN);
+  const age = elapsed() - ((await joint.take(['ada'])).get('ada')?.posted ?? NaN);
   expect(age).toBeGreaterThanOrEqual(60_000);
   expect(age).toBeLessThan(70_000);
-  const { posted } = await joint.takeFree(['ada', 'ben']);
-  const shared = elapsed() + hour - (posted.get('ada') ?? NaN);
+  const { histories } = await joint.takeFree(['ada', 'ben']);
+  const shared = elapsed() + hour - (histories.get('ada')?.posted ?? NaN);
   expect(shared).toBeGreaterThanOrEqual(60_000);
   expect(shared).toBeLessThan(70_000);
-  expect(posted.get('ben')).toBe(5);
+  expect(histories.get('ben')?.posted).toBe(5);
 });
 
 test('an answer is kept by both, and is open where one of them keeps it', async () => {
@@ -78,20 +92,19 @@ test('an answer is kept by both, and is open where one of them keeps it', async 
   const { shared, calls } = ledger();
   const joint = jointClaims(await openAt(host), shared, elapsed);
   await joint.take(['ada']);
-  await joint.answered(new Map([['ada', { status: 201, time: 1 }]]));
+  await joint.ended('ada', { event: 'answered', status: 201, time: 1 });
   await joint.release([{ remote_user: 'ada' }]);
   expect(calls).toContain('answered ada');
-  expect([...(await joint.takeFree(['ada', 'zoe'])).answers]).toEqual([
-    ['ada', { status: 201, time: 1 }],
-    ['zoe', { status: 202, time: 5 }],
-  ]);
+  const { histories } = await joint.takeFree(['ada', 'zoe']);
+  expect(histories.get('ada')?.answer).toEqual({ status: 201, time: 1 });
+  expect(histories.get('zoe')?.answer).toEqual({ status: 202, time: 5 });
 });
 
 test('what the ledger does not give is free on this machine again', async () => {
   const host = place();
   const joint = jointClaims(await openAt(host), ledger(new Map(), ['ada']).shared, elapsed);
   await joint.takeFree(['ada']);
-  expect([...(await (await openAt(host)).take(['ada'])).posted]).toEqual([]);
+  expect(postedFor(await (await openAt(host)).take(['ada']))).toEqual([]);
   const gone = jointClaims(
     await openAt(host),
     ledger(new Map(), [], new Failure('unavailable', 'gone')).shared,
@@ -99,8 +112,8 @@ test('what the ledger does not give is free on this machine again', async () => 
   );
   await expect(gone.take(['ben'])).rejects.toThrow('gone');
   await expect(gone.takeFree(['cy'])).rejects.toThrow('gone');
-  expect([...(await (await openAt(host)).take(['ben', 'cy'])).posted]).toEqual([]);
-  await expect(gone.release([{ remote_user: 'dora', posted: 1 }])).rejects.toThrow('gone');
+  expect(postedFor(await (await openAt(host)).take(['ben', 'cy']))).toEqual([]);
+  await expect(gone.release([{ remote_user: 'dora' }])).rejects.toThrow('gone');
 });
 
 test('users are busy while anybody may send for them, here or elsewhere, and no longer once an answer is recorded', async () => {
@@ -111,7 +124,7 @@ test('users are busy while anybody may send for them, here or elsewhere, and no 
     count: 2,
     holder: `process ${process.pid} on here.test`,
   });
-  await without.answered(new Map([['ada', { status: 201, time: 1 }]]));
+  await without.ended('ada', { event: 'answered', status: 201, time: 1 });
   expect((await joint.busy(['ada', 'ben'])).count).toBe(1);
   await without.release([{ remote_user: 'ben' }]);
   expect((await joint.busy(['ada', 'ben'])).count).toBe(0);

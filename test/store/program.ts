@@ -86,13 +86,14 @@ const verbs: Record<string, () => Promise<void>> = {
     const options = { settle: 60_000, signal: new AbortController().signal, note: () => undefined };
     const before = await openClaims('server 7', me, options);
     await before.take(['held', 'answered', 'asked', 'unanswered', 'done']);
-    await before.answered(new Map([['answered', { status: 201, time: 0, key_end: 'abcd' }]]));
-    const long = realClock.elapsed() - 120_000;
+    const long = realClock.now() - 120_000;
+    await before.ended('answered', { event: 'answered', status: 201, time: long, key_end: 'abcd' });
+    await before.ended('asked', { event: 'ended', time: realClock.now(), unanswered: 0 });
+    await before.ended('unanswered', { event: 'ended', time: long, unanswered: 1 });
+    await before.ended('done', { event: 'answered', status: 201, time: long });
     await before.release([
-      { remote_user: 'answered', posted: long },
-      { remote_user: 'asked', posted: realClock.now() },
-      { remote_user: 'unanswered', posted: realClock.now() - 120_000, unanswered: 1 },
-      { remote_user: 'done', posted: realClock.now() - 120_000, isShown: true },
+      ...['answered', 'asked', 'unanswered'].map((remote_user) => ({ remote_user })),
+      { remote_user: 'done', isConfirmed: true },
     ]);
     chmodSync(await lockFolder(me.system), 0o500);
     const after = await openClaims('server 7', me, options);

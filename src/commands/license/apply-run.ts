@@ -19,7 +19,7 @@ import {
 } from '../../jobs/license/plan-roster.ts';
 import type { RecordEvent } from '../../jobs/license/recorded-change.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
-import { licenseJournal, recordedPast, type LicenseJournal } from '../../jobs/license/past.ts';
+import { licenseJournal, recordedHistories, type LicenseJournal } from '../../jobs/license/roster-journal.ts';
 import type { Applying } from '../../jobs/license/roster-results.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
@@ -41,7 +41,7 @@ function headerOf({ roster, targets }: Job): JournalHeader {
   return { job: 'license apply', target, input: roster.sha256 };
 }
 
-async function lookFirst(job: Job, journal: Pick<LicenseJournal, 'past'>, context: ApplyingParts): Promise<Plan> {
+async function lookFirst(job: Job, journal: Pick<LicenseJournal, 'history'>, context: ApplyingParts): Promise<Plan> {
   const { rows } = job.roster;
   const answerOf = await answersBefore(rows, { journal, openAnswers: answersOf(job.targets, context) });
   const planning = { ...job, answerOf };
@@ -52,8 +52,8 @@ async function lookFirst(job: Job, journal: Pick<LicenseJournal, 'past'>, contex
 /** A dry run reads what earlier runs of the job recorded, and holds nothing. */
 export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<DryRow> {
   const journal = await context.readJournal(headerOf(job), job.values.journal);
-  const past = recordedPast(journal ?? { path: '', records: [] }, context);
-  yield* planned(await lookFirst(job, { past }, context), job, context);
+  const history = recordedHistories(journal ?? { path: '', records: [] }, context);
+  yield* planned(await lookFirst(job, { history }, context), job, context);
 }
 
 export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator<RowResult> {

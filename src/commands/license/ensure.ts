@@ -1,7 +1,8 @@
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { wholeFormats } from '../../output/formats.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
-import type { Claims, PastPosts } from '../../store/claims.ts';
+import type { Claims } from '../../store/claims.ts';
+import type { OpenAnswer } from '../../store/request-history.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
@@ -67,7 +68,8 @@ export default command({
 });
 
 /** The claims of a dry run, which writes nothing; `answers`: what is open. */
-function noClaims(answers: PastPosts['answers']): Claims {
+function noClaims(answers: ReadonlyMap<string, OpenAnswer>): Claims {
   const nothing = (): Promise<void> => Promise.resolve();
-  return { take: async () => ({ posted: new Map(), answers }), answered: nothing, posting: nothing, release: nothing };
+  const take = async () => new Map([...answers].map(([user, answer]) => [user, { answer }]));
+  return { take, ended: nothing, posting: nothing, release: nothing };
 }

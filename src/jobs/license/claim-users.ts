@@ -1,8 +1,9 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, orWarn, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Claims, OpenAnswer, PastPosts, ReleasedUser } from '../../store/claims.ts';
-import { limiter } from '../work/pool.ts';
+import type { Creation } from '../../api/licensing/license-writes.ts';
+import type { Claims, ReleasedUser } from '../../store/claims.ts';
+import { noRequests, type PostEnd, type RequestHistories, type RequestHistory } from '../../store/request-history.ts';
 
 /** One user of one application. */
 export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
@@ -20,29 +21,16 @@ export interface ClaimingUser {
   readonly warn: (text: string) => void;
 }
 
-/** What the claims keep of earlier POSTs for a user. */
-export interface UserPast {
-  /** When a license of the user was last asked for, on the clock `elapsed`; undefined where that is long ago. */
-  readonly posted?: Milliseconds | undefined;
-  /** How many POSTs had no answer. */
-  readonly unanswered?: number | undefined;
-  /** An answered POST whose license no list has shown. */
-  readonly answer?: OpenAnswer | undefined;
-}
-
 /** One claimed user, and where the POSTs for it are recorded. */
 export interface ClaimedUser {
-  readonly past: UserPast;
+  /** Earlier POSTs, by the claims. */
+  readonly history: RequestHistory;
   /** POSTs in a row that had no answer; those of earlier runs count as repeats too. */
-  unanswered: number;
-  /** Does work that sends a POST, which later runs are to know of. */
-  post<T>(work: () => Promise<T>): Promise<T>;
+  readonly unanswered: () => number;
+  /** Sends a POST, and records at once how it ended: from then on no run sends one again that was answered. */
+  post(send: (posting: () => Promise<void>) => Promise<Creation>): Promise<Creation>;
   /** A list shows a license of the user: no answer is open any more. */
-  shown(): void;
-  /** Called right before each POST is sent, again where it is sent again; its failure ends the work. */
-  posting(): Promise<void>;
-  /** Records an answer at once: from then on no run sends the POST again. */
-  answered(answer: OpenAnswer): Promise<void>;
+  confirmed(): void;
 }
 
 /**
@@ -54,23 +42,23 @@ export async function whileClaimed<T>(
   { claims, now, warn }: Omit<ClaimingUser, 'elapsed'>,
   work: (user: ClaimedUser) => Promise<T>,
 ): Promise<T> {
-  const taken = await claims.take([remote_user]);
-  let posted: Milliseconds | undefined;
-  let isShown = false;
-  const past = pastIn(taken, remote_user);
+  const history = (await claims.take([remote_user])).get(remote_user) ?? noRequests;
+  let { unanswered = 0 } = history;
+  let isConfirmed = false;
+  const ended = (end: PostEnd): Promise<void> => orWarn(claims.ended(remote_user, end), warn, unrecorded);
   const user: ClaimedUser = {
-    past,
-    unanswered: past.unanswered ?? 0,
-    shown: () => void ((isShown = true), (user.unanswered = 0)),
-    posting: () => claims.posting(remote_user),
-    answered: (answer) => orWarn(claims.answered(new Map([[remote_user, answer]])), warn, unrecorded),
+    history,
+    unanswered: () => unanswered,
+    confirmed: () => void (isConfirmed = true),
     async post(send) {
       try {
-        const result = await send();
-        posted = now();
-        return result;
+        const creation = await send(() => claims.posting(remote_user));
+        unanswered = creation.state === 'answered' ? 0 : unanswered + 1;
+        await ended(endOf(creation, now(), unanswered));
+        return creation;
       } catch (cause) {
-        if (!(cause instanceof Failure && refusals.has(cause.kind))) posted = now();
+        if (!(cause instanceof Failure && refusals.has(cause.kind)))
+          await ended({ event: 'ended', time: now(), unanswered });
         throw cause;
       }
     },
@@ -78,8 +66,16 @@ export async function whileClaimed<T>(
   try {
     return await work(user);
   } finally {
-    await releaseOrWarn(claims, [{ remote_user, posted, unanswered: user.unanswered, isShown }], warn);
+    await releaseOrWarn(claims, [{ remote_user, isConfirmed }], warn);
   }
+}
+
+/** How a POST ended, after so many in a row without an answer. */
+export function endOf(creation: Creation, time: Milliseconds, unanswered: number): PostEnd {
+  if (creation.state !== 'answered') return { event: 'ended', time, unanswered };
+  const { http, license } = creation;
+  // No license code, but enough to find the license.
+  return { event: 'answered', status: http.status, time, key_end: license?.key?.slice(-4) };
 }
 
 /** After these the server certainly created nothing. */
@@ -99,8 +95,8 @@ const unrecorded = 'what was answered is not recorded there for later runs';
 
 /** The users of a roster, kept from other processes until their outcome is known. */
 export interface RosterClaims {
-  /** What is recorded of earlier POSTs for that user. */
-  past(row: LicenseUser): UserPast;
+  /** Earlier POSTs for that user, on the clock `elapsed`. */
+  history(row: LicenseUser): RequestHistory;
   /**
    * Claims a row whose license is to be created. `held`: somebody else holds it; a list decides when that is done with it.
    * @throws Failure where the claims are lost
@@ -116,12 +112,10 @@ export interface RosterClaims {
   listed(list: { readonly listedAt: Milliseconds; readonly missing: readonly LicenseFields[] }): void;
   /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
   posting(row: LicenseUser): Promise<void>;
-  /** A POST for that user has ended, at `time` by the clock of the machine; so many in a row had no answer. */
-  posted(row: LicenseUser, time: Milliseconds, unanswered: number): void;
-  /** Records that a POST was answered, for all runs that share the claims. */
-  answered(row: LicenseUser, answer: OpenAnswer): Promise<void>;
+  /** Records how a POST ended, for all runs that share the claims. */
+  ended(row: LicenseUser, end: PostEnd): Promise<void>;
   /** A list shows a license of that user: no answer is open any more. */
-  shown(row: LicenseUser): void;
+  confirmed(row: LicenseUser): void;
   /** Why the claims are lost; undefined while they are not. */
   lost(): Failure | undefined;
   /** Gives a row back, with others a little later. */
@@ -140,14 +134,14 @@ export interface ClaimingRoster extends Pick<ClaimingUser, 'elapsed' | 'warn'> {
  * @throws Failure unavailable, config
  */
 export async function claimRoster(rows: readonly LicenseUser[], claiming: ClaimingRoster): Promise<RosterClaims> {
-  const posts = new Map<number, PastPosts>();
+  const histories = new Map<number, RequestHistories>();
   const usersOf = (app_code: number) => rows.flatMap((row) => (row.app_code === app_code ? [row.remote_user] : []));
-  for (const [app_code, own] of claiming.claims) posts.set(app_code, await own.take(usersOf(app_code)));
+  for (const [app_code, own] of claiming.claims) histories.set(app_code, await own.take(usersOf(app_code)));
   const claimed = claimedRows(claiming);
   for (const row of rows) claimed.add(row);
   return {
     ...claimed,
-    past: ({ app_code, remote_user }) => pastIn(posts.get(app_code), remote_user),
+    history: ({ app_code, remote_user }) => histories.get(app_code)?.get(remote_user) ?? noRequests,
     claim: () => Promise.resolve('claimed'),
     othersDone: () => Promise.resolve([]),
     listed: () => undefined,
@@ -156,84 +150,58 @@ export async function claimRoster(rows: readonly LicenseUser[], claiming: Claimi
   };
 }
 
-function pastIn(taken: PastPosts | undefined, user: string): UserPast {
-  const { posted, unanswered, answers } = taken ?? {};
-  return { posted: posted?.get(user), unanswered: unanswered?.get(user), answer: answers?.get(user) };
-}
-
-/** Claims are changed in groups, since each time their file is read and written whole: 110 MB of memory for 100,000 users. */
-const groupEvery = (users: number): Milliseconds => 2000 + users / 5;
-const maxGroups = 10;
+/** Rows are given back together: a ledger takes a statement for them, the record of this computer a line. */
+const releasedAtOnce = 1000;
+const releasedEvery: Milliseconds = 2000;
 
 /** Rows that are claimed, and how they are given back; each is known as the object that was added. */
 export function claimedRows({ claims, elapsed, warn }: ClaimingRoster): Omit<
   RosterClaims,
-  'past' | 'claim' | 'othersDone' | 'listed' | 'posting' | 'lost'
+  'history' | 'claim' | 'othersDone' | 'listed' | 'posting' | 'lost'
 > & {
   add(row: LicenseUser): void;
   /** Gives all rows back but those, at once. */
   flush(kept: readonly LicenseUser[]): Promise<void>;
 } {
-  const held = new Map<LicenseUser, HeldUser>();
-  const answers = new Set<Promise<void>>();
-  const done: HeldUser[] = [];
-  let claimed = 0;
-  let last: Milliseconds | undefined;
-  // One group after another: two at once would wait for each other's lock.
-  const inOrder = limiter(1);
+  const held = new Set<LicenseUser>();
+  const confirmed = new Set<LicenseUser>();
+  const done: LicenseUser[] = [];
+  const recording = new Set<Promise<void>>();
+  let last = elapsed();
   const warned = new Set<string>();
   const warnOnce = (text: string): void => void (warned.has(text) || warn(text), warned.add(text));
-  /** Answers go first: what is given back is free for other runs. */
-  const flush = (): Promise<void> => {
-    const users = done.splice(0);
-    return inOrder(async () => {
-      await Promise.all(answers);
-      for (const [code, own] of claims) {
-        const released = users.filter(({ app_code }) => app_code === code);
-        if (released.length > 0) await releaseOrWarn(own, released, warn);
-      }
-    });
-  };
-  const take = (row: LicenseUser): void => {
-    const user = held.get(row);
-    if (user && held.delete(row)) done.push(user);
+  /** What was answered goes first: who is given back is free for other runs. */
+  const flush = async (): Promise<void> => {
+    const rows = done.splice(0);
+    last = elapsed();
+    await Promise.all(recording);
+    for (const [code, own] of claims) {
+      const users = rows.flatMap((row) =>
+        row.app_code === code ? [{ remote_user: row.remote_user, isConfirmed: confirmed.has(row) }] : [],
+      );
+      if (users.length > 0) await releaseOrWarn(own, users, warn);
+    }
   };
   const giveBack = (kept: readonly LicenseUser[]): Promise<void> => {
     const staying = new Set(kept);
-    for (const row of held.keys()) if (!staying.has(row)) take(row);
+    for (const row of held) if (!staying.has(row) && held.delete(row)) done.push(row);
     return flush();
   };
   return {
-    add(row) {
-      claimed += 1;
-      held.set(row, {
-        app_code: row.app_code,
-        remote_user: row.remote_user,
-        posted: undefined,
-        unanswered: 0,
-        isShown: false,
-      });
-    },
-    posted: (row, posted, unanswered) => void Object.assign(held.get(row) ?? {}, { posted, unanswered }),
-    shown: (row) => void Object.assign(held.get(row) ?? {}, { isShown: true, unanswered: 0 }),
-    async answered(row, answer) {
+    add: (row) => void held.add(row),
+    confirmed: (row) => void confirmed.add(row),
+    async ended(row, end) {
       const own = claims.get(row.app_code);
       if (!own) return;
-      const recording = orWarn(own.answered(new Map([[row.remote_user, answer]])), warnOnce, unrecorded);
-      answers.add(recording);
-      await recording.finally(() => answers.delete(recording));
+      const writing = orWarn(own.ended(row.remote_user, end), warnOnce, unrecorded);
+      recording.add(writing);
+      await writing.finally(() => recording.delete(writing));
     },
     async release(row) {
-      take(row);
-      last ??= elapsed();
-      if (elapsed() - last <= groupEvery(claimed) || done.length * maxGroups < claimed) return;
-      last = elapsed();
-      await flush();
+      if (held.delete(row)) done.push(row);
+      if (done.length >= releasedAtOnce || elapsed() - last > releasedEvery) await flush();
     },
     flush: giveBack,
     releaseAll: () => giveBack([]),
   };
 }
-
-/** A claimed user, as it is given back. */
-type HeldUser = LicenseUser & Required<ReleasedUser>;

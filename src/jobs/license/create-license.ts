@@ -7,8 +7,8 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { ClaimedUser, ClaimingUser } from './claim-users.ts';
-import type { WaitingRow } from './past.ts';
-import { openAnswer, sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
+import type { WaitingRow } from './roster-journal.ts';
+import { sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 
 /** What creating one license needs besides the API. */
 export interface Settling {
@@ -57,40 +57,32 @@ export async function createLicense(
   user: ClaimedUser,
   creating: Creating,
 ): Promise<CreatedLicense> {
-  const created = await user.post(() => postUntilKnown(api, fields, user, creating));
-  if (created.list === 'shows it') user.shown();
-  return created;
-}
-
-async function postUntilKnown(
-  api: CreatingApi,
-  fields: LicenseFields,
-  user: ClaimedUser,
-  creating: Creating,
-): Promise<CreatedLicense> {
   const { before, retries, settle, elapsed, note } = creating;
   let earlier: Failure | undefined;
   // Where earlier runs have used the repeats up, each run sends one.
-  for (let posts = Math.min(user.unanswered, retries) + 1, sent = user.unanswered + 1; ; posts += 1, sent += 1) {
+  for (let posts = Math.min(user.unanswered(), retries) + 1; ; posts += 1) {
     const creation = await repeatable(
-      api.create(fields, () => user.posting()),
+      user.post((posting) => api.create(fields, posting)),
       fields,
       earlier,
     );
     const posted = elapsed();
     if (creation.state === 'answered') {
-      await user.answered(openAnswer(creation, creating.now()));
-      return confirm(api, fields, creation, { ...creating, posted });
+      const created = await confirm(api, fields, creation, { ...creating, posted });
+      if (created.list === 'shows it') user.confirmed();
+      return created;
     }
     const { failure } = creation;
     earlier = failure;
-    user.unanswered = sent;
     if (!before) throw unsettled(fields, failure, unknownBefore);
     await waitForList(fields, failure, { ...creating, posted });
     const look = await lookAfter(api.deciding(decidingOn('unanswered', posted, settle)), fields, { before });
-    if (look.shows === 'it') return { license: look.license, list: 'shows it', all: look.all };
+    if (look.shows === 'it') {
+      user.confirmed();
+      return { license: look.license, list: 'shows it', all: look.all };
+    }
     if (look.shows !== 'nothing') throw unsettled(fields, failure, look.why);
-    if (posts > retries) throw unsettled(fields, failure, `sent ${times(sent)}, and ${look.why}`);
+    if (posts > retries) throw unsettled(fields, failure, `sent ${times(user.unanswered())}, and ${look.why}`);
     note(`the license of ${fields.remote_user} was not created: sending the request again`);
   }
 }

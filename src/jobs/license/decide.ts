@@ -3,7 +3,7 @@ import { hasKeyOf, textOf, type License, type UnfilteredList } from '../../api/l
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { OpenAnswer } from '../../store/claims.ts';
+import type { OpenAnswer } from '../../store/request-history.ts';
 import type { LicenseUser } from './claim-users.ts';
 import type { Sight } from './sight.ts';
 
@@ -131,11 +131,6 @@ export function severalWarning({ remote_user, app_code }: LicenseUser): string {
 
 export function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
-}
-
-/** What is recorded of an answer: no license code, but enough to find the license. */
-export function openAnswer({ http, license }: AnsweredCreation, time: number): OpenAnswer {
-  return { status: http.status, time, key_end: license?.key?.slice(-4) };
 }
 
 /** Says of an earlier POST that it was answered, and that no list shows the license. */

@@ -43,9 +43,9 @@ async function ensure(
   ensuring: Ensuring,
 ): Promise<EnsuredLicense> {
   const listed = await look(api, fields, user, ensuring);
-  const decision = decide(sightOf(listed), fields, { ...ensuring, answerOf: () => user.past.answer });
+  const decision = decide(sightOf(listed), fields, { ...ensuring, answerOf: () => user.history.answer });
   if ('license' in decision) {
-    user.shown();
+    user.confirmed();
     if (decision.licenses.length > 1) ensuring.warn(severalWarning(fields));
     if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
     const { size_allowance } = fields;
@@ -67,10 +67,10 @@ async function ensure(
 async function look(
   api: EnsuringApi,
   { remote_user, app_code }: LicenseFields,
-  { past }: ClaimedUser,
+  { history }: ClaimedUser,
   { settle, elapsed, sleep, note }: Ensuring,
 ): Promise<UserLicenses> {
-  const { posted } = past;
+  const { posted } = history;
   const wait = (posted ?? -Infinity) + settle - elapsed();
   if (wait > 0) {
     const first = await api.ofUser({ remote_user, app_code });
@@ -93,7 +93,7 @@ export function createAnother(
   creating: Settling & ClaimingUser & Pick<Ensuring, 'record'> & Agreeing,
 ): Promise<CreatedLicense> {
   return whileClaimed(fields.remote_user, creating, async (user) => {
-    const { posted = -Infinity, answer } = user.past;
+    const { posted = -Infinity, answer } = user.history;
     const isRecent = posted + creating.settle > creating.elapsed();
     const before = await lookBefore(api, fields, creating);
     if (answer && before?.exact.length === 0) creating.warn(`${openInWords(fields, answer)}: this creates another one`);

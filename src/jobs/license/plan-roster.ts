@@ -5,11 +5,12 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { areShared, type OpenAnswer, type SharedClaims } from '../../store/claims.ts';
+import { areShared, type SharedClaims } from '../../store/claims.ts';
+import type { OpenAnswer } from '../../store/request-history.ts';
 import { pool } from '../work/pool.ts';
 import { claimRoster, userKey, type ClaimingRoster, type LicenseUser, type RosterClaims } from './claim-users.ts';
 import { decide, isCreation, isOpen, sizeOf, type Decision, type KnownUsers, type Undecided } from './decide.ts';
-import { openAnswerOf, type LicenseJournal } from './past.ts';
+import { historyOf, type LicenseJournal } from './roster-journal.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi } from './list-users.ts';
 import { lookUp, nothing, withNear } from './sight.ts';
@@ -103,7 +104,7 @@ function usersOfEachApp(rows: readonly LicenseFields[]): Map<number, string[]> {
 
 /** What is known of earlier answers where nothing is claimed. */
 export interface EarlierAnswers {
-  readonly journal: Pick<LicenseJournal, 'past'>;
+  readonly journal: Pick<LicenseJournal, 'history'>;
   /** Open answers of these users, by the claims. */
   readonly openAnswers: (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
 }
@@ -115,8 +116,8 @@ export async function answersBefore(
 ): Promise<Planning['answerOf']> {
   const answers = new Map<number, ReadonlyMap<string, OpenAnswer>>();
   for (const [app_code, users] of usersOfEachApp(rows)) answers.set(app_code, await openAnswers(app_code, users));
-  const past = ({ app_code, remote_user }: LicenseUser) => ({ answer: answers.get(app_code)?.get(remote_user) });
-  return (row) => openAnswerOf(row, { journal, claims: { past } });
+  const history = ({ app_code, remote_user }: LicenseUser) => ({ answer: answers.get(app_code)?.get(remote_user) });
+  return (row) => historyOf(row, { journal, claims: { history } }).answer;
 }
 
 /**
@@ -138,10 +139,10 @@ export async function planClaimed(
     const plan = await planRoster(rows, { ...planning, answerOf: await answersBefore(rows, claiming) });
     const sent = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) || isOpen(decision) ? [row] : []));
     const claims = shareRoster(sent, { ...claiming, claims: shared, listedAt: plan.listedAt, before });
-    return { plan, claims, answerOf: (row) => openAnswerOf(row, { journal, claims }) };
+    return { plan, claims, answerOf: (row) => historyOf(row, { journal, claims }).answer };
   }
   const claims = await claimRoster(rows, claiming);
-  const answerOf = (row: LicenseFields): OpenAnswer | undefined => openAnswerOf(row, { journal, claims });
+  const answerOf = (row: LicenseFields): OpenAnswer | undefined => historyOf(row, { journal, claims }).answer;
   try {
     return { plan: await planRoster(rows, { ...planning, answerOf }), claims, answerOf };
   } catch (cause) {

@@ -3,11 +3,11 @@ import { hasKeyOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
-import type { LicenseUser, RosterClaims } from './claim-users.ts';
+import { endOf, type LicenseUser, type RosterClaims } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
 import type { RecordEvent } from './recorded-change.ts';
-import { openAnswer, severalWarning } from './decide.ts';
-import { wasPosted, type AnsweredRow, type LicenseJournal, type RecordedStatus, type WaitingRow } from './past.ts';
+import { severalWarning } from './decide.ts';
+import { wasPosted, type AnsweredRow, type LicenseJournal, type WaitingRow } from './roster-journal.ts';
 import { resultOf, type Looking, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
@@ -38,7 +38,7 @@ export function decidingBy(applying: Applying, { is, posted }: Pick<WaitingRow, 
 
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */
 export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<Applying, 'journal'>): boolean {
-  return decision.step === 'unchanged' && decision.licenses.length === 1 && journal.past(row).is === 'untouched';
+  return decision.step === 'unchanged' && decision.licenses.length === 1 && journal.history(row).posted === undefined;
 }
 
 /** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
@@ -67,15 +67,14 @@ export class RosterResults {
   resizing(row: LicenseFields, size_before: number | undefined): Promise<void> {
     const { journal, now } = this.#applying;
     if (size_before !== undefined) this.#sizes.set(row, size_before);
-    return journal.before(row, 'resize', now(), size_before);
+    return journal.record(row, { event: 'resizing', time: now(), size_before });
   }
 
   /** A user for whom the run creates a license, and who has several, is its result. */
   noteSeveral(row: LicenseFields, licenses: readonly License[], waiting: WaitingRow | undefined): void {
     const { journal, doubled, warn } = this.#applying;
     if (licenses.length < 2) return;
-    const past = journal.past(row);
-    const isCreated = wasPosted(row, waiting, journal) || (past.is === 'done' && past.as === 'created');
+    const isCreated = wasPosted(row, waiting, journal) || journal.history(row).outcome === 'created';
     if (isCreated) doubled(row, licenses);
     else warn(severalWarning(row));
   }
@@ -89,20 +88,20 @@ export class RosterResults {
     waiting: WaitingRow | undefined,
   ): Promise<void> {
     await this.tell(row, status, license ?? (waiting?.is === 'answered' ? waiting.creation.license : undefined));
-    this.#inBackground(this.record(row, status).then(() => this.finish(row, status, license, error, waiting)));
+    this.#inBackground(this.record(row, eventOf[status]).then(() => this.finish(row, status, license, error, waiting)));
     if (this.#writing.size > maxUnwritten) await this.written();
   }
 
   /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
   answered(row: LicenseFields, creation: AnsweredCreation): void {
     const { journal, claims, finished, now } = this.#applying;
-    const answer = openAnswer(creation, now());
+    const end = endOf(creation, now(), 0);
     const key = creation.license?.key;
     if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
     // For the progress its work is done: the look at the end takes no time of its own.
     finished();
     // The claims first: what the journal of one job knows, every later run knows.
-    this.#inBackground(claims.answered(row, answer).then(() => orBroken(journal.answered(row, answer))));
+    this.#inBackground(claims.ended(row, end).then(() => orBroken(journal.record(row, end))));
   }
 
   #judged(creation: AnsweredCreation): AnsweredCreation {
@@ -163,8 +162,7 @@ export class RosterResults {
 
   #sizeBefore(row: LicenseFields, status: RowResult['status']): number | null {
     if (status !== 'resized') return null;
-    const past = this.#applying.journal.past(row);
-    return this.#sizes.get(row) ?? (past.is === 'done' ? past.size_before : undefined) ?? null;
+    return this.#sizes.get(row) ?? this.#applying.journal.history(row).size_before ?? null;
   }
 
   /** What a POST of this run was answered is not `failed` unless a list shows the license, and the answered key is printed in every case. */
@@ -183,8 +181,8 @@ export class RosterResults {
     return resultOf(result, status === 'failed' && !license ? 'unknown' : status, printed, why);
   }
 
-  async record(row: LicenseFields, status: RecordedStatus, time = this.#applying.now()): Promise<void> {
-    await orBroken(this.#applying.journal.after(row, status, time));
+  async record(row: LicenseFields, event: RowEvent, time = this.#applying.now()): Promise<void> {
+    await orBroken(this.#applying.journal.record(row, { event, time }));
   }
 
   /** Resolves when each outcome so far is recorded and reported. */
@@ -214,6 +212,10 @@ export class RosterResults {
     );
   }
 }
+
+type RowEvent = 'confirmed' | 'resized' | 'refused' | 'ended' | 'unsent';
+
+const eventOf = { created: 'confirmed', resized: 'resized', failed: 'refused', unknown: 'ended' } as const;
 
 /** What cannot be recorded was done all the same; `journal.broken` says so, and ends the run. */
 async function orBroken(recording: Promise<void>): Promise<void> {

@@ -4,7 +4,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { pool } from '../work/pool.ts';
 import { isCreation } from './decide.ts';
 import { inWords, planRoster, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
-import { unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
+import { unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './roster-journal.ts';
 import { decidingBy, isUnchanged, RosterResults, type Applying } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
 import type { KnownLicense } from './list-users.ts';
@@ -18,7 +18,7 @@ import { endsRun, newTally } from './run-end.ts';
 export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerator<RowResult> {
   const tally = newTally(applying, plan.rows.length);
   const results = new RosterResults(applying);
-  const work = new RowWork(applying, results, plan.listedAt);
+  const work = new RowWork(applying, results);
   const run = new RosterRun(plan, applying, results, work);
   const working = run.carryOut().finally(() => results.close());
   // Awaited below: until then a bug must not end the process.
@@ -100,7 +100,7 @@ class RosterRun {
       if (!isUnchanged(planned, this.#applying)) open.push(planned);
       else {
         finished();
-        if (claims.past(row).answer) claims.shown(row);
+        claims.confirmed(row);
         await claims.release(row);
       }
     }
@@ -146,7 +146,6 @@ class RosterRun {
       if (held.length > 0) {
         const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
         this.#applying.claims.listed({ listedAt, missing });
-        this.#work.listedAt = listedAt;
       }
       return rows;
     } catch (cause) {
@@ -191,7 +190,7 @@ class RosterRun {
         if (waiting.looks === 'none yet') await this.#results.trust(waiting, this.#work.run.stopped());
         else await this.#results.end(row, 'unknown', null, '', waiting);
       } else if (wasPosted(row, waiting, journal)) {
-        if (!journal.broken()) await this.#results.record(row, 'unknown', posted - elapsed() + now());
+        if (!journal.broken()) await this.#results.record(row, 'ended', posted - elapsed() + now());
         await this.#results.tell(row, 'unknown', undefined);
         const failure = waiting.is === 'unanswered' ? waiting.failure : undefined;
         const error = failure?.message ?? this.#work.run.stopped()?.message ?? unanswered;

@@ -1,9 +1,9 @@
 import type { Creation } from '../../api/licensing/license-writes.ts';
 import { identityOf, keyOf, type License } from '../../api/licensing/license.ts';
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
+import { endOf } from './claim-users.ts';
 import {
   decide,
   isCreation,
@@ -19,7 +19,7 @@ import {
   type Undecided,
 } from './decide.ts';
 import { listProof } from './list-proof.ts';
-import { lastPost, postsBefore, unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './past.ts';
+import { historyOf, unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './roster-journal.ts';
 import { lookUpRow, type PlannedRow } from './plan-roster.ts';
 import { decidingBy, type Applying, type RosterResults } from './roster-results.ts';
 import { recordedChange } from './recorded-change.ts';
@@ -29,8 +29,6 @@ import { endsRun, watchRun } from './run-end.ts';
 export class RowWork {
   /** The rows that wait for another look. */
   readonly waiting = new Map<LicenseFields, WaitingRow>();
-  /** When the list that decides was begun. */
-  listedAt: Milliseconds;
   /** How many POSTs are on their way. */
   sending = 0;
   readonly run: ReturnType<typeof watchRun>;
@@ -41,10 +39,9 @@ export class RowWork {
   readonly #inOrder = limiter(1);
   readonly #proof: ReturnType<typeof listProof>;
 
-  constructor(applying: Applying, results: RosterResults, listedAt: Milliseconds) {
+  constructor(applying: Applying, results: RosterResults) {
     this.#applying = applying;
     this.#results = results;
-    this.listedAt = listedAt;
     this.run = watchRun(applying);
     this.#proof = listProof(applying, this.run);
     this.#limit = limiter(applying.concurrency);
@@ -75,10 +72,9 @@ export class RowWork {
 
   async #keep(row: LicenseFields, license: License, waiting: WaitingRow | undefined): Promise<void> {
     const { claims, journal } = this.#applying;
-    claims.shown(row);
+    claims.confirmed(row);
     if (wasPosted(row, waiting, journal)) return this.#results.end(row, 'created', license, null, waiting);
-    const past = journal.past(row);
-    await this.#results.finish(row, past.is === 'done' ? past.as : 'unchanged', license, null, waiting);
+    await this.#results.finish(row, journal.history(row).outcome ?? 'unchanged', license, null, waiting);
   }
 
   /** The look does not show what was answered, or not everything. */
@@ -93,7 +89,7 @@ export class RowWork {
 
   async #resize(row: LicenseFields, listed: License, waiting: WaitingRow | undefined): Promise<void> {
     const { claims, licensing, journal, record } = this.#applying;
-    claims.shown(row);
+    claims.confirmed(row);
     await this.#inOrder(() => undefined);
     await this.#results.resizing(row, sizeOf(listed));
     const fields = { size_allowance: row.size_allowance };
@@ -113,11 +109,12 @@ export class RowWork {
 
   /** Nothing is sent before a look after the claim, and `settle` after the last POST, shows no license, and while an answer is open. */
   async #create(row: LicenseFields, decision: Decision | Undecided, waiting: WaitingRow | undefined): Promise<void> {
-    const { claims, answerOf, sendAgain } = this.#applying;
+    const { claims, journal, answerOf, sendAgain } = this.#applying;
     if (!waiting && (await this.#inOrder(() => claims.claim(row))) === 'held') return;
     const seen = await this.#lookUp(row, decision, waiting);
     if ('license' in seen || (seen.step === 'refused' && !seen.answer)) return this.#carryOut(row, seen, waiting);
-    const posted = waiting ? -Infinity : lastPost(row, this.listedAt, this.#applying);
+    const { posted: known = -Infinity } = historyOf(row, this.#applying);
+    const posted = waiting ? -Infinity : Math.max(known, journal.missingUntil);
     if (posted > -Infinity) return void this.waiting.set(row, { is: 'asked', row, posted });
     if (seen.step === 'refused') return this.#results.leaveOpen(row, seen.failure.message, waiting);
     // Another machine may have been answered between the look and the claim.
@@ -158,14 +155,14 @@ export class RowWork {
   async #post(row: LicenseFields, waiting: WaitingRow | undefined, near: ReadonlySet<string>): Promise<void> {
     const { journal, claims, licensing, now, elapsed } = this.#applying;
     // Once `--retries` are used up, each run sends one.
-    const posts = Math.min(postsBefore(row, waiting, this.#applying), retriesFor(row, this.#applying)) + 1;
-    await journal.before(row, 'create', now());
+    const before = waiting?.is === 'unanswered' ? waiting.posts : (historyOf(row, this.#applying).unanswered ?? 0);
+    const posts = Math.min(before, retriesFor(row, this.#applying)) + 1;
+    await journal.record(row, { event: 'sent', time: now() });
     const creation = await this.#limit(async () => {
       await this.run.ready();
       return this.run.stopped() ? undefined : this.#send(row, waiting, { posts, near });
     });
     if (!creation) return this.#leaveUnsent(row, waiting);
-    claims.posted(row, now(), creation.state === 'answered' ? 0 : posts);
     const posted = elapsed();
     if (creation.state === 'answered') {
       this.run.answered();
@@ -174,6 +171,7 @@ export class RowWork {
       this.waiting.set(row, { row, posted, is: 'answered', creation, looks: 'none yet' });
       return;
     }
+    await claims.ended(row, endOf(creation, now(), posts));
     this.waiting.set(row, { row, posted, is: 'unanswered', posts, near, failure: creation.failure });
     // A server that is gone must not leave every row unconfirmed.
     if (creation.heard === 'nothing') this.run.unanswered(() => licensing(row.app_code).ofUser(row));
@@ -192,7 +190,7 @@ export class RowWork {
     } catch (cause) {
       if (cause === claims.lost() || cause === signal.reason) await this.#leaveUnsent(row, waiting);
       else if (signal.aborted) {
-        claims.posted(row, now(), sent.posts);
+        await claims.ended(row, { event: 'ended', time: now(), unanswered: sent.posts });
         this.waiting.set(row, { ...sent, is: 'unanswered', row, posted: elapsed(), failure: undefined });
       }
       throw cause;
@@ -204,7 +202,7 @@ export class RowWork {
   /** A request that is not sent does not undo what is known of an earlier one. */
   async #leaveUnsent(row: LicenseFields, waiting: WaitingRow | undefined): Promise<void> {
     if (waiting && wasPosted(row, waiting, this.#applying.journal)) this.#putBack(waiting);
-    else await this.#results.record(row, 'not sent');
+    else await this.#results.record(row, 'unsent');
   }
 
   /** What is known of a row stays so where its turn ended early, unless more is known by now. */

@@ -2,14 +2,8 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { SharedClaims, TakenUsers } from '../../store/claims.ts';
-import {
-  claimedRows,
-  userKey,
-  type ClaimingRoster,
-  type LicenseUser,
-  type RosterClaims,
-  type UserPast,
-} from './claim-users.ts';
+import { noRequests, type RequestHistory } from '../../store/request-history.ts';
+import { claimedRows, userKey, type ClaimingRoster, type LicenseUser, type RosterClaims } from './claim-users.ts';
 
 /** The list that shows no license for the rows that are claimed. */
 interface ListMoment {
@@ -26,8 +20,7 @@ export interface SharingRoster extends ClaimingRoster, ListMoment {
 }
 
 /**
- * The rows that are claimed at once, of so many that are left: few at the end, so that machines end together. Each time the claims of the
- * machine are read and written whole.
+ * The rows that are claimed at once, of so many that are left: few at the end, so that machines end together.
  */
 const portionOf = (left: number): number => Math.min(Math.max(Math.ceil(left / 8), 100), 1000);
 /** The rows whose POSTs are recorded at once. */
@@ -48,7 +41,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
   /** Claimed, and not begun yet. */
   const ahead = new Set<string>();
   const outcomes = new Map<string, 'claimed' | 'held'>();
-  const past = new Map<string, UserPast>();
+  const histories = new Map<string, RequestHistory>();
   const held = new Map<string, LicenseFields>();
   const claimed = claimedRows(sharing);
   let claiming: Promise<void> = Promise.resolve();
@@ -81,11 +74,8 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     }
     claimed.add(row);
     ahead.add(key);
-    past.set(key, {
-      posted: lastPost(row, taken, list, sharing.elapsed()),
-      unanswered: taken.unanswered?.get(row.remote_user),
-      answer: taken.answers.get(row.remote_user),
-    });
+    const history = taken.histories.get(row.remote_user) ?? noRequests;
+    histories.set(key, { ...history, posted: lastPost(row, history, taken.now, list, sharing.elapsed()) });
   };
 
   const takePortion = async (first: LicenseFields): Promise<void> => {
@@ -95,7 +85,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 
   return {
     ...claimed,
-    past: (row) => past.get(userKey(row)) ?? {},
+    history: (row) => histories.get(userKey(row)) ?? noRequests,
     async posting(row) {
       ahead.delete(userKey(row));
       await claims
@@ -139,12 +129,13 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
  */
 function lastPost(
   row: LicenseUser,
-  { now, posted }: TakenUsers,
+  { posted }: RequestHistory,
+  now: Milliseconds,
   { before, listedAt }: ListMoment,
   elapsed: Milliseconds,
 ): Milliseconds | undefined {
   const listed = before.get(row.app_code) ?? now;
-  const time = now - listed > oldestList ? now : posted.get(row.remote_user);
+  const time = now - listed > oldestList ? now : posted;
   return time === undefined ? undefined : Math.max(elapsed - (now - time), listedAt + (time - listed));
 }
 

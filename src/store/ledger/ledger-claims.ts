@@ -2,15 +2,8 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
-import {
-  isOpenAnswer,
-  type BusyUsers,
-  type ClaimOptions,
-  type OpenAnswer,
-  type PastPosts,
-  type SharedClaims,
-  type TakenUsers,
-} from '../claims.ts';
+import type { BusyUsers, ClaimOptions, SharedClaims, TakenUsers } from '../claims.ts';
+import { isOpenAnswer, shiftAll, type OpenAnswer, type RequestHistory } from '../request-history.ts';
 import type { LedgerSession } from './ledger-session.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
@@ -43,15 +36,14 @@ export function sharedClaims(
   const posts = recordedPosts(session, clock, options, namesOf);
 
   const takeFree = async (wanted: readonly string[]): Promise<TakenUsers> => {
-    let all: TakenUsers = { now: NaN, posted: new Map(), answers: new Map(), held: [], holder: undefined };
+    let all: TakenUsers = { now: NaN, histories: new Map(), held: [], holder: undefined };
     for (const some of portionsOf([...new Set(wanted)])) {
       const names = namesOf(some);
       const users = new Map(names.map((name, index) => [name.toString('base64'), some[index] ?? '']));
       const taken = takenFrom(await session.call('take', [target, names], { signal }), users);
       all = {
         now: taken.now,
-        posted: new Map([...all.posted, ...taken.posted]),
-        answers: new Map([...all.answers, ...taken.answers]),
+        histories: new Map([...all.histories, ...taken.histories]),
         held: [...all.held, ...taken.held],
         holder: all.holder ?? taken.holder,
       };
@@ -59,14 +51,15 @@ export function sharedClaims(
     return all;
   };
 
+  /** Users for whom a POST was sent since they were claimed. */
+  const sent = new Set<string>();
   const release: SharedClaims['release'] = async (users) => {
-    if (users.length === 0) return;
     for (const { remote_user } of users) posts.forget(remote_user);
-    for (const some of portionsOf(users)) {
+    for (const some of users.length > 0 ? portionsOf(users) : []) {
       const names = namesOf(some.map(({ remote_user }) => remote_user));
-      const sent = names.filter((_name, index) => some[index]?.posted !== undefined);
-      const shown = names.filter((_name, index) => some[index]?.isShown);
-      await session.call('release', [names, sent, shown], { signal, grace: releaseGrace, limit: shortLimit });
+      const posted = names.filter((_name, index) => sent.delete(some[index]?.remote_user ?? ''));
+      const shown = names.filter((_name, index) => some[index]?.isConfirmed);
+      await session.call('release', [names, posted, shown], { signal, grace: releaseGrace, limit: shortLimit });
     }
   };
 
@@ -95,8 +88,11 @@ export function sharedClaims(
       const count = all.reduce((sum, one) => sum + one.count, 0);
       return { now: all[0]?.now ?? NaN, count, holder: all.find((one) => one.count > 0)?.holder };
     },
-    async answered(answers) {
-      await Promise.all([...answers].map(([user, answer]) => recordAnswer(user, answer)));
+    async ended(user, end) {
+      sent.add(user);
+      if (end.event !== 'answered') return;
+      const { status, time, key_end } = end;
+      await recordAnswer(user, { status, time, key_end });
     },
     posting: posts.posting,
     async take(users) {
@@ -104,7 +100,8 @@ export function sharedClaims(
       for (let round = 0, most = Infinity; ; round += 1) {
         const taken = await takeFree(users);
         const { held, holder = 'another run' } = taken;
-        if (held.length === 0) return onElapsed(clock, taken);
+        // Whatever the clock of this machine is set to, their age is that of the database.
+        if (held.length === 0) return shiftAll(taken.histories, clock.elapsed() - taken.now);
         const others = new Set(held);
         // A process that holds users waits for none: two that want each other's would block each other.
         await release(users.filter((user) => !others.has(user)).map((remote_user) => ({ remote_user })));
@@ -170,12 +167,6 @@ function portionsOf<T>(users: readonly T[]): readonly (readonly T[])[] {
   return Array.from({ length: count }, (_one, index) => users.slice(index * portion, (index + 1) * portion));
 }
 
-/** The moments as they are on the clock `elapsed`: whatever the clock of this machine is set to, their age is that of the database. */
-function onElapsed(clock: Pick<Clock, 'elapsed'>, { now, posted, answers }: TakenUsers): PastPosts {
-  const ahead = clock.elapsed() - now;
-  return { posted: new Map([...posted].map(([user, time]) => [user, time + ahead])), answers };
-}
-
 /** Calls that come while a statement is in progress, or is not due yet, are gathered into the next. */
 function gathered<T>(
   send: (users: ReadonlyMap<string, T>) => Promise<void>,
@@ -210,13 +201,11 @@ function takenFrom(answer: unknown, users: ReadonlyMap<string, string>): TakenUs
   const { now, past, held, holder } = isObject(answer) ? answer : {};
   if (typeof now !== 'number' || !Array.isArray(past) || !Array.isArray(held)) throw notClaims();
   const nameOf = (who: unknown): string => users.get(String(who)) ?? '';
-  const posted = new Map<string, Milliseconds>();
-  for (const [who, time] of rowsIn(past)) if (typeof time === 'number') posted.set(nameOf(who), time);
-  const answers = answersIn(
-    rowsIn(past).map(([who, , answer]) => [who, answer]),
-    users,
-  );
-  return { now, posted, answers, held: held.map(nameOf), holder: holderIn(holder) };
+  const histories = rowsIn(past).map(([who, posted, answer]): [string, RequestHistory] => {
+    if (answer !== null && !isOpenAnswer(answer)) throw notClaims();
+    return [nameOf(who), { posted: typeof posted === 'number' ? posted : undefined, answer: answer ?? undefined }];
+  });
+  return { now, histories: new Map(histories), held: held.map(nameOf), holder: holderIn(holder) };
 }
 
 /** Reads users with their open answers; null: there is none. @throws Failure unavailable where it is something else */

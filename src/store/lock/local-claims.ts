@@ -1,96 +1,145 @@
 import { join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Clock, System } from '../../core/system.ts';
-import {
-  rememberedFor,
-  type ClaimOptions,
-  type FreeUsers,
-  type LocalClaims,
-  type OpenAnswer,
-  type PastPosts,
-  type ReleasedUser,
-} from '../claims.ts';
+import { rememberedFor, type ClaimOptions, type FreeUsers, type LocalClaims } from '../claims.ts';
 import { inWords, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
-import {
-  editClaims,
-  hashOf,
-  readAnswers,
-  type Claim,
-  type ClaimEdit,
-  type ClaimsFile,
-  type Posted,
-} from './claims-file.ts';
-import { AnswerLog, inAll } from './answer-log.ts';
-import { refuseOpen } from './unwritable-claims.ts';
+import { noRequests, onElapsed, type OpenAnswer, type RequestHistory } from '../request-history.ts';
 import { lockFolder, lockFolders, withLock, type Surroundings } from './lock.ts';
+import { ownFile } from './own-requests.ts';
+import { hashOf, knownOf, mergeRecord, readRecord, type CarriedOver, type RequestRecord } from './request-record.ts';
 
 const longestWait: Milliseconds = 300_000;
 /** Keeps many processes that wait for one user from busy polling. */
 const longestPause: Milliseconds = 400;
 
-/** The claims on the users of one application, named by its server and code. */
+/** The claims on the users of one application, named by its server and code (docs/exactly-once.md, The record). */
 export async function openClaims(name: string, host: Surroundings, options: ClaimOptions): Promise<LocalClaims> {
   const { clock, system } = host;
   const folder = await lockFolder(system);
-  const path = join(folder, fileOf(name));
-  const refuse = (wanted: ReadonlyMap<string, string>): Promise<void> =>
-    refuseOpen(folder, fileOf(name), wanted, options, host);
+  const base = join(folder, hashOf(name));
   const me = await thisOwner(system);
   const remember = rememberedFor(options.settle);
-  const log = new AnswerLog(path, me, clock.elapsed);
-  const edit = <T>(work: (file: ClaimsFile) => Promise<ClaimEdit<T>>, signal?: AbortSignal): Promise<T> =>
-    withLock(`${path}.lock`, host, () => editClaims(path, log, host, work), { signal, wait: 60_000 });
+  const own = ownFile(base, me, remember, clock.elapsed);
+  const held = new Set<string>();
+  /** Those of them of whom something is known. */
+  const known = new Set<string>();
+
+  /** Claims the users that nobody else holds, or none unless all are free. */
+  const attempt = (names: readonly string[], wanted: 'all' | 'free'): Promise<ClaimAttempt> => {
+    const users = new Map(names.map((user) => [hashOf(user), user]));
+    const patience = { signal: options.signal, wait: 60_000 };
+    return withLock(`${base}.lock`, host, () => underLock(users, wanted), patience);
+  };
+
+  const underLock = async (users: ReadonlyMap<string, string>, wanted: 'all' | 'free'): Promise<ClaimAttempt> => {
+    const record = await readRecord(base, system, users);
+    const others = await othersIn(record, users, me, host);
+    const [by] = others.values();
+    if (by && wanted === 'all') return { histories: new Map(), held: [...users.values()], holder: undefined, by };
+    if (record.isMergeDue)
+      await mergeRecord(base, record, remember, host, async (owner) => !(await liveOwner(owner, me, system)));
+    const free = [...users].filter(([user]) => !others.has(user));
+    const carried = free.flatMap(([user]): CarriedOver[] => {
+      const found = record.users.get(user);
+      const holder = held.has(user) ? undefined : found?.holder;
+      const one = found && knownOf(user, { ...found, holder }, clock.now(), remember);
+      return one ? [one] : [];
+    });
+    const histories = new Map<string, RequestHistory>();
+    for (const [user, , history] of carried) {
+      known.add(user);
+      histories.set(users.get(user) ?? '', onElapsed(history, clock));
+    }
+    const hashes = free.map(([user]) => user);
+    if (hashes.length > 0) await own.hold(record.last + 1, hashes, carried);
+    for (const user of hashes) held.add(user);
+    const taken = [...users].flatMap(([user, text]) => (others.has(user) ? [text] : []));
+    return { histories, held: taken, holder: by && inWords(by, by.path) };
+  };
 
   return {
     async take(users) {
-      const wanted = new Map(users.map((user) => [hashOf(user), user]));
-      await refuse(wanted);
+      await refuseOpen(folder, hashOf(name), users, options, host);
       const end = clock.elapsed() + longestWait;
       for (let round = 0; ; round += 1) {
-        const outcome = await edit((file) => attempt(file, wanted, me, remember, host), options.signal);
-        if ('posted' in outcome) return outcome;
-        const { holder } = outcome;
+        const { histories, by } = await attempt(users, 'all');
+        if (!by) return histories;
         if (round === 0)
-          options.note(`waiting for ${inWords(holder, path)}, which is creating licenses of the same users`);
+          options.note(`waiting for ${inWords(by, by.path)}, which is creating licenses of the same users`);
         if (clock.elapsed() > end)
-          throw new Failure('unavailable', `${holder.name} is creating licenses of the same users`, {
-            hint: remedy(holder, path),
+          throw new Failure('unavailable', `${by.name} is creating licenses of the same users`, {
+            hint: remedy(by, by.path),
           });
         await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
       }
     },
 
     async takeFree(users) {
-      const wanted = new Map(users.map((user) => [hashOf(user), user]));
-      await refuse(wanted);
-      return edit((file) => attemptFree(file, wanted, me, remember, host, path), options.signal);
+      await refuseOpen(folder, hashOf(name), users, options, host);
+      return attempt(users, 'free');
     },
 
-    busy(users) {
+    async busy(users) {
       const wanted = new Map(users.map((user) => [hashOf(user), user]));
-      return edit(async (file) => {
-        const others = await othersIn(file, wanted, me, system);
-        for (const [user] of file.answers) others.delete(user);
-        const [first] = others.values();
-        return { file: undefined, result: { count: others.size, holder: first && inWords(first, path) } };
-      }, options.signal);
+      const record = await readRecord(base, system, wanted);
+      const others = await othersIn(record, wanted, me, host);
+      for (const user of others.keys()) if (record.users.get(user)?.history.answer) others.delete(user);
+      const [first] = others.values();
+      return { count: others.size, holder: first && inWords(first, first.path) };
     },
 
     posting: () => Promise.resolve(),
 
-    answered: (answers) => log.append([...answers].map(([user, answer]) => [hashOf(user), answer])),
+    ended(user, end) {
+      known.add(hashOf(user));
+      return own.append([{ ...end, users: [hashOf(user)] }]);
+    },
 
-    // Without the signal: a claim that is not given back after Ctrl-C makes other processes wait.
     async release(users) {
-      if (users.length === 0) return;
-      await edit((file) => Promise.resolve({ file: without(file, users, me, remember), result: undefined }));
+      const freed = users
+        .map((user) => ({ user: hashOf(user.remote_user), ...user }))
+        .filter(({ user }) => held.has(user));
+      if (freed.length === 0) return;
+      const confirmed = freed.flatMap(({ user, isConfirmed }) => (isConfirmed && known.has(user) ? [user] : []));
+      await own.append([
+        ...(confirmed.length > 0 ? [{ event: 'confirmed', time: clock.now(), users: confirmed } as const] : []),
+        { event: 'freed', users: freed.map(({ user }) => user) },
+      ]);
+      for (const { user } of freed) {
+        held.delete(user);
+        known.delete(user);
+      }
+      if (held.size === 0) await own.close();
     },
   };
 }
 
-function fileOf(name: string): string {
-  return `${hashOf(name)}.claims`;
+/** `by`: somebody else holds users of whom all were wanted. */
+type ClaimAttempt = FreeUsers & { readonly by?: SeenHolder };
+
+/** A process that may send POSTs for users, and the file that says so. */
+type SeenHolder = LiveOwner & { readonly path: string };
+
+/** Which of the users others hold. */
+async function othersIn(
+  { users }: RequestRecord,
+  wanted: ReadonlyMap<string, string>,
+  me: Owner,
+  { system }: Surroundings,
+): Promise<Map<string, SeenHolder>> {
+  const others = new Map<string, SeenHolder>();
+  const seen = new Map<string, SeenHolder | undefined>();
+  for (const user of wanted.keys()) {
+    const { holder, path = '' } = users.get(user) ?? {};
+    if (!holder || holder.token === me.token) continue;
+    if (!seen.has(path)) {
+      const live = await liveOwner(holder, me, system);
+      seen.set(path, live && { ...live, path });
+    }
+    const other = seen.get(path);
+    if (other) others.set(user, other);
+  }
+  return others;
 }
 
 /** The open answers of users of one application; claims nothing, and waits for nobody. @throws Failure config */
@@ -100,132 +149,40 @@ export async function openAnswersOf(
   { system }: Pick<Surroundings, 'system'>,
 ): Promise<Map<string, OpenAnswer>> {
   const wanted = new Map(users.map((user) => [hashOf(user), user]));
-  const found = [];
-  for (const folder of lockFolders(system)) found.push(await readAnswers(join(folder, fileOf(name)), system));
-  return openOf(inAll(found), wanted);
-}
-
-/** Users of dead processes are remembered as posted now, so that a third process knows of them if this one dies too. */
-async function attempt(
-  { claims, posted, answers }: ClaimsFile,
-  wanted: ReadonlyMap<string, string>,
-  me: Owner,
-  remember: Milliseconds,
-  { system, clock }: Surroundings,
-): Promise<ClaimEdit<{ readonly holder: LiveOwner } | PastPosts>> {
-  const now = clock.now();
-  const kept: Claim[] = [];
-  const abandoned: string[] = [];
-  for (const claim of claims) {
-    const rest = claim.users.filter((user) => !wanted.has(user));
-    if (rest.length < claim.users.length && claim.owner.token !== me.token) {
-      const holder = await liveOwner(claim.owner, me, system);
-      if (holder) return { file: undefined, result: { holder } };
-      for (const user of claim.users) if (wanted.has(user)) abandoned.push(user);
-    }
-    if (rest.length > 0) kept.push({ ...claim, users: rest });
-  }
-  const remembered = [...posted, ...abandoned.map((user): Posted => [user, now, now + remember])];
-  const mine = { owner: me, users: [...wanted.keys()] };
-  const open = new Map(answers);
-  return {
-    file: { claims: [...kept, mine], posted: remembered, answers: open },
-    result: {
-      posted: agesOn(remembered, wanted, clock),
-      unanswered: unansweredOf(posted, wanted),
-      answers: openOf(open, wanted),
-    },
-  };
-}
-
-/** When the wanted users were asked for, on the clock `elapsed`; a time in the future counts as now. */
-function agesOn(
-  posted: readonly Posted[],
-  wanted: ReadonlyMap<string, string>,
-  clock: Pick<Clock, 'now' | 'elapsed'>,
-): Map<string, Milliseconds> {
-  const asked = new Map<string, Milliseconds>();
-  for (const [hash, time] of posted) {
-    const user = wanted.get(hash);
-    const age = Math.max(0, clock.now() - time);
-    if (user !== undefined) asked.set(user, Math.max(asked.get(user) ?? -Infinity, clock.elapsed() - age));
-  }
-  return asked;
-}
-
-function unansweredOf(posted: readonly Posted[], wanted: ReadonlyMap<string, string>): Map<string, number> {
-  return new Map(
-    posted.flatMap(([hash, , , count = 0]) => {
-      const user = wanted.get(hash);
-      return user === undefined || count === 0 ? [] : [[user, count] as const];
-    }),
-  );
-}
-
-function openOf(answers: ClaimsFile['answers'], wanted: ReadonlyMap<string, string>): Map<string, OpenAnswer> {
   const open = new Map<string, OpenAnswer>();
-  for (const [hash, answer] of answers) {
-    const user = wanted.get(hash);
-    if (user !== undefined) open.set(user, answer);
+  for (const folder of lockFolders(system)) {
+    const record = await readRecord(join(folder, hashOf(name)), system, wanted);
+    for (const [hash, user] of wanted) {
+      const answer = record.users.get(hash)?.history.answer;
+      if (answer) open.set(user, answer);
+    }
   }
   return open;
 }
 
-/** Which of the users others hold. */
-async function othersIn(
-  { claims }: ClaimsFile,
-  wanted: ReadonlyMap<string, string>,
-  me: Owner,
-  system: System,
-): Promise<Map<string, LiveOwner>> {
-  const others = new Map<string, LiveOwner>();
-  for (const { owner, users } of claims) {
-    const asked = owner.token === me.token ? [] : users.filter((user) => wanted.has(user));
-    const live = asked.length > 0 && (await liveOwner(owner, me, system));
-    if (live) for (const user of asked) others.set(user, live);
-  }
-  return others;
-}
-
-/** Claims the users that no living process holds. */
-async function attemptFree(
-  file: ClaimsFile,
-  wanted: ReadonlyMap<string, string>,
-  me: Owner,
-  remember: Milliseconds,
-  host: Surroundings,
-  path: string,
-): Promise<ClaimEdit<FreeUsers>> {
-  const others = await othersIn(file, wanted, me, host.system);
-  const [first] = others.values();
-  const names = [...others.keys()].flatMap((user) => wanted.get(user) ?? []);
-  const holder = first && inWords(first, path);
-  const free = new Map([...wanted].filter(([user]) => !others.has(user)));
-  if (free.size === 0)
-    return { file: undefined, result: { posted: new Map(), answers: new Map(), held: names, holder } };
-  const taken = await attempt(file, free, me, remember, host);
-  if ('holder' in taken.result) return attemptFree(file, wanted, me, remember, host, path);
-  return { file: taken.file, result: { ...taken.result, held: names, holder } };
-}
-
-function without(
-  { claims, posted, answers }: ClaimsFile,
-  users: readonly ReleasedUser[],
-  me: Owner,
-  remember: Milliseconds,
-): ClaimsFile {
-  const released = new Map(users.map((user) => [hashOf(user.remote_user), user]));
-  const own = (claim: Claim): Claim =>
-    claim.owner.token === me.token ? { ...claim, users: claim.users.filter((user) => !released.has(user)) } : claim;
-  const fresh = [...released].flatMap(([user, { posted: time, unanswered = 0 }]): Posted[] => {
-    if (time === undefined) return [];
-    return [unanswered > 0 ? [user, time, time + remember, unanswered] : [user, time, time + remember]];
-  });
-  const open = new Map<string, OpenAnswer>();
-  for (const [user, answer] of answers) if (!released.get(user)?.isShown) open.set(user, answer);
-  return {
-    claims: claims.map(own).filter((claim) => claim.users.length > 0),
-    posted: [...posted.filter(([user]) => released.get(user)?.posted === undefined), ...fresh],
-    answers: open,
+/**
+ * Refuses users for whom the usual folder, where it cannot be written any more, has a holder, an answer that is open, or a request that
+ * may still be carried out: what happens now could not be recorded there.
+ * @throws Failure config
+ */
+async function refuseOpen(
+  folder: string,
+  file: string,
+  users: readonly string[],
+  { settle }: ClaimOptions,
+  { system, clock }: Surroundings,
+): Promise<void> {
+  const [usual] = lockFolders(system);
+  if (folder === usual) return;
+  const wanted = new Map(users.map((user) => [hashOf(user), user]));
+  const record = await readRecord(join(usual, file), system, wanted);
+  const isOpen = (hash: string): boolean => {
+    const { holder, history: { posted, unanswered = 0, answer } = noRequests } = record.users.get(hash) ?? {};
+    return Boolean(holder ?? answer) || unanswered > 0 || (posted ?? -Infinity) + settle > clock.now();
   };
+  const user = [...wanted].find(([hash]) => isOpen(hash))?.[1];
+  if (user === undefined) return;
+  throw new Failure('config', `${usual} cannot be written, and holds an open request for '${user}': nothing was sent`, {
+    hint: 'Make the folder writable again, then run the same command; other users can be given licenses meanwhile.',
+  });
 }

@@ -197,9 +197,10 @@ describe('with a database', needs('postgresql'), () => {
     const home = emptyHome();
     expect((await sandbox.run(ensure, { env: env(), home })).exitCode).toBe(0);
     const folder = join(home, '.local/state/chatelaine/locks');
-    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.claims'));
-    const { claims, posted } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, unknown[]>;
-    expect([claims, posted?.length]).toEqual([[], 1]);
+    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.requests'));
+    const [, ...lines] = readFileSync(join(folder, file), 'utf8').trimEnd().split('\n');
+    const events = lines.map((line) => (JSON.parse(line) as { event: string }).event);
+    expect(events).toEqual(['held', 'answered', 'confirmed', 'freed']);
   });
 
   test(

@@ -33,6 +33,26 @@ const ensure = (user: string, ...words: string[]) => [
   ...['license', 'ensure', '--remote-user', user, '--size-allowance', '4', '-o', 'json'],
   ...words,
 ];
+const locks = (home: string): string => join(home, '.local/state/chatelaine/locks');
+
+interface RecordedLine {
+  readonly event: string;
+  readonly users: readonly string[];
+  readonly known?: readonly [string, number, unknown][];
+  readonly unanswered?: number;
+}
+
+/** The lines of the record of requests, without the heads of its files. */
+function recordLines(home: string): RecordedLine[] {
+  const files = readdirSync(locks(home)).filter((name) => name.endsWith('.requests'));
+  return files.flatMap((name) => {
+    const [, ...lines] = readFileSync(join(locks(home), name), 'utf8')
+      .trimEnd()
+      .split('\n');
+    return lines.map((line) => JSON.parse(line) as RecordedLine);
+  });
+}
+
 const roster = (...names: string[]) => JSON.stringify(names.map((remote_user) => ({ remote_user, size_allowance: 4 })));
 
 /** Names that servers change so that neither their filter nor their answer shows it. */
@@ -151,15 +171,10 @@ test.each(['html', 'redirect', 'json-garbage', 'cut'])(
 
 test('an exact license in a later list closes the answer', async () => {
   const { run, time, home } = await service({});
-  const file = () => {
-    const folder = join(home, '.local/state/chatelaine/locks');
-    const [name = ''] = readdirSync(folder).filter((one) => one.endsWith('.claims'));
-    return JSON.parse(readFileSync(join(folder, name), 'utf8')) as { answers: unknown[] };
-  };
   const lagging = await service({}, 'GET /*=502#99+1');
   expect((await lagging.run(ensure('ada'))).exitCode).toBe(0);
   expect((await run(ensure('ada'))).exitCode).toBe(0);
-  expect(file().answers).toEqual([]);
+  expect(recordLines(home).map(({ event }) => event)).toEqual(['held', 'answered', 'confirmed', 'freed']);
   expect(time.slept).toEqual([]);
 });
 
@@ -185,17 +200,17 @@ test('POSTs without an answer count against --retries in later runs too: then ea
 test('a list that shows the license ends the count of POSTs without an answer', async () => {
   const { run, posts, home } = await service({}, 'POST /v1/license/=drop-before#4');
   const line = [...ensure('ada'), '--retries', '2'];
-  const counts = (): unknown => {
-    const [file = ''] = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.endsWith('.claims'),
-    );
-    const { posted } = JSON.parse(readFileSync(join(home, file), 'utf8')) as { posted: unknown[][] };
-    return posted.map(([, , , count]) => count);
-  };
+  const counts = (): unknown =>
+    recordLines(home)
+      .flatMap(({ unanswered }) => unanswered ?? [])
+      .sort();
 
-  expect([(await run(line)).exitCode, posts(), counts()]).toEqual([9, 3, [3]]);
-  expect([(await run(line)).exitCode, posts(), counts()]).toEqual([9, 4, [4]]);
-  expect([(await run(line)).exitCode, posts(), counts()]).toEqual([0, 5, [undefined]]);
+  expect([(await run(line)).exitCode, posts(), counts()]).toEqual([9, 3, [1, 2, 3]]);
+  expect([(await run(line)).exitCode, posts(), counts()]).toEqual([9, 4, [1, 2, 3, 4]]);
+  expect([(await run(line)).exitCode, posts(), counts()]).toEqual([0, 5, [1, 2, 3, 4]]);
+  expect((await run(line)).exitCode).toBe(0);
+  const known = recordLines(home).flatMap(({ known: all = [] }) => all.map(([, , history]) => history));
+  expect(known).toContainEqual({ posted: expect.any(Number) as number, outcome: 'created' });
 });
 
 test('--send-again of somebody else is exit 2, and nothing is sent', async () => {
@@ -208,22 +223,23 @@ test('--send-again of somebody else is exit 2, and nothing is sent', async () =>
 });
 
 describe('a dry run counts nobody whose answer is open as one to create, where that is known by', () => {
-  const locks = (home: string) => join(home, '.local/state/chatelaine/locks');
-
   test.each<[string, (home: string) => void]>([
-    ['the file of claims', (home) => rmSync(join(home, 'journal'))],
+    ['the record of requests', (home) => rmSync(join(home, 'journal'))],
     [
-      'a log of answers alone',
+      'a merged record',
       (home) => {
         rmSync(join(home, 'journal'));
-        const [file = ''] = readdirSync(locks(home)).filter((one) => one.endsWith('.claims'));
-        const { answers } = JSON.parse(readFileSync(join(locks(home), file), 'utf8')) as { answers: unknown[] };
-        writeFileSync(
-          join(locks(home), `${file}.0123456789abcdef.1.answers`),
-          answers.map((one) => `${JSON.stringify(one)}\n`).join(''),
-          { mode: 0o600 },
+        const known = recordLines(home).flatMap(({ event, users, ...answer }) =>
+          event === 'answered' ? users.map((user) => [user, 0, { answer }]) : [],
         );
+        const [file = ''] = readdirSync(locks(home)).filter((one) => one.endsWith('.requests'));
         rmSync(join(locks(home), file));
+        const lines = [
+          { requests: 1, lines: 1 },
+          { event: 'held', hold: 1, users: [], known },
+        ];
+        const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+        writeFileSync(join(locks(home), file.replace(/\.\w+\.requests/, '.requests')), text, { mode: 0o600 });
       },
     ],
     ['the journal alone', (home) => rmSync(locks(home), { recursive: true })],

@@ -6,11 +6,11 @@ import type { License } from '../../../src/api/licensing/license.ts';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { userKey, type RosterClaims } from '../../../src/jobs/license/claim-users.ts';
-import { licenseJournal, openAnswerOf } from '../../../src/jobs/license/past.ts';
+import { historyOf, licenseJournal } from '../../../src/jobs/license/roster-journal.ts';
 import { applyRoster } from '../../../src/jobs/license/roster-run.ts';
 import { planRoster, type RowResult } from '../../../src/jobs/license/plan-roster.ts';
 import type { Applying } from '../../../src/jobs/license/roster-results.ts';
-import type { OpenAnswer } from '../../../src/store/claims.ts';
+import type { OpenAnswer } from '../../../src/store/request-history.ts';
 import type { LicenseFields } from '../../../src/schema/license.ts';
 import { openJournal } from '../../../src/store/journal.ts';
 import { sleptClock } from '../../helpers/clock.ts';
@@ -46,7 +46,7 @@ function host({
   sendAgain = [],
   answer,
 }: Past = {}) {
-  const records: { remote_user: string; step?: string; status?: string; time: number }[] = [];
+  const records: { remote_user: string; event: string; time: number }[] = [];
   const licenses: License[] = [];
   const clock = sleptClock(1_000_000);
   const posts: string[] = [];
@@ -85,20 +85,25 @@ function host({
   const posted: Record<string, number> = {};
   const answers: Record<string, OpenAnswer> = {};
   const shown: string[] = [];
-  const past: RosterClaims['past'] = ({ remote_user }) => ({ posted: asked[remote_user], answer: open[remote_user] });
+  const history: RosterClaims['history'] = ({ remote_user }) => ({
+    posted: asked[remote_user],
+    answer: open[remote_user],
+  });
   const applying: Applying = {
     licensing: () => api,
     journal,
     claims: {
-      past,
-      answered: async (row, answer) => void (answers[row.remote_user] = answer),
-      shown: ({ remote_user }) => void shown.push(remote_user),
+      history,
+      async ended({ remote_user }, { event, ...end }) {
+        posted[remote_user] = end.time;
+        if (event === 'answered') answers[remote_user] = end as OpenAnswer;
+      },
+      confirmed: ({ remote_user }) => void shown.push(remote_user),
       claim: async () => 'claimed',
       othersDone: async () => [],
       listed: () => undefined,
       posting: async () => undefined,
       lost: () => undefined,
-      posted: (row, time) => void (posted[row.remote_user] = time),
       release: async () => undefined,
       releaseAll: async () => undefined,
     },
@@ -108,7 +113,7 @@ function host({
     settle: 5000,
     retries: 5,
     sendAgain: new Set(sendAgain),
-    answerOf: (row) => openAnswerOf(row, { journal, claims: { past } }),
+    answerOf: (row) => historyOf(row, { journal, claims: { history } }).answer,
     record: async () => undefined,
     ...clocks,
     sleep: clock.sleep,
@@ -166,7 +171,7 @@ describe('a full disk', () => {
       );
       expect(printed.every(({ status }) => status === 'created')).toBe(true);
       // A license is only asked for once that is recorded.
-      const asked = records.filter(({ step }) => step === 'create').map(({ remote_user }) => remote_user);
+      const asked = records.filter(({ event }) => event === 'sent').map(({ remote_user }) => remote_user);
       expect(asked).toEqual(expect.arrayContaining(licenses.map(({ fields }) => fields['remote_user'])));
     },
   );
@@ -179,7 +184,7 @@ test.each([1, 4])(
     const onDisk = () => writes.join('');
     const { applying } = host({
       answer({ remote_user }) {
-        expect(onDisk()).toContain(`{"remote_user":"${remote_user}","app_code":7,"size_allowance":4,"step":"create"`);
+        expect(onDisk()).toContain(`{"remote_user":"${remote_user}","app_code":7,"event":"sent"`);
         return undefined;
       },
     });
@@ -197,7 +202,7 @@ test.each([1, 4])(
       journal: licenseJournal(opened, surroundings.clock),
       concurrency,
     }))
-      expect(onDisk()).toContain(`{"remote_user":"${row.remote_user}","app_code":7,"status":"answered"`);
+      expect(onDisk()).toContain(`{"remote_user":"${row.remote_user}","app_code":7,"event":"answered"`);
     await opened.finish();
 
     expect(writes.length).toBeLessThan(rows.length / 2);
@@ -205,28 +210,28 @@ test.each([1, 4])(
 );
 
 describe('a list that does not show a row is waited for, and read again, after', () => {
-  const step = { remote_user: 'user-3', app_code: 7, step: 'create', time: 990_000 };
-  const ended = (status: string, time: number) => ({ ...step, step: undefined, status, time });
+  const step = { remote_user: 'user-3', app_code: 7, event: 'sent', time: 990_000 };
+  const ended = (event: string, time: number) => ({ ...step, event, status: 201, time });
 
   test.each<[string, Past, number[]]>([
     ['nothing', {}, []],
     ['a request whose end is not recorded', { earlier: [step] }, [5000]],
-    ['a request that ended without an answer 3 s ago', { earlier: [step, ended('unknown', 997_000)] }, [2000]],
-    ['one that ended long ago', { earlier: [step, ended('unknown', 1000)] }, []],
-    ['one that was refused', { earlier: [step, ended('failed', 999_999)] }, []],
-    ['one that was not sent', { earlier: [step, ended('not sent', 999_999)] }, []],
-    ['one whose time is in the future', { earlier: [step, ended('unknown', 9_000_000)] }, [5000]],
+    ['a request that ended without an answer 3 s ago', { earlier: [step, ended('ended', 997_000)] }, [2000]],
+    ['one that ended long ago', { earlier: [step, ended('ended', 1000)] }, []],
+    ['one that was refused', { earlier: [step, ended('refused', 999_999)] }, []],
+    ['one that was not sent', { earlier: [step, ended('unsent', 999_999)] }, []],
+    ['one whose time is in the future', { earlier: [step, ended('ended', 9_000_000)] }, [5000]],
     ['a POST of another command 1 s ago', { asked: { 'user-3': 999_000 } }, [4000]],
     ['a POST of another command long ago', { asked: { 'user-3': 1 } }, []],
     ['a POST of another machine that may run for 20 s more', { asked: { 'user-3': 1_020_000 } }, [25_000]],
     [
       'two records that contradict each other: the later counts',
-      { earlier: [step, ended('unknown', 1)], asked: { 'user-3': 999_000 } },
+      { earlier: [step, ended('ended', 1)], asked: { 'user-3': 999_000 } },
       [4000],
     ],
-    ['a license that this job was shown 1 s ago', { earlier: [step, ended('created', 999_000)] }, [4000]],
+    ['a license that this job was shown 1 s ago', { earlier: [step, ended('confirmed', 999_000)] }, [4000]],
     ['one that this job resized 1 s ago', { earlier: [ended('resized', 999_000)] }, [4000]],
-    ['one that this job was shown long ago', { earlier: [step, ended('created', 1000)] }, []],
+    ['one that this job was shown long ago', { earlier: [step, ended('confirmed', 1000)] }, []],
     ['a journal that was cut', { isDamaged: true }, [5000]],
   ])('%s', async (_what, past, waits) => {
     const { applying, slept, licenses } = host(past);
@@ -244,7 +249,7 @@ describe('a list that does not show a row is waited for, and read again, after',
     expect(printed.find(({ remote_user }) => remote_user === 'user-3')?.status).toBe('unknown');
     expect(failure?.kind).toBe('unknown');
 
-    const shown = host({ earlier: [step, ended('answered', 900_000), ended('created', 901_000)] });
+    const shown = host({ earlier: [step, ended('answered', 900_000), ended('confirmed', 901_000)] });
     expect((await outcome(shown.applying)).failure).toBeUndefined();
     expect(shown.posts).toContain('user-3');
   });
@@ -276,7 +281,7 @@ describe('a row whose POST is unconfirmed', () => {
     ['the repeats are used up', 3, 1],
     ['they are used up for long', 8, 1],
   ])('counts those of earlier runs: %s', async (_left, before, sent) => {
-    const asked = { ...rows[5], step: 'create', time: 1 };
+    const asked = { ...rows[5], event: 'sent', time: 1 };
     const { applying, posts } = host({
       earlier: Array<unknown>(before).fill(asked),
       answer: ({ remote_user }) => (remote_user === 'user-5' ? lost : undefined),
@@ -309,8 +314,8 @@ describe('a row whose POST is unconfirmed', () => {
     async (span) => {
       const { applying, slept, setClock } = host({
         earlier: [
-          { ...rows[30], step: 'create', time: 997_000 },
-          { remote_user: 'user-30', app_code: 7, status: 'unknown', time: 998_000 },
+          { ...rows[30], event: 'sent', time: 997_000 },
+          { remote_user: 'user-30', app_code: 7, event: 'ended', time: 998_000 },
         ],
         answer({ remote_user }) {
           if (remote_user === 'user-5') setClock(span);
@@ -343,7 +348,7 @@ describe('a row whose POST is unconfirmed', () => {
       expect(printed[5]).toMatchObject({ status: 'unknown', license: key === undefined ? null : { key } });
       expect([failure?.kind, slept, shown.length]).toEqual(['unknown', [5000], 39]);
       expect(answers['user-5']).toEqual({ status: 201, time: 1_000_000, key_end: 'X-9' });
-      expect(records.filter(({ status }) => status === 'answered')).toHaveLength(40);
+      expect(records.filter(({ event }) => event === 'answered')).toHaveLength(40);
     },
   );
 
@@ -360,7 +365,7 @@ describe('a row whose POST is unconfirmed', () => {
     const { rows: printed, failure } = await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
 
     expect(printed.map(({ status }) => status)).toEqual([...Array<string>(5).fill('created'), 'unknown']);
-    expect(records.at(-1)).toMatchObject({ remote_user: 'user-5', status: 'unknown', time: 1_000_000 });
+    expect(records.at(-1)).toMatchObject({ remote_user: 'user-5', event: 'ended', time: 1_000_000 });
     expect(posted['user-5']).toBe(1_000_000);
     expect(failure).toMatchObject({
       kind: 'cancelled',
@@ -405,12 +410,12 @@ describe('a row whose POST is unconfirmed', () => {
     const { rows: printed, failure } = await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
 
     expect(printed.map(({ status }) => status)).toEqual(Array<string>(5).fill('created'));
-    const last = new Map(records.map((record) => [record.remote_user, record.status]));
+    const last = new Map(records.map((record) => [record.remote_user, record.event]));
     expect([...last.values()]).toEqual([
       ...Array<string>(5).fill('answered'),
-      ...Array<string>(last.size - 5).fill('not sent'),
+      ...Array<string>(last.size - 5).fill('unsent'),
     ]);
-    expect(last.get('user-5')).toBe('not sent');
+    expect(last.get('user-5')).toBe('unsent');
     expect(posted).not.toHaveProperty('user-5');
     expect(failure).toMatchObject({
       kind: 'incomplete',
@@ -432,7 +437,7 @@ describe('a row whose POST is unconfirmed', () => {
 
     await outcome({ ...applying, signal: stop.signal, concurrency: 1 });
 
-    expect(records.at(-1)).toMatchObject({ remote_user: 'user-5', status: 'unknown', time: 1_060_000 });
+    expect(records.at(-1)).toMatchObject({ remote_user: 'user-5', event: 'ended', time: 1_060_000 });
   });
 });
 
@@ -443,7 +448,9 @@ test.each([
   [],
   {},
   { remote_user: 'a', app_code: 7, time: 1 },
-  { ...rows[0], status: 'done', time: 1 },
+  { ...rows[0], event: 'done', time: 1 },
+  { ...rows[0], event: 'sent' },
+  { ...rows[0], event: 'answered', time: 1 },
 ])('a record %j is a damaged journal: exit 3', (record) => {
   const open = () =>
     licenseJournal({ path: '/j', records: [record], isDamaged: false, append: async () => undefined }, realClock);
@@ -452,12 +459,12 @@ test.each([
 
 describe('a process that ends between two steps of a POST', () => {
   const [row] = rows;
-  const asked = { ...row, step: 'create', time: 999_000 };
+  const asked = { ...row, event: 'sent', time: 999_000 };
   const answered = {
     remote_user: 'user-0',
     app_code: 7,
-    status: 'answered',
-    answered: 201,
+    event: 'answered',
+    status: 201,
     key_end: 'AAA9',
     time: 999_000,
   };

@@ -27,8 +27,7 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
       calls.push(`take ${users.length}`);
       return {
         now: clock.now() + step + ahead,
-        posted,
-        answers: new Map(),
+        histories: new Map([...posted].map(([user, time]) => [user, { posted: time }])),
         held: users.filter((user) => others.has(user)),
         holder: 'process 1 on box',
       };
@@ -39,7 +38,7 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
       return { now: clock.now() + step + ahead, count, holder: 'process 1 on box' };
     },
     take: () => Promise.reject(new Error('not asked for')),
-    answered: async () => undefined,
+    ended: async () => undefined,
     posting: async (_user, following = () => []) => void soon.push(following()),
     release: async (users) => void calls.push(`release ${users.length}`),
     lost: () => undefined,
@@ -109,10 +108,10 @@ test('a machine that never ends with its users is waited for up to a limit', asy
 test('what the ledger remembers of a row counts; a list of half a day ago counts for nothing', async () => {
   const { claims, pass } = shared(new Set(), new Map([['user-0', 900_000 + ahead]]));
   await claims.claim(first);
-  expect([claims.past(first).posted, claims.past(second).posted]).toEqual([900_000, undefined]);
+  expect([claims.history(first).posted, claims.history(second).posted]).toEqual([900_000, undefined]);
   pass(43_200_001);
   await claims.claim(last);
-  expect(claims.past(last).posted).toBe(1_000_000 + 43_200_001);
+  expect(claims.history(last).posted).toBe(1_000_000 + 43_200_001);
 });
 
 test('a POST is recorded together with those of the next 49 rows that are claimed and not begun', async () => {
@@ -139,7 +138,7 @@ test.each([600_000, -600_000])(
     pass(3000);
     set(span);
     await claims.claim(first);
-    expect(claims.past(first).posted).toBeGreaterThanOrEqual(1_001_000);
+    expect(claims.history(first).posted).toBeGreaterThanOrEqual(1_001_000);
   },
 );
 
@@ -147,5 +146,5 @@ test("the age of a list is one of the ledger's clock, which goes on while the ma
   const { claims, set } = shared(new Set());
   set(43_200_001);
   await claims.claim(first);
-  expect(claims.past(first).posted).toBe(1_000_000 + 43_200_001);
+  expect(claims.history(first).posted).toBe(1_000_000 + 43_200_001);
 });

@@ -85,7 +85,7 @@ test('a user who was given back is recorded again', async () => {
 
 test('the first answer is recorded at once, those of the next 20 ms by one statement', async () => {
   const { claims, clock, statements, sent } = awaited();
-  const answered = (user: string) => claims.answered(new Map([[user, { status: 201, time: 1 }]]));
+  const answered = (user: string) => claims.ended(user, { event: 'answered', status: 201, time: 1 });
   const first = answered('ada');
   await sent(1);
   statements[0]?.end();
@@ -114,7 +114,7 @@ test('a user who is given back while a statement is awaited is not in the next o
   await Promise.all([ada, sent(2)]);
   const dee = posting('dee');
   await posting('ben');
-  const release = claims.release([{ remote_user: 'ben', posted: 1 }]);
+  const release = claims.release([{ remote_user: 'ben' }]);
   statements[1]?.end();
   await Promise.all([cy, sent(4)]);
   for (const { end } of statements) end();
@@ -147,8 +147,8 @@ test('a log of the statements shows neither names nor hashes of them that can be
   );
   await claims.take(['ada']);
   await claims.posting('ada');
-  await claims.answered(new Map([['ada', { status: 201, time: 1 }]]));
-  await claims.release([{ remote_user: 'ada', posted: 1 }]);
+  await claims.ended('ada', { event: 'answered', status: 201, time: 1 });
+  await claims.release([{ remote_user: 'ada' }]);
   const unsalted = hash('sha256', 'licenses 7\0ada', 'buffer');
   const salted = createHash('sha256').update(Buffer.from('c0ffee', 'hex')).update(unsalted).digest();
   expect(sent.filter((value) => salted.equals(Buffer.isBuffer(value) ? value : Buffer.alloc(0)))).toHaveLength(5);

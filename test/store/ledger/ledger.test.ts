@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
+import type { RequestHistories } from '../../../src/store/request-history.ts';
 import { openLedger, type Ledger } from '../../../src/store/ledger/ledger.ts';
 import { ledgerAddress } from '../../../src/store/ledger/ledger-address.ts';
 import { ledgerVersion } from '../../../src/store/ledger/ledger-steps.ts';
@@ -55,23 +56,28 @@ describe('a ledger', needs('postgresql'), () => {
   const back = (...users: string[]) => users.map((remote_user) => ({ remote_user }));
 
   /** How many seconds ago a moment is; later than now is negative. */
-  function ageOf(posted: ReadonlyMap<string, number>, user: string): number {
-    return (realClock.elapsed() - (posted.get(user) ?? NaN)) / 1000;
+  const asked = (histories: RequestHistories) =>
+    [...histories].flatMap(([user, { posted }]) => (posted === undefined ? [] : [user]));
+
+  const open = (histories: RequestHistories) =>
+    [...histories].flatMap(([user, { answer: known }]) => (known ? [[user, known]] : []));
+
+  function ageOf(histories: RequestHistories, user: string): number {
+    return (realClock.elapsed() - (histories.get(user)?.posted ?? NaN)) / 1000;
   }
 
   test('a user that a session holds cannot be claimed by another one until it is given back', async () => {
     const [one, other] = [await claimsOf(), await claimsOf()];
-    expect([...(await one.take(['ada', 'ben'])).posted]).toEqual([]);
+    expect(asked(await one.take(['ada', 'ben']))).toEqual([]);
     expect(await other.takeFree(['ben', 'cy'])).toEqual({
       now: expect.any(Number) as number,
-      posted: new Map(),
-      answers: new Map(),
+      histories: new Map(),
       held: ['ben'],
       holder: expect.stringMatching(/^process \d+ on /) as string,
     });
     await expect(other.take(['ben'])).rejects.toThrow(/^waiting for process \d+ on .*, which is creating licenses/);
     await one.release(back('ada', 'ben'));
-    expect([...(await (await claimsOf()).take(['ada', 'ben'])).posted]).toEqual([]);
+    expect(asked(await (await claimsOf()).take(['ada', 'ben']))).toEqual([]);
   });
 
   test('the applications of one run share its session: claims of the first outlive those of the second', async () => {
@@ -110,9 +116,10 @@ describe('a ledger', needs('postgresql'), () => {
     await early.take(['dora']);
     await early.posting('dora');
     // Since the POST ended the clock of this machine was set forward by an hour.
-    await early.release([{ remote_user: 'dora', posted: Date.now() - 70 * minutes }]);
+    await early.ended('dora', { event: 'ended', time: Date.now() - 70 * minutes, unanswered: 1 });
+    await early.release(back('dora'));
     const late = await claimsOf(ledgerOf(10 * minutes));
-    const age = ageOf((await late.take(['dora'])).posted, 'dora');
+    const age = ageOf(await late.take(['dora']), 'dora');
     expect(age).toBeGreaterThanOrEqual(-0.1);
     expect(age).toBeLessThan(3);
   });
@@ -121,7 +128,7 @@ describe('a ledger', needs('postgresql'), () => {
     const ledger = ledgerOf();
     await (await claimsOf(ledger)).take(['eve']);
     await ledger.close();
-    expect([...(await (await claimsOf()).take(['eve'])).posted]).toEqual([]);
+    expect(asked(await (await claimsOf()).take(['eve']))).toEqual([]);
   });
 
   test('a POST whose end is not recorded ends at its time limit, for whoever takes over and after that', async () => {
@@ -131,13 +138,13 @@ describe('a ledger', needs('postgresql'), () => {
     await claims.posting('finn');
     await ledger.close();
     const next = await claimsOf();
-    const { posted } = await next.take(['finn', 'gwen']);
-    expect([...posted.keys()]).toEqual(['finn']);
+    const posted = await next.take(['finn', 'gwen']);
+    expect(asked(posted)).toEqual(['finn']);
     expect(ageOf(posted, 'finn')).toBeLessThan(-20);
     expect(ageOf(posted, 'finn')).toBeGreaterThan(-26);
     // Given back without a POST of its own, as after Ctrl-C: the next one has to wait all the same.
     await next.release(back('finn', 'gwen'));
-    expect(ageOf((await (await claimsOf()).take(['finn'])).posted, 'finn')).toBeLessThan(-19);
+    expect(ageOf(await (await claimsOf()).take(['finn']), 'finn')).toBeLessThan(-19);
   });
 
   test('a refused POST leaves nothing to wait for', async () => {
@@ -145,7 +152,7 @@ describe('a ledger', needs('postgresql'), () => {
     await claims.take(['hal']);
     await claims.posting('hal');
     await claims.release(back('hal'));
-    expect([...(await (await claimsOf()).take(['hal'])).posted]).toEqual([]);
+    expect(asked(await (await claimsOf()).take(['hal']))).toEqual([]);
   });
 
   test('a POST is not allowed for a user that is not held, and then the claims are lost', async () => {
@@ -176,8 +183,8 @@ describe('a ledger', needs('postgresql'), () => {
       await cluster.restart(how);
       expect((await failureOf(() => claims.posting(max))).kind).toBe('unavailable');
       expect(claims.lost()?.kind).toBe('unavailable');
-      const { posted } = await (await claimsOf()).take([lea, max]);
-      expect([...posted.keys()]).toEqual([lea]);
+      const posted = await (await claimsOf()).take([lea, max]);
+      expect(asked(posted)).toEqual([lea]);
       expect(ageOf(posted, lea)).toBeLessThan(-20);
     },
   );
@@ -186,7 +193,8 @@ describe('a ledger', needs('postgresql'), () => {
     const claims = await claimsOf();
     await claims.take(['nia']);
     await claims.posting('nia');
-    await claims.release([{ remote_user: 'nia', posted: Date.now() }]);
+    await claims.ended('nia', { event: 'ended', time: Date.now(), unanswered: 1 });
+    await claims.release(back('nia'));
     const count = async (): Promise<unknown> => {
       await (await claimsOf()).release([]);
       return (
@@ -222,10 +230,10 @@ describe('a ledger', needs('postgresql'), () => {
     const one = await claimsOf(first);
     await one.take(['tess', 'uma']);
     await one.posting('tess');
-    await one.answered(new Map([['tess', answer]]));
+    await one.ended('tess', { event: 'answered', ...answer });
     await first.close();
     const next = await claimsOf();
-    expect((await next.take(['tess', 'uma'])).answers).toEqual(new Map([['tess', answer]]));
+    expect(open(await next.take(['tess', 'uma']))).toEqual([['tess', answer]]);
     const openFor = (name: string, ...users: string[]) => ledgerOf().openAnswers(name, users);
     expect(await openFor(target, 'tess', 'uma', 'nobody')).toEqual(new Map([['tess', answer]]));
     await next.release(back('tess', 'uma'));
@@ -233,10 +241,10 @@ describe('a ledger', needs('postgresql'), () => {
     expect(await openFor('https://licenses.test 8', 'tess')).toEqual(new Map());
     await cluster.query(`UPDATE chatelaine.claim SET forget = forget - interval '2 years'`);
     const later = await claimsOf();
-    expect((await later.take(['tess'])).answers).toEqual(new Map([['tess', answer]]));
-    await later.release([{ remote_user: 'tess', isShown: true }]);
+    expect(open(await later.take(['tess']))).toEqual([['tess', answer]]);
+    await later.release([{ remote_user: 'tess', isConfirmed: true }]);
     expect(await openFor(target, 'tess')).toEqual(new Map());
-    expect((await (await claimsOf()).take(['tess'])).answers).toEqual(new Map());
+    expect(open(await (await claimsOf()).take(['tess']))).toEqual([]);
   });
 
   test('users are busy while another session that lives may send for them, and no longer once an answer is recorded', async () => {
@@ -249,8 +257,9 @@ describe('a ledger', needs('postgresql'), () => {
       count: 3,
       holder: expect.stringMatching(/^process \d+ on here.test$/) as string,
     });
-    await one.answered(new Map([['busy-1', answer]]));
-    await one.release([{ remote_user: 'busy-2', posted: 1 }]);
+    await one.ended('busy-1', { event: 'answered', ...answer });
+    await one.ended('busy-2', { event: 'ended', time: 1, unanswered: 1 });
+    await one.release(back('busy-2'));
     expect([(await other.busy(users)).count, (await one.busy(users)).count]).toEqual([1, 0]);
     await ledger.close();
     expect((await other.busy(users)).count).toBe(0);
@@ -259,7 +268,7 @@ describe('a ledger', needs('postgresql'), () => {
   test('an answer for a user that is not held is an error: it could be asked for again', async () => {
     const claims = await claimsOf();
     await claims.take(['vera']);
-    await expect(claims.answered(new Map([['wim', answer]]))).rejects.toThrow('holds 0 of 1 users');
+    await expect(claims.ended('wim', { event: 'answered', ...answer })).rejects.toThrow('holds 0 of 1 users');
     expect(claims.lost()).toBeDefined();
   });
 
@@ -277,9 +286,10 @@ describe('a ledger', needs('postgresql'), () => {
         const mine = wanted.filter((user) => !held.includes(user));
         const [first] = mine;
         if (first !== undefined) await claims.posting(first, () => mine.slice(0, 100));
-        await claims.release(
-          mine.slice(round * 20).map((remote_user) => ({ remote_user, posted: round % 2 || undefined })),
-        );
+        const given = mine.slice(round * 20);
+        if (round % 2 === 1)
+          for (const user of given) await claims.ended(user, { event: 'ended', time: 1, unanswered: 1 });
+        await claims.release(back(...given));
         await ledger.close();
       }
     };
@@ -398,7 +408,8 @@ describe('a ledger', needs('postgresql'), () => {
     const claims = await claimsOf(ledgerOf(0, url));
     await claims.take(['rosa']);
     await claims.posting('rosa');
-    await claims.release([{ remote_user: 'rosa', posted: Date.now() }]);
+    await claims.ended('rosa', { event: 'ended', time: Date.now(), unanswered: 1 });
+    await claims.release(back('rosa'));
     await ledgerOf(0, url).examine();
     const readable = await cluster.query(
       `SELECT bool_or(has_table_privilege('runner', c.oid, 'SELECT')) AS any FROM pg_class c WHERE c.relnamespace = 'chatelaine'::regnamespace AND c.relkind = 'r'`,

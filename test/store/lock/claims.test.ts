@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { removing } from '../../../src/core/shell-word.ts';
 import type { LocalClaims } from '../../../src/store/claims.ts';
-import { openClaims } from '../../../src/store/lock/local-claims.ts';
+import type { RequestHistories } from '../../../src/store/request-history.ts';
+import { openAnswersOf, openClaims } from '../../../src/store/lock/local-claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { failureOf, place, type Place } from '../place.ts';
 import { sleptClock } from '../../helpers/clock.ts';
@@ -25,21 +26,31 @@ function at(time: number): Place & { pass: (span: number) => void } {
   return { ...place(), clock, pass: clock.pass };
 }
 
-function fileOf(host: Place): string {
-  const folder = join(home(host), '.local/state/chatelaine/locks');
-  const [name] = readdirSync(folder).filter((file) => file.endsWith('.claims'));
-  return join(folder, name ?? 'none');
+const locks = (host: Place): string => join(home(host), '.local/state/chatelaine/locks');
+
+/** The files of the record, the merged one first. */
+function filesOf(host: Place): string[] {
+  const names = readdirSync(locks(host)).filter((file) => file.endsWith('.requests'));
+  return names.sort((one, other) => one.length - other.length).map((name) => join(locks(host), name));
 }
 
+const fileOf = (host: Place): string => filesOf(host)[0] ?? 'none';
+
 const released = (...users: string[]) => users.map((remote_user) => ({ remote_user }));
+
+/** When users were asked for. */
+const posted = (histories: RequestHistories) =>
+  [...histories].flatMap(([user, { posted: time }]) => (time === undefined ? [] : [[user, time]]));
+
+const unanswered = (time: number) => ({ event: 'ended', time, unanswered: 1 }) as const;
 
 test('a user that a living process claimed cannot be claimed until it is given back', async () => {
   const host = place();
   const [one, other] = [await openAt(host), await openAt(host)];
-  expect([...(await one.take(['ada', 'ben', 'cy'])).posted]).toEqual([]);
-  expect([...(await other.take(['dora'])).posted]).toEqual([]);
+  expect(posted(await one.take(['ada', 'ben', 'cy']))).toEqual([]);
+  expect(posted(await other.take(['dora']))).toEqual([]);
   await one.release(released('ben'));
-  expect([...(await other.take(['ben'])).posted]).toEqual([]);
+  expect(posted(await other.take(['ben']))).toEqual([]);
   await expect(other.take(['dora', 'cy'])).rejects.toThrow(
     `waiting for process ${process.pid} on here.test, which is creating licenses of the same users`,
   );
@@ -54,11 +65,11 @@ test(
     endProcess(home(host));
     host.pass(60_000);
     const next = await openAt(host);
-    expect([...(await next.take(['cy'])).posted]).toEqual([]);
-    expect([...(await next.take(['ada', 'cy'])).posted]).toEqual([['ada', 1_060_000]]);
+    expect(posted(await next.take(['cy']))).toEqual([]);
+    expect(posted(await next.take(['ada', 'cy']))).toEqual([['ada', 1_060_000]]);
     await next.release(released('ada', 'cy'));
     host.pass(1000);
-    expect([...(await (await openAt(host)).take(['ada', 'ben'])).posted]).toEqual([
+    expect(posted(await (await openAt(host)).take(['ada', 'ben']))).toEqual([
       ['ada', 1_060_000],
       ['ben', 1_061_000],
     ]);
@@ -72,13 +83,14 @@ test('the time of the last POST is remembered for a day, or for --settle if that
   ] as const) {
     const host = at(1_000_000);
     const claims = await openAt(host, settle);
-    const again = async (): Promise<readonly (readonly [string, number])[]> => {
-      const found = [...(await claims.take(['ada', 'ben'])).posted];
+    const again = async () => {
+      const found = posted(await claims.take(['ada', 'ben']));
       await claims.release(released('ada', 'ben'));
       return found;
     };
     await claims.take(['ada', 'ben']);
-    await claims.release([{ remote_user: 'ada', posted: 1_000_000 }, { remote_user: 'ben' }]);
+    await claims.ended('ada', unanswered(1_000_000));
+    await claims.release(released('ada', 'ben'));
     host.pass(kept - 1);
     expect(await again()).toEqual([['ada', 1_000_000]]);
     host.pass(2);
@@ -91,16 +103,19 @@ test('a time in the future counts as now', async () => {
   const host = at(1_000_000);
   const claims = await openAt(host);
   await claims.take(['ada']);
-  await claims.release([{ remote_user: 'ada', posted: 9_000_000 }]);
-  expect([...(await claims.take(['ada'])).posted]).toEqual([['ada', 1_000_000]]);
+  await claims.ended('ada', unanswered(9_000_000));
+  await claims.release(released('ada'));
+  expect(posted(await claims.take(['ada']))).toEqual([['ada', 1_000_000]]);
 });
 
 test('times of the file are given on the clock that nobody sets', async () => {
   const host = at(1_000_000);
   const set = { ...host, clock: { ...host.clock, elapsed: () => 70_000 } };
-  await (await openAt(host)).release([{ remote_user: 'ada', posted: 998_000 }]);
-  const posted = (await (await openAt(set)).take(['ada'])).posted.get('ada');
-  expect(posted).toBe(68_000);
+  const claims = await openAt(host);
+  await claims.take(['ada']);
+  await claims.ended('ada', unanswered(998_000));
+  await claims.release(released('ada'));
+  expect(posted(await (await openAt(set)).take(['ada']))).toEqual([['ada', 68_000]]);
 });
 
 const answer = { status: 201, time: 1_000_000, key_end: 'AAA9' };
@@ -112,37 +127,89 @@ test(
     const host = at(1_000_000);
     const first = await openAt(host);
     await first.take(['ada', 'ben']);
-    await first.answered(new Map([['ada', answer]]));
+    await first.ended('ada', { event: 'answered', ...answer });
     await first.release(released('ben'));
     endProcess(home(host));
     host.pass(400 * day);
     const next = await openAt(host);
-    const { answers } = await next.take(['ada', 'ben']);
-    expect([...answers]).toEqual([['ada', answer]]);
+    const histories = await next.take(['ada', 'ben']);
+    expect([histories.get('ada')?.answer, histories.get('ben')?.answer]).toEqual([answer, undefined]);
     await next.release(released('ada'));
-    expect((await next.take(['ada'])).answers.get('ada')).toEqual(answer);
-    await next.answered(new Map([['ada', { ...answer, status: 202 }]]));
-    expect((await next.takeFree(['ada'])).answers.get('ada')).toEqual({ ...answer, status: 202 });
-    await next.release([{ remote_user: 'ada', isShown: true }]);
-    expect((await next.take(['ada'])).answers.size).toBe(0);
+    expect((await next.take(['ada'])).get('ada')?.answer).toEqual(answer);
+    await next.ended('ada', { event: 'answered', ...answer, status: 202 });
+    expect((await next.takeFree(['ada'])).histories.get('ada')?.answer).toEqual({ ...answer, status: 202 });
+    await next.release([{ remote_user: 'ada', isConfirmed: true }]);
+    expect((await next.take(['ada'])).get('ada')?.answer).toBeUndefined();
   },
 );
 
-test('a file without answers is read, one of a newer version is exit 3 and stays as it is', async () => {
+test('a file of a newer version, and what an earlier version left, are exit 3 and stay as they are', async () => {
   const host = at(1_000_000);
   const claims = await openAt(host);
-  await claims.release([{ remote_user: 'ada', posted: 1_000_000 }]);
+  await claims.take(['ada']);
   const file = fileOf(host);
-  const { posted } = JSON.parse(readFileSync(file, 'utf8')) as { posted: unknown };
-  writeFileSync(file, JSON.stringify({ claims: [], posted }));
-  expect([...(await claims.take(['ada'])).posted]).toEqual([['ada', 1_000_000]]);
-  const newer = JSON.stringify({ version: 2, claims: 'kept in another way' });
+  const newer = `${JSON.stringify({ requests: 2, kept: 'in another way' })}\n`;
   writeFileSync(file, newer);
   expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
     kind: 'config',
     message: `${file} is of version 2 of the format; this program reads 1`,
   });
   expect(readFileSync(file, 'utf8')).toBe(newer);
+  const old = file.replace(/\.\w+\.requests$/, '.claims');
+  writeFileSync(old, '{"version":1,"claims":[]}');
+  expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
+    kind: 'config',
+    message: `${old} is of an earlier version of chatelaine, which kept its requests otherwise`,
+    hint: expect.stringContaining(removing(old)) as string,
+  });
+});
+
+test(
+  'files of ended processes are merged once there are more than eight; what is known stays',
+  needs('proc'),
+  async () => {
+    const host = at(1_000_000);
+    const users = Array.from({ length: 9 }, (_one, index) => `user-${index}`);
+    const living = await openAt(host);
+    await living.take(['zoe', 'user-0']);
+    await living.ended('user-0', { event: 'answered', ...answer });
+    await living.release(released('user-0'));
+    const mine = filesOf(host);
+    for (const user of users) {
+      const claims = await openAt(host);
+      await claims.take([user]);
+      await claims.ended(user, unanswered(1_000_000));
+      await claims.release([{ remote_user: user, isConfirmed: true }]);
+    }
+    expect(filesOf(host)).toHaveLength(10);
+    const [, ...others] = filesOf(host).filter((file) => !mine.includes(file));
+    for (const file of others)
+      writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid":${process.pid},`, '"pid":999999999,'));
+    const next = await openAt(host);
+    expect(posted(await next.take(['cy', ...users])).map(([user]) => user)).toEqual(users);
+    await next.release(released('cy', ...users));
+    expect(filesOf(host)).toHaveLength(1 + 1 + 1 + 1);
+    const last = await openAt(host);
+    const histories = await last.take(['cy', ...users]);
+    expect(posted(histories)).toEqual(users.map((user) => [user, 1_000_000]));
+    // The merged file knows of a later hold than the file of the living process does.
+    expect(histories.get('user-0')?.answer).toBeUndefined();
+    await expect(last.take(['zoe'])).rejects.toThrow('waiting for process');
+  },
+);
+
+test('a process that sends nothing leaves no file', async () => {
+  const host = place();
+  const claims = await openAt(host);
+  await claims.take(['ada', 'ben']);
+  await claims.release(released('ada'));
+  expect(filesOf(host)).toHaveLength(1);
+  await claims.release(released('ben'));
+  expect(filesOf(host)).toEqual([]);
+  await claims.take(['ada']);
+  await claims.ended('ada', unanswered(1));
+  await claims.release(released('ada'));
+  expect(filesOf(host)).toHaveLength(1);
 });
 
 test('the file does not reveal the users', async () => {
@@ -150,7 +217,8 @@ test('the file does not reveal the users', async () => {
   const names = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
   const claims = await openAt(host);
   await claims.take(names);
-  await claims.release([{ remote_user: 'user-1', posted: 1 }]);
+  await claims.ended('user-1', unanswered(1));
+  await claims.release(released('user-1'));
   expect(readFileSync(fileOf(host), 'utf8')).not.toContain('user-');
 });
 
@@ -182,24 +250,90 @@ test('a claim of another container is waited for, and the way out is said at onc
   });
 });
 
-test.each([
-  ['cut', (file: string) => truncateSync(file, readFileSync(file).length - 8)],
-  ['emptied', (file: string) => truncateSync(file, 0)],
-  ['followed by something', (file: string) => writeFileSync(file, Buffer.alloc(8), { flag: 'a' })],
-  ['of another kind', (file: string) => writeFileSync(file, 'hello\n')],
-  ['null', (file: string) => writeFileSync(file, 'null\n')],
-  ['a claim of null', (file: string) => writeFileSync(file, '{"claims":[null],"posted":[]}\n')],
-  ['an answer that is none', (file: string) => writeFileSync(file, '{"version":1,"claims":[],"answers":[["a",{}]]}\n')],
-  ['a time that is none', (file: string) => writeFileSync(file, '{"claims":[],"posted":[["a",null,1]]}\n')],
-])('a file that is %s is exit 3 with the way out', async (_what, damage) => {
+const damages: [string, (file: string) => void][] = [
+  ['cut', (file) => truncateSync(file, readFileSync(file).length - 8)],
+  ['emptied', (file) => truncateSync(file, 0)],
+  ['of another kind', (file) => writeFileSync(file, 'hello\n')],
+  ['null', (file) => writeFileSync(file, 'null\n')],
+  ['a line of null', (file) => writeFileSync(file, 'null\n{}\n', { flag: 'a' })],
+  ['an answer that is none', (file) => writeFileSync(file, '{"event":"answered","users":["a"]}\n', { flag: 'a' })],
+  [
+    'a time that is none',
+    (file) => writeFileSync(file, '{"event":"ended","users":["a"],"time":null}\n', { flag: 'a' }),
+  ],
+  [
+    'a hold without users',
+    (file) => writeFileSync(file, '{"event":"held","hold":9,"users":["a"],"known":[["a",null,{}]]}\n', { flag: 'a' }),
+  ],
+];
+
+test.each(damages)('a file that is %s is exit 3 with the way out', async (_what, damage) => {
   const host = place();
   await (await openAt(host)).take(['ada', 'ben']);
   const file = fileOf(host);
   damage(file);
-  const next = await openAt(host);
-  expect(await failureOf(() => next.take(['cy']))).toEqual({
+  expect(await failureOf(async () => (await openAt(host)).take(['cy']))).toMatchObject({
     kind: 'config',
-    message: `the file of claims ${file} is damaged`,
-    hint: `Make sure that no chatelaine runs, and remove it: ${removing(file)}`,
+    message: expect.stringContaining(`the record of requests ${file} is damaged: `) as string,
+    hint: `Make sure that no chatelaine runs, check the licenses with license audit, and remove it: ${removing(file)}`,
   });
 });
+
+test(
+  'a merged file is written whole: one that is cut, or followed by something, is exit 3',
+  needs('proc'),
+  async () => {
+    const host = at(1_000_000);
+    for (const user of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) {
+      const claims = await openAt(host);
+      await claims.take([user]);
+      await claims.ended(user, unanswered(1_000_000));
+      await claims.release(released(user));
+    }
+    endProcess(home(host));
+    await (await openAt(host)).take(['a']);
+    const [merged = ''] = filesOf(host);
+    const whole = readFileSync(merged);
+    for (const bytes of [
+      whole.subarray(0, -8),
+      whole.subarray(0, whole.indexOf(10) + 1),
+      Buffer.concat([whole, Buffer.from('{"event"')]),
+      Buffer.alloc(0),
+    ]) {
+      writeFileSync(merged, bytes);
+      expect(await failureOf(() => openAnswersOf('https://here.test 7', ['a'], host))).toMatchObject({
+        kind: 'config',
+      });
+    }
+    writeFileSync(merged, whole);
+    expect((await openAnswersOf('https://here.test 7', ['a'], host)).size).toBe(0);
+  },
+);
+
+test(
+  'what a crash cut off the end of the file of a process is left out: its users count as asked for now',
+  needs('proc'),
+  async () => {
+    const host = at(1_000_000);
+    const claims = await openAt(host);
+    await claims.take(['ada']);
+    await claims.ended('ada', { event: 'answered', ...answer });
+    await claims.release(released('ada'));
+    const file = fileOf(host);
+    const bytes = readFileSync(file);
+    for (const [kept, history] of [
+      [bytes.length - 8, { posted: 1_002_000, answer }],
+      [bytes.length - 60, { posted: 1_002_000 }],
+    ] as const) {
+      writeFileSync(file, Buffer.concat([bytes.subarray(0, kept), Buffer.alloc(8)]));
+      endProcess(home(host));
+      host.pass(1000);
+      const next = await openAt(host);
+      if (kept === bytes.length - 8) {
+        host.pass(1000);
+        expect((await next.take(['ada'])).get('ada')).toMatchObject(history);
+        unlinkSync(filesOf(host).find((one) => one !== file) ?? '');
+      } else expect((await next.take(['ada'])).get('ada')).toEqual({ posted: 1_003_000 });
+    }
+  },
+);

@@ -1,0 +1,246 @@
+import { hash } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
+import { readdir } from '../../core/outside.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import { removing } from '../../core/shell-word.ts';
+import type { System } from '../../core/system.ts';
+import { isMissing, refuseNewer, remove, storageFailure, writePrivate } from '../disk/files.ts';
+import { isOwner, type Owner } from '../disk/owner.ts';
+import { readPrivateBytes } from '../disk/private-file.ts';
+import {
+  afterEvent,
+  isOpenAnswer,
+  isRequestEvent,
+  noRequests,
+  type RequestEvent,
+  type RequestHistory,
+} from '../request-history.ts';
+import { eachRecord, recordLine, type Damaged } from '../disk/records.ts';
+import type { Surroundings } from './lock.ts';
+
+/**
+ * The record of the requests of one application: `BASE.TOKEN.requests` for each process, which appends to its own alone, and
+ * `BASE.requests`, in which those of ended processes are merged. Holds are numbered, and what is known of a user is in the file that has the
+ * last hold of that user: a hold carries over what was known before it. Users are hashes: the files reveal no names.
+ */
+export type RecordLine =
+  | {
+      readonly event: 'held';
+      readonly hold: number;
+      readonly users: readonly string[];
+      readonly known: readonly CarriedOver[];
+    }
+  | ({ readonly users: readonly string[] } & (RequestEvent | { readonly event: 'freed' }));
+
+/** What was known of a user when it was held, and when that may be forgotten. An open answer never is. */
+export type CarriedOver = readonly [user: string, until: Milliseconds, history: RequestHistory];
+
+/** The first line of a file. */
+export interface RecordHead {
+  /** The version of the format. */
+  readonly requests: number;
+  /** The process that appends; absent in the merged file. */
+  readonly owner?: Owner;
+  /** For how long it wants its POSTs to be remembered. */
+  readonly remember?: Milliseconds;
+  /** How many lines follow in the merged file, which is written whole. */
+  readonly lines?: number;
+}
+
+export const version = 1;
+export const suffix = '.requests';
+
+interface UserRecord {
+  readonly hold: number;
+  readonly path: string;
+  /** Who holds the user; undefined: nobody. */
+  holder: Owner | undefined;
+  history: RequestHistory;
+  until: Milliseconds;
+}
+
+export interface RequestRecord {
+  readonly users: ReadonlyMap<string, UserRecord>;
+  /** The number of the last hold. */
+  readonly last: number;
+  /** The owners of the files of processes. */
+  readonly owners: ReadonlyMap<string, Owner>;
+  /** Whether files should be merged: then all users are here, and not only those that were asked for. */
+  readonly isMergeDue: boolean;
+}
+
+/** Files of processes, and their bytes, beyond which they are merged. */
+const maxFiles = 8;
+const maxBytes = 262_144;
+
+/**
+ * What is recorded of those users. A reader needs no lock: a file of a process is removed only after the merged one has its lines.
+ * @throws Failure config where a file is damaged, or of another version
+ */
+export async function readRecord(
+  base: string,
+  system: System,
+  wanted: ReadonlyMap<string, unknown>,
+): Promise<RequestRecord> {
+  const contents: [path: string, bytes: Buffer][] = [];
+  for (const path of await filesOf(base)) {
+    const bytes = await readPrivateBytes(path, system);
+    if (bytes) contents.push([path, bytes]);
+  }
+  const own = contents.filter(([path]) => path !== base + suffix);
+  const isMergeDue = own.length > maxFiles || own.reduce((sum, [, bytes]) => sum + bytes.length, 0) > maxBytes;
+  const record = { users: new Map<string, UserRecord>(), last: 0, owners: new Map<string, Owner>(), isMergeDue };
+  for (let file = contents.shift(); file; file = contents.shift())
+    readInto(record, file, isMergeDue ? undefined : wanted);
+  return record;
+}
+
+/** The merged file last: whatever is merged meanwhile is in it. */
+async function filesOf(base: string): Promise<string[]> {
+  const names = await readdir(dirname(base)).catch((cause: unknown) => {
+    if (isMissing(cause)) return [];
+    throw storageFailure(`cannot read ${dirname(base)}`, cause);
+  });
+  const own = names.filter((name) => name.startsWith(`${basename(base)}.`));
+  const old = own.find((name) => name.endsWith('.claims') || name.endsWith('.answers'));
+  if (old !== undefined) throw ofOldVersion(join(dirname(base), old));
+  return own
+    .filter((name) => name.endsWith(suffix))
+    .sort((one, other) => other.length - one.length)
+    .map((name) => join(dirname(base), name));
+}
+
+function ofOldVersion(path: string): Failure {
+  return new Failure('config', `${path} is of an earlier version of chatelaine, which kept its requests otherwise`, {
+    hint:
+      'Make sure that no earlier chatelaine runs, check the licenses with license audit, and once --settle is over since its last run ' +
+      `remove what it left: ${removing(path)}`,
+  });
+}
+
+function readInto(
+  record: RequestRecord & {
+    last: number;
+    readonly users: Map<string, UserRecord>;
+    readonly owners: Map<string, Owner>;
+  },
+  [path, bytes]: readonly [path: string, bytes: Buffer],
+  wanted: ReadonlyMap<string, unknown> | undefined,
+): void {
+  const damaged: Damaged = (problem) =>
+    new Failure('config', `the record of requests ${path} is damaged: ${problem}`, {
+      hint: `Make sure that no chatelaine runs, check the licenses with license audit, and remove it: ${removing(path)}`,
+    });
+  const reading = eachRecord(bytes, damaged);
+  const head = reading.next().value;
+  if (isObject(head)) refuseNewer(path, head['requests'], version);
+  if (!isRecordHead(head)) throw damaged('it does not begin as one');
+  const { owner, remember = 0 } = head;
+  const { users } = record;
+  const isWanted = (user: string): boolean => wanted === undefined || wanted.has(user);
+  const hold = ({ hold, users: held, known }: Extract<RecordLine, { event: 'held' }>): void => {
+    record.last = Math.max(record.last, hold);
+    const put = (user: string, holder: Owner | undefined, history: RequestHistory, until: Milliseconds): void => {
+      if (isWanted(user) && (users.get(user)?.hold ?? -1) < hold)
+        users.set(user, { hold, path, holder, history, until });
+    };
+    for (const [user, until, history] of known) put(user, owner, history, until);
+    for (const user of held) put(user, owner, noRequests, 0);
+  };
+  const change = (line: Exclude<RecordLine, { event: 'held' }>): void => {
+    for (const user of line.users) {
+      const found = users.get(user);
+      if (found?.path !== path) continue;
+      if (line.event === 'freed') found.holder = undefined;
+      else {
+        found.history = afterEvent(found.history, line);
+        found.until = Math.max(found.until, line.time + remember);
+      }
+    }
+  };
+  let lines = 0;
+  let next = reading.next();
+  for (; !next.done; next = reading.next()) {
+    const line = next.value;
+    if (!isRecordLine(line)) throw damaged(`line ${lines + 2} is not one of such a file`);
+    if (line.event === 'held') hold(line);
+    else change(line);
+    lines += 1;
+  }
+  if (owner) record.owners.set(path, owner);
+  // Both the head and the first hold are there from the beginning, or neither.
+  if (owner ? lines === 0 : lines !== head.lines || next.value < bytes.length) throw damaged('it is cut');
+}
+
+/** What a hold carries over; undefined: nothing is known any more. A user that nobody gave back counts as asked for now. */
+export function knownOf(
+  user: string,
+  { holder, history, until }: UserRecord,
+  now: Milliseconds,
+  remember: Milliseconds,
+): CarriedOver | undefined {
+  if (holder) return [user, now + remember, { ...history, posted: now }];
+  if (until > now && history !== noRequests) return [user, until, history];
+  return history.answer && [user, until, { answer: history.answer }];
+}
+
+const portion = 1000;
+
+/** Puts what ended processes left into one file; its caller holds the lock. */
+export async function mergeRecord(
+  base: string,
+  { users, last, owners }: RequestRecord,
+  remember: Milliseconds,
+  { clock }: Surroundings,
+  isEnded: (owner: Owner) => Promise<boolean>,
+): Promise<void> {
+  const ended: string[] = [];
+  for (const [path, owner] of owners) if (await isEnded(owner)) ended.push(path);
+  if (ended.length === 0) return;
+  const merged = new Set([base + suffix, ...ended]);
+  // Of a user whom the file of a living process has too, it must be known that this is forgotten.
+  const isAlone = ended.length === owners.size;
+  const known = [...users].flatMap(([user, one]): CarriedOver[] => {
+    if (!merged.has(one.path)) return [];
+    const kept = knownOf(user, one, clock.now(), remember);
+    return kept ? [kept] : isAlone ? [] : [[user, 0, noRequests]];
+  });
+  const lines: RecordLine[] = [];
+  for (let at = 0; at < known.length; at += portion)
+    lines.push({ event: 'held', hold: last, users: [], known: known.slice(at, at + portion) });
+  const head: RecordHead = { requests: version, lines: lines.length };
+  await writePrivate(base + suffix, recordLine(head), ...lines.map(recordLine));
+  for (const path of ended) await remove(path);
+}
+
+function isRecordHead(value: unknown): value is RecordHead {
+  if (!isObject(value)) return false;
+  const { requests, owner, remember, lines } = value;
+  if (requests !== version) return false;
+  return owner === undefined ? typeof lines === 'number' : isOwner(owner) && typeof remember === 'number';
+}
+
+function isRecordLine(value: unknown): value is RecordLine {
+  if (!isObject(value)) return false;
+  const { event, hold, users, known } = value;
+  if (!Array.isArray(users) || !users.every((user) => typeof user === 'string')) return false;
+  if (event === 'held') return typeof hold === 'number' && Array.isArray(known) && known.every(isCarriedOver);
+  return event === 'freed' || isRequestEvent(value);
+}
+
+function isCarriedOver(value: unknown): value is CarriedOver {
+  const parts: readonly unknown[] = Array.isArray(value) ? value : [];
+  const [user, until, history] = parts;
+  if (!isObject(history)) return false;
+  const { posted, answer } = history;
+  const isHistory =
+    (posted === undefined || typeof posted === 'number') && (answer === undefined || isOpenAnswer(answer));
+  return typeof user === 'string' && typeof until === 'number' && isHistory;
+}
+
+/** The name of a user in the files. Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */
+export function hashOf(text: string): string {
+  return hash('sha256', text, 'buffer').toString('hex', 0, 10);
+}

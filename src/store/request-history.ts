@@ -1,0 +1,138 @@
+import type { Milliseconds } from '../core/duration.ts';
+import { isObject } from '../core/json.ts';
+import type { Clock } from '../core/system.ts';
+
+/**
+ * What happened to the requests for one user. An event is a line of the record of this computer, or of the journal of a job; both are read
+ * by `afterEvent` (docs/exactly-once.md, The record).
+ */
+export type RequestEvent =
+  | PostEnd
+  /** `sent`: a POST is about to be sent; `unsent`: it was not; `refused`: it created nothing; `confirmed`: a list shows the license. */
+  | { readonly event: 'sent' | 'unsent' | 'ended' | 'refused' | 'confirmed' | 'resized'; readonly time: Milliseconds }
+  | { readonly event: 'resizing'; readonly time: Milliseconds; readonly size_before?: number | undefined };
+
+/** How a POST ended that may have created a license. */
+export type PostEnd =
+  | ({ readonly event: 'answered' } & OpenAnswer)
+  /** Without an answer. `unanswered`: so many in a row; a journal counts them by `sent`. */
+  | { readonly event: 'ended'; readonly time: Milliseconds; readonly unanswered: number };
+
+/**
+ * A POST that the server answered with a success, while no list has shown the license under the name that was sent: it is never sent
+ * again unless somebody says so (docs/exactly-once.md, Answered is not confirmed). Kept without a limit of time.
+ */
+export interface OpenAnswer {
+  /** The HTTP status of the answer. */
+  readonly status: number;
+  /** When it came, by the clock of the machine that sent the POST. */
+  readonly time: Milliseconds;
+  /** The last four characters of the answered key; undefined where the answer had none. */
+  readonly key_end?: string | undefined;
+}
+
+/** What is known of earlier requests for one user. */
+export interface RequestHistory {
+  /** When the last POST ended; Infinity: its end is not recorded, as after a kill. Undefined: none is known. */
+  readonly posted?: Milliseconds | undefined;
+  /** How many POSTs in a row had no answer. */
+  readonly unanswered?: number | undefined;
+  /** What was answered, and shown by no list. */
+  readonly answer?: OpenAnswer | undefined;
+  /** What a list has shown since; `posted` is then no later than that. */
+  readonly outcome?: 'created' | 'resized' | undefined;
+  /** The size before the first resize. */
+  readonly size_before?: number | undefined;
+}
+
+/** The histories of users; one of whom nothing is known is absent. */
+export type RequestHistories = ReadonlyMap<string, RequestHistory>;
+
+export const noRequests: RequestHistory = {};
+
+/** Whether a POST may have created a license that no list has shown. */
+export function isUnconfirmed({ posted, answer, outcome }: RequestHistory): boolean {
+  return outcome === undefined && (posted !== undefined || answer !== undefined);
+}
+
+/** A license that was asked for stays so until an outcome is recorded. A resize that was interrupted is simply done again. */
+export function afterEvent(known: RequestHistory, event: RequestEvent): RequestHistory {
+  const { time } = event;
+  const { answer, size_before } = known;
+  const isOpen = isUnconfirmed(known);
+  const unanswered = isOpen ? (known.unanswered ?? 0) : 0;
+  switch (event.event) {
+    case 'sent':
+      // A POST that is sent although an earlier one was answered may end without an answer: the earlier answer stays.
+      return { posted: Infinity, unanswered: unanswered + 1, answer, size_before };
+    case 'unsent':
+      if (!isOpen || answer) return known;
+      return unanswered > 1 ? { posted: time, unanswered: unanswered - 1, size_before } : { size_before };
+    case 'refused':
+      return isOpen && !answer ? { size_before } : known;
+    case 'ended':
+      if (!('unanswered' in event)) return isOpen ? { ...known, posted: time } : known;
+      return { posted: time, unanswered: event.unanswered, answer, size_before };
+    case 'answered':
+      return { posted: time, answer: { status: event.status, time, key_end: event.key_end }, size_before };
+    case 'confirmed':
+      if (known.posted === undefined && !answer) return known;
+      return { posted: Math.min(known.posted ?? time, time), outcome: 'created', size_before };
+    case 'resized':
+      return { posted: time, outcome: isOpen || known.outcome === 'created' ? 'created' : 'resized', size_before };
+    case 'resizing':
+      return { ...known, size_before: size_before ?? event.size_before };
+  }
+}
+
+/** No record overrules another: of two POSTs the later one counts, and so does the later answer. */
+export function joinHistories(one: RequestHistory, other: RequestHistory = noRequests): RequestHistory {
+  return {
+    ...one,
+    posted: later(one.posted, other.posted),
+    unanswered: later(one.unanswered, other.unanswered),
+    answer: (one.answer?.time ?? -Infinity) >= (other.answer?.time ?? -Infinity) ? one.answer : other.answer,
+  };
+}
+
+function later(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
+}
+
+/** With its moment on the clock `elapsed`. A moment in the future, and one that is not recorded, count as now. */
+export function onElapsed(history: RequestHistory, { now, elapsed }: Pick<Clock, 'now' | 'elapsed'>): RequestHistory {
+  const { posted } = history;
+  return posted === undefined ? history : { ...history, posted: elapsed() - Math.max(0, now() - posted) };
+}
+
+/** With moments of a clock that is so far behind, on the one of the reader. */
+export function shiftAll(histories: RequestHistories, ahead: Milliseconds): RequestHistories {
+  const shifted = new Map<string, RequestHistory>();
+  for (const [user, { posted, ...rest }] of histories)
+    shifted.set(user, { ...rest, posted: posted === undefined ? posted : posted + ahead });
+  return shifted;
+}
+
+const events: readonly unknown[] = [
+  'sent',
+  'unsent',
+  'refused',
+  'confirmed',
+  'resized',
+  'resizing',
+  'ended',
+  'answered',
+];
+
+export function isRequestEvent(value: unknown): value is RequestEvent {
+  if (!isObject(value) || !events.includes(value['event'])) return false;
+  const { event, time, unanswered, size_before } = value;
+  if (event === 'answered') return isOpenAnswer(value);
+  return Number.isFinite(time) && [unanswered, size_before].every((one) => one === undefined || Number.isFinite(one));
+}
+
+export function isOpenAnswer(value: unknown): value is OpenAnswer {
+  if (!isObject(value)) return false;
+  const { status, time, key_end } = value;
+  return Number.isFinite(status) && Number.isFinite(time) && (key_end === undefined || typeof key_end === 'string');
+}
