@@ -27,8 +27,7 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
   /** Claims the users that nobody else holds, or none unless all are free. */
   const attempt = (names: readonly string[], wanted: 'all' | 'free'): Promise<ClaimAttempt> => {
     const users = new Map(names.map((user) => [hashOf(user), user]));
-    const patience = { signal: options.signal, wait: 60_000 };
-    return withLock(`${base}.lock`, host, () => underLock(users, wanted), patience);
+    return withLock(`${base}.lock`, host, () => underLock(users, wanted), { signal: options.signal, wait: 60_000 });
   };
 
   const underLock = async (users: ReadonlyMap<string, string>, wanted: 'all' | 'free'): Promise<ClaimAttempt> => {
@@ -51,8 +50,9 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
       histories.set(users.get(user) ?? '', onElapsed(history, clock));
     }
     const hashes = free.map(([user]) => user);
-    if (hashes.length > 0) await own.hold(record.last + 1, hashes, carried);
+    // Held from here on: a release meanwhile must not remove the file.
     for (const user of hashes) held.add(user);
+    if (hashes.length > 0) await own.hold(record.last + 1, hashes, carried);
     const taken = [...users].flatMap(([user, text]) => (others.has(user) ? [text] : []));
     return { histories, held: taken, holder: by && inWords(by, by.path) };
   };

@@ -17,6 +17,7 @@ export function ownFile(base: string, owner: Owner, remember: Milliseconds, elap
   let opened: Promise<FileHandle> | undefined;
   let failure: Failure | undefined;
   let synced: Milliseconds = -Infinity;
+  let closing: Promise<void> | undefined;
   const append = async (text: string, sync: 'now' | 'soon' | 'never'): Promise<void> => {
     // The file may end in a cut line.
     if (failure) throw failure;
@@ -30,9 +31,18 @@ export function ownFile(base: string, owner: Owner, remember: Milliseconds, elap
       throw (failure = storageFailure(`cannot write ${path}`, cause));
     }
   };
+  const close = async (): Promise<void> => {
+    const file = await opened?.catch(() => undefined);
+    opened = undefined;
+    await file?.close();
+    if (!isEmpty) return;
+    isMade = false;
+    await remove(path);
+  };
   return {
     /** Holds the users, on disk when this resolves; its caller has the lock. */
     async hold(hold: number, users: readonly string[], known: readonly CarriedOver[]): Promise<void> {
+      await closing;
       const line = recordLine({ event: 'held', hold, users, known } satisfies RecordLine);
       isEmpty &&= known.length === 0;
       const head: RecordHead = { requests: version, owner, remember };
@@ -45,14 +55,7 @@ export function ownFile(base: string, owner: Owner, remember: Milliseconds, elap
       // A power cut that takes a release leaves users to an owner that is gone: they count as asked for, which only costs a wait.
       return append(lines.map(recordLine).join(''), isRelease ? 'never' : 'soon');
     },
-    /** No user is held any more. */
-    async close(): Promise<void> {
-      const file = await opened?.catch(() => undefined);
-      opened = undefined;
-      await file?.close();
-      if (!isEmpty) return;
-      isMade = false;
-      await remove(path);
-    },
+    /** No user is held any more; the next hold waits for the end of this. */
+    close: (): Promise<void> => (closing = close()),
   };
 }

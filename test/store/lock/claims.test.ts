@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { removing } from '../../../src/core/shell-word.ts';
 import type { LocalClaims } from '../../../src/store/claims.ts';
@@ -210,6 +211,20 @@ test('a process that sends nothing leaves no file', async () => {
   await claims.ended('ada', unanswered(1));
   await claims.release(released('ada'));
   expect(filesOf(host)).toHaveLength(1);
+});
+
+test('a hold stays on disk where the last user is given back while it is written', async () => {
+  const host = place();
+  const claims = await openAt(host);
+  for (let round = 0; round < 20; round += 1) {
+    await claims.take(['ada']);
+    const [file = ''] = filesOf(host);
+    const taking = claims.take(['ben']);
+    while (readFileSync(file, 'utf8').split('"held"').length < 3) await setImmediate();
+    await Promise.all([taking, claims.release(released('ada'))]);
+    expect(filesOf(host)).toEqual([file]);
+    await claims.release(released('ben'));
+  }
 });
 
 test('the file does not reveal the users', async () => {
