@@ -78,7 +78,8 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
   if (summary) started.end = summary.end;
   const waiting = { signal, note: messages.note };
   const { words, typed } = await fillFromInput(request, host, waiting);
-  started.given.push(...Object.values(words).flat(), ...typed.map(({ text = '' }) => text));
+  // Before the first of them stands no option.
+  started.given.push('', ...Object.values(words).flat(), ...typed.map(({ text = '' }) => text));
   const values = readValues(command, words, typed);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');

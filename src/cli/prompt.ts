@@ -9,16 +9,15 @@ import type { Host, Input } from './host.ts';
 
 /** Asks on standard error and reads the process's terminal: stdout stays data, and so may stdin. */
 export function openPrompt(host: Host, interactive: () => boolean, signal: AbortSignal) {
-  const line = async (question: string): Promise<string> => {
-    if (!interactive())
-      throw usage(`an answer is needed, and there is no terminal: ${question}`, 'Give it as an option: see --help.');
+  const line = async (question: string, hint = 'Give it as an option: see --help.'): Promise<string> => {
+    if (!interactive()) throw usage(`an answer is needed, and there is no terminal: ${question}`, hint);
     return atTerminal(host, signal, (input) => readLine(input, host, plain(question), signal));
   };
   return {
     line,
     /** @throws Failure cancelled on anything but yes */
     async confirm(question: string): Promise<void> {
-      const answer = await line(`${question} [y/N]`);
+      const answer = await line(`${question} [y/N]`, 'To agree, add --yes.');
       if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('cancelled', 'cancelled: nothing was changed');
     },
     async hidden(question: string): Promise<Secret> {

@@ -9,7 +9,7 @@ export default command({
     const profiles = context.profiles();
     const defaults = await profiles.defaults();
     const stored = await profiles.all();
-    if (stored.length === 0) context.note('no profile is stored: chatelaine auth login stores one');
+    if (stored.length === 0) context.note('no profile is stored; chatelaine auth login stores one');
     return stored.map((profile) => ({
       profile: profile.name,
       kind: profile.kind,

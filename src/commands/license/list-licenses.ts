@@ -54,7 +54,7 @@ export default command({
       count += 1;
       if (count === limit) return;
     }
-    const [name = '*', ...others] = match ?? [];
+    const [name = '*', ...others] = match ?? filter.remote_user ?? [];
     if (count === 0 && others.length === 0 && !/[*?]/.test(name))
       context.note(`no user is named '${name}'; --match '*${name}*' finds it in names`);
   },

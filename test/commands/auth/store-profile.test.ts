@@ -43,6 +43,7 @@ test.each([
 
   expect(refused.exitCode).toBe(2);
   expect(refused.stderr).toContain(`Profile 'prod' is application 7 on ${url}. Replace it by ${account}?`);
+  expect(refused.stderr).toContain('To agree, add --yes.');
   expect(readFileSync(config, 'utf8')).toBe(before);
   expect((await run('auth token prod')).stdout).toBe('the-key\n');
   expect(await run(`${line} --yes`, 'another-key\n')).toMatchObject({ exitCode: 0 });
@@ -117,7 +118,8 @@ test('a refused key says that nothing was stored', async () => {
   );
 
   expect({ exitCode, stored: existsSync(config) }).toEqual({ exitCode: 4, stored: false });
-  expect(stderr).toContain('Invalid token.');
+  // No word of a line that ends with --api-key-stdin is taken for the key.
+  expect(stderr).toContain('the licensing API refused the key or the right (401): Invalid token.');
   expect(stderr).toContain('Nothing was stored.');
 });
 
