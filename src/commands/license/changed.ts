@@ -11,7 +11,7 @@ import { licenseExtras, type LicenseFields } from '../../schema/license.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import type { Journal } from '../../store/journal.ts';
-import type { Accounts, Disk, Invocation, Recorder, Services, Terminal, Time } from '../context.ts';
+import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import { askAbout, type PlannedChange } from './plan-lines.ts';
 import { licenseOutcome, licenseShow, wholeList } from './show.ts';
 
@@ -67,12 +67,10 @@ const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length ==
 /** The parts of the context that change licenses. */
 export type ChangingParts = Pick<Invocation, 'options'> & Services & Accounts & Terminal & Pick<Time, 'now'> & Disk;
 
-/** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
-type ChosenLicenses = ReadonlyMap<string, License | undefined>;
-
 /** Which licenses become what; with the journal of the job where there is one. */
 interface LicenseChange extends Partial<ChangeJournal> {
-  readonly chosen: ChosenLicenses;
+  /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
+  readonly chosen: ReadonlyMap<string, License | undefined>;
   readonly fieldsOf: (user: string, code: string) => EditedFields;
   readonly status: string;
   /** The verb of the question, where there is one. */
@@ -92,10 +90,33 @@ export async function* changeEach(
     return api.view(code).catch((cause: unknown) => orName(cause, code, api, line));
   };
   const chosen = await agreed(change, view, context);
-  const changing = { ...change, update: api.update, view, record, now: context.now };
+  const journal = await change.open?.();
+  /** @throws Failure rejected where the license is not of the user any more that was meant */
+  const changeOne = async ([code, listed]: readonly [string, License | undefined]): Promise<ChangedLicense> => {
+    const license = idOf(code);
+    const earlier = change.past?.get(license);
+    const isRight = listed && !earlier && isEmpty(changedFrom(listed, change.fieldsOf(userOf(listed), code)));
+    const found = isRight ? listed : await view(code);
+    const user = userOf(found);
+    const whose = earlier ? [earlier.remote_user, earlier.to] : [userOf(listed ?? found)];
+    if (!whose.includes(user)) {
+      await journal?.append({ license, step: 'forget', time: context.now() });
+      const text = `the license of '${whose[0] ?? ''}' is that of '${user}' by now; it was not changed`;
+      throw new Failure('rejected', text, { hint: 'If it is meant all the same, repeat the command with its key.' });
+    }
+    const after = { ...change.fieldsOf(user, code), ...(earlier && { remote_user: earlier.to }) };
+    // Where it has the earlier name it was not changed, or put back since.
+    const was = user === earlier?.to ? { ...found, fields: { ...found.fields, ...earlier } } : found;
+    const before = changedFrom(was, after);
+    if (isEmpty(before)) return { ...found, before, after, status: 'unchanged' };
+    const isLeft = isEmpty(changedFrom(found, after));
+    const names = { remote_user: userOf(was), to: after.remote_user };
+    if (!isLeft) await journal?.append({ license, step: 'change', ...before, ...names, time: context.now() });
+    const update = async () => (isLeft ? found : api.update(code, after));
+    return { ...(await recordedChange(was, after, record, update)), before, after, status: change.status };
+  };
   const label = ([code]: readonly [string, unknown]) => `the license that ends with ${code.slice(-4)}`;
-  const changes = each([...chosen], label, ([code, license]) => changeOne(code, license, changing));
-  yield* withUndo(changes, run, context);
+  yield* withUndo(each([...chosen], label, changeOne), run, context);
 }
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */
@@ -103,7 +124,7 @@ async function agreed(
   { chosen, fieldsOf, ask }: LicenseChange,
   view: LicensingApi['view'],
   context: ChangingParts,
-): Promise<ChosenLicenses> {
+): Promise<LicenseChange['chosen']> {
   if (ask === undefined || !context.interactive() || context.options.yes || context.options.dry_run) return chosen;
   const seen = new Map<string, License>();
   const changes: PlannedChange[] = [];
@@ -120,41 +141,12 @@ async function agreed(
   return seen;
 }
 
-/** @throws Failure rejected where the license is not of the user any more that was meant */
-async function changeOne(
-  code: string,
-  chosen: License | undefined,
-  changing: LicenseChange & Pick<LicensingApi, 'view' | 'update'> & Pick<Recorder, 'record'> & Pick<Time, 'now'>,
-): Promise<ChangedLicense> {
-  const { journal, now, fieldsOf } = changing;
-  const license = idOf(code);
-  const earlier = changing.past?.get(license);
-  const isRight = chosen && !earlier && isEmpty(changedFrom(chosen, fieldsOf(userOf(chosen), code)));
-  const found = isRight ? chosen : await changing.view(code);
-  const user = userOf(found);
-  const whose = earlier ? [earlier.remote_user, earlier.to] : [userOf(chosen ?? found)];
-  if (!whose.includes(user)) {
-    await journal?.append({ license, step: 'forget', time: now() });
-    const text = `the license of '${whose[0] ?? ''}' is that of '${user}' by now; it was not changed`;
-    throw new Failure('rejected', text, { hint: 'If it is meant all the same, repeat the command with its key.' });
-  }
-  const after = { ...fieldsOf(user, code), ...(earlier && { remote_user: earlier.to }) };
-  // Where it has the earlier name it was not changed, or put back since.
-  const was = user === earlier?.to ? { ...found, fields: { ...found.fields, ...earlier } } : found;
-  const before = changedFrom(was, after);
-  if (isEmpty(before)) return { ...found, before, after, status: 'unchanged' };
-  const isLeft = isEmpty(changedFrom(found, after));
-  const names = { remote_user: userOf(was), to: after.remote_user };
-  if (!isLeft) await journal?.append({ license, step: 'change', ...before, ...names, time: now() });
-  const update = async () => (isLeft ? found : changing.update(code, after));
-  return { ...(await recordedChange(was, after, changing.record, update)), before, after, status: changing.status };
-}
-
 type Earlier = { readonly remote_user: string; readonly size_allowance?: number; readonly to: string };
 
 /** The journal of a job that renames licenses. */
 interface ChangeJournal {
-  readonly journal: Pick<Journal, 'append'> | undefined;
+  /** Opens it once the changes are agreed to, until the result is written; a dry run has none. */
+  readonly open: () => Promise<Journal | undefined>;
   /** What earlier runs of the job renamed, as it was before, with the name that they gave it. */
   readonly past: ReadonlyMap<string, Earlier>;
 }
@@ -163,8 +155,7 @@ interface ChangeJournal {
 const idOf = (text: string): string => hashOf(Buffer.from(text));
 
 /**
- * Opens the journal of a command on codes, or on users: then with their licenses, and those that an interrupted run renamed. It is finished
- * when the result is written.
+ * The journal of a command on codes, or on users: then with their licenses, and those that an interrupted run renamed.
  * @throws Failure not_found for a user who has none
  */
 export async function openChanges(
@@ -175,10 +166,14 @@ export async function openChanges(
 ): Promise<ChangeJournal & Pick<LicenseChange, 'chosen'>> {
   const { app_code } = account;
   const header = { job, origin: context.identityOf(account), input: idOf(JSON.stringify({ ...input, app_code })) };
-  const journal = context.options.dry_run ? undefined : await context.journal(header);
-  if (journal) context.untilWritten(journal);
+  const open = async () => {
+    const journal = context.options.dry_run ? undefined : await context.journal(header);
+    if (journal) context.untilWritten(journal);
+    return journal;
+  };
+  const earlier = (await context.readJournal(header))?.records ?? [];
   const past = new Map<string, Earlier>();
-  for (const { license, remote_user, size_allowance: size, to } of (journal?.records ?? []).filter(isObject)) {
+  for (const { license, remote_user, size_allowance: size, to } of earlier.filter(isObject)) {
     if (typeof license !== 'string') continue;
     if (typeof remote_user !== 'string' || typeof to !== 'string') past.delete(license);
     else past.set(license, { remote_user, to, ...(typeof size === 'number' && { size_allowance: size }) });
@@ -194,7 +189,7 @@ export async function openChanges(
     const like = commandLine('license list', [], { match: `*${user}*` });
     throw new Failure('not_found', `the user '${user}' has no license`, { hint: `Users of a name like it: ${like}` });
   }
-  return { journal, past, chosen };
+  return { open, past, chosen };
 }
 
 /** @throws Failure rejected where the server does not say it */

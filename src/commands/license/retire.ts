@@ -42,11 +42,7 @@ const smallest = licenseFields.size_allowance.min;
  * A name that no other license has, such as another one of that user. A name that is one already stays: a license can be retired twice.
  * @throws Failure rejected where it would be too long
  */
-function leftName(
-  user: string,
-  code: string,
-  { now, interactive }: Pick<ChangingParts, 'now' | 'interactive'>,
-): string {
+function leftName(user: string, code: string, { now, interactive }: ChangingParts): string {
   if (retiredName.test(user)) return user;
   const name = `left-${new Date(now()).toISOString().slice(0, 7)}-${user}-${code.slice(-4)}`;
   if (name.length < licenseFields.remote_user.below) return name;

@@ -1,3 +1,5 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
@@ -144,4 +146,15 @@ test('asks on a terminal, naming the users', async () => {
   expect(no.stderr).toContain('retire  physio-7731  4 -> 1, ends with FCA2');
   expect(no.stderr).toContain("Retire the license of 'physio-7731'?");
   expect((await run(`license view ${code} -o json`)).stdout).toContain('physio-7731');
+});
+
+test('a journal is opened when the changes are agreed to', async () => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  const journals = join(home, '.local/state/chatelaine/journals');
+  await run('license retire --remote-user nobody', { home });
+  await run(`license retire ${code}`, { home, tty: true, stdin: 'n\n' });
+  expect(existsSync(journals)).toBe(false);
+  await run(`license retire ${code}`, { home });
+  expect(readdirSync(journals)).toEqual([expect.stringMatching(/\.done$/)]);
 });
