@@ -71,7 +71,10 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
     })) ?? [];
   const named = nearRows(views, 'name', fragment, (view) => view.fragment);
   const known = views.map((view) => view.fragment);
-  const like = nearNames(fragment, known);
+  // A person says mentions for narrow/is/mentioned.
+  const isMeant = (part: string): boolean => part.startsWith(fragment.slice(0, 5));
+  const meant = builtIn.filter((view) => view.split('/').slice(1).some(isMeant));
+  const like = [...nearNames(fragment, known), ...meant];
   const near = named ?? (like.length > 0 ? `; near: ${like.join(', ')}` : '');
   return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, {
     hint: 'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.',

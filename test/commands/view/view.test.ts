@@ -141,6 +141,15 @@ describe('view pin and hide on many', () => {
   });
 });
 
+test.each([
+  ['mentions', "the account has no view 'mentions'; near: narrow/is/mentioned"],
+  ['reactions', "the account has no view 'reactions'; near: narrow/has/reaction/sender/me"],
+])('view pin %s: a built-in view that has it in its fragment is named', async (word, message) => {
+  const { run } = await openSandbox();
+  const { exitCode, error } = await run(`view pin ${word} -o json`);
+  expect([exitCode, error?.message]).toEqual([5, message]);
+});
+
 describe('view rename', () => {
   test('pairs, each with a row', async () => {
     const service = fakeService();
