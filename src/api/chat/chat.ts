@@ -13,7 +13,6 @@ import { asksInKnownWords } from './narrow-words.ts';
 import { fetchUpload } from './uploads.ts';
 import { accept, acceptOnce, refusal, refuseMissingRoute } from './chat-answer.ts';
 
-/** The calls of the chat API, each a method. */
 export type ChatApi = ReturnType<typeof chatApi>;
 
 /**
@@ -98,7 +97,6 @@ export interface View {
 
 const deleteTimeout = 75_000;
 
-/** Makes a method of a row. */
 type Caller = <V extends readonly unknown[], R>(row: (...values: V) => EndpointRow<R>) => (...values: V) => Promise<R>;
 
 /** The calls of the chat API, a row each; a new one is a row here, and a method of `ChatApi` with that. */

@@ -61,7 +61,6 @@ export async function* newestMessages<M extends MessageHead>(
     yield { ...page, history_limited: isLimited };
 }
 
-/** What a page says of its direction: upward or downward nothing is left. */
 type EndFlag = 'found_newest' | 'found_oldest';
 
 /** The one message of a page of size 1, or undefined. @throws Failure unavailable for an empty page without its flag */

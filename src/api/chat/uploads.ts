@@ -50,7 +50,6 @@ export async function fetchUpload(
 
 const expired: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
-/** The failure of this file alone as its reason. @throws any other failure */
 async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | { readonly refused: string }> {
   try {
     return await work();

@@ -42,7 +42,6 @@ export class Answer {
     return (this.#text ??= (decoder ??= new TextDecoder('utf-8')).decode(this.#bytes));
   }
 
-  /** The body as data, parsed when it is first asked for; undefined where it is no JSON. */
   get body(): unknown {
     return (this.#parsed ??= { value: this.spool ? undefined : jsonIn(this.text)?.value }).value;
   }
@@ -97,7 +96,6 @@ export function foreignBody(answer: Answer, api: string): Failure {
   );
 }
 
-/** Whether an answer is a page for people, of a proxy or a login. */
 export function isPage({ text }: Answer): boolean {
   return /^\s*</.test(text);
 }

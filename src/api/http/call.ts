@@ -21,7 +21,6 @@ interface TypedBody {
   /** `-` is standard input. */
   readonly file: string;
   readonly contentType: string;
-  /** The text without its secrets. */
   readonly shown: string;
 }
 
@@ -57,7 +56,6 @@ export interface Deciding {
 
 /** How much of a body is taken, counted after decompression. */
 export interface BodyLimits {
-  /** Bytes that are held in memory. */
   readonly memory: number;
   /** What takes the bytes of a longer body, up to that many in all; absent: a longer body is refused. */
   readonly spool?: { readonly open: () => Promise<Spool>; readonly limit: number } | undefined;
@@ -73,7 +71,6 @@ export interface PlannedCall {
     readonly method: string;
     readonly url: string;
     readonly content_type?: string;
-    /** What the profile adds, a line each. */
     readonly headers?: string;
     readonly body?: string;
   };
@@ -99,9 +96,7 @@ export class Planned extends Error {}
 
 interface AttemptEvent {
   readonly method: string;
-  /** Without license codes. */
   readonly url: string;
-  /** Of its call, counted from 1. */
   readonly attempt: number;
 }
 
@@ -124,7 +119,6 @@ export type WireEvent =
   | (Omit<AttemptEvent, 'attempt'> & { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string })
   /** A call waits: its first attempt for ten seconds, or a later one, `attempt` of at most `of`. */
   | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }
-  /** A slow call has ended. */
   | { readonly kind: 'settled' };
 
 export interface Connection {

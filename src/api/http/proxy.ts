@@ -40,7 +40,6 @@ function isExempt(hostname: string, port: string, env: Environment): boolean {
   });
 }
 
-/** How a server was reached. */
 export interface Reach {
   /** The proxy that the request went through, without its password. */
   readonly proxy: string | undefined;

@@ -67,7 +67,6 @@ export function encodeParameters(parameters: Parameters): string {
   ).toString();
 }
 
-/** The same without secrets. */
 export function shownParameters(parameters: Parameters): string {
   return parameters
     .map(([name, text]) => (text instanceof Secret ? `${name}=${String(text)}` : encodeParameters([[name, text]])))

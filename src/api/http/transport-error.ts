@@ -23,7 +23,6 @@ export function isTrouble(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
-/** What a sentence about an error names. */
 interface ErrorPlace {
   readonly host: string;
   readonly timeout: Milliseconds;
@@ -140,7 +139,6 @@ export class TransportError extends Error {
     return causes[this.reason];
   }
 
-  /** @param timeout the time limit of the request */
   failure(http: { readonly method: string; readonly url: string }, timeout: Milliseconds): Failure {
     const { kind = 'unavailable', says, hint, again }: Cause = causes[this.reason];
     const message = says({ host: new URL(http.url).host, timeout, error: this });

@@ -6,7 +6,6 @@ import type { Send } from '../http/call.ts';
 import { isTrouble } from '../http/transport-error.ts';
 import { innerObject, isLicense, type License, licenseFrom, licenseFromKey, licenseNames } from './license.ts';
 
-/** How to reach one application, found out when the first call is made. */
 export interface LicensingConnection {
   readonly send: Send;
   /** The profile's name for the field that holds the key. */

@@ -135,7 +135,6 @@ export function matches(license: License, { remote_user, app_code }: LicenseFilt
   return isOfUser && likenessOfApp(license, app_code) !== 'other';
 }
 
-/** The parameters that have a value, as texts. */
 export function parametersOf(values: Readonly<Record<string, string | number | undefined>>): Parameters {
   return Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as const],

@@ -16,7 +16,6 @@ import { pageEnd, type PageEnd } from './page-end.ts';
 
 export const licenses = path`/v1/license/`;
 
-/** One answer to a list. */
 export interface Page extends PageEnd {
   /** Of a page that is too long for memory, some at a time. */
   readonly rows: readonly License[] | AsyncIterable<readonly License[]>;

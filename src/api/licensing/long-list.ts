@@ -1,7 +1,6 @@
 import { isObject, parseJson, sign } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
 
-/** An array of a long page. */
 interface LongArray {
   readonly index: number;
   readonly first: unknown[];
@@ -152,7 +151,6 @@ export function readerOf(): JsonReader {
   };
 }
 
-/** The name of the member whose text ends before its value. */
 function nameIn(text: string): string | undefined {
   const member = parseJson(`{${text}0}`);
   return isObject(member) ? Object.keys(member)[0] : undefined;

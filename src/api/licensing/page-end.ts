@@ -130,7 +130,6 @@ function highest(values: readonly unknown[]): number {
 const oneLink = /<([^>]*)>((?:\s*;\s*[^\s=;,"'<>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s;,"'<>]*))?)*)/g;
 const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,"']*))/i;
 
-/** The URLs that a Link header names as next page. */
 function linkedNext(header: string | readonly string[] | undefined): string[] {
   const text = typeof header === 'string' ? header : (header ?? []).join(',');
   return [...text.matchAll(oneLink)].flatMap(([, url = '', parameters = '']) => {

@@ -121,7 +121,6 @@ export function likenessOfApp(license: License, app_code: number | undefined): L
   return code === undefined || !/^-?(0|[1-9]\d*)$/.test(code) ? 'near' : 'other';
 }
 
-/** The less certain of two judgements. */
 function weaker(one: Likeness, two: Likeness): Likeness {
   if (one === 'other' || two === 'other') return 'other';
   return one === 'near' || two === 'near' ? 'near' : 'exact';

@@ -88,7 +88,6 @@ async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm)
   });
 }
 
-/** Whether a message is one of those that are taken of the archive. */
 export function holdsMessage({ parts }: Pick<ChosenArchive, 'parts'>, id: number): boolean {
   const part = parts[countBefore(parts, ({ first }) => first <= id) - 1];
   const ids = part?.chosen ?? part?.ids ?? [];

@@ -5,7 +5,6 @@ import { isKept, type FileRecord } from '../../store/archive/kept-file.ts';
 import { pool } from '../work/pool.ts';
 
 export interface FileFetching {
-  /** Bytes of the largest file that is fetched. */
   readonly maxFileSize: number;
   /** `changed` trusts files that look as when they were last read; all are read without it. */
   readonly which?: 'all' | 'changed';

@@ -5,7 +5,6 @@ import { namesIn } from '../../store/archive/archive-folder.ts';
 import { exists } from '../../store/disk/files.ts';
 import { readHead } from '../../store/archive/archive-head.ts';
 
-/** A channel, and the folder of its archive. */
 export interface ChannelFolder {
   readonly stream_id: number;
   /** In the server's spelling; that of the folder where the server no longer lists the channel. */

@@ -69,7 +69,6 @@ export async function messagesBetween<M extends MessageHead>(
   return found;
 }
 
-/** The parameter that asks for a form. */
 export function markdownOf(form: ArchiveForm): { readonly apply_markdown?: false } {
   return form === 'source' ? { apply_markdown: false } : {};
 }

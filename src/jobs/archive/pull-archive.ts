@@ -70,7 +70,6 @@ export async function pullArchive<M extends StoredMessage>(
   refuseLosses(repaired.losses, archive.folder);
   return {
     head: archive.head ?? head,
-    /** Messages that this pull added. */
     added,
     /** Files of parts that were fetched again. */
     repaired: repaired.count,

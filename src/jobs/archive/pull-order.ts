@@ -9,14 +9,11 @@ import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts'
 import { archiveForms, type ArchiveForm } from '../../store/archive/part.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
-/** What a pull is asked to do. */
 export interface PullOrder {
   readonly site: string;
-  /** The address of the account. */
   readonly account: string;
   /** The options of the selection as typed; none where the archive has its selection already. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** What they select. */
   readonly selection: () => MessageSelection;
   /** Forms that were asked for; none is those that the archive has, or rendered. */
   readonly forms: readonly ArchiveForm[];

@@ -14,9 +14,7 @@ import { messagesNow, reasons } from './messages-now.ts';
 import { markdownOf } from './part-forms.ts';
 import { selectionIn } from './pull-order.ts';
 
-/** What a recheck saw. */
 export interface Rechecked {
-  /** The changes that were not known before. */
   readonly changes: readonly ArchiveChange[];
   /** Messages that are no longer visible, by reason; those that were known to be gone included. */
   readonly gone: Readonly<Record<ReasonGone, number>>;

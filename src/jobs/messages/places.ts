@@ -77,7 +77,6 @@ async function placeOf(
   return named === 0 && (await count(narrow, strays)) === strays.length ? 'asked for' : 'unknown';
 }
 
-/** The narrow on a channel, by its id or name, and a topic. */
 export function placeNarrow(channel: unknown, topic: unknown) {
   return [
     { operator: 'channel', operand: channel },

@@ -36,7 +36,6 @@ interface PurgeState {
   readonly standings: Standings;
   /** Surveyed messages that were left in the topic when it was last seen. */
   left: number;
-  /** Whether a delete_topic call was sent. */
   wasCalled: boolean;
   /** What is known of the last call: without an answer the server may go on with it. */
   last: 'open' | 'answered' | 'seen';
@@ -89,7 +88,6 @@ function maxIdle({ survey: { isLimited }, state: { standings, left } }: PurgeWor
   return isLimited && end === 'part' ? maxHiddenRounds : maxIdleRounds;
 }
 
-/** What a look read. */
 interface Looked {
   readonly step: LookStep;
   /** Of the newest message; 0 where there is none. */

@@ -29,7 +29,6 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
   /** The last one is added to; those before are of interrupted purges. */
   let archives: readonly TopicArchive[] = [];
   let topic: Topic | undefined;
-  /** The last archived version of each message. */
   const versions = new Map<number, string>();
   return {
     /**

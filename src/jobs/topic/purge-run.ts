@@ -8,7 +8,6 @@ import type { Topic } from './survey-topic.ts';
 export type PurgeRun = Awaited<ReturnType<typeof openPurgeRun>>;
 
 interface TopicEnd {
-  /** Number of messages. */
   readonly deleted: number;
   /** Absent where all are deleted: records of older versions have none. */
   readonly status?: 'unseen' | undefined;

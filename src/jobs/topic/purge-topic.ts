@@ -11,7 +11,6 @@ import {
 } from './standings.ts';
 import type { TopicSurvey } from './survey-topic.ts';
 
-/** What a purge has achieved, at any moment. */
 export interface PurgeOutcome {
   readonly status: PurgeStatus;
   /** Messages of the survey and of earlier, interrupted runs, and those that came later. */
@@ -68,7 +67,6 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
 
 /** Messages that exist although their topic was deleted: it was renamed or resolved, or they were moved, meanwhile. */
 interface Survivors {
-  /** Where they are, as `#channel > topic`. */
   readonly places: readonly string[];
   /** Only some of the ids were asked for: there may be more survivors. */
   readonly isSample: boolean;

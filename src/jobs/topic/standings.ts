@@ -14,7 +14,6 @@ export type Standing = 'waiting' | 'there' | 'taken' | 'deleted' | 'lost' | 'els
 
 export type PurgeStatus = 'deleted' | 'incomplete' | 'unseen';
 
-/** How many messages there are of each standing. */
 export type StandingCounts = Readonly<Record<Standing, number>>;
 
 /** What became of all messages together: the worst of them decides. */
@@ -47,7 +46,6 @@ export type Standings = ReturnType<typeof openStandings>;
 
 export function openStandings() {
   const of = new Map<number, Standing>();
-  /** Messages that came into the topic after the survey. */
   const arrived = new Set<number>();
   const deeper: Deeper[] = [];
   const looks: { readonly time: string; readonly from: number }[] = [];
@@ -83,9 +81,7 @@ export function openStandings() {
   return {
     ...{ of, there, arrived, deeper, sizes, ended },
     lastCall: calls.last,
-    /** Surveyed messages that are in the topic, as far as the looks have shown. */
     left: () => there.length - [...arrived].filter(isThere).length,
-    /** Messages that were surveyed. */
     expect(ids: readonly number[]): void {
       for (const id of ids) if (!isThere(id)) of.set(id, 'waiting');
       refill(there, ascending([...there, ...ids]));

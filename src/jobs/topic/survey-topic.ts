@@ -23,7 +23,6 @@ export interface TopicSurvey extends Topic {
   readonly last_timestamp: number | null;
   /** The spellings that the messages have. */
   readonly spellings: readonly string[];
-  /** Attached files that the messages link to. */
   readonly files: number;
   /** Whether the plan of the organization hides older messages of the topic. */
   readonly isLimited: boolean;
@@ -90,7 +89,6 @@ function queryOf(topic: Topic): MessageQuery {
   return { narrow, ...form, apply_markdown: false };
 }
 
-/** All messages of a topic. */
 export function topicSelection({ channel, topic_name }: Topic): MessageSelection {
   const narrow = placeNarrow(channel.stream_id, topic_name);
   const form = topic_name === '' ? { allow_empty_topic_name: true } : {};

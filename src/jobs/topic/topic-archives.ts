@@ -12,7 +12,6 @@ import { archivedMessages } from '../archive/archived-messages.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
 import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
 
-/** What an archive before deletion needs. */
 export interface Keeping {
   /** Folder of the archives; each topic has one of its own in it. */
   readonly root: string;
@@ -30,7 +29,6 @@ export interface Keeping {
 /** Where the archives of purges are, and of which account. */
 type PurgePlace = Pick<Keeping, 'root' | 'site' | 'account'>;
 
-/** An archive and the record of its purge. */
 export interface TopicArchive {
   readonly archive: OpenArchive;
   readonly purge: PurgeRecord;
@@ -161,7 +159,6 @@ function missingIn({ parts }: Pick<OpenArchive, 'parts'>, ids: readonly number[]
   return ids.filter((id) => !held.has(id));
 }
 
-/** Every id that archives hold, each once, ascending. */
 export function idsOf(archives: readonly Pick<TopicArchive, 'archive'>[]): number[] {
   const ids = new Set(archives.flatMap(({ archive }) => archive.parts.flatMap((part) => part.ids)));
   return [...ids].sort((one, other) => one - other);

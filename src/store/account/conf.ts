@@ -18,7 +18,6 @@ export function writeConf(folder: string, name: string, content: Readonly<Record
   conf.store = { ...content };
 }
 
-/** The text that a file of that content has. */
 export function confText(content: Readonly<Record<string, unknown>>): string {
   return `${JSON.stringify(content, undefined, 2)}\n`;
 }

@@ -11,7 +11,6 @@ import { withLock, type Surroundings } from '../lock/lock.ts';
 /** The two files of the configuration folder, without `.json`. */
 type ConfigurationFile = 'config' | 'credentials';
 
-/** The version of both files. */
 const fileVersion = 1;
 
 /** A file's content; keys that this version does not know are kept when it is written again. */

@@ -144,7 +144,6 @@ export function openCredentials(
   };
 }
 
-/** A profile with its key. */
 export function credentialFrom(profile: LicensingProfile, key: Secret): LicensingCredential;
 export function credentialFrom(profile: ChatProfile, key: Secret): ChatCredential;
 export function credentialFrom(profile: Profile, key: Secret): LicensingCredential | ChatCredential;

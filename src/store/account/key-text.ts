@@ -19,7 +19,6 @@ export function keyFrom(text: string, source: string): Secret {
   });
 }
 
-/** The first line, without its line break. */
 export function firstLine(text: string): string {
   return text.replace(/\r?\n[^]*$/, '');
 }

@@ -25,7 +25,6 @@ export function parseProfile(name: string, stored: unknown): Profile | undefined
   throw usage('kind is missing');
 }
 
-/** The origin that the profile's key is sent to. */
 export function originOfProfile(profile: Profile): string {
   return originOf(urlOf(profile));
 }

@@ -73,7 +73,6 @@ function readIni(text: string, wanted: string): Section {
   };
 }
 
-/** The lines of each option, by section, and what is wrong with a line. */
 function parse(text: string) {
   const sections = new Map<string, Map<string, string[]>>();
   const problems: string[] = [];

@@ -96,7 +96,6 @@ async function beginningOf(path: string): Promise<string> {
   }
 }
 
-/** Whether a path names a folder: it ends with a slash, or a folder is there. */
 export async function isFolder(path: string): Promise<boolean> {
   if (/[/\\]$/.test(path)) return true;
   return (await ifThere(`look at ${path}`, stat(path)))?.isDirectory() ?? false;

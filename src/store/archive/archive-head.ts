@@ -10,7 +10,6 @@ export interface ArchiveHead {
   readonly archive: 1;
   readonly site: string;
   readonly organization?: string | undefined;
-  /** Feature level of the server when the archive was begun. */
   readonly level?: number | undefined;
   /** The address of the account that fetched the messages. */
   readonly account: string;
@@ -25,7 +24,6 @@ export interface ArchiveHead {
   readonly history_limited: boolean;
 }
 
-/** archive.json as it is on disk. */
 export interface Manifest extends ArchiveHead {
   readonly state: ArchiveState;
 }
@@ -63,7 +61,6 @@ export async function readHead(folder: string): Promise<Manifest | undefined> {
   throw damagedFile(folder, { file: manifestFile, problem: read.problem });
 }
 
-/** Something that is wrong with a file of an archive. */
 export interface FileDamage {
   readonly file: string;
   readonly problem: string;

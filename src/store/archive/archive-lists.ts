@@ -54,7 +54,6 @@ export function ascend(ids: readonly number[]): boolean {
   return ids.every((id, index) => index === 0 || id > (ids[index - 1] ?? 0));
 }
 
-/** What is wrong with a list. */
 export function damageOf(file: ListName, { damaged, bytes }: LineList<unknown>, { state }: Manifest): FileDamage[] {
   if (damaged.length > 0) return damaged.map((problem) => ({ file, problem }));
   const isChanged = differenceOf(bytes, state.lists[file]) === 'changed';
@@ -108,7 +107,6 @@ export type ReasonGone = (typeof reasonsGone)[number];
 /** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
 export type ArchiveChange = {
   readonly id: number;
-  /** When it was seen, RFC 3339 UTC. */
   readonly seen: string;
 } & (
   | { readonly change: 'gone'; readonly why: ReasonGone; readonly message?: undefined }

@@ -32,7 +32,6 @@ import { archiveForms, partNumberIn, type ArchivePart, readPart } from './part.t
 
 export type { OpenArchive } from './open-archive.ts';
 
-/** An archive as it is on disk. */
 export interface Archive extends Pick<OpenArchive, 'folder' | 'parts' | 'changes' | 'files'> {
   readonly head: ArchiveHead;
   /** The signs that the last run did not end: the archive may lack what the server had. */
@@ -166,7 +165,6 @@ function refuseLostLines({ folder, parts, unlisted, damage }: Archive): void {
   throw new Failure('config', `${join(folder, 'parts.ndjson')} lost ${what}`, { hint: copyHint('parts.ndjson') });
 }
 
-/** Something that is wrong with an archive. */
 export interface ArchiveProblem {
   /** The number of the part; null where it is not about one part. */
   readonly part: number | null;

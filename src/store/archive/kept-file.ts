@@ -11,7 +11,6 @@ export type FileRecord = KeptFile | RefusedFile;
 
 export interface KeptFile {
   readonly path: UploadPath;
-  /** Name inside the folder of the archive. */
   readonly file: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -33,7 +32,6 @@ export const filesFolder = 'files';
 /** The names that this program gives to attached files. */
 export const keptName = /^files\/[0-9a-f]{16}-[A-Za-z0-9._-]+$/;
 
-/** The record that a line of files.ndjson is; undefined for any other line. */
 export function fileRecordIn(record: unknown): FileRecord | undefined {
   if (!isObject(record)) return undefined;
   const { path, file, bytes, sha256, refused } = record;

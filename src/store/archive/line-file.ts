@@ -108,9 +108,7 @@ type PurgeStage = 'new' | 'begun' | 'finished';
 
 /** How a purge ended. */
 export interface PurgeEnd {
-  /** RFC 3339. */
   readonly finished: string;
-  /** Number of messages. */
   readonly deleted: number;
 }
 
@@ -119,11 +117,9 @@ export type PurgeStep = LookStep | { readonly call: CallEnd };
 
 /** What a look, right before a delete call or at the end, showed otherwise than the looks before it. */
 export interface LookStep {
-  /** RFC 3339. */
   readonly look: string;
   /** The lowest id that it reached; null where it read the whole topic. */
   readonly from: number | null;
-  /** Ids of messages. */
   readonly there: readonly number[];
   readonly taken: readonly number[];
   readonly lost: readonly number[];

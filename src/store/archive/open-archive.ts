@@ -33,7 +33,6 @@ export interface OpenArchive {
   readonly folder: string;
   readonly head: ArchiveHead | undefined;
   readonly state: ArchiveState;
-  /** By number. */
   readonly parts: readonly ArchivePart[];
   readonly changes: readonly ArchiveChange[];
   /** What is known of attached files. */
@@ -43,11 +42,8 @@ export interface OpenArchive {
   mark(state: Pick<ArchiveState, 'complete' | 'checked'>): void;
   /** Reads one form of a part and compares it with its line; undefined where `which` is `changed` and its file is as it was when it was last read. */
   check(part: ArchivePart, form: ArchiveForm, which: 'all' | 'changed'): Promise<ReadPart | undefined>;
-  /** Adds the next part: the same messages in each form, ascending. */
   add(messages: PartMessages): Promise<ArchivePart>;
-  /** Replaces one form of a part. */
   repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void>;
-  /** Replaces the line of a part. */
   list(part: ArchivePart): Promise<void>;
   record(changes: readonly ArchiveChange[]): Promise<void>;
   /** Whether an attached file is there, and what its line says; `changed` as for `check`. */

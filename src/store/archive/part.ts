@@ -31,7 +31,6 @@ export interface ArchivePart {
 }
 
 export interface PartFile {
-  /** Name inside the folder of the archive. */
   readonly file: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -39,10 +38,8 @@ export interface PartFile {
   readonly absent?: readonly number[];
 }
 
-/** The messages of a part in each form. */
 export type PartMessages = { readonly [F in ArchiveForm]?: readonly StoredMessage[] };
 
-/** The name of the file that holds a part in one form. */
 export function partFileName(form: ArchiveForm, part: number): string {
   return `${form}-${String(part).padStart(6, '0')}.ndjson`;
 }
@@ -95,7 +92,6 @@ export type ReadPart =
   | {
       /** The texts of the messages, each read when its turn is: what a whole part holds stays in memory long after it was used. */
       readonly lines: Iterable<string>;
-      /** The messages, each parsed when its turn is. */
       readonly messages: Iterable<ArchivedMessage>;
       readonly problem?: undefined;
     }
@@ -115,7 +111,6 @@ export async function readPart(folder: string, part: ArchivePart, form: ArchiveF
   return problem === undefined ? { lines, messages: { [Symbol.iterator]: () => parsed(lines) } } : { problem };
 }
 
-/** What is wrong with the messages of a file. */
 function problemIn(lines: Iterable<string>, ids: readonly number[], { absent = [] }: PartFile): string | undefined {
   const gone = new Set(absent);
   const expected = ids.filter((id) => !gone.has(id));

@@ -138,7 +138,6 @@ export function readBytes(path: string): Promise<Buffer | undefined> {
   return ifThere(`read ${path}`, readFile(path));
 }
 
-/** SHA-256 in hex. */
 export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
@@ -202,7 +201,6 @@ export function codeOf(cause: unknown): string | undefined {
   return typeof cause.code === 'string' ? cause.code : undefined;
 }
 
-/** Nothing exists at that path. */
 export function isMissing(cause: unknown): boolean {
   return codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR';
 }

@@ -92,7 +92,6 @@ export async function makeFolderAmongOthers(shared: string, system: System): Pro
   });
 }
 
-/** Where that folder is. */
 export function folderAmongOthers(shared: string, system: System): string {
   return join(shared, `chatelaine-${system.uid ?? 'user'}`);
 }

@@ -18,7 +18,6 @@ export function readRecords(bytes: Buffer, damaged: Damaged): Records {
   }
 }
 
-/** The failure of a file with such a problem. */
 export type Damaged = (problem: string) => Failure;
 
 /**
@@ -47,7 +46,6 @@ export function isCutBefore(bytes: Buffer, beginning: string): boolean {
   return text.startsWith(beginning) || beginning.startsWith(text);
 }
 
-/** One record as its line. */
 export function recordLine(record: unknown): string {
   return `${writeJson(record)}\n`;
 }

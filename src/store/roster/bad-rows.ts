@@ -8,7 +8,6 @@ export interface Fault {
   readonly hint?: string | undefined;
 }
 
-/** The rows of a file that cannot be used. */
 export interface BadRows {
   /** Each rule's lines come in their order. @throws Failure usage, naming them all, where there are too many */
   add(line: number, fault: Fault): void;
@@ -34,7 +33,6 @@ interface BadRow {
   readonly rule: string;
 }
 
-/** None so far. */
 export function badRowsOf(place: Place): BadRows {
   /** The first ones of the file, in its order. */
   const named: BadRow[] = [];

@@ -44,7 +44,6 @@ export function rowChecker<T extends Fields>(
   };
 }
 
-/** All that is wrong with a row. */
 export function joined(faults: readonly Fault[]): Fault {
   return {
     reason: faults.map(({ reason }) => reason).join('; '),

@@ -28,7 +28,6 @@ interface CsvFault {
 
 interface CsvShape {
   readonly delimiter: string;
-  /** The number of the first line. */
   readonly line: number;
   /** Maximum number of records to read. */
   readonly limit?: number;

@@ -2,7 +2,6 @@ import { usage } from '../../core/failure.ts';
 import { suggestion } from '../../schema/nearest.ts';
 import type { Fault } from './bad-rows.ts';
 
-/** What is done with each row. The value of a blank cell is undefined, or absent. */
 export interface RosterReader {
   row(line: number, values: ReadonlyMap<string, unknown>): void;
   /** A line that holds no row, or one that cannot be used. */
@@ -19,7 +18,6 @@ export interface TableChoice {
   readonly warn?: ((text: string) => void) | undefined;
 }
 
-/** The columns that a roster is read for. */
 export interface WantedColumns {
   readonly names: readonly string[];
   readonly required: readonly string[];

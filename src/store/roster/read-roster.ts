@@ -26,7 +26,6 @@ export interface RosterSource extends RosterFile {
   readonly keepBeside?: readonly string[] | undefined;
 }
 
-/** What makes a row good. */
 interface RosterRules<T extends Fields, R extends Values<T>> {
   readonly fields: T;
   /** The column that a list without a header holds. */

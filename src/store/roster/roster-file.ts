@@ -6,7 +6,6 @@ import { isZip, rosterText } from './roster-text.ts';
 export const rosterFormats = ['csv', 'xlsx', 'ndjson', 'json'] as const;
 export type RosterFormat = (typeof rosterFormats)[number];
 
-/** A roster as it was given. */
 export interface RosterFile extends TableChoice {
   /** How messages name it. */
   readonly file: string;

@@ -5,10 +5,8 @@ import { damaged, type Zip } from './zip.ts';
 export type SheetCell = string | OtherCell;
 
 interface OtherCell {
-  /** As a text. */
   readonly text: string;
   readonly holds: string;
-  /** The same without its value. */
   readonly kind: string;
   /** What to do about it. */
   readonly hint: string;
@@ -35,7 +33,6 @@ export interface CellContext {
   readonly epoch: Epoch;
 }
 
-/** A cell as it is in the file. */
 interface StoredCell {
   readonly type: string;
   readonly style: NumberStyle;

@@ -77,7 +77,6 @@ async function relationsOf(zip: Zip, part: string): Promise<readonly Relation[]>
   return found;
 }
 
-/** The number format of each style of a cell. */
 async function stylesOf(zip: Zip, part: string): Promise<readonly NumberStyle[]> {
   const formats = new Map<string, string>();
   const styles: NumberStyle[] = [];

@@ -1,7 +1,6 @@
 import { crc32, createInflateRaw } from 'node:zlib';
 import { usage, type Failure } from '../../core/failure.ts';
 
-/** A file in a zip archive. */
 interface ZipEntry {
   readonly method: number;
   readonly isEncrypted: boolean;
