@@ -1,11 +1,10 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { appendFileSync, constants, open, truncate, unlink, type FileHandle } from '../core/outside.ts';
+import { appendFileSync, constants, nextTurn, open, truncate, unlink, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
 import { codeOf, openFile, readBytes, replace, storageFailure, syncFolder } from './disk/files.ts';
 import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
-import { groupedAppend, type WriteLines } from './grouped-append.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine, type Damaged } from './disk/records.ts';
 
@@ -29,6 +28,8 @@ export interface Journal {
   /** The job is done: a journal with records is kept as `….done`, and the next run begins a new one. */
   finish(): Promise<void>;
 }
+
+type WriteLines = (file: FileHandle, lines: string) => void | Promise<void>;
 
 export interface JournalOptions {
   readonly signal?: AbortSignal | undefined;
@@ -183,6 +184,36 @@ function journalOn(
       }
     },
   };
+}
+
+/**
+ * Appends records in groups: those of one turn of the event loop, and those that arrive while the previous group is synced, share one write
+ * and one sync. So a worker's record of an answer and the one before its next request share a sync. After a failure nothing more is
+ * written, since the file may end in a cut line.
+ * @param failure what a failed write means
+ */
+function groupedAppend(file: FileHandle, write: WriteLines, failure: (cause: unknown) => unknown) {
+  let gathering: { lines: string; readonly written: Promise<void> } | undefined;
+  let last: Promise<void> = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    await nextTurn();
+    const lines = gathering?.lines ?? '';
+    gathering = undefined;
+    try {
+      await write(file, lines);
+      await file.datasync();
+    } catch (cause) {
+      throw failure(cause);
+    }
+  };
+  const append = (record: unknown): Promise<void> => {
+    const line = recordLine(record);
+    if (gathering) gathering.lines += line;
+    else gathering = { lines: line, written: (last = last.then(flush)) };
+    return gathering.written;
+  };
+  /** `settled` resolves when nothing is being written; a failure was reported to those who appended. */
+  return { append, settled: () => last.catch(() => undefined) };
 }
 
 function unwritable(path: string, cause: unknown): Failure {

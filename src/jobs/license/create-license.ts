@@ -7,7 +7,7 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { ClaimedUser, ClaimingUser } from './claim-users.ts';
-import type { WaitingRow } from './roster-journal.ts';
+import type { RowState } from './roster-journal.ts';
 import { sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 
 /** What creating one license needs besides the API. */
@@ -41,7 +41,7 @@ export interface CreatedLicense {
 export type CreatingApi = Pick<LicensingApi, 'create' | 'ofUser' | 'deciding'>;
 
 /** What decides about a POST that ended at `posted`: an unanswered one may be carried out, and hidden, for `settle` yet. */
-export function decidingOn(is: WaitingRow['is'], posted: Milliseconds, settle: Milliseconds): Deciding {
+export function decidingOn(is: RowState['is'], posted: Milliseconds, settle: Milliseconds): Deciding {
   return { since: is === 'answered' ? posted : posted + settle, until: posted + 2 * settle };
 }
 

@@ -5,7 +5,7 @@ import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import type { LicenseUser } from './claim-users.ts';
-import type { Sight } from './sight.ts';
+import type { LookupResult } from './lookup.ts';
 
 /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
 type SimilarNames = 'refuse' | 'allow';
@@ -24,7 +24,7 @@ export interface KnownUsers {
 /** What has to happen so that a user has one license of the asked size. `answer`: an open one, after which nothing may be sent. */
 export type Decision =
   /** `near`: similar names, which are allowed; `unfiltered`: the list that was the look. */
-  | ({ readonly step: 'create'; readonly near?: readonly License[] } & Pick<Sight, 'unfiltered'>)
+  | ({ readonly step: 'create'; readonly near?: readonly License[] } & Pick<LookupResult, 'unfiltered'>)
   | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly licenses: readonly License[] }
   /** `similar`: a similar name is the reason, in words. */
   | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string; readonly answer?: OpenAnswer };
@@ -57,21 +57,21 @@ export function isOpen(decision: Decision | Undecided): boolean {
 export const isLook: ReadonlySet<FailureKind> = new Set(['rejected', 'incomplete']);
 
 /** Never a second license. */
-export function decide(sight: Sight, asked: LicenseFields, known: KnownUsers): Decision {
+export function decide(result: LookupResult, asked: LicenseFields, known: KnownUsers): Decision {
   const { similar, uncounted, sendAgain, answerOf } = known;
-  if (sight.shows === 'gap') return { step: 'refused', failure: sight.failure };
-  if (sight.shows === 'licenses') return keepOne(sight.licenses, asked);
+  if (result.shows === 'incomplete') return { step: 'refused', failure: result.failure };
+  if (result.shows === 'licenses') return keepOne(result.licenses, asked);
   const answer = answerOf(asked);
   if (answer && !sendAgain.has(asked.remote_user)) {
     const details = { hint: sendAgainHint(asked), retryable: false };
-    return { step: 'refused', failure: new Failure('unknown', openInWords(asked, answer, sight), details), answer };
+    return { step: 'refused', failure: new Failure('unknown', openInWords(asked, answer, result), details), answer };
   }
-  const { unfiltered } = sight;
+  const { unfiltered } = result;
   if (unfiltered?.mayBeCut && uncounted === 'refuse') return { step: 'refused', failure: mayBeCut(unfiltered) };
-  if (sight.shows === 'nothing') return { step: 'create', unfiltered };
+  if (result.shows === 'nothing') return { step: 'create', unfiltered };
   // A near name is what the server may have made of the license that was answered: who sends again has looked at it.
-  if (answer || similar === 'allow') return { step: 'create', near: sight.licenses, unfiltered };
-  const why = similarTo(sight.licenses[0], asked.remote_user);
+  if (answer || similar === 'allow') return { step: 'create', near: result.licenses, unfiltered };
+  const why = similarTo(result.licenses[0], asked.remote_user);
   const failure = new Failure('rejected', `${why}; nothing was created`, {
     hint: `If these are two users, repeat with --allow-similar. Look with: ${commandLine('license list', [], { app_code: asked.app_code })}`,
   });
@@ -137,11 +137,13 @@ export function times(count: number): string {
 export function openInWords(
   { remote_user }: LicenseUser,
   { status, time, key_end }: OpenAnswer,
-  sight?: Sight,
+  result?: LookupResult,
 ): string {
   const key = key_end === undefined ? 'without a key' : `with a license whose key ends with ${key_end}`;
   const shown =
-    sight?.shows === 'near' ? similarTo(sight.licenses[0], remote_user) : `no list shows a license of '${remote_user}'`;
+    result?.shows === 'near'
+      ? similarTo(result.licenses[0], remote_user)
+      : `no list shows a license of '${remote_user}'`;
   return `the server answered a request of ${new Date(time).toISOString().slice(0, 19)}Z with ${status}, ${key}; ${shown}`;
 }
 

@@ -8,7 +8,7 @@ import { createLicense, decidingOn, type CreatedLicense, type CreatingApi, type 
 import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { listAfterPost } from './list-users.ts';
 import { recordedChange, recordedCreation, type RecordEvent } from './recorded-change.ts';
-import { sightOf } from './sight.ts';
+import { lookupResult } from './lookup.ts';
 
 interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {
   readonly record: RecordEvent;
@@ -43,7 +43,7 @@ async function ensure(
   ensuring: Ensuring,
 ): Promise<EnsuredLicense> {
   const listed = await look(api, fields, user, ensuring);
-  const decision = decide(sightOf(listed), fields, { ...ensuring, answerOf: () => user.history.answer });
+  const decision = decide(lookupResult(listed), fields, { ...ensuring, answerOf: () => user.history.answer });
   if ('license' in decision) {
     user.confirmed();
     if (decision.licenses.length > 1) ensuring.warn(severalWarning(fields));

@@ -4,13 +4,13 @@ import { limiter } from '../work/pool.ts';
 import type { LicenseUser } from './claim-users.ts';
 import { listAfterPost, type ListAfter } from './list-users.ts';
 import type { Applying } from './roster-results.ts';
-import type { watchRun } from './run-end.ts';
+import type { circuitBreaker } from './run-end.ts';
 
 /**
  * Where the list is the look, POSTs go one at a time until a list holds all earlier licenses and a new one; if it does not, the run stops
  * (docs/exactly-once.md, A list is a hint).
  */
-export function listProof(applying: Applying, run: ReturnType<typeof watchRun>) {
+export function listProof(applying: Applying, run: ReturnType<typeof circuitBreaker>) {
   const { licensing } = applying;
   /** Applications whose list holds what this run creates. */
   const proven = new Set<number>();

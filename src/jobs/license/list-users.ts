@@ -7,7 +7,7 @@ import { writeJson } from '../../core/json.ts';
 import { pool } from '../work/pool.ts';
 import type { ClaimingUser, LicenseUser } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
-import { lookUp, nothing, sightOf, withNear, type Sight } from './sight.ts';
+import { lookUp, nothing, lookupResult, withNear, type LookupResult } from './lookup.ts';
 
 /** Maximum number of users who are looked up one by one; for more, one list of all licenses finds most of them cheaper. */
 const fewUsers = 20;
@@ -24,7 +24,7 @@ export type ListingApi = Pick<LicensingApi, 'list' | 'ofUser'>;
 /** What is known of the users of an application once its list is read. */
 export interface ListedUsers {
   /** Undefined where the list does not show the license, and the user has to be looked up. */
-  readonly sightOf: (user: string) => Sight | undefined;
+  readonly lookupResult: (user: string) => LookupResult | undefined;
   /** Licenses of similar names that the list shows. */
   readonly nearOf: (user: string) => readonly License[];
   /** Whether the server tells as many licenses as it lists. */
@@ -32,7 +32,7 @@ export interface ListedUsers {
 }
 
 const none: readonly License[] = [];
-const unlisted: ListedUsers = { sightOf: () => undefined, nearOf: () => none, isCounted: false };
+const unlisted: ListedUsers = { lookupResult: () => undefined, nearOf: () => none, isCounted: false };
 
 /**
  * Reads the list of an application, which only finds licenses: that it shows none proves nothing. Where the server ignores the filter it is
@@ -48,12 +48,12 @@ export async function listUsers(
   if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
   const list = await readList(api, app_code, users, { known });
   const listed = list instanceof Failure ? unlisted : list;
-  const first = users.find((user) => !listed.sightOf(user));
+  const first = users.find((user) => !listed.lookupResult(user));
   if (first === undefined) return listed;
   const shown = withNear(await lookUp(api, { remote_user: first, app_code }), listed.nearOf(first));
   if (shown.unfiltered) return readTwice(api, app_code, users);
   const isCounted = listed.isCounted && shown.shows !== 'licenses';
-  return { ...listed, isCounted, sightOf: (user) => (user === first ? shown : listed.sightOf(user)) };
+  return { ...listed, isCounted, lookupResult: (user) => (user === first ? shown : listed.lookupResult(user)) };
 }
 
 async function lookUpEach(
@@ -62,16 +62,16 @@ async function lookUpEach(
   users: readonly string[],
   concurrency: number,
 ): Promise<ListedUsers> {
-  const sights = new Map<string, Sight>();
+  const results = new Map<string, LookupResult>();
   const look = async (remote_user: string): Promise<void> =>
-    void sights.set(remote_user, await lookUp(api, { remote_user, app_code }));
+    void results.set(remote_user, await lookUp(api, { remote_user, app_code }));
   for await (const _ of pool(users, concurrency, look)) continue;
-  return { ...unlisted, sightOf: (user) => sights.get(user) };
+  return { ...unlisted, lookupResult: (user) => results.get(user) };
 }
 
 /** What any reading shows is there; the two of a pair must agree on the other users. */
 async function readTwice(api: ListingApi, app_code: number, users: readonly string[]): Promise<ListedUsers> {
-  const sights = new Map<string, Sight>();
+  const results = new Map<string, LookupResult>();
   let failure = new Failure('incomplete', `the list moves: of ${2 * maxPairs} readings no two show the same users`);
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const all = new Set<string>();
@@ -79,22 +79,22 @@ async function readTwice(api: ListingApi, app_code: number, users: readonly stri
       await readList(api, app_code, users, { longest: Infinity }),
       await readList(api, app_code, users, { longest: Infinity, all }),
     ];
-    const open = users.filter((user) => !sights.has(user));
+    const open = users.filter((user) => !results.has(user));
     const [one, other] = two.map((reading) => {
       if (reading instanceof Failure) return void (failure = reading);
       for (const user of users) {
-        const sight = reading.sightOf(user) ?? withNear(nothing, reading.nearOf(user));
-        if (sight.shows !== 'nothing' && sights.get(user)?.shows !== 'licenses') sights.set(user, sight);
+        const result = reading.lookupResult(user) ?? withNear(nothing, reading.nearOf(user));
+        if (result.shows !== 'nothing' && results.get(user)?.shows !== 'licenses') results.set(user, result);
       }
-      const unseen = open.filter((user) => !reading.sightOf(user) && reading.nearOf(user).length === 0);
+      const unseen = open.filter((user) => !reading.lookupResult(user) && reading.nearOf(user).length === 0);
       return { unseen: unseen.join('\n'), length: reading.length };
     });
     if (one && other && one.unseen === other.unseen) {
       const unfiltered = { licenses: all, mayBeCut: other.length.mayBeCut() };
-      return { ...unlisted, sightOf: (user) => ({ ...(sights.get(user) ?? nothing), unfiltered }) };
+      return { ...unlisted, lookupResult: (user) => ({ ...(results.get(user) ?? nothing), unfiltered }) };
     }
   }
-  return { ...unlisted, sightOf: (user) => sights.get(user) ?? { shows: 'gap', failure } };
+  return { ...unlisted, lookupResult: (user) => results.get(user) ?? { shows: 'incomplete', failure } };
 }
 
 interface ListReadingOptions {
@@ -154,8 +154,8 @@ async function readList(
     throw cause;
   }
   return {
-    sightOf: (user) =>
-      exact.has(user) ? sightOf({ exact: distinct(exact.get(user) ?? none), near: none }) : undefined,
+    lookupResult: (user) =>
+      exact.has(user) ? lookupResult({ exact: distinct(exact.get(user) ?? none), near: none }) : undefined,
     nearOf: (user) => near.get(user) ?? none,
     isCounted: length.isCounted(),
     length,
@@ -164,7 +164,7 @@ async function readList(
 
 /** What a list shows after a POST. */
 export interface ListAfter {
-  readonly sight: Sight | undefined;
+  readonly result: LookupResult | undefined;
   /** Why the list proves nothing: it does not hold all earlier licenses and the new one. */
   readonly failure?: Failure;
 }
@@ -184,13 +184,13 @@ export async function listAfterPost(
     if (isLast) await sleep(settle);
     const all = new Set<string>();
     const list = await readList(looks, app_code, [remote_user], { longest: Infinity, all });
-    const sight = list instanceof Failure ? undefined : list.sightOf(remote_user);
+    const result = list instanceof Failure ? undefined : list.lookupResult(remote_user);
     const lost = [...earlier.licenses].filter((license) => !all.has(license)).length;
-    if (sight && lost === 0) return { sight };
+    if (result && lost === 0) return { result };
     if (!isLast) continue;
-    const missing = sight ? `${lost} of the ${earlier.licenses.size} licenses that it showed before` : 'the license';
+    const missing = result ? `${lost} of the ${earlier.licenses.size} licenses that it showed before` : 'the license';
     const why = `the server ignores the filter by user, and its list is cut: after a POST for ${remote_user} it does not show ${missing}`;
-    return { sight, failure: new Failure('incomplete', why, { hint: cutHint, retryable: false }) };
+    return { result, failure: new Failure('incomplete', why, { hint: cutHint, retryable: false }) };
   }
 }
 

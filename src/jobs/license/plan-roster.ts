@@ -13,7 +13,7 @@ import { decide, isCreation, isOpen, sizeOf, type Decision, type KnownUsers, typ
 import { historyOf, type LicenseJournal } from './roster-journal.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi } from './list-users.ts';
-import { lookUp, nothing, withNear } from './sight.ts';
+import { lookUp, nothing, withNear } from './lookup.ts';
 
 /** What has to be done for each row, in the order of the rows. */
 export interface Plan {
@@ -60,9 +60,9 @@ export async function planRoster(
   const planned = rows.flatMap((row) => {
     const list = lists.get(row.app_code);
     if (!list) return [];
-    const sight = list.sightOf(row.remote_user);
+    const result = list.lookupResult(row.remote_user);
     const near = list.nearOf(row.remote_user);
-    return [{ row, decision: sight ? decide(sight, row, planning) : ({ step: 'look up', near } as const) }];
+    return [{ row, decision: result ? decide(result, row, planning) : ({ step: 'look up', near } as const) }];
   });
   const counted = [...lists].flatMap(([app_code, { isCounted }]) => (isCounted ? [app_code] : []));
   return { rows: planned, listedAt, counted: new Set(counted) };
@@ -70,8 +70,8 @@ export async function planRoster(
 
 /** Looks a user up by the filter of the server. @param near similar names that the list shows @throws Failure of a list that cannot be read at all */
 export async function lookUpRow(row: LicenseFields, near: readonly License[], planning: Looking): Promise<Decision> {
-  const sight = await lookUp(planning.licensing(row.app_code), row);
-  return decide(withNear(sight, near), row, planning);
+  const result = await lookUp(planning.licensing(row.app_code), row);
+  return decide(withNear(result, near), row, planning);
 }
 
 /**

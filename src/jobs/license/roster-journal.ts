@@ -28,9 +28,9 @@ export function historyOf(row: LicenseUser, { journal, claims }: RowRecords): Re
   return joinHistories(journal.history(row), claims.history(row));
 }
 
-/** A row that another look decides (docs/exactly-once.md, States of a row). `posted`: when its last POST ended, on the clock `elapsed`. */
-export type WaitingRow = { readonly row: LicenseFields; readonly posted: Milliseconds } & (
-  | /** An earlier run, or another one, asked for it. */ { readonly is: 'asked' }
+/** A row in its run (docs/exactly-once.md, States of a row). `posted`: when its last POST ended, on the clock `elapsed`. */
+export type RowState = { readonly row: LicenseFields; readonly posted: Milliseconds } & (
+  | /** `asked`: an earlier run, or another one, asked for it. */ { readonly is: 'new' | 'asked' }
     /** A POST of this run ended without an answer of the API; `failure` is undefined where an interruption cut it. */
   | {
       readonly is: 'unanswered';
@@ -46,15 +46,11 @@ export type WaitingRow = { readonly row: LicenseFields; readonly posted: Millise
 /** Why a row is unknown whose POST an interruption cut. */
 export const unanswered = 'the request was not answered';
 
-export type AnsweredRow = Extract<WaitingRow, { readonly is: 'answered' }>;
+export type AnsweredRow = Extract<RowState, { readonly is: 'answered' }>;
 
 /** Whether a POST of this job, in this run or an earlier one, may have created the license. */
-export function wasPosted(
-  row: LicenseFields,
-  waiting: WaitingRow | undefined,
-  journal: Pick<LicenseJournal, 'history'>,
-): boolean {
-  return (waiting !== undefined && waiting.is !== 'asked') || isUnconfirmed(journal.history(row));
+export function wasPosted({ row, is }: RowState, journal: Pick<LicenseJournal, 'history'>): boolean {
+  return is === 'unanswered' || is === 'answered' || isUnconfirmed(journal.history(row));
 }
 
 export type LicenseJournal = ReturnType<typeof licenseJournal>;

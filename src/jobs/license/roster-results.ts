@@ -7,7 +7,7 @@ import { endOf, type LicenseUser, type RosterClaims } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
 import type { RecordEvent } from './recorded-change.ts';
 import { severalWarning } from './decide.ts';
-import { wasPosted, type AnsweredRow, type LicenseJournal, type WaitingRow } from './roster-journal.ts';
+import { wasPosted, type AnsweredRow, type LicenseJournal, type RowState } from './roster-journal.ts';
 import { resultOf, type Looking, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
@@ -31,7 +31,7 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
 }
 
 /** Looks that decide about a row that waits. */
-export function decidingBy(applying: Applying, { is, posted }: Pick<WaitingRow, 'is' | 'posted'>): Looking {
+export function decidingBy(applying: Applying, { is, posted }: Pick<RowState, 'is' | 'posted'>): Looking {
   const deciding = decidingOn(is, posted, applying.settle);
   return { ...applying, licensing: (app_code) => applying.licensing(app_code).deciding(deciding) };
 }
@@ -71,24 +71,25 @@ export class RosterResults {
   }
 
   /** A user for whom the run creates a license, and who has several, is its result. */
-  noteSeveral(row: LicenseFields, licenses: readonly License[], waiting: WaitingRow | undefined): void {
+  noteSeveral(state: RowState, licenses: readonly License[]): void {
+    const { row } = state;
     const { journal, doubled, warn } = this.#applying;
     if (licenses.length < 2) return;
-    const isCreated = wasPosted(row, waiting, journal) || journal.history(row).outcome === 'created';
+    const isCreated = wasPosted(state, journal) || journal.history(row).outcome === 'created';
     if (isCreated) doubled(row, licenses);
     else warn(severalWarning(row));
   }
 
   /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
   async end(
-    row: LicenseFields,
+    state: RowState,
     status: Exclude<RowResult['status'], 'unchanged'>,
     license: License | null,
     error: string | null,
-    waiting: WaitingRow | undefined,
   ): Promise<void> {
-    await this.tell(row, status, license ?? (waiting?.is === 'answered' ? waiting.creation.license : undefined));
-    this.#inBackground(this.record(row, eventOf[status]).then(() => this.finish(row, status, license, error, waiting)));
+    const { row } = state;
+    await this.tell(row, status, license ?? (state.is === 'answered' ? state.creation.license : undefined));
+    this.#inBackground(this.record(row, eventOf[status]).then(() => this.finish(state, status, license, error)));
     if (this.#writing.size > maxUnwritten) await this.written();
   }
 
@@ -104,26 +105,25 @@ export class RosterResults {
     this.#inBackground(claims.ended(row, end).then(() => orBroken(journal.record(row, end))));
   }
 
-  #judged(creation: AnsweredCreation): AnsweredCreation {
+  #keyChecked(creation: AnsweredCreation): AnsweredCreation {
     const isOfSeveral = this.#keys.get(creation.license?.key ?? '') === 'several';
     return isOfSeveral ? { ...creation, license_is: 'of several users' } : creation;
   }
 
   /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
-  async leaveOpen(row: LicenseFields, error: string, waiting: WaitingRow | undefined): Promise<void> {
-    this.answeredOnly.set(row, 'open');
-    await this.end(row, 'unknown', null, error, waiting);
+  async keepUnconfirmed(state: RowState, error: string): Promise<void> {
+    this.answeredOnly.set(state.row, 'open');
+    await this.end(state, 'unknown', null, error);
   }
 
   /** Where no look was answered, what the server said counts. */
-  async trust(waiting: AnsweredRow, why: Failure | undefined): Promise<void> {
-    const { row } = waiting;
-    const creation = this.#judged(waiting.creation);
+  async acceptAnswer(state: AnsweredRow, why: Failure | undefined): Promise<void> {
+    const creation = this.#keyChecked(state.creation);
     if (creation.license_is !== 'as asked' || !creation.license)
-      return this.end(row, 'unknown', null, why?.message ?? '', waiting);
+      return this.end(state, 'unknown', null, why?.message ?? '');
     this.#unlooked.push(why);
-    await this.tell(row, 'created', creation.license);
-    await this.finish(row, 'created', creation.license, null, waiting);
+    await this.tell(state.row, 'created', creation.license);
+    await this.finish(state, 'created', creation.license, null);
   }
 
   warnOfUnlooked(): void {
@@ -145,13 +145,13 @@ export class RosterResults {
 
   /** Reports an outcome that needs no record. */
   async finish(
-    row: LicenseFields,
+    state: RowState,
     status: RowResult['status'],
     license: License | null,
     error: string | null,
-    waiting: WaitingRow | undefined,
   ): Promise<void> {
-    const creation = waiting?.is === 'answered' ? this.#judged(waiting.creation) : undefined;
+    const { row } = state;
+    const creation = state.is === 'answered' ? this.#keyChecked(state.creation) : undefined;
     const result = this.#withAnswer(resultOf(row, status, license, error, this.#sizeBefore(row, status)), creation);
     if (!creation) this.#applying.finished();
     else if (result.status === 'unknown' && !this.answeredOnly.has(row)) this.answeredOnly.set(row, 'unconfirmed');

@@ -4,11 +4,11 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { pool } from '../work/pool.ts';
 import { isCreation } from './decide.ts';
 import { inWords, planRoster, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
-import { unanswered, wasPosted, type AnsweredRow, type WaitingRow } from './roster-journal.ts';
+import { unanswered, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
 import { decidingBy, isUnchanged, RosterResults, type Applying } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
 import type { KnownLicense } from './list-users.ts';
-import { endsRun, newTally } from './run-end.ts';
+import { endsRun, countOutcomes } from './run-end.ts';
 
 /**
  * Carries out a plan: one license of the asked size for each row, never two (docs/exactly-once.md, States of a row). Yields the rows
@@ -16,7 +16,7 @@ import { endsRun, newTally } from './run-end.ts';
  * @throws Failure auth at once; unknown where a row may or may not have its license; incomplete where rows failed or were not reached
  */
 export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerator<RowResult> {
-  const tally = newTally(applying, plan.rows.length);
+  const outcomes = countOutcomes(applying, plan.rows.length);
   const results = new RosterResults(applying);
   const work = new RowWork(applying, results);
   const run = new RosterRun(plan, applying, results, work);
@@ -27,16 +27,16 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
     for (const planned of plan.rows) {
       const result = await results.of(planned);
       if (!result) continue;
-      tally.add(result);
+      outcomes.add(result);
       yield result;
     }
   } finally {
     run.abandon();
     await working;
   }
-  const failure = tally.verdict(work.run.stopped(), results.answeredOnly);
+  const failure = outcomes.failureOf(work.run.stopped(), results.answeredOnly);
   // Any other failure says the counts itself.
-  if (!failure || failure === work.run.stopped()) applying.conclude(tally.summary());
+  if (!failure || failure === work.run.stopped()) applying.conclude(outcomes.summary());
   if (failure) throw failure;
 }
 
@@ -78,7 +78,7 @@ class RosterRun {
       this.#work.run.stop(cause);
     }
     signal.removeEventListener('abort', sayWait);
-    await this.#leaveOpen();
+    await this.#reportUnconfirmed();
     this.#results.warnOfUnlooked();
   }
 
@@ -152,7 +152,7 @@ class RosterRun {
       if (!(cause instanceof Failure) || endsRun(cause, this.#applying)) throw cause;
       for (const waiting of answered) {
         this.#work.waiting.delete(waiting.row);
-        await this.#results.trust(waiting, cause);
+        await this.#results.acceptAnswer(waiting, cause);
       }
       if (held.length > 0) throw cause;
       return [];
@@ -160,7 +160,7 @@ class RosterRun {
   }
 
   /** Waits until a look can decide all rows, and plans them by it. @throws Failure of the look, or of an interruption */
-  async #whenSettled(waiting: readonly WaitingRow[]): Promise<readonly PlannedRow[]> {
+  async #whenSettled(waiting: readonly RowState[]): Promise<readonly PlannedRow[]> {
     const { settle, elapsed, sleep, note } = this.#applying;
     const latest = waiting.reduce((last, { posted }) => Math.max(last, posted), -Infinity);
     const wait = latest + settle - elapsed();
@@ -171,8 +171,8 @@ class RosterRun {
   }
 
   /** How many rows wait, by what was asked for and by whom. */
-  #inKinds(waiting: readonly WaitingRow[]): string {
-    const own = waiting.filter((one) => wasPosted(one.row, one, this.#applying.journal));
+  #inKinds(waiting: readonly RowState[]): string {
+    const own = waiting.filter((one) => wasPosted(one, this.#applying.journal));
     const answered = own.filter(({ is }) => is === 'answered').length;
     return inWords([
       [own.length - answered, 'unconfirmed'],
@@ -182,19 +182,19 @@ class RosterRun {
   }
 
   /** The next run settles these first; its wait counts from their last request. */
-  async #leaveOpen(): Promise<void> {
+  async #reportUnconfirmed(): Promise<void> {
     const { journal, elapsed, now } = this.#applying;
     for (const waiting of this.#work.waiting.values()) {
       const { row, posted } = waiting;
       if (waiting.is === 'answered') {
-        if (waiting.looks === 'none yet') await this.#results.trust(waiting, this.#work.run.stopped());
-        else await this.#results.end(row, 'unknown', null, '', waiting);
-      } else if (wasPosted(row, waiting, journal)) {
+        if (waiting.looks === 'none yet') await this.#results.acceptAnswer(waiting, this.#work.run.stopped());
+        else await this.#results.end(waiting, 'unknown', null, '');
+      } else if (wasPosted(waiting, journal)) {
         if (!journal.broken()) await this.#results.record(row, 'ended', posted - elapsed() + now());
         await this.#results.tell(row, 'unknown', undefined);
         const failure = waiting.is === 'unanswered' ? waiting.failure : undefined;
         const error = failure?.message ?? this.#work.run.stopped()?.message ?? unanswered;
-        await this.#results.finish(row, 'unknown', null, error, waiting);
+        await this.#results.finish(waiting, 'unknown', null, error);
       }
     }
     await this.#results.written();

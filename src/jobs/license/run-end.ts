@@ -22,7 +22,7 @@ const ownVerdicts: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'intern
 const maxNamedUsers = 20;
 
 /** Counts outcomes, and says how the run ended. `total`: how many rows were wanted. */
-export function newTally({ where, resume }: Pick<Applying, 'where' | 'resume'>, total: number) {
+export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resume'>, total: number) {
   const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
   const failed: RowResult[] = [];
   const unknown: RowResult[] = [];
@@ -43,7 +43,7 @@ export function newTally({ where, resume }: Pick<Applying, 'where' | 'resume'>, 
      * The failure that the run ends with; undefined where each row has its license.
      * @param answered unknown rows whose POST was answered: the open ones stay unknown when the command is repeated
      */
-    verdict(stopped: Failure | undefined, answered: RosterResults['answeredOnly']): Failure | undefined {
+    failureOf(stopped: Failure | undefined, answered: RosterResults['answeredOnly']): Failure | undefined {
       const undone = counts.failed + counts.unknown + left();
       if (!stopped && undone === 0) return undefined;
       if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
@@ -88,7 +88,7 @@ const maxOutages = 3;
 const maxSilences = 20;
 
 /** Watches whether a run can go on. Its server is taken to be available until requests fail. */
-export function watchRun({ journal, signal }: Pick<Applying, 'journal' | 'signal'>) {
+export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | 'signal'>) {
   let stop: Failure | undefined;
   let [outages, silences] = [0, 0];
   let presence: Promise<void> = Promise.resolve();

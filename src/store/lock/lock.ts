@@ -55,9 +55,9 @@ export async function acquireLock(
   const end = clock.elapsed() + (patience.wait ?? 30_000);
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
-    const obstacle = await attempt(path, me, system, round);
-    if (!obstacle) return () => release(path, me);
-    if (obstacle.holder && clock.elapsed() >= end) throw busy(obstacle.path, obstacle.holder, patience.what ?? path);
+    const conflict = await attempt(path, me, system, round);
+    if (!conflict) return () => release(path, me);
+    if (conflict.holder && clock.elapsed() >= end) throw busy(conflict.path, conflict.holder, patience.what ?? path);
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
 }
@@ -90,7 +90,7 @@ export function lockFolders(system: System): readonly [string, string] {
 }
 
 /** What is in the way of a lock: the lock itself, or that of whoever is just removing it. */
-interface Obstacle {
+interface Conflict {
   readonly path: string;
   /** Undefined where it was made between two looks: the next one shows who holds it. */
   readonly holder: LiveOwner | undefined;
@@ -100,13 +100,13 @@ interface Obstacle {
 const looksAtEmpty = 3;
 
 /** One try, without waiting; undefined: the lock is taken. */
-async function attempt(path: string, me: Owner, system: System, round = looksAtEmpty): Promise<Obstacle | undefined> {
+async function attempt(path: string, me: Owner, system: System, round = looksAtEmpty): Promise<Conflict | undefined> {
   const owner = await ownerOf(path);
   if (owner?.pid === 0 && round < looksAtEmpty) return { path, holder: undefined };
   const holder = owner && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
-  const obstacle = owner && (await clearAway(path, owner, me, system));
-  return obstacle ?? ((await claim(path, me, system)) ? undefined : { path, holder: undefined });
+  const conflict = owner && (await removeStale(path, owner, me, system));
+  return conflict ?? ((await claim(path, me, system)) ? undefined : { path, holder: undefined });
 }
 
 /**
@@ -114,10 +114,10 @@ async function attempt(path: string, me: Owner, system: System, round = looksAtE
  * one's new lock. So removing takes a lock of its own, named after the dead owner's token, and reads the owner again under it. While
  * that lock is held nobody else removes the dead owner's. A kill may leave that lock too; it is then cleared the same way.
  */
-async function clearAway(path: string, dead: Owner, me: Owner, system: System): Promise<Obstacle | undefined> {
+async function removeStale(path: string, dead: Owner, me: Owner, system: System): Promise<Conflict | undefined> {
   const guard = `${path}.${dead.token}`;
-  const obstacle = await attempt(guard, me, system);
-  if (obstacle) return obstacle;
+  const conflict = await attempt(guard, me, system);
+  if (conflict) return conflict;
   try {
     if ((await ownerOf(path))?.token === dead.token) await remove(path);
     return undefined;
@@ -149,7 +149,7 @@ async function claim(path: string, me: Owner, system: System): Promise<boolean> 
 const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR', 'EMLINK']);
 
 /**
- * Such a lock is empty for a moment, in which another process may take it for cut and remove it under a guard (`clearAway`). Whoever looks
+ * Such a lock is empty for a moment, in which another process may take it for cut and remove it under a guard (`removeStale`). Whoever looks
  * for the guard after writing, and then for the lock, knows whether it was removed: the other one reads it again under the guard.
  */
 async function claimWithoutLink(path: string, me: Owner, system: System): Promise<boolean> {

@@ -28,13 +28,18 @@ export function ownFile(base: string, owner: Owner, remember: Milliseconds, elap
       synced = elapsed();
       await file.datasync();
     } catch (cause) {
-      throw (failure = storageFailure(`cannot write ${path}`, cause));
+      failure ??= storageFailure(`cannot write ${path}`, cause);
+      await closeFile();
+      throw failure;
     }
   };
-  const close = async (): Promise<void> => {
+  const closeFile = async (): Promise<void> => {
     const file = await opened?.catch(() => undefined);
     opened = undefined;
-    await file?.close();
+    await file?.close().catch(() => undefined);
+  };
+  const close = async (): Promise<void> => {
+    await closeFile();
     if (!isEmpty) return;
     isMade = false;
     await remove(path);

@@ -33,18 +33,18 @@ test('one list separates exact from near names, and leaves other users out', asy
     license(long.slice(0, 29)),
   ];
 
-  const { sightOf, nearOf } = await listUsers(listing(rows), 7, wanted, { concurrency: 4 });
+  const { lookupResult, nearOf } = await listUsers(listing(rows), 7, wanted, { concurrency: 4 });
 
   // The filter is asked for the first user who is not shown, and shows nothing.
-  expect(sightOf('Ben')).toEqual({ shows: 'near', licenses: [license('ben')] });
+  expect(lookupResult('Ben')).toEqual({ shows: 'near', licenses: [license('ben')] });
   const found = ['ada', 'Ben', '007', 'cy d', long, 'eve', 'user-1'].map((user) => {
-    const sight = sightOf(user);
-    if (sight?.shows === 'licenses') return [user, sight.licenses.map(({ key }) => key)];
+    const result = lookupResult(user);
+    if (result?.shows === 'licenses') return [user, result.licenses.map(({ key }) => key)];
     return [
       user,
       nearOf(user)
         .map(({ key = '' }) => `near ${key}`)
-        .join() || sight,
+        .join() || result,
     ];
   });
   expect(Object.fromEntries(found)).toEqual({
@@ -77,10 +77,10 @@ describe('where the server ignores the filter, the list is read twice', () => {
       },
       ofUser: async () => ({ exact: [], near: [], unfiltered: { licenses: new Set(), mayBeCut: false } }),
     };
-    const { sightOf } = await listUsers(api, 7, users, { concurrency: 4 });
+    const { lookupResult } = await listUsers(api, 7, users, { concurrency: 4 });
     const shown = (user: string) => {
-      const sight = sightOf(user);
-      return sight?.shows === 'licenses' ? sight.licenses.map(({ key }) => key) : sight?.shows;
+      const result = lookupResult(user);
+      return result?.shows === 'licenses' ? result.licenses.map(({ key }) => key) : result?.shows;
     };
     return { shown, count: () => count - 1 };
   }
@@ -118,7 +118,7 @@ describe('where the server ignores the filter, the list is read twice', () => {
       without(...hidden.slice(0, 3 - index)),
     ]);
     const { shown, count } = await look(...pairs, ...pairs);
-    expect([shown('user-3'), shown('user-5'), count()]).toEqual(['gap', ['K-user-5'], 6]);
+    expect([shown('user-3'), shown('user-5'), count()]).toEqual(['incomplete', ['K-user-5'], 6]);
   });
 
   test('a license that one reading shows counts, and not the near name that the other shows in its place', async () => {
