@@ -41,11 +41,15 @@ export async function openFilter(
             .join('');
     await worker.terminate();
     const problem = problemsIn(stderr);
+    const rows = json.startsWith('[') && problem === tooMuch && json.match(/^ {2}[^\s}\]]/gm);
+    if (rows) throw failed(`${problem} for ${rows.length} rows`);
     // Under -o ndjson people expect a row at a time.
     const isList = json.startsWith('[') && problem.startsWith('Cannot index array with');
     throw failed(problem, isList ? ' jq gets a list as one array: .[] | …' : '');
   };
 }
+
+const tooMuch = 'the expression needs too much memory';
 
 /** Megabytes of results that the thread holds; jq itself has at most 256 MiB, a limit of its WebAssembly. */
 const maxOldGenerationSizeMb = 512;
@@ -53,17 +57,12 @@ const maxOldGenerationSizeMb = 512;
 /** Milliseconds that an expression has when the command is ended before it began. */
 const moment = 200;
 
-interface JqAnswer {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number;
-}
+type JqAnswer = Readonly<Record<'stdout' | 'stderr', string>> & { readonly exitCode: number };
 
 function answerOf(worker: Worker, json: string, { signal, alarm }: FilterEnding): Promise<JqAnswer> {
   return new Promise<JqAnswer>((resolve, reject) => {
     let cancel = (): void => undefined;
-    const end = (): void => reject(ended(signal));
-    const stop = (): void => void (cancel = alarm(moment, end));
+    const stop = (): void => void (cancel = alarm(moment, () => reject(ended(signal))));
     const settle = (): void => {
       signal.removeEventListener('abort', stop);
       cancel();
@@ -77,7 +76,8 @@ function answerOf(worker: Worker, json: string, { signal, alarm }: FilterEnding)
     };
     const onError = (cause: NodeJS.ErrnoException): void => {
       settle();
-      reject(cause.code === 'ERR_WORKER_OUT_OF_MEMORY' ? failed('the expression needs too much memory') : cause);
+      if (cause.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve({ stdout: '', stderr: tooMuch, exitCode: 5 });
+      else reject(cause);
     };
     worker.once('message', onAnswer).once('error', onError);
     if (signal.aborted) stop();

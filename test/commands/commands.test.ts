@@ -62,7 +62,10 @@ function commandLines(command: CommandRow): string[] {
   ];
 }
 
-/** `license list --limit N (integer, min 1, default 20): Maximum number of licenses`: all of it on one line, which a reviewer reads. */
+/**
+ * `license list --limit N (integer, min 1, default 20): Maximum number of licenses`: all of it on one line, which a
+ * reviewer reads.
+ */
 function fieldLine(command: string, { name, option, short, placeholder, kind, help, ...rules }: FieldRow): string {
   const [stated = '', preset] = / \((default: [^)]*)\)/.exec(help) ?? [];
   const typed = [short, option].filter((part) => part !== undefined).join(', ');

@@ -79,7 +79,10 @@ test('an archive of another selection is refused in a dry run too', async () => 
   expect([exitCode, error?.message]).toEqual([2, expect.stringContaining('has another selection')]);
 });
 
-/** These write nothing, or what --dry-run is not about: sandbox serve is a server with the data that it is asked to keep. */
+/**
+ * These write nothing, or what --dry-run is not about: sandbox serve is a server with the data that it is asked to
+ * keep.
+ */
 const readers = [
   'channel list',
   'license list|view|audit|delete|history',

@@ -5,7 +5,10 @@ import { emptyHome, openSandbox } from '../helpers/run.ts';
 
 const users = Array.from({ length: 30 }, (_, index) => `new-${index}`);
 
-/** What an operation costs on the wire, a look that confirms what was created included: times differ from machine to machine. */
+/**
+ * What an operation costs on the wire, a look that confirms what was created included: times differ from machine to
+ * machine.
+ */
 test.each<[line: string, before: string, requests: Readonly<Record<string, number>>]>([
   ['license list', '', { 'GET /v1/license/': 1 }],
   ['license list --remote-user kit', '', { 'GET /v1/license/': 1 }],

@@ -9,7 +9,9 @@ import { needs } from '../helpers/needs.ts';
 import { startPostgres } from '../helpers/postgres.ts';
 import { openSandbox, runAlone, emptyHome } from '../helpers/run.ts';
 
-/** The JSON Schema of each command's result (`commands -o json`), held to what the command prints against the sandbox. */
+/**
+ * The JSON Schema of each command's result (`commands -o json`), held to what the command prints against the sandbox.
+ */
 
 interface Described {
   readonly name: string;

@@ -28,7 +28,10 @@ test('nothing to change', async () => {
   );
 });
 
-/** Read back by cmark-gfm 0.29, micromark 4 and marked 17 as the text on the left; on GitHub nothing is a link or mention in code. */
+/**
+ * Read back by cmark-gfm 0.29, micromark 4 and marked 17 as the text on the left; on GitHub nothing is a link or
+ * mention in code.
+ */
 test.each([
   ['[x](http://evil.example)', '`[x](http://evil.example)`'],
   ['@all #1 www.evil.example', '`@all #1 www.evil.example`'],

@@ -58,6 +58,12 @@ test.each([
   });
 });
 
+test('a list for which it needs too much memory is named by its rows', async () => {
+  const filter = await filterOf('def f: 1 + f; f');
+  const rejected = written(many({ id: 1, of: { a: [2] } }, { id: 2 }, { id: 3 }), look('json', { filter }));
+  await expect(rejected).rejects.toMatchObject({ message: '--jq: the expression needs too much memory for 3 rows' });
+});
+
 test('one whose results do not end is rejected', async () => {
   const filter = await filterOf('repeat("a" * 1000)', 2_000_000);
   await expect(filter('1')).rejects.toMatchObject({ message: '--jq: the expression needs too much memory' });

@@ -41,9 +41,14 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
   const known = new Map(audit.journal.records.filter(isAnswer).map((row) => [sensorKey(row), row]));
   const counts = { ok: 0, lent: 0, 'never-activated': 0, error: 0 };
   let outages = 0;
+  let kept = Promise.resolve();
   const work = async (sensor: ExpectedSensor): Promise<SensorRow> => {
-    const { row, failure } = await lookUp(sensor, known, audit);
+    const earlier = known.get(sensorKey(sensor));
+    if (earlier) return earlier;
+    const { row, failure } = await lookUp(sensor, audit);
     outages = failure?.kind === 'unavailable' ? outages + 1 : 0;
+    // The next look-up does not wait for the disk: an answer that a crash loses is asked for again. A full disk ends the audit.
+    if (row.status !== 'error') (kept = audit.journal.append(row)).catch(() => (outages = maxOutages));
     return row;
   };
   const untilGone = function* (): Generator<ExpectedSensor> {
@@ -56,6 +61,7 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
     counts[row.status] += 1;
     yield row;
   }
+  await kept;
   const left = sensors.length - counts.ok - counts.lent - counts['never-activated'];
   if (left > 0)
     throw new Failure('incomplete', `${left} of ${sensors.length} sensors could not be looked up`, {
@@ -85,17 +91,13 @@ function sensorKey({ mac_address, remote_user, app_code }: ExpectedSensor | Sens
 
 async function lookUp(
   sensor: ExpectedSensor,
-  known: ReadonlyMap<string, SensorRow>,
-  { licensing, journal, signal }: SensorAudit,
+  { licensing, signal }: SensorAudit,
 ): Promise<{ readonly row: SensorRow; readonly failure?: Failure }> {
   const { mac_address, app_code } = sensor;
-  const earlier = known.get(sensorKey(sensor));
-  if (earlier) return { row: earlier };
   const base = { ...sensor, app_code: app_code ?? null, first_user: null };
   try {
-    const row = { ...base, ...judge(sensor, await licensing(app_code).firstActivation({ mac_address, app_code })) };
-    if (row.status !== 'error') await journal.append(row);
-    return { row };
+    const license = await licensing(app_code).firstActivation({ mac_address, app_code });
+    return { row: { ...base, ...judge(sensor, license) } };
   } catch (cause) {
     if (!(cause instanceof Failure) || signal.aborted || cause.kind === 'auth' || cause.kind === 'config') throw cause;
     // A page in place of an answer comes with a hint: under a wrong base URL no sensor would seem to be activated.
@@ -103,9 +105,7 @@ async function lookUp(
     const error = hint === undefined ? cause.message : `${cause.message}. ${hint}`;
     if (cause.kind !== 'not_found' || hint !== undefined)
       return { row: { ...base, status: 'error', error }, failure: cause };
-    const row = { ...base, status: 'never-activated' as const };
-    await journal.append(row);
-    return { row };
+    return { row: { ...base, status: 'never-activated' } };
   }
 }
 

@@ -5,7 +5,8 @@ import type { MessageRecord } from '../../../src/sandbox/records.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { emptyHome, openSandbox, type Ran } from '../../helpers/run.ts';
 
-// Each sentence about messages that are gone is compared with what the sandbox really holds (docs/archive-format.md, Changes).
+// Each sentence about messages that are gone is compared with what the sandbox really holds (docs/archive-format.md,
+// Changes).
 
 const bulk = { extraMessages: { channel: 'firmware', topic: 'bulk', count: 1200 }, rateLimit: { perMinute: 100_000 } };
 const newFolder = (): string => join(emptyHome(), 'archive');

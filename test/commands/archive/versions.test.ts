@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { emptyHome, fakeService, run } from '../../helpers/run.ts';
 
-/** A copy of an archive of version 1 as it was before archive.json had organization, level, options and history_limited. */
+/**
+ * A copy of an archive of version 1 as it was before archive.json had organization, level, options and history_limited.
+ */
 function oldArchive(): string {
   const folder = join(emptyHome(), 'archive');
   cpSync('test/fixtures/archive-1', folder, { recursive: true });

@@ -1,8 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
+import { Failure } from '../../../src/core/failure.ts';
+import { auditSensors } from '../../../src/jobs/license/audit-sensors.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
+import { realTime } from '../../helpers/clock.ts';
+import { gather } from '../../helpers/gather.ts';
 import { emptyHome, fakeService, openSandbox, run as runFake, type Ran } from '../../helpers/run.ts';
 
 const sensors = [
@@ -67,6 +72,45 @@ describe('first-activation audit', () => {
     expect(first.exitCode).toBe(8);
     expect(statuses(second)).toEqual({ '01': 'ok', '02': 'lent', '03': 'ok', FF: 'never-activated' });
     expect({ exitCode: second.exitCode, asked: log.length - asked }).toEqual({ exitCode: 10, asked: 1 });
+  });
+
+  describe('its journal', () => {
+    /** 100 sensors of ada; what the journal does with an answer is the test's. */
+    const auditOf = (append: () => Promise<void>) => {
+      const asked = { count: 0 };
+      const licensing = { firstActivation: async () => ((asked.count += 1), { fields: { remote_user: 'ada' } }) };
+      const rows = auditSensors(
+        Array.from({ length: 100 }, (_, index) => ({ mac_address: `D4:22:CD:00:04:${index}`, remote_user: 'ada' })),
+        {
+          licensing: () => licensing as unknown as LicensingApi,
+          journal: { records: [], append },
+          concurrency: 4,
+          signal: new AbortController().signal,
+          conclude: () => undefined,
+        },
+      );
+      return { asked, rows };
+    };
+
+    test('no look-up waits for the disk, and the audit ends when all answers are on it', async () => {
+      let sync = (): void => undefined;
+      const disk = new Promise<void>((resolve) => (sync = resolve));
+      const { asked, rows } = auditOf(() => disk);
+      for (let row = 0; row < 100; row += 1) await rows.next();
+      const end = rows.next();
+
+      expect(asked.count).toBe(100);
+      expect(await Promise.race([end, realTime.sleep(20, AbortSignal.timeout(10_000))])).toBeUndefined();
+      sync();
+      expect((await end).done).toBe(true);
+    });
+
+    test('a disk that is full ends the audit', async () => {
+      const { asked, rows } = auditOf(() => Promise.reject(new Failure('unavailable', 'the disk is full')));
+
+      await expect(gather(rows)).rejects.toThrow('the disk is full');
+      expect(asked.count).toBeLessThan(10);
+    });
   });
 
   test('a server that is gone ends the audit after a few', async () => {

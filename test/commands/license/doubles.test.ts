@@ -31,7 +31,9 @@ const row = (license_code: string) => ({ license_code, remote_user: 'ada', app_c
 const list = 'GET /v1/license/?remote_user=ada&app_code=7';
 const post = { method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } };
 
-/** A limiter that counts a request after it is carried out: its 429 is taken for a refusal, and the POST is sent again. */
+/**
+ * A limiter that counts a request after it is carried out: its 429 is taken for a refusal, and the POST is sent again.
+ */
 function limited() {
   const service = fakeService();
   service.expect(list).reply(200, []);

@@ -474,7 +474,8 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     const { deeper } = rowOf({ stdout }) as { deeper: { first: number; last: number; seen: string }[] };
 
     expect({ exitCode, error, left: server.messages }).toEqual({ exitCode: 0, error: undefined, left: [] });
-    // The look before the second call read 5,000 of the 7,990 that were left; the third one, whole, read those below 991.
+    // The look before the second call read 5,000 of the 7,990 that were left; the third one, whole, read those below
+    // 991.
     expect(deeper).toEqual([{ first: 991, last: 2990, seen: expect.stringMatching(/^20/) as string }]);
     expect(unarchived).toEqual([1500, 2500]);
   });
@@ -487,7 +488,8 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
 
     const { exitCode, stdout } = await server.run(`${line} --no-archive`);
 
-    // The pages of each look: before the first call, of the newest 5,000 before the second, of all 20,490 that are left, and the last two.
+    // The pages of each look: before the first call, of the newest 5,000 before the second, of all 20,490 that are
+    // left, and the last two.
     const starts = server.seen.flatMap(({ parameters }, at) => (isLook(parameters) ? [at] : []));
     const isPage = ({ path, parameters }: (typeof server.seen)[number]): boolean =>
       path.endsWith('/messages') && parameters['num_before'] === '1000';
