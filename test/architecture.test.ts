@@ -16,7 +16,10 @@ const floors: Readonly<Record<string, number>> = {
   cli: 5,
 };
 
-/** The one file that each package is loaded by; yaml writes and reads, and has one for each, as csv has with two packages. */
+/**
+ * The one file that each package is loaded by; yaml writes and reads, and has one for each, as csv has with two
+ * packages.
+ */
 const homes: Readonly<Record<string, string | readonly string[]>> = {
   '@inquirer/password': 'cli/prompt.ts',
   '@fastify/busboy': 'sandbox/multipart.ts',
@@ -132,7 +135,8 @@ test('the process is ended in one file, which has waited for all output', () => 
 });
 
 test('timers are set in src/cli/clock.ts, in which a span of any length is right, and given to everybody else', () => {
-  // The third pauses for milliseconds until Windows lets go of a file: who writes a file need not be given a clock for that.
+  // The third pauses for milliseconds until Windows lets go of a file: who writes a file need not be given a clock for
+  // that.
   const homesOfTimers = ['cli/clock.ts', 'cli/process.ts', 'store/disk/files.ts'];
   const elsewhere = sources.filter(({ name }) => !homesOfTimers.includes(name));
   expect(places(elsewhere, setsTimer), 'take the clock or the alarm as a parameter').toEqual([]);
@@ -379,3 +383,15 @@ function floorOf(room: string): number {
 function sorted(texts: readonly string[]): string[] {
   return texts.toSorted();
 }
+
+test('comments of the tests are read without scrolling: at most 120 columns', () => {
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) => /\.(ts|c?js)$/.test(name));
+  const wide = files.flatMap((name) => {
+    const lines = readFileSync(join('test', name), 'utf8').split('\n');
+    return lines.flatMap((line, index) =>
+      line.length > 120 && /^\s*(\/\/|\*|\/\*)/.test(line) ? [`test/${name}:${index + 1}`] : [],
+    );
+  });
+  expect(files.length).toBeGreaterThan(200);
+  expect(wide).toEqual([]);
+});

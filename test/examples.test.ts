@@ -6,11 +6,17 @@ import { Failure } from '../src/core/failure.ts';
 import { emptyHome, openSandbox, words, type Ran, type RunningSandbox } from './helpers/run.ts';
 import { needs } from './helpers/needs.ts';
 
-/** Every example of help and manual, as a reader would type them: in the order of the pages, against the sample data, in one home. */
+/**
+ * Every example of help and manual, as a reader would type them: in the order of the pages, against the sample data, in
+ * one home.
+ */
 
 const all = (await Promise.all(commandTable.map(async ({ load }) => (await load()).examples))).flat();
 
-/** Examples that need a server of their own, which test/commands/ledger and test/commands/curl.test.ts give such commands. */
+/**
+ * Examples that need a server of their own, which test/commands/ledger and test/commands/curl.test.ts give such
+ * commands.
+ */
 const withServer = [
   'chatelaine ledger status',
   'chatelaine license create --remote-user ada --size-allowance 4 --dry-run -o curl',

@@ -10,8 +10,8 @@ import { fixedClock } from '../helpers/clock.ts';
 import { needs } from '../helpers/needs.ts';
 
 /**
- * What a terminal of 60, 80 and 120 columns shows of each command's usual result, one golden file a command. `npm run golden` writes
- * them; look at them before they are committed.
+ * What a terminal of 60, 80 and 120 columns shows of each command's usual result, one golden file a command. `npm run
+ * golden` writes them; look at them before they are committed.
  */
 
 const widths = [60, 80, 120] as const;
@@ -81,7 +81,10 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'sandbox reset': ['sandbox reset'],
 };
 
-/** What serves until it is stopped (test/e2e has it), what needs a database (test/commands/ledger has it), what prints a text as it is, and what test/golden holds already. */
+/**
+ * What serves until it is stopped (test/e2e has it), what needs a database (test/commands/ledger has it), what prints a
+ * text as it is, and what test/golden holds already.
+ */
 const without = new Set([
   'sandbox serve',
   'ledger init',

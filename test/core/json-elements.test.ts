@@ -18,7 +18,10 @@ const problemIn = (read: () => unknown): string | undefined => {
 };
 
 const json = fc.jsonValue({ maxDepth: 2 });
-/** Elements repeat the names and values of those before them, or nearly: numbers that go on, strings of more than a few words. */
+/**
+ * Elements repeat the names and values of those before them, or nearly: numbers that go on, strings of more than a few
+ * words.
+ */
 const alike = fc.constantFrom(1, 12, 1.5, null, [], 'x'.repeat(23), 'x'.repeat(24), `${'x'.repeat(40)}é"\n€`);
 const row = fc.dictionary(
   fc.oneof(fc.constantFrom('id', 'name', '__proto__'), fc.string()),

@@ -162,7 +162,9 @@ async function atTab({ home, env }: { readonly home: string; readonly env?: Reco
   return { offers: stdout.split('\n').slice(1, -1), stderr };
 }
 
-/** On a busy computer a second may be over before the other process is ready: a shell finds the names that were kept. */
+/**
+ * On a busy computer a second may be over before the other process is ready: a shell finds the names that were kept.
+ */
 async function warmed(account: Awaited<ReturnType<typeof signedIn>>, line: string): Promise<void> {
   while ((await atTab(account, line)).offers.length === 0) rmSync(join(account.home, namesKept));
 }
@@ -173,7 +175,10 @@ function snippets(titles: readonly string[]): string {
   return JSON.stringify({ result: 'success', msg: '', saved_snippets: titles.map((title, id) => ({ id, title })) });
 }
 
-/** A shell that has loaded the script, in a folder with files, profiles, and a `chatelaine` that tells what it was given. */
+/**
+ * A shell that has loaded the script, in a folder with files, profiles, and a `chatelaine` that tells what it was
+ * given.
+ */
 async function opened({ name, args, load }: Shell, home = furnished(), more = {}): Promise<Terminal> {
   const env = {
     ...more,

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { needs } from '../helpers/needs.ts';
 import { openService, shell, temporaryHome } from './program.ts';
 
-/** Containers of one computer that share a home: each has ids of processes of its own, so that none looks up those of another. */
+/**
+ * Containers of one computer that share a home: each has ids of processes of its own, so that none looks up those of
+ * another.
+ */
 
 const container = 'exec unshare --pid --fork --mount-proc --kill-child "$NODE" "$PROGRAM"';
 

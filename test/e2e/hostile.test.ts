@@ -76,7 +76,9 @@ const hostile: Readonly<Record<string, string>> = {
   'spoilers in spoilers': nested('<div class="spoiler-content">', '</div>', 300_000),
 };
 
-/** An organization whose messages all have one content: the environment that points to it, and when it is first asked. */
+/**
+ * An organization whose messages all have one content: the environment that points to it, and when it is first asked.
+ */
 async function chatOf(content: string, count: number) {
   const message = {
     ...{ type: 'stream', stream_id: 1, display_recipient: 'general', subject: 't', timestamp: 1, content },

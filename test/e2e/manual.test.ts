@@ -10,7 +10,9 @@ import { startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs, whereIs } from '../helpers/needs.ts';
 import { openService, shell, temporaryHome } from './program.ts';
 
-/** What the pages say to type, besides the examples of commands (test/examples.test.ts): bash runs it against a sandbox. */
+/**
+ * What the pages say to type, besides the examples of commands (test/examples.test.ts): bash runs it against a sandbox.
+ */
 
 const pages = await manualPages();
 const blocks = pages.flatMap(({ name, chapters }) =>
@@ -259,7 +261,9 @@ async function prepareLedger(script: string): Promise<void> {
   await cluster.query(`${upgradeScript(0)}GRANT USAGE ON SCHEMA chatelaine TO runner`, [], 'ledger');
 }
 
-/** The commands of a block, together as they share variables; a server, which would not end by itself, gets a second. */
+/**
+ * The commands of a block, together as they share variables; a server, which would not end by itself, gets a second.
+ */
 function scriptsIn(block: Block): string[] {
   if ('commands' in block) {
     const serving = /^chatelaine sandbox serve [^&]*$/;

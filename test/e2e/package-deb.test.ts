@@ -50,7 +50,8 @@ describe('the Debian package', needs('dpkg'), () => {
     ]);
   });
 
-  // Half of the time of this file, for what changes with the package alone. Not `test.runIf`, which options with `skip` override.
+  // Half of the time of this file, for what changes with the package alone. Not `test.runIf`, which options with `skip`
+  // override.
   if (isWhole)
     test('lintian finds neither an error nor a warning', { ...needs('lintian'), timeout: 600_000 }, () => {
       const { status, stdout, stderr } = run('lintian', ['--allow-root', '--fail-on', 'error,warning', deb]);

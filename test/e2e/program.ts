@@ -6,7 +6,10 @@ import { inject, onTestFinished } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
 
-/** What NODE and PROGRAM are in lines of the shell. CHATELAINE_BIN names the command of an archive of `npm run binary` to be tried instead. */
+/**
+ * What NODE and PROGRAM are in lines of the shell. CHATELAINE_BIN names the command of an archive of `npm run binary`
+ * to be tried instead.
+ */
 export const launched =
   process.env['CHATELAINE_BIN'] === undefined
     ? { NODE: process.execPath, PROGRAM: resolve('bin/chatelaine.cjs') }

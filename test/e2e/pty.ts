@@ -33,8 +33,8 @@ const mark = '\u001eall was written\u001e';
 const answer = 'all was read';
 
 /**
- * Runs a line of the shell on a terminal of its own; `chatelaine` is the built program. What is still in a terminal when its last program
- * ends is lost, so the shell prints a mark after all else, and ends when it is answered.
+ * Runs a line of the shell on a terminal of its own; `chatelaine` is the built program. What is still in a terminal
+ * when its last program ends is lost, so the shell prints a mark after all else, and ends when it is answered.
  */
 export function openTerminal(line: string, options: TerminalOptions = {}): Terminal {
   const finish = `printf '${mark}'; until read -r typed || [[ $typed == *'${answer}' ]]; do :; done`;

@@ -11,8 +11,8 @@ import { needs } from '../helpers/needs.ts';
 import { emptyHome, openTerminal } from './pty.ts';
 
 /**
- * README.md is run: each line behind a `$` in a `console` block, on a terminal of 100 columns, and its output must be the
- * text below it. `npm run golden` writes what has changed.
+ * README.md is run: each line behind a `$` in a `console` block, on a terminal of 100 columns, and its output must be
+ * the text below it. `npm run golden` writes what has changed.
  */
 
 const readme = readFileSync('README.md', 'utf8');

@@ -1,6 +1,6 @@
 'use strict';
-// Required before the program: writes into the file STEPS, in their order, what is synced and read below the folder STEPS_IN, and the
-// POST requests that are sent. It changes nothing.
+// Required before the program: writes into the file STEPS, in their order, what is synced and read below the folder
+// STEPS_IN, and the POST requests that are sent. It changes nothing.
 const fs = require('node:fs');
 const { Socket } = require('node:net');
 const { syncBuiltinESMExports } = require('node:module');

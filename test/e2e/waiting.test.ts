@@ -43,7 +43,10 @@ function activity(pid: number | undefined): { readonly sleeps: boolean; readonly
   return { sleeps, ticks: fields.slice(10, 12).join() };
 }
 
-/** A wait that nobody can see from outside: all threads sleep and use no CPU time for a while, however slow their start was. */
+/**
+ * A wait that nobody can see from outside: all threads sleep and use no CPU time for a while, however slow their start
+ * was.
+ */
 function sleeping(pid: number | undefined): () => boolean {
   let last: string | undefined;
   let since = performance.now();
@@ -120,7 +123,8 @@ const states: Readonly<Record<string, () => Promise<Waiting> | Waiting>> = {
     const home = temporaryHome();
     const folder = join(home, '.config/chatelaine');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Whoever waits reads the lock again and again. A lock of 5 MB makes that visible: nothing else that the program reads is so long.
+    // Whoever waits reads the lock again and again. A lock of 5 MB makes that visible: nothing else that the program
+    // reads is so long.
     const owner = { pid: process.pid, token: 'held', host: 'e'.repeat(5_000_000), boot: 'other', space: 'other' };
     writeFileSync(join(folder, 'config.lock'), JSON.stringify(owner), { mode: 0o600 });
     const line = 'auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --api-key-stdin';

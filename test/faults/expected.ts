@@ -22,8 +22,8 @@ export interface Expected {
 }
 
 /**
- * Reads of both APIs and repeatable writes of the chat: repeated where no answer came, never where one came that is none; an error in a
- * 200 is the refusal that it says.
+ * Reads of both APIs and repeatable writes of the chat: repeated where no answer came, never where one came that is
+ * none; an error in a 200 is the refusal that it says.
  */
 export const repeatable: Expected = {
   once: {
@@ -97,8 +97,8 @@ export const viewRename: Expected = {
 };
 
 /**
- * Repeated by what is left of the topic; what stays in the way leaves a topic that may be deleted in part. Where the topic is empty and no
- * call is known to have ended, nothing proves that its messages were deleted.
+ * Repeated by what is left of the topic; what stays in the way leaves a topic that may be deleted in part. Where the
+ * topic is empty and no call is known to have ended, nothing proves that its messages were deleted.
  */
 export const topicPost: Expected = {
   once: {
@@ -113,7 +113,10 @@ export const topicPost: Expected = {
   },
 };
 
-/** The first request of a deletion asks for the account's role: what keeps that from being told is left to the later ones. */
+/**
+ * The first request of a deletion asks for the account's role: what keeps that from being told is left to the later
+ * ones.
+ */
 export const topicAny: Expected = {
   once: {
     0: `${limits} ${lost} ${broke} ${unreadable} ${harmless} ${elsewhere} error-in-200`,

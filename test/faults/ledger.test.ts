@@ -10,7 +10,10 @@ import { startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs } from '../helpers/needs.ts';
 import { emptyHome, openSandbox, type RunningSandbox } from '../helpers/run.ts';
 
-/** The shared ledger and a network or a database that fails, in every state of a request (docs/exactly-once.md, The shared ledger). */
+/**
+ * The shared ledger and a network or a database that fails, in every state of a request (docs/exactly-once.md, The
+ * shared ledger).
+ */
 
 const ensure = 'license ensure --remote-user eve --size-allowance 4 --settle 100ms --timeout 2s -o json';
 

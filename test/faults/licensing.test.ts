@@ -43,7 +43,10 @@ const apply = {
   isDone: (state: Sandbox['state']) => has('zed', 4)(state) && has('yan', 5)(state) && has('physio-7731', 9)(state),
 };
 
-/** A change after which there is nothing to settle, once for each row: what the contract says of an edit holds for each of them. */
+/**
+ * A change after which there is nothing to settle, once for each row: what the contract says of an edit holds for each
+ * of them.
+ */
 const editOfEachRow: Expected = {
   once: {
     0: `${limits} ${lost} ${harmless} empty`,
@@ -74,7 +77,10 @@ const activation: Expected = {
     7: `${limits} 429-long ${lost} ${large} ${broke} html json-garbage`,
   },
 };
-/** Every request of a command that looks before and after an unconfirmed request: the first that fails is the look before. */
+/**
+ * Every request of a command that looks before and after an unconfirmed request: the first that fails is the look
+ * before.
+ */
 const createAlone: Expected = {
   once: licensePost.once,
   always: {
@@ -84,7 +90,10 @@ const createAlone: Expected = {
   },
 };
 
-/** `*` is a row of its own beside `POST *` and `PATCH *`; its first request is a GET, so that a row `GET *` would repeat it. */
+/**
+ * `*` is a row of its own beside `POST *` and `PATCH *`; its first request is a GET, so that a row `GET *` would repeat
+ * it.
+ */
 const cases: readonly Row[] = [
   { line: 'license list', target: list, expected: repeatable },
   { line: `license view ${code}`, target: 'GET /v1/license/*', expected: repeatable },

@@ -78,8 +78,8 @@ async function tryAll(tried: Case, times: Times, kinds: readonly FaultKind[]): P
 }
 
 /**
- * The faults that a row meets in a sample: each row meets a fault of every exit code that is expected of it, and each fault meets one row
- * of every expectation. The seed decides which.
+ * The faults that a row meets in a sample: each row meets a fault of every exit code that is expected of it, and each
+ * fault meets one row of every expectation. The seed decides which.
  */
 function kindsFor(rows: readonly Row[], row: Row, times: Times, kinds: readonly FaultKind[]): FaultKind[] {
   const alike = rows.filter(({ expected }) => expected === row.expected);

@@ -6,8 +6,9 @@ import { jumpingClock } from '../helpers/jumping-clock.ts';
 import { emptyHome, openSandbox, type RunOptions } from '../helpers/run.ts';
 
 /**
- * `apply` of more rows than a test has time for, in the time of the sandbox (docs/scale.md, Simulated). `SCALE_ROWS=20000 npx vitest run
- * test/faults/scale.test.ts` repeats it at the size of that page, and prints its figures.
+ * `apply` of more rows than a test has time for, in the time of the sandbox (docs/scale.md, Simulated).
+ * `SCALE_ROWS=20000 npx vitest run test/faults/scale.test.ts` repeats it at the size of that page, and prints its
+ * figures.
  */
 const rows = Number(process.env['SCALE_ROWS'] ?? 600);
 const second = 1000;

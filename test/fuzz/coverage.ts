@@ -38,10 +38,16 @@ function pathThrough({ ranges }: Profiler.FunctionCoverage): string {
 /** Seeded, uniform in [0, below). */
 export type Pick = (below: number) => number;
 
-/** Reading the counts takes longer than most texts do: they are read once for many texts, and again for parts of those that reach something. */
+/**
+ * Reading the counts takes longer than most texts do: they are read once for many texts, and again for parts of those
+ * that reach something.
+ */
 const sizes = [1024, 64, 4];
 
-/** What is wrong with how the parser takes texts, each with one of them; those that reach new code are kept and changed further. */
+/**
+ * What is wrong with how the parser takes texts, each with one of them; those that reach new code are kept and changed
+ * further.
+ */
 export async function explore({ seeds, attempt }: Parser, pick: Pick, coverage: Coverage, msec: number) {
   const [kept, wrongs] = [['', ...seeds], new Map<string, string>()];
   const paths = new Map([...sizes, 1].map((size) => [size, new Set<string>()]));

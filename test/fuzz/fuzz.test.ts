@@ -8,8 +8,8 @@ import type { Way } from './judge.ts';
 import { lineCases, slipCases, tryLine } from './lines.ts';
 
 /**
- * The short form, which ends after ten seconds; `npm run fuzz` sets larger sizes. The seed and the number of a case alone decide what it
- * is.
+ * The short form, which ends after ten seconds; `npm run fuzz` sets larger sizes. The seed and the number of a case
+ * alone decide what it is.
  */
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 const runs = Number(process.env['FUZZ_RUNS'] ?? 100);

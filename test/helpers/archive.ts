@@ -13,7 +13,10 @@ export function forgetState(folder: string): void {
   writeFileSync(join(folder, 'archive.json'), `${JSON.stringify(head, undefined, 2)}\n`);
 }
 
-/** Makes archive.json say of a file that it was read as it is now: a disk that flips a bit leaves size, times and inode as they were. */
+/**
+ * Makes archive.json say of a file that it was read as it is now: a disk that flips a bit leaves size, times and inode
+ * as they were.
+ */
 export function seeAsItIs(folder: string, name: string): void {
   const { sha256: _sha256, ...head } = headOf(folder) as { state: { seen: Record<string, string> } } & Record<
     string,

@@ -4,8 +4,8 @@ import { onTestFinished } from 'vitest';
 import { runAlone, type Ran, type RunOptions } from './run.ts';
 
 /**
- * A chat server on loopback of a few lines, written from recorded answers of a real one: it can hide history, ignore narrows, and
- * change its messages between two requests, as no well-behaved sandbox does.
+ * A chat server on loopback of a few lines, written from recorded answers of a real one: it can hide history, ignore
+ * narrows, and change its messages between two requests, as no well-behaved sandbox does.
  */
 export interface ChatServerOptions {
   readonly messages: readonly ServedMessage[];

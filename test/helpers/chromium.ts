@@ -86,7 +86,8 @@ export async function openBrowser(): Promise<Browser> {
     },
     async close() {
       const ended = once(child, 'exit');
-      // Not by a signal: the processes of a browser that is killed outlive it, and write into the profile while it is removed.
+      // Not by a signal: the processes of a browser that is killed outlive it, and write into the profile while it is
+      // removed.
       send('Browser.close', {}).catch(() => undefined);
       await ended;
       await rm(profile, { recursive: true, force: true, maxRetries: 20 });

@@ -8,7 +8,10 @@ import type { Clock } from '../../src/core/system.ts';
 /** Real time; chance is always the middle. */
 export const realTime: Clock = { ...realClock, random: () => 0.5 };
 
-/** Real time that shows three seconds more each time: to a client that sleeps no real time, two answers of one second are one of a cache. */
+/**
+ * Real time that shows three seconds more each time: to a client that sleeps no real time, two answers of one second
+ * are one of a cache.
+ */
 export function hurriedTime(): Clock {
   let shown = 0;
   return { ...realTime, now: () => realTime.now() + 3000 * shown++ };
@@ -84,7 +87,10 @@ export function movedClock(begin = Date.parse('2026-03-16T09:00:00Z')): MovedClo
   };
 }
 
-/** One time for client and sandbox: what the client sleeps passes for the sandbox too, so that a late commit comes when it is due. */
+/**
+ * One time for client and sandbox: what the client sleeps passes for the sandbox too, so that a late commit comes when
+ * it is due.
+ */
 export interface LinkedClocks {
   readonly client: Clock;
   readonly sandbox: Clock;
@@ -97,7 +103,9 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Spans of the sandbox up to this are latency and trickle: they pass at once, since nobody who waits for them sleeps. */
+/**
+ * Spans of the sandbox up to this are latency and trickle: they pass at once, since nobody who waits for them sleeps.
+ */
 const atOnce = 200;
 
 export function linkedClocks(begin = Date.UTC(2026, 2, 1, 12)): LinkedClocks {

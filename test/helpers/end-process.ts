@@ -4,7 +4,9 @@ import { join } from 'node:path';
 /** No system gives out a number like this. */
 const nobody = 999_999_999;
 
-/** The tests are one process, which lives on: after this, what its runs left claimed is that of a process that is gone. */
+/**
+ * The tests are one process, which lives on: after this, what its runs left claimed is that of a process that is gone.
+ */
 export function endProcess(home: string): void {
   const folder = join(home, '.local/state/chatelaine/locks');
   if (!existsSync(folder)) return;

@@ -1,6 +1,6 @@
 /**
- * Whether products of faults, commands and answers are tried whole (`npm run test:all`), or by a sample in which the seed decides
- * what meets what, and everything is met: `TEST_SEED=7 npm test` draws another one.
+ * Whether products of faults, commands and answers are tried whole (`npm run test:all`), or by a sample in which the
+ * seed decides what meets what, and everything is met: `TEST_SEED=7 npm test` draws another one.
  */
 export const isWhole = process.env['TEST_EXTENT'] === 'all';
 

@@ -12,12 +12,15 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Spans up to this are latency: they pass after a moment without news. A longer one passes only when nobody works any more. */
+/**
+ * Spans up to this are latency: they pass after a moment without news. A longer one passes only when nobody works any
+ * more.
+ */
 const latency = 500;
 
 /**
- * One time for clients and a sandbox in one process. It stops while one of them works, and jumps to the end of the next sleep when
- * all of them sleep or wait for one another: hours pass in seconds.
+ * One time for clients and a sandbox in one process. It stops while one of them works, and jumps to the end of the next
+ * sleep when all of them sleep or wait for one another: hours pass in seconds.
  */
 export function jumpingClock(begin = Date.UTC(2026, 2, 1, 12)): JumpingClock {
   const sleepers = new Set<Sleeper>();

@@ -14,7 +14,8 @@ const packages = [
 ];
 
 /**
- * A plugin of vitest by which src meets the packages that are in the program (rolldown.config.js), and not those that are installed.
+ * A plugin of vitest by which src meets the packages that are in the program (rolldown.config.js), and not those that
+ * are installed.
  * @returns {import('rolldown').Plugin & { enforce: 'pre' }}
  */
 export function shippedPackages() {

@@ -90,7 +90,8 @@ describe('a kept connection', needs('openssl'), () => {
     const reason = new Error('interrupted');
     const second = ask(5000, run.signal);
     second.catch(() => undefined);
-    // The request is dispatched in the first of these turns; undici looks at the connection once more, and writes in the second.
+    // The request is dispatched in the first of these turns; undici looks at the connection once more, and writes in
+    // the second.
     void setImmediate()
       .then(() => setImmediate())
       .then(() => run.abort(reason));

@@ -88,7 +88,8 @@ test('an answer that came before the request was written is not its answer, even
   const ask = poster(`${base}/v1/license/`);
 
   expect((await ask()).body).toEqual(license('KEY-1'));
-  // What has read or written a file goes on before the event loop looks at sockets again: the bytes are in ours, unseen.
+  // What has read or written a file goes on before the event loop looks at sockets again: the bytes are in ours,
+  // unseen.
   await stat('.');
   connection.write(stale);
   const second = await ask();

@@ -11,7 +11,10 @@ import { parse } from 'yaml';
 
 // @module-tag shell
 
-/** The lines of action.yml, run by bash with the real npm against a registry on loopback that has one package of this name. */
+/**
+ * The lines of action.yml, run by bash with the real npm against a registry on loopback that has one package of this
+ * name.
+ */
 
 const version = '7.8.9';
 const file = `chatelaine-${version}.tgz`;

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkActions } from '../../scripts/release/actions.js';
 
-/** What `npm run release:check` says of the actions of the workflows, with a folder of repositories in place of a host. */
+/**
+ * What `npm run release:check` says of the actions of the workflows, with a folder of repositories in place of a host.
+ */
 
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-actions-'));
 const [host, clone] = [join(folder, 'host'), join(folder, 'clone')];

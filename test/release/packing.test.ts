@@ -16,7 +16,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 
 // @module-tag shell
 
-/** What packing does to a folder. The gate `package` packs this folder beside the tests that run what is in `dist`. npm 10, which comes with Node 20 and 22, runs `prepare` then. */
+/**
+ * What packing does to a folder. The gate `package` packs this folder beside the tests that run what is in `dist`. npm
+ * 10, which comes with Node 20 and 22, runs `prepare` then.
+ */
 
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-packing-'));
 const built = join(folder, 'dist/launch.cjs');

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-/** What must agree on the version. `npm run release:check -- vX.Y.Z` sets RELEASE_TAG: then the changelog must be that of a release. */
+/**
+ * What must agree on the version. `npm run release:check -- vX.Y.Z` sets RELEASE_TAG: then the changelog must be that
+ * of a release.
+ */
 const tag = process.env['RELEASE_TAG'];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
 const sections = readFileSync('CHANGELOG.md', 'utf8')

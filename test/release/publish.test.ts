@@ -10,7 +10,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 // @module-tag shell
 
-/** `npm run release:publish` with the real npm, up to the request that publishes; where a package was built is attested on other machines. */
+/**
+ * `npm run release:publish` with the real npm, up to the request that publishes; where a package was built is attested
+ * on other machines.
+ */
 
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-publish-'));
 const tarball = 'what was tried';

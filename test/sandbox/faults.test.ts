@@ -120,7 +120,10 @@ const whole = /^\{"license_code":.*\}$/;
 const done = true;
 const notDone = false;
 
-/** What each fault looks like from outside, and whether the license was issued. `slow`, `hang` and the delays have tests of their own. */
+/**
+ * What each fault looks like from outside, and whether the license was issued. `slow`, `hang` and the delays have tests
+ * of their own.
+ */
 test.each([
   ['drop-before', 'broken', /^$/, 'ECONNRESET', notDone],
   ['drop-after', 'broken', /^$/, 'ECONNRESET', done],

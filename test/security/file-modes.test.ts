@@ -70,7 +70,10 @@ async function runIn({ sandbox, env }: RunningSandbox, home: string, line: strin
   expect([0, 10]).toContain(ran.exitCode);
 }
 
-/** Those that somebody else may read or enter; XDG's own folders follow the umask, as everywhere. A socket is as closed as its folder. */
+/**
+ * Those that somebody else may read or enter; XDG's own folders follow the umask, as everywhere. A socket is as closed
+ * as its folder.
+ */
 function openIn(home: string): string[] {
   const shared = new Set(['tmp', '.local', '.local/state', '.config']);
   return filesIn(home).flatMap((name) => {

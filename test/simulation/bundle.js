@@ -14,8 +14,8 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const often = [{ file: 'store/lock/request-record.ts', from: 'const maxFiles = 8;', to: 'const maxFiles = 1;' }];
 
 /**
- * Builds the program with the simulation around it as one module: src/core/outside.ts is replaced by ours, and what `changes` names is taken
- * out of the sources as they are loaded. The path of the module.
+ * Builds the program with the simulation around it as one module: src/core/outside.ts is replaced by ours, and what
+ * `changes` names is taken out of the sources as they are loaded. The path of the module.
  * @param {string} name of the file
  * @param {readonly Change[]} [changes]
  */

@@ -44,7 +44,10 @@ interface Change {
   readonly message?: { readonly content: string; readonly content_type: string };
 }
 
-/** No message left the server by a request of ours that is not in the archive in its last version, but what came after the look. */
+/**
+ * No message left the server by a request of ours that is not in the archive in its last version, but what came after
+ * the look.
+ */
 function unarchived(ended: ChatEnded, limits: Set<string>): string[] {
   const texts = archived(ended);
   return ended.server.deletions.flatMap(({ message, changed, looked }) => {

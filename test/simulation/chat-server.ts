@@ -22,11 +22,14 @@ export interface ChatMishap {
   readonly call: 'read' | 'delete';
   readonly nth: number;
   /**
-   * Of a deletion: `whole` does nothing, and says that the topic is deleted, as after a wait for a move. Of a page: `empty` has no message
-   * and does not say why, `short` has half of them and says that there are more.
+   * Of a deletion: `whole` does nothing, and says that the topic is deleted, as after a wait for a move. Of a page:
+   * `empty` has no message and does not say why, `short` has half of them and says that there are more.
    */
   readonly reply: ChatReplyName;
-  /** When a deletion is carried out, in milliseconds after it arrived; never where there is none. The reply is not earlier. */
+  /**
+   * When a deletion is carried out, in milliseconds after it arrived; never where there is none. The reply is not
+   * earlier.
+   */
   readonly commit?: number;
   /** Of a deletion: how many batches it has time for; without a number as many as there are. */
   readonly batches?: number;
@@ -41,8 +44,8 @@ export interface Deed {
   readonly at: number;
   readonly on?: Pick<ChatMishap, 'call' | 'nth'>;
   /**
-   * `hide`, `hide-all`: into a channel that the account cannot read. `stale`, `stale-back`: moved out of the topic, or into it, and the cache
-   * of the server keeps the other place.
+   * `hide`, `hide-all`: into a channel that the account cannot read. `stale`, `stale-back`: moved out of the topic, or
+   * into it, and the cache of the server keeps the other place.
    */
   readonly does: (typeof deedNames)[number];
   /** Of the message, from the oldest at the beginning. */

@@ -2,8 +2,9 @@ import { constants } from 'node:fs';
 import type { Chance } from './chance.ts';
 
 /**
- * A disk in memory that forgets at a power cut what a real one may forget: the content of a file since its last sync, and every name that was
- * given or taken in a folder since that folder was synced. All calls are at once; the scheduler decides when they are made.
+ * A disk in memory that forgets at a power cut what a real one may forget: the content of a file since its last sync,
+ * and every name that was given or taken in a folder since that folder was synced. All calls are at once; the scheduler
+ * decides when they are made.
  */
 export interface Disk {
   /** The node at a path. @throws ENOENT, ENOTDIR */
@@ -19,7 +20,9 @@ export interface Disk {
   isReadOnly: boolean;
   /** Bytes that it takes in all. */
   capacity: number;
-  /** What the disk holds after a power cut. `loss`: of everything that was not synced all, none, or what chance says. */
+  /**
+   * What the disk holds after a power cut. `loss`: of everything that was not synced all, none, or what chance says.
+   */
   cutPower(loss: Loss): void;
   /** Every file below a folder, by path. */
   files(): Map<string, Buffer>;

@@ -126,7 +126,9 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
   ];
 }
 
-/** No file but records grows without bound: what is left is of a known kind, and drafts and locks of the dead are few. */
+/**
+ * No file but records grows without bound: what is left is of a known kind, and drafts and locks of the dead are few.
+ */
 function leftFiles({ computers, runs }: Ended): string[] {
   const files = computers.flatMap(({ disk, share }) => [...disk.files().keys(), ...(share?.files().keys() ?? [])]);
   const left = [...new Set(files)].filter((path) => /\.(tmp|lock)(\.|$)|\.lock\.|\/live\//.test(path));

@@ -4,8 +4,8 @@ import { actingProcess, type Process } from './computer.ts';
 import { diskError, File, type Disk, type Entry, type OpenFile } from './disk.ts';
 
 /**
- * What src/core/outside.ts is in a simulation: the same names, over the disk, the process table and the chance of the computer whose
- * process calls. `test/simulation/bundle.js` puts this file in that one's place.
+ * What src/core/outside.ts is in a simulation: the same names, over the disk, the process table and the chance of the
+ * computer whose process calls. `test/simulation/bundle.js` puts this file in that one's place.
  */
 export { constants };
 

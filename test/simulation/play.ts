@@ -77,8 +77,8 @@ async function* mixed(world: SimulatedWorld): AsyncGenerator {
 }
 
 /**
- * The plan with as much taken out as it can spare: runs, faults, one at a time, from the end, as long as the history still does the same
- * wrong.
+ * The plan with as much taken out as it can spare: runs, faults, one at a time, from the end, as long as the history
+ * still does the same wrong.
  */
 export async function shrink<Plan>(world: SimulatedWorld<Plan>, plan: Plan): Promise<Plan> {
   const kind = kindOf(await world.play(plan));

@@ -1,6 +1,6 @@
 /**
- * Rules that keep what docs/exactly-once.md promises. Each is a place in src that the proof takes out (npm run simulate -- --proof): a
- * history of its world must then do wrong, within 60 s of CPU.
+ * Rules that keep what docs/exactly-once.md promises. Each is a place in src that the proof takes out (npm run simulate
+ * -- --proof): a history of its world must then do wrong, within 60 s of CPU.
  * @typedef {import('./bundle.js').Change & { readonly name: string, readonly world: string }} Rule
  */
 

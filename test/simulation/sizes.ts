@@ -1,6 +1,6 @@
 /**
- * Sizes of the program and the sandbox that a history makes small, so that a world of 60 messages has pages, batches and looks at the newest
- * messages alone. `bundle.js` puts a call of `sized` beside each of them.
+ * Sizes of the program and the sandbox that a history makes small, so that a world of 60 messages has pages, batches
+ * and looks at the newest messages alone. `bundle.js` puts a call of `sized` beside each of them.
  */
 export interface Sizes {
   /** Messages of a page. */

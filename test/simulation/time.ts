@@ -43,8 +43,8 @@ export function createTime(start: number): Time {
 }
 
 /**
- * Resolves when everything that a step set off has run. Promises and ticks run before the next turn of the real event loop, and nothing in
- * a simulated process asks for a real turn of its own.
+ * Resolves when everything that a step set off has run. Promises and ticks run before the next turn of the real event
+ * loop, and nothing in a simulated process asks for a real turn of its own.
  */
 function idle(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));

@@ -152,8 +152,8 @@ function shapeOf(chance: Chance): LicenseShape {
 }
 
 /**
- * Every reply to the first request of that method, every moment at which it is carried out, and every call before which the first run can be
- * killed or lose its computer's power; at night a kill of the second run at each of its calls too.
+ * Every reply to the first request of that method, every moment at which it is carried out, and every call before which
+ * the first run can be killed or lose its computer's power; at night a kill of the second run at each of its calls too.
  */
 async function* everyKill(
   plain: LicensingPlan,
@@ -201,7 +201,10 @@ function mishapsOf(chance: Chance, runs: number): Mishap[] {
   });
 }
 
-/** A refusal carries nothing out, and what is answered is kept: the rest are documented limits, which small worlds count. */
+/**
+ * A refusal carries nothing out, and what is answered is kept: the rest are documented limits, which small worlds
+ * count.
+ */
 function honest({
   reply,
   commit,
@@ -215,7 +218,10 @@ function honest({
   return commit === undefined ? { reply } : { reply, commit };
 }
 
-/** Every pair of a reply and the moment at which the request is carried out; impossible ones and limits too, which are counted. */
+/**
+ * Every pair of a reply and the moment at which the request is carried out; impossible ones and limits too, which are
+ * counted.
+ */
 function* everyMishap(method: Mishap['method']): Generator<readonly Mishap[]> {
   for (const reply of replies)
     for (const commit of [undefined, 0, 2000, 4000])

@@ -15,7 +15,10 @@ import { systemIn } from './system.ts';
 
 const [verb = '', folder = '', ...rest] = process.argv.slice(2);
 
-/** Another place for what only this computer has, as other users of a computer have it; on Windows the name of the place is what counts. */
+/**
+ * Another place for what only this computer has, as other users of a computer have it; on Windows the name of the place
+ * is what counts.
+ */
 const system: System = { ...systemIn(folder), ...(isWindows ? {} : { local: join(folder, 'own') }) };
 const host = { system, clock: realClock };
 const lock = join(folder, 'x.lock');

@@ -14,7 +14,9 @@ const start =
 
 type Row = readonly [what: string, owner: Partial<Owner>, me: Partial<Owner>, expected: 'gone' | 'running' | 'unseen'];
 
-/** The table of docs/exactly-once.md, Owners. `here: 'present'` becomes a path that exists, any other one that does not. */
+/**
+ * The table of docs/exactly-once.md, Owners. `here: 'present'` becomes a path that exists, any other one that does not.
+ */
 const rows: readonly Row[] = [
   ['a lock that a power failure cut', { pid: 0 }, linux, 'gone'],
   ['same boot and namespace, living', { ...linux, start }, linux, 'running'],
