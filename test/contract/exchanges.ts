@@ -163,6 +163,7 @@ export const contracts: readonly Contract[] = [
       size_allowance: 18,
       remote_user_before: license.remote_user,
       size_allowance_before: license.size_allowance,
+      status: 'changed',
     },
   },
   {
@@ -178,7 +179,7 @@ export const contracts: readonly Contract[] = [
         answer: { status: 200, body: { ...license, size_allowance: 6 } },
       },
     ],
-    prints: { ...license, size_allowance: 6, size_allowance_before: license.size_allowance },
+    prints: { ...license, size_allowance: 6, size_allowance_before: license.size_allowance, status: 'changed' },
   },
   {
     call: 'GET /first-activation/',

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -19,7 +20,11 @@ const trust =
 
 describe('--system-ca', needs('openssl'), () => {
   const real = Reflect.get(tls, 'getCACertificates') as unknown;
-  const setSystem = (read: unknown): void => void Object.assign(tls, { getCACertificates: read });
+  const setSystem = (read: unknown): void => {
+    Object.assign(tls, { getCACertificates: read });
+    // Where Node has the function, importers see the new one only after this.
+    syncBuiltinESMExports();
+  };
   afterEach(() => setSystem(real));
 
   test('trusts what the system trusts', async () => {

@@ -14,7 +14,7 @@ export default command({
   ],
   args: { license_code: { ...licenseCode, required: false, many: true } },
   options: { remote_user: { ...licenseFilters.remote_user, help: 'In place of CODE: every license of that user' } },
-  examples: ['chatelaine license retire --remote-user physio-7731'],
+  examples: ['chatelaine license retire --remote-user physio-7740'],
 
   dryRun: ['requests'],
 
