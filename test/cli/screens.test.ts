@@ -144,7 +144,7 @@ async function opened(columns: number, added: RunOptions['env'] = {}): Promise<(
       home,
       bare,
       clock: standing,
-      env: { NO_COLOR: '1', ...added },
+      env: { NO_COLOR: '1', USER: 'ada', ...added },
     });
     checkKept(stdout, columns, line);
     const shown = `${stdout}${stderr === '' ? '' : `--- stderr\n${stderr}`}`.replace(/[^\n]*\r\u001b\[K/g, '');
