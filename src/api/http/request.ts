@@ -166,7 +166,6 @@ export function path(parts: TemplateStringsArray, ...values: readonly PathValue[
   return joined(pieces);
 }
 
-/** One path of several pieces. */
 export function joined(pieces: readonly Path[]): Path {
   return { sent: pieces.map(({ sent }) => sent).join(''), shown: pieces.map(({ shown }) => shown).join('') };
 }

@@ -13,7 +13,6 @@ export type Repeat = 'safe' | 'if unprocessed' | 'once' | 'by caller' | 'never';
 /** What follows an attempt; at its `end` the answer, or the failure, is the caller's. */
 export type NextStep = 'end' | 'repeat' | 'wait' | 'leave unconfirmed';
 
-/** What follows an attempt that ended so, and whose answer came or not. */
 export function nextStep(repeat: Repeat, { request, again }: AttemptEnding, last: 'an answer' | 'no answer'): NextStep {
   if (repeat === 'never') return 'end';
   if (again === 'after the wait asked for') return 'wait';

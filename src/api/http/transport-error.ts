@@ -10,7 +10,6 @@ export interface AttemptEnding {
   readonly again: 'never' | 'after a backoff' | 'after the wait asked for';
 }
 
-/** What an answer with this status proves. */
 export function endingOf(status: number): AttemptEnding {
   if (status === 429) return { request: 'unprocessed', again: 'after the wait asked for' };
   // Somebody on the way gave up.
@@ -156,7 +155,6 @@ export function sentError(cause: unknown): TransportError {
   return new TransportError('broken', { detail: code.startsWith('UND_ERR_') ? '' : code, cause });
 }
 
-/** The error of an attempt for which no connection was made. */
 export function connectError(cause: unknown, hostname: string, proxy?: string): TransportError {
   if (cause instanceof TransportError)
     return cause.reason === 'timeout' ? new TransportError('no connection in time', { proxy, cause }) : cause;
@@ -186,7 +184,6 @@ export function isBug(cause: unknown): cause is Error {
 const networkCode =
   /^(E(?!RR_)|HPE_|Z_|ERR_(_ERROR|STREAM_PREMATURE)|UND_ERR_(SOCKET|INFO|ABORTED|RES|HEADERS|BODY|CONNECT))/;
 
-/** The code of an error or of the nearest cause that has one. */
 function codeOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = 'code' in cause ? cause.code : undefined;

@@ -59,7 +59,6 @@ export async function exchange(
   }
 }
 
-/** An answer whose body is still on its way. */
 interface Head {
   readonly status: number;
   readonly headers: Answer['headers'];

@@ -52,7 +52,6 @@ function findAnswered(answer: Answer, connection: LicensingConnection): License 
   return unless(Failure, () => findLicense(answer, connection));
 }
 
-/** The outcome where the request ended without an answer of the API. */
 export function unanswered(failure: Failure): UnansweredCreation {
   return { state: 'unanswered', heard: 'nothing', failure };
 }
@@ -82,7 +81,6 @@ export function notShown({ license, license_is, http, redirect }: AnsweredCreati
   return uncertain(redirect ?? `${said}${differences}`, { http });
 }
 
-/** Says that the list gives the user another key than the answer. */
 export function otherKey({ remote_user }: LicenseFields, answered: License, listed: License): string {
   const [given, shown] = [answered, listed].map(({ key = '' }) => `a license whose key ends with ${key.slice(-4)}`);
   return `the server answered for ${remote_user} with ${given}, and its list gives that user ${shown}: the listed one counts`;

@@ -66,7 +66,6 @@ export function distinct(licenses: readonly License[]): readonly License[] {
   });
 }
 
-/** What a license is asked for with. */
 export const licenseNames = namesIn(licenseFields);
 
 /** Values for a license; one that is left out says nothing. */

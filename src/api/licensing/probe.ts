@@ -42,7 +42,6 @@ export async function* probeServer(server: ProbedServer): AsyncGenerator<Observa
   yield { about: 'promise', ...promiseOf(filter, list) };
 }
 
-/** A list, as far as it was read. */
 interface ProbedList {
   readonly licenses: readonly License[];
   /** Undefined where no page came. */

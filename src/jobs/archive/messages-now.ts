@@ -78,7 +78,6 @@ function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[
   ];
 }
 
-/** What the account sees in a narrow. */
 interface Visibility {
   /** Whether the plan of the organization hides messages of the narrow. */
   readonly isLimited: boolean;

@@ -9,7 +9,6 @@ import type { Keeper } from './keep-topic.ts';
 import { deletable, type Standings } from './standings.ts';
 import { newerPages, newestPages, type TopicSurvey } from './survey-topic.ts';
 
-/** What a purge needs beside the server. */
 export interface Purging {
   sleep(span: Milliseconds): Promise<void>;
   now(): Milliseconds;

@@ -21,7 +21,6 @@ interface RunTopic {
 /** Without an end where the purge began. */
 interface RunStep extends Partial<TopicEnd>, RunTopic {}
 
-/** The record of a purge in its archive. */
 interface TopicRecord {
   finish(): Promise<void>;
   close(): Promise<void>;

@@ -14,7 +14,6 @@ export interface Topic {
   readonly topic_name: string;
 }
 
-/** The messages of a topic when it was looked at. */
 export interface TopicSurvey extends Topic {
   /** Ascending. */
   readonly ids: readonly number[];

@@ -34,7 +34,6 @@ export interface TopicArchive {
   readonly purge: PurgeRecord;
 }
 
-/** What earlier purges of a topic left. */
 export interface EarlierPurges {
   /** Whether one began and did not end. */
   readonly isBegun: boolean;

@@ -94,7 +94,6 @@ export class InOrder<K extends object, T> {
     this.#wake();
   }
 
-  /** No more results come. */
   close(): void {
     this.#isClosed = true;
     this.#wake();

@@ -50,7 +50,6 @@ function storedValue(name: string, field: Field, value: unknown): unknown {
   throw usage(`${name} is missing`);
 }
 
-/** What choosing a credential needs of the profiles. */
 export interface ProfileSource {
   all(): Promise<readonly Profile[]>;
   defaults(): Promise<Readonly<Partial<Record<Kind, string>>>>;

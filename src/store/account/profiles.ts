@@ -24,7 +24,6 @@ export interface Profiles extends ProfileSource {
   refuseExposed(profile: Profile): void;
   /** Writes nothing, and fails where no profile has a name. */
   refuseUnknown(names: string | readonly string[]): Promise<void>;
-  /** Makes it the default of its kind. */
   use(name: string): Promise<void>;
   /** Every stored name, also of a kind that this version does not know. */
   names(): Promise<readonly string[]>;
@@ -100,7 +99,6 @@ export function openProfiles(system: System, clock: Clock): Profiles {
   };
 }
 
-/** The fields of a profile before they are checked. */
 export interface CandidateProfile {
   readonly kind: Kind;
   readonly name: string;

@@ -26,7 +26,6 @@ export function isKept(record: FileRecord | undefined): record is KeptFile {
   return record !== undefined && 'file' in record;
 }
 
-/** The folder of attached files inside an archive. */
 export const filesFolder = 'files';
 
 /** The names that this program gives to attached files. */

@@ -106,7 +106,6 @@ export interface PurgeRecord {
 /** `begun`: messages may have been deleted, and the purge did not end. */
 type PurgeStage = 'new' | 'begun' | 'finished';
 
-/** How a purge ended. */
 export interface PurgeEnd {
   readonly finished: string;
   readonly deleted: number;

@@ -51,7 +51,6 @@ export interface OpenArchive {
   /** Writes an attached file; its record is still to be recorded. Several may be written at once. */
   keep(path: UploadPath, content: AsyncIterable<Uint8Array>): Promise<KeptFile>;
   recordFile(record: FileRecord): Promise<void>;
-  /** The record of the purge that the archive is for. */
   purge(): Promise<PurgeRecord>;
   /** Records what the lists hold now: a copy that is made from here on is whole. */
   seal(): Promise<void>;
@@ -59,7 +58,6 @@ export interface OpenArchive {
   close(): Promise<void>;
 }
 
-/** What an archive was when it was opened. */
 interface Opened {
   readonly manifest: Manifest | undefined;
   readonly lists: Lists;

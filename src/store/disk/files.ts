@@ -190,7 +190,6 @@ const reasons: Readonly<Record<string, string>> = {
   EIO: 'the disk reports an error',
 };
 
-/** The system's name of an error, in words. */
 export function reasonOf(code: string): string {
   return reasons[code] ?? `the system refuses it (${code})`;
 }

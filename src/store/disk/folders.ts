@@ -2,7 +2,6 @@ import { posix, win32 } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import { variable, type System } from '../../core/system.ts';
 
-/** What the places of files depend on. */
 type Whereabouts = Pick<System, 'env' | 'platform' | 'home'>;
 
 interface Folders {

@@ -14,7 +14,6 @@ export async function readPrivate(path: string, system: System, forbidden = 0o07
   return (await readPrivateBytes(path, system, forbidden))?.toString('utf8');
 }
 
-/** As `readPrivate`. */
 export async function readPrivateBytes(path: string, system: System, forbidden = 0o077): Promise<Buffer | undefined> {
   const file = await ifThere(`read ${path}`, openFile(path));
   if (!file) return undefined;

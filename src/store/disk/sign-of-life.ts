@@ -6,7 +6,6 @@ import { codeOf, remove } from './files.ts';
 import { foldersOf } from './folders.ts';
 import { makePrivateFolder } from './private-folder.ts';
 
-/** What a look at an owner shows. */
 export type OwnerSight = 'running' | 'gone' | 'unseen';
 
 /**

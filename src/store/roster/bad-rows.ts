@@ -63,7 +63,6 @@ export function badRowsOf(place: Place): BadRows {
   };
 }
 
-/** The lines of the rows that are not named one by one. */
 function grouped(linesOf: ReadonlyMap<string, number[]>, named: readonly BadRow[], { file, unit }: Place): string[] {
   return [...linesOf].flatMap(([rule, lines]) => {
     const shown = new Set(named.filter((row) => row.rule === rule).map(({ line }) => line));

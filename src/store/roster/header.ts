@@ -2,6 +2,7 @@ import { usage } from '../../core/failure.ts';
 import { suggestion } from '../../schema/nearest.ts';
 import type { Fault } from './bad-rows.ts';
 
+/** The value of a blank cell is undefined, or absent. */
 export interface RosterReader {
   row(line: number, values: ReadonlyMap<string, unknown>): void;
   /** A line that holds no row, or one that cannot be used. */
@@ -84,7 +85,6 @@ export function countRequired(headers: readonly string[], wanted: WantedColumns)
   return wanted.required.filter((name) => columns.has(name)).length;
 }
 
-/** A row that is, or may be, the header. */
 export interface HeaderRow {
   readonly line: number;
   readonly cells: readonly string[];

@@ -10,7 +10,6 @@ interface ZipEntry {
   readonly headerAt: number;
 }
 
-/** The files of a zip archive that is in memory. */
 export interface Zip {
   readonly names: readonly string[];
   /** The content of a file in pieces, if there is one. @throws Failure usage for a damaged, locked or too large one */
