@@ -7,17 +7,7 @@ import { chatApi, fetchKey } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
 import { commandTable, nouns } from '../commands/index.ts';
-import type {
-  Context,
-  Accounts,
-  Disk,
-  GlobalValues,
-  Keys,
-  RawApi,
-  Services,
-  Terminal,
-  Time,
-} from '../commands/context.ts';
+import type { Context, Accounts, Disk, RawApi, Services, Time } from '../commands/context.ts';
 import { writeJson } from '../core/json.ts';
 import { checkZone } from '../core/moment.ts';
 import { headersOf } from '../schema/profile.ts';
@@ -29,7 +19,6 @@ import type { JournalHeader } from '../store/journal.ts';
 import { openConnections, type Connections, openAccounts } from './connections.ts';
 import { isInteractive, readBytes, readInputLine, readText, type InputReading } from './input.ts';
 import { openLedgers, historyOf } from './ledgers.ts';
-import type { Messages } from './messages.ts';
 import type { FieldCheck } from './fields.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
@@ -59,7 +48,7 @@ export function openSession(running: Running, command: string, checkFields: Fiel
     ...services(accounts, connections, running, (id) => void oldCopies.add(id)),
     raw: rawApi(accounts, connections),
     ...questions(running),
-    ...records(host, options, messages, signal),
+    ...records(running),
     ...historyOf(command, accounts, running),
     ...ledgers,
     note: messages.note,
@@ -164,15 +153,7 @@ function rawApi(accounts: Accounts, connections: Connections): (service: Service
 }
 
 /** What the user is asked, and what the user's files say. */
-function questions({
-  host,
-  options,
-  messages,
-  redactor,
-  signal,
-}: Running): Pick<Terminal, 'interactive' | 'isShown' | 'confirm' | 'ask' | 'secret'> &
-  Pick<Disk, 'read' | 'readBytes'> &
-  Pick<Keys, 'keyFromInput'> {
+function questions({ host, options, messages, redactor, signal }: Running) {
   const reading: InputReading = { signal, note: messages.note };
   const prompt = once(async () => {
     const { openPrompt } = await import('./prompt.ts');
@@ -181,38 +162,33 @@ function questions({
   return {
     interactive: () => isInteractive(host, options),
     isShown: () => host.stdout.isTTY === true,
-    async confirm(question) {
+    async confirm(question: string) {
       if (!options.yes) await (await prompt()).confirm(question);
     },
-    ask: async (question) => (await prompt()).line(question),
-    secret: async (question) => redactor.watch(await (await prompt()).hidden(question)),
-    read: (file) => readText(host, reading, file),
-    readBytes: (file) => readBytes(host, reading, file),
+    ask: async (question: string) => (await prompt()).line(question),
+    secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
+    read: (file: string) => readText(host, reading, file),
+    readBytes: (file: string) => readBytes(host, reading, file),
     keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(host, reading), 'standard input')),
   };
 }
 
 /** What long work leaves behind: journals, archives, a line of progress. */
-function records(
-  host: Host,
-  options: GlobalValues,
-  messages: Messages,
-  signal: AbortSignal,
-): Pick<Disk, 'journal' | 'readJournal' | 'archive'> & Pick<Terminal, 'progress'> {
+function records({ host, options, messages, signal }: Running) {
   return {
-    async journal(header, file) {
+    async journal(header: JournalHeader, file?: string) {
       const { openJournal } = await import('../store/journal.ts');
       return openJournal(file ?? journalFile(host, header), header, host, { signal });
     },
-    async readJournal(header, file) {
+    async readJournal(header: JournalHeader, file?: string) {
       const { readJournal } = await import('../store/journal.ts');
       return readJournal(file ?? journalFile(host, header), header);
     },
-    async archive(folder) {
+    async archive(folder: string) {
       const { openArchive } = await import('../store/archive/archive.ts');
       return openArchive(folder, host, signal);
     },
-    progress: (label, total) => openProgress(host, options, messages, label, total),
+    progress: (label: string, total: number) => openProgress(host, options, messages, label, total),
   };
 }
 

@@ -4,7 +4,7 @@ import { typedPath, type Service } from '../../api/raw-path.ts';
 import type { RawAnswer, RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
-import { flagField, textField, collect, readField, type Fields } from '../../schema/field.ts';
+import { flagField, textField, collect, readField, type Fields, type Values } from '../../schema/field.ts';
 import { command, type NamelessCommand } from '../command.ts';
 import type { Disk, Invocation, Keys } from '../context.ts';
 
@@ -80,15 +80,7 @@ function rawCommand(
   });
 }
 
-interface RawValues {
-  readonly method: RawRequest['method'];
-  readonly path: string;
-  readonly raw_field?: readonly string[] | undefined;
-  readonly field?: readonly string[] | undefined;
-  readonly input?: string | undefined;
-  readonly include?: boolean | undefined;
-  readonly paginate?: boolean | undefined;
-}
+type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions>;
 
 /** @throws Failure usage */
 async function rawRequest(
