@@ -21,8 +21,13 @@ export interface Cluster {
   requireTls(role: string): Promise<void>;
   /** Speaks TLS with this certificate. */
   useCertificate(certificate: { readonly key: string; readonly cert: string }): Promise<void>;
-  /** `kill`: all connections break, and nothing is written any more; `restart`: they are ended by the server. */
-  restart(how: 'kill' | 'restart'): Promise<void>;
+  /**
+   * `kill`: all connections break, and nothing is written any more; `restart`: the server ends them; `promote`: it
+   * comes back as a replica that takes over.
+   */
+  restart(how: 'kill' | 'restart' | 'promote'): Promise<void>;
+  /** Reads a dump of the schema `chatelaine` into an empty database of that name. */
+  restoreInto(database: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -78,7 +83,15 @@ export async function startPostgres(): Promise<Cluster> {
     },
     async restart(how) {
       await end(how === 'kill' ? 'SIGKILL' : 'SIGINT');
+      if (how === 'promote') writeFileSync(join(data, 'standby.signal'), '');
       server = await answering(begin, query);
+      if (how === 'promote') await query('SELECT pg_promote()');
+    },
+    async restoreInto(database) {
+      await query(`CREATE DATABASE ${database}`);
+      const [place, file] = [['-h', folder, '-p', String(port), '-U', 'tester'], join(folder, `${database}.sql`)];
+      run('pg_dump', [...place, '-n', 'chatelaine', '-f', file, 'postgres']);
+      run('psql', [...place, '-v', 'ON_ERROR_STOP=1', '-f', file, database]);
     },
     async stop() {
       await end('SIGQUIT');

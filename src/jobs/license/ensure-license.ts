@@ -75,7 +75,7 @@ async function look(
   if (wait > 0) {
     const first = await api.ofUser({ remote_user, app_code });
     if (first.exact.length > 0) return first;
-    note(`an earlier run asked for a license of ${remote_user}: listing again in ${formatDuration(wait)}`);
+    note(`an earlier run may have asked for a license of ${remote_user}: listing again in ${formatDuration(wait)}`);
     await sleep(wait);
   }
   const looks = posted === undefined ? api : api.deciding(decidingOn('unanswered', posted, settle));

@@ -2,22 +2,12 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
-import type { BusyUsers, ClaimOptions, SharedClaims, TakenUsers } from '../claims.ts';
-import { isOpenAnswer, shiftAll, type OpenAnswer, type RequestHistory } from '../request-history.ts';
-import type { LedgerSession } from './ledger-session.ts';
-
-export interface LedgerClaimOptions extends ClaimOptions {
-  /** The longest time of one POST. */
-  readonly requestLimit: Milliseconds;
-}
+import type { BusyUsers, SharedClaims, TakenUsers } from '../claims.ts';
+import { isOpenAnswer, joinHistories, shiftAll, type OpenAnswer, type RequestHistory } from '../request-history.ts';
+import { shortLimit, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
 
 /** The users of one statement. */
 const portion = 5000;
-/**
- * The longest time of a statement that a POST or a known key waits for. Also the longest time from the statement before a POST to the POST: what
- * it records allows for that.
- */
-const shortLimit: Milliseconds = 5000;
 /** How long users are given back for after Ctrl-C or the deadline. */
 const releaseGrace: Milliseconds = 1000;
 /** A statement for each answer would cost as much as the POST: each is a transaction that is synced. */
@@ -40,7 +30,7 @@ export function sharedClaims(
     for (const some of portionsOf([...new Set(wanted)])) {
       const names = namesOf(some);
       const users = new Map(names.map((name, index) => [name.toString('base64'), some[index] ?? '']));
-      const taken = takenFrom(await session.call('take', [target, names], { signal }), users);
+      const taken = takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil);
       all = {
         now: taken.now,
         histories: new Map([...all.histories, ...taken.histories]),
@@ -197,15 +187,19 @@ function stillHeld(holder: string): Failure {
 }
 
 /** Reads what `chatelaine.take` answers; `users` are the names behind those of the ledger, in base64. @throws Failure unavailable where it is something else */
-function takenFrom(answer: unknown, users: ReadonlyMap<string, string>): TakenUsers {
+function takenFrom(answer: unknown, users: ReadonlyMap<string, string>, askedUntil: Milliseconds): TakenUsers {
   const { now, past, held, holder } = isObject(answer) ? answer : {};
   if (typeof now !== 'number' || !Array.isArray(past) || !Array.isArray(held)) throw notClaims();
   const nameOf = (who: unknown): string => users.get(String(who)) ?? '';
-  const histories = rowsIn(past).map(([who, posted, answer]): [string, RequestHistory] => {
+  const known = rowsIn(past).map(([who, posted, answer]): [string, RequestHistory] => {
     if (answer !== null && !isOpenAnswer(answer)) throw notClaims();
     return [nameOf(who), { posted: typeof posted === 'number' ? posted : undefined, answer: answer ?? undefined }];
   });
-  return { now, histories: new Map(histories), held: held.map(nameOf), holder: holderIn(holder) };
+  const histories = new Map(known);
+  const others = new Set(held);
+  for (const [who, user] of askedUntil > -Infinity ? users : [])
+    if (!others.has(who)) histories.set(user, joinHistories({ posted: askedUntil }, histories.get(user)));
+  return { now, histories, held: held.map(nameOf), holder: holderIn(holder) };
 }
 
 /** Reads users with their open answers; null: there is none. @throws Failure unavailable where it is something else */

@@ -1,11 +1,23 @@
 import { hash } from 'node:crypto';
-import type { Milliseconds } from '../../core/duration.ts';
+import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
+import type { ClaimOptions } from '../claims.ts';
 import { stateOf } from './ledger-failure.ts';
 import { ledgerVersion, refuseOtherVersion } from './ledger-steps.ts';
 import type { Database, QueryLimits } from './postgres.ts';
+
+export interface LedgerClaimOptions extends ClaimOptions {
+  /** The longest time of one POST. */
+  readonly requestLimit: Milliseconds;
+}
+
+/**
+ * The longest time of a statement that a POST or a known key waits for. Also the longest time from the statement before a POST to the POST: what
+ * it records allows for that.
+ */
+export const shortLimit: Milliseconds = 5000;
 
 /** One connection to a ledger, with the session that holds claims while it is open; all applications of a run share it. */
 export interface LedgerSession {
@@ -16,18 +28,18 @@ export interface LedgerSession {
   call(name: string, values: readonly unknown[], limits: QueryLimits): Promise<unknown>;
   /** The name of a user in the ledger: a log of the database shows nothing that can be tested without the salt. */
   whoIs(target: string, user: string): Buffer;
+  /** By the clock of the ledger: a ledger that was restored, or failed over, may lack POSTs that end before that. -Infinity: it lacks none. */
+  readonly askedUntil: Milliseconds;
   /** Why the session is lost; undefined while it is not. */
   lost(): Failure | undefined;
 }
 
-interface OpeningSession {
+interface OpeningSession extends LedgerClaimOptions {
   readonly host: string;
   readonly pid: number;
   readonly clock: Clock;
   /** How long a POST is remembered. */
   readonly remember: Milliseconds;
-  readonly signal: AbortSignal;
-  readonly note: (text: string) => void;
 }
 
 const longestWait: Milliseconds = 300_000;
@@ -43,10 +55,17 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
     if (stateOf(cause) === unknownFunction) await refuseOtherVersion(rows);
     throw cause;
   });
-  const { session, salt } = isObject(row?.['answer']) ? row['answer'] : {};
+  const { session, salt, now, restored } = isObject(row?.['answer']) ? row['answer'] : {};
   const key = Buffer.from(String(salt), 'hex');
+  const asked = Number(restored ?? -Infinity) + opening.requestLimit + shortLimit;
+  const wait = asked + opening.settle - Number(now);
+  if (wait > 0)
+    opening.note(
+      `the ledger was restored, or a replica took over: no license is created in the next ${formatDuration(wait)}`,
+    );
   let lost: Failure | undefined;
   return {
+    askedUntil: wait > 0 ? asked : -Infinity,
     async call(name, values, limits) {
       const all = [ledgerVersion, session, ...values];
       const text = `SELECT chatelaine.${name}(${all.map((_value, index) => `$${index + 1}`).join(', ')}) AS answer`;

@@ -18,9 +18,20 @@ const definer = `LANGUAGE plpgsql SECURITY DEFINER SET plan_cache_mode = force_c
 export const ledgerSql = `
 CREATE SCHEMA IF NOT EXISTS chatelaine;
 
+-- Where the claims are. Another server, a replica that took over, a restore to a moment and a dump that was read again are each another place.
+CREATE FUNCTION chatelaine.place() RETURNS text
+LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+BEGIN
+  RETURN concat_ws('/', (SELECT c.system_identifier FROM pg_control_system() c), left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'claim'::regclass::oid);
+EXCEPTION WHEN OTHERS THEN
+  RETURN 'claim'::regclass::oid;  -- a provider that keeps these functions from its customers
+END $$;
+
 CREATE TABLE chatelaine.ledger (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   version integer NOT NULL,
+  place text NOT NULL DEFAULT chatelaine.place(),
+  restored timestamptz,     -- when a session found it at another place: what was committed last may be missing
   salt bytea NOT NULL DEFAULT sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8'))
 );
 
@@ -72,7 +83,7 @@ BEGIN
   DELETE FROM session s WHERE s.id = ANY (dead);
 END $$;
 
--- Opens a session for this connection. Returns its number, and the salt with which it hashes users.
+-- Opens a session for this connection. Returns its number, the salt with which it hashes users, the time, and when the ledger was restored.
 CREATE FUNCTION chatelaine.open(asked_version integer, host text, pid integer, remember_ms float8) RETURNS json
 ${definer} AS $$
 DECLARE
@@ -82,7 +93,8 @@ BEGIN
   -- The server hears within 30 s that a machine has vanished, also where it has sent it an answer.
   PERFORM set_config(s.name, v.value, false) FROM pg_settings s JOIN (VALUES ('tcp_user_timeout', '30000'), ('idle_session_timeout', '0'),
     ('default_transaction_isolation', 'read committed')) AS v (name, value) USING (name);
-  RETURN (SELECT json_build_object('session', me, 'salt', encode(l.salt, 'hex')) FROM ledger l);
+  RETURN (SELECT json_build_object('session', me, 'salt', encode(l.salt, 'hex'), 'now', extract(epoch FROM clock_timestamp()) * 1000,
+    'restored', extract(epoch FROM l.restored) * 1000) FROM ledger l);
 END $$;
 
 -- Users that a session opened and gave back before anything was sent are removed here.
@@ -98,6 +110,7 @@ BEGIN
       USING ERRCODE = CASE WHEN known < asked_version THEN 'CH001' ELSE 'CH003' END;
   END IF;
   IF me IS NULL THEN
+    UPDATE ledger l SET place = place(), restored = clock_timestamp() WHERE l.place <> place();
     PERFORM set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false);
     INSERT INTO session (backend, host, pid, remember)
       VALUES (pg_backend_pid(), host, pid, remember_ms * interval '1 millisecond') RETURNING id INTO me;

@@ -33,28 +33,47 @@ function missingSteps(version: number, steps: readonly LedgerStep[]): readonly L
 
 /**
  * The version of the ledger in a database; 0: there is none. USAGE on its schema is enough.
- * @throws Failure config where the ledger has lost its salt
+ * @throws Failure config where the ledger has lost its salt, or a part of the schema
  */
 export async function versionIn(rows: SendStatement): Promise<number> {
-  const [found] = await rows(`SELECT to_regprocedure('chatelaine.about()') IS NOT NULL AS there`);
-  return found?.['there'] === true ? Number((await about(rows))['version']) : 0;
+  const found = await rows(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = to_regnamespace('chatelaine')
+      UNION SELECT proname FROM pg_proc WHERE pronamespace = to_regnamespace('chatelaine')`,
+  );
+  const there = new Set(found.map(({ name }) => name));
+  const hasVersion = there.has('about') && there.has('ledger');
+  const version = hasVersion ? Number((await about(rows))['version']) : 0;
+  const parts = ledgerSteps.slice(0, Math.max(version, 1)).flatMap(partsOf);
+  const missing = parts.filter((name) => !there.has(name));
+  if (missing.length === 0 || missing.length === parts.length || version > ledgerVersion) return version;
+  throw new Failure('config', `the schema chatelaine was restored in part: it lacks ${missing.join(', ')}`, {
+    hint: `Restore the whole schema from a backup. ${withoutBackup}`,
+  });
 }
+
+/** The tables and functions that a step creates. */
+function partsOf({ sql }: LedgerStep): readonly string[] {
+  return [...sql.matchAll(/CREATE (?:TABLE|FUNCTION) chatelaine\.(\w+)/g)].map(([, name = '']) => name);
+}
+
+const withoutBackup =
+  'Without one, and only when no run has been working for --settle and the time limit of a request: ' +
+  'DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.';
 
 async function about(rows: SendStatement): Promise<Readonly<Record<string, unknown>>> {
   const [row] = await rows('SELECT chatelaine.about() AS about');
   if (isObject(row?.['about'])) return row['about'];
   throw new Failure('config', 'the table chatelaine.ledger has lost its only row, and with it the salt of all claims', {
-    hint:
-      'Restore that row from a backup. Without one, and only when no run has been working for --settle and the time limit of a request: ' +
-      'DROP SCHEMA chatelaine CASCADE, then chatelaine ledger init.',
+    hint: `Restore that row from a backup. ${withoutBackup}`,
   });
 }
 
 /**
  * @returns the salt with which users are hashed
- * @throws Failure config where there is no ledger, or one of another version than this program works with
+ * @throws Failure config where there is no ledger, a part of one, or one of another version than this program works with
  */
 export async function refuseOtherVersion(rows: SendStatement): Promise<Buffer> {
+  await versionIn(rows);
   const { version, salt } = await about(rows);
   if (missingSteps(Number(version), ledgerSteps).length === 0) return Buffer.from(String(salt), 'hex');
   throw new Failure('config', `the ledger has version ${String(version)}, and this chatelaine needs ${ledgerVersion}`, {

@@ -7,8 +7,8 @@ import { rememberedFor, type SharedClaims } from '../claims.ts';
 import type { OpenAnswer } from '../request-history.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
-import { answersIn, sharedClaims, type LedgerClaimOptions } from './ledger-claims.ts';
-import { openSession, whoIs, type LedgerSession } from './ledger-session.ts';
+import { answersIn, sharedClaims } from './ledger-claims.ts';
+import { openSession, whoIs, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
 import { refuseOtherVersion, upgradeLedger, upgradeScript, versionIn, type SendStatement } from './ledger-steps.ts';
 import { openDatabase, type Database } from './postgres.ts';
 

@@ -22,6 +22,7 @@ test.each([
     },
     whoIs: (_target: string, user: string) => Buffer.from(user),
     lost: () => undefined,
+    askedUntil: -Infinity,
   };
   const clock = { ...realClock, now: () => 1e12 + wall, elapsed: () => 1e6 + span };
   const signal = new AbortController().signal;
@@ -49,6 +50,7 @@ function awaited() {
       }),
     whoIs: (_target: string, user: string) => Buffer.from(user),
     lost: () => undefined,
+    askedUntil: -Infinity,
   };
   const clock = movedClock();
   const signal = new AbortController().signal;
@@ -134,11 +136,12 @@ test('a log of the statements shows neither names nor hashes of them that can be
       return Promise.resolve([{ answer }]);
     },
     lost: () => undefined,
+    askedUntil: -Infinity,
     close: () => Promise.resolve(),
   };
   const signal = new AbortController().signal;
   const options = { settle: 5000, signal, note: () => undefined };
-  const opening = { ...options, host: 'here', pid: 1, clock: realClock, remember: 1 };
+  const opening = { ...options, host: 'here', pid: 1, clock: realClock, remember: 1, requestLimit: 30_000 };
   const session = await openSession(() => Promise.resolve(database), opening);
   const claims = sharedClaims(
     session,

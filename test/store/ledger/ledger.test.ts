@@ -445,6 +445,61 @@ describe('a ledger', needs('postgresql'), () => {
     expect(await connected.init()).toBe('unchanged');
   });
 
+  test.each(['a replica that took over', 'a dump that was read again'])(
+    'after %s each user counts as asked for until the last POST of before must have ended, once',
+    async (way) => {
+      const restored = await startPostgres();
+      onTestFinished(() => restored.stop());
+      await ledgerOf(0, restored.url).init();
+      const notes: string[] = [];
+      const take = async (url: string, requestLimit = 30_000): Promise<RequestHistories> => {
+        const options = { settle: 5000, signal: new AbortController().signal, requestLimit };
+        const claims = await ledgerOf(0, url).claims(target, { ...options, note: (text) => notes.push(text) });
+        const users = ['ada', 'ben'];
+        const histories = await claims.take(users);
+        await claims.release(back(...users));
+        return histories;
+      };
+      expect([await take(restored.url), notes]).toEqual([new Map(), []]);
+      if (way.startsWith('a dump')) await restored.restoreInto('again');
+      else await restored.restart('promote');
+      const url = way.startsWith('a dump') ? restored.url.replace('/postgres?', '/again?') : restored.url;
+
+      for (const _run of ['the first', 'the second']) {
+        const histories = await take(url);
+        expect(asked(histories)).toEqual(['ada', 'ben']);
+        expect(ageOf(histories, 'ada')).toBeCloseTo(-35, -1);
+      }
+      expect(notes).toEqual(
+        Array(2).fill(
+          expect.stringMatching(
+            /^the ledger was restored, or a replica took over: no license is created in the next \d+s$/,
+          ),
+        ),
+      );
+
+      const database = way.startsWith('a dump') ? 'again' : 'postgres';
+      await restored.query(`UPDATE chatelaine.ledger SET restored = restored - interval '41 s'`, [], database);
+      expect(asked(await take(url))).toEqual([]);
+    },
+  );
+
+  test.each(['FUNCTION chatelaine.take', 'FUNCTION chatelaine.about', 'TABLE chatelaine.claim'])(
+    'a ledger that was restored without %s is named by init and by doctor',
+    async (part) => {
+      const name = `part_${part.replace(/\W/g, '_').toLowerCase()}`;
+      await cluster.query(`CREATE DATABASE ${name}`);
+      const ledger = ledgerOf(0, cluster.url.replace('/postgres?', `/${name}?`));
+      await ledger.init();
+      await cluster.query(`DROP ${part}`, [], name);
+      for (const work of [() => ledger.init(), () => ledger.examine()])
+        expect(await failureOf(work)).toMatchObject({
+          kind: 'config',
+          message: `the schema chatelaine was restored in part: it lacks ${part.replace(/.*\./, '')}`,
+        });
+    },
+  );
+
   test('an address where nobody listens is exit 7', async () => {
     const url = `postgres://tester@127.0.0.1:1/postgres`;
     expect(await failureOf(() => claimsOf(ledgerOf(0, url)))).toEqual({
