@@ -1,11 +1,14 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
 import { Failure } from '../../core/failure.ts';
+import { findingLine, readAccepted } from '../../jobs/license/accepted-findings.ts';
 import {
   auditLicenses,
+  type AuditCounts,
   type ExpectedLicense,
   type FindingRow,
   type Listed,
 } from '../../jobs/license/audit-licenses.ts';
+import { writeWhole } from '../../store/disk/files.ts';
 import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
 import { optional, type Values, textField } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
@@ -24,10 +27,13 @@ export default command({
   about: [
     'Finds several-licenses (of one user in one application), shared-key (one key under two users), similar-name (two users whose names differ only by case, runs of blanks or leading zeros), bad-name and bad-size (outside ' +
       'the rules); with --roster also missing (a user without a license), unexpected (a license of nobody in the roster) and ' +
-      'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses.',
+      'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses. A license that license retire has retired is counted there, and not found.',
     'As csv the findings are a roster for license apply, once you have looked at them and removed the lines that you do not mean: ' +
       'size_allowance is that of the roster where it is missing or another, else that of the license.',
-    'Exit code 10 if something was found; 8 if the list is not whole: what it shows is audited, and nothing can be called missing.',
+    'What was looked at and is to stay is kept in a file: --write-accepted FILE writes the findings of today, a line each, to which you can ' +
+      'add the reason after #, and --accept FILE counts them from then on. A finding whose values change is found again; one that is gone is ' +
+      'said, so that you can remove its line.',
+    'Exit code 10 if something was found that is not accepted; 8 if the list is not whole: what it shows is audited, and nothing can be called missing.',
   ],
   options: {
     ...optional({ app_code: rosterFields.app_code }),
@@ -37,14 +43,25 @@ export default command({
       'Who should have a license: remote_user, optional size_allowance and app_code; - is standard input',
     ),
     ...rosterOptions,
+    accept: textField('FILE', 'Findings that are accepted: they are counted and not shown'),
+    write_accepted: textField(
+      'FILE',
+      'Write the findings of today for --accept; lines of --accept that are still found stay as they are',
+    ),
   },
-  examples: ['chatelaine license audit', 'chatelaine license audit --roster roster.csv -o json'],
+  examples: [
+    'chatelaine license audit',
+    'chatelaine license audit --roster roster.csv -o json',
+    'chatelaine license audit --write-accepted accepted.txt',
+  ],
 
-  async *run({ app_code, all_apps, roster, ...options }, context) {
+  async *run({ app_code, all_apps, roster, accept, write_accepted, ...options }, context) {
     if (all_apps) refuseChosenApp(app_code, context.options);
     const expected = roster === undefined ? undefined : await readExpected(roster, options, app_code, context);
     const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
-    yield* countFindings(auditLicenses(licenses, expected), context);
+    const accepted =
+      accept === undefined ? new Map<string, string>() : readAccepted(await context.read(accept), accept);
+    yield* countFindings(auditLicenses(licenses, expected), { accepted, write_accepted }, context);
   },
 
   fields: ['license'],
@@ -58,26 +75,52 @@ export default command({
   },
 });
 
-/** The findings; after the last one says how many there are. @throws Failure differences where there is one */
+interface Accepting {
+  /** Each accepted finding with its line. */
+  readonly accepted: ReadonlyMap<string, string>;
+  readonly write_accepted: string | undefined;
+}
+
+/** The findings that are not accepted; after the last one says how many there are. @throws Failure differences where there is one */
 async function* countFindings(
-  findings: AsyncGenerator<FindingRow, number>,
-  { conclude }: Pick<Terminal, 'conclude'>,
+  findings: AsyncGenerator<FindingRow, AuditCounts>,
+  { accepted, write_accepted: target }: Accepting,
+  { conclude, note }: Pick<Terminal, 'conclude' | 'note'>,
 ): AsyncGenerator<FindingRow> {
-  let count = 0;
+  /** The lines of what was found. */
+  const found = new Map<string, string>();
+  let [count, acceptedCount] = [0, 0];
   let result = await findings.next();
   try {
     for (; !result.done; result = await findings.next()) {
-      count += 1;
-      yield result.value;
+      const line = findingLine(result.value);
+      const known = accepted.get(line);
+      if (known !== undefined || target !== undefined || accepted.size > 0) found.set(line, known ?? line);
+      if (known !== undefined) acceptedCount += 1;
+      else {
+        count += 1;
+        yield result.value;
+      }
     }
   } finally {
     // Where nobody reads on, the list is not read on either.
-    await findings.return(0);
+    await findings.return({ licenses: 0, retired: 0 });
   }
-  const licenses = `${result.value} license${result.value === 1 ? '' : 's'}`;
-  const counted = `${count === 0 ? 'no' : count} finding${count === 1 ? '' : 's'} in ${licenses}`;
-  conclude(counted);
-  if (count > 0) throw new Failure('differences', counted);
+  for (const line of accepted.keys()) if (!found.has(line)) note(`no longer found, remove its line: ${line}`);
+  if (target !== undefined) {
+    const lines = [...found.values()].sort().map((line) => `${line}\n`);
+    await writeWhole(target, (file) => file.writeFile(lines.join('')), 0o666);
+  }
+  const { licenses, retired } = result.value;
+  const counts = [...counted(retired, 'retired'), ...counted(acceptedCount, 'accepted')].join(', ');
+  const all = `${count === 0 ? 'no' : count} finding${count === 1 ? '' : 's'} in ${licenses} license${licenses === 1 ? '' : 's'}`;
+  const summary = `${all}${counts && ` (${counts})`}${target === undefined ? '' : `; accepted from now on by --accept ${target}`}`;
+  conclude(summary);
+  if (count > 0 && target === undefined) throw new Failure('differences', summary);
+}
+
+function counted(count: number, what: string): readonly string[] {
+  return count === 0 ? [] : [`${count} ${what}`];
 }
 
 async function readExpected(

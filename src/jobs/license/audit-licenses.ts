@@ -2,20 +2,23 @@ import type { License } from '../../api/licensing/license.ts';
 import { plainName } from '../../api/licensing/user-licenses.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { licenseFields, type LicenseFields } from '../../schema/license.ts';
+import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
 import { userKey } from './claim-users.ts';
 import { sizeOf } from './decide.ts';
 
-export type Finding =
-  | 'several-licenses'
-  | 'similar-name'
-  | 'shared-key'
-  | 'bad-name'
-  | 'bad-size'
-  | 'other-size'
-  | 'missing'
-  | 'unexpected';
+export const findingNames = [
+  'several-licenses',
+  'similar-name',
+  'shared-key',
+  'bad-name',
+  'bad-size',
+  'other-size',
+  'missing',
+  'unexpected',
+] as const;
+
+type Finding = (typeof findingNames)[number];
 
 /** Who should have a license, and of which size where the roster says it. */
 export type ExpectedLicense = Pick<LicenseFields, 'remote_user' | 'app_code'> &
@@ -32,6 +35,14 @@ export interface FindingRow {
   /** The license that the finding is of; null where one is missing. */
   readonly license: License | null;
   readonly detail: string;
+  /** What is found, in words that are the same for all licenses of the finding. */
+  readonly fact: string;
+}
+
+/** How many licenses were looked at, and how many of them are retired. */
+export interface AuditCounts {
+  readonly licenses: number;
+  readonly retired: number;
 }
 
 /** A license with the application whose key listed it: a row need not name its own. */
@@ -42,18 +53,17 @@ export interface Listed {
 
 /**
  * Finds several licenses of one user in one application, one key under two users, names and sizes outside the rules; with a roster,
- * users without a license, licenses of nobody expected, and licenses of another size. A list that is not whole is audited as far as it
+ * users without a license, licenses of nobody expected, and licenses of another size. A retired license is only looked at for its key. A list that is not whole is audited as far as it
  * came: it cannot show that a license is missing.
- * @returns how many licenses were looked at
  * @throws Failure incomplete after the findings where the list is not whole; unavailable where its rows have no user
  */
 export async function* auditLicenses(
   licenses: AsyncIterable<Listed>,
   roster: Iterable<ExpectedLicense> | undefined,
-): AsyncGenerator<FindingRow, number> {
+): AsyncGenerator<FindingRow, AuditCounts> {
   const byUser = new Map<string, OwnedLicense[]>();
   const byKey = new Map<string, OwnedLicense[]>();
-  let looked = 0;
+  let [looked, retired] = [0, 0];
   let gap: Failure | undefined;
   try {
     for await (const listed of licenses) {
@@ -62,8 +72,12 @@ export async function* auditLicenses(
       // Pages that move while they are read show a license twice.
       if (license.key !== undefined && byKey.get(license.key)?.some((known) => known.user === user)) continue;
       looked += 1;
-      addTo(byUser, user, entry);
       if (license.key !== undefined) addTo(byKey, license.key, entry);
+      if (isRetired(entry)) {
+        retired += 1;
+        continue;
+      }
+      addTo(byUser, user, entry);
       for (const name of ['remote_user', 'size_allowance'] as const) {
         const broken = fault(name, license.fields[name]);
         if (broken !== undefined) yield row(name === 'remote_user' ? 'bad-name' : 'bad-size', entry, broken);
@@ -75,12 +89,15 @@ export async function* auditLicenses(
   }
   for (const own of byUser.values())
     for (const [index, entry] of own.length > 1 ? own.entries() : [])
-      yield row('several-licenses', entry, `license ${index + 1} of ${own.length}`);
+      yield {
+        ...row('several-licenses', entry, `license ${index + 1} of ${own.length}`),
+        fact: `${own.length} licenses`,
+      };
   for (const holders of byKey.values()) if (holders.length > 1) yield* shared(holders);
   yield* similar(byUser);
   if (roster) yield* compare(byUser, roster, gap ? 'part' : 'whole');
   if (gap) throw gap;
-  return looked;
+  return { licenses: looked, retired };
 }
 
 /** A listed license and whose it is. */
@@ -100,6 +117,14 @@ function entryOf({ license, ...listed }: Listed): OwnedLicense {
   const name = textOf(remote_user);
   const app_code = own === undefined || own === null ? listed.app_code : Number(own);
   return { license, name, app_code, user: userKey({ remote_user: name, app_code: app_code ?? 0 }) };
+}
+
+/** By the name and the size that `license retire` leaves: it works on any computer. */
+function isRetired({ name, license }: OwnedLicense): boolean {
+  const end = `-${license.key?.slice(-4) ?? ''}`.toLowerCase();
+  return (
+    retiredName.test(name) && name.toLowerCase().endsWith(end) && sizeOf(license) === licenseFields.size_allowance.min
+  );
 }
 
 function addTo(groups: Map<string, OwnedLicense[]>, key: string, entry: OwnedLicense): void {
@@ -130,7 +155,16 @@ function row(
 ): FindingRow {
   const remote_user = license.fields['remote_user'] === null ? null : name;
   const license_code = license.key ?? null;
-  return { finding, remote_user, app_code: app_code ?? null, size_allowance, license_code, license, detail };
+  return {
+    finding,
+    remote_user,
+    app_code: app_code ?? null,
+    size_allowance,
+    license_code,
+    license,
+    detail,
+    fact: detail,
+  };
 }
 
 function* shared(holders: readonly OwnedLicense[]): Generator<FindingRow> {
@@ -161,7 +195,10 @@ function* compare(
     if (own && size_allowance !== null) yield* otherSizes(own, size_allowance);
     const detail = 'in the roster, without a license';
     if (!own && extent === 'whole')
-      yield { finding: 'missing', remote_user, app_code, size_allowance, license_code: null, license: null, detail };
+      yield {
+        ...{ finding: 'missing', remote_user, app_code, size_allowance, license_code: null, license: null },
+        ...{ detail, fact: detail },
+      };
   }
   for (const [user, own] of byUser)
     if (!expected.has(user)) for (const entry of own) yield row('unexpected', entry, 'not in the roster');

@@ -1,6 +1,8 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { LicenseRecord } from '../../../src/sandbox/records.ts';
-import { fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
+import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
 
 interface Finding {
   readonly finding: string;
@@ -217,5 +219,117 @@ describe('what servers may answer', () => {
 
     expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode: 7, stdout: '' });
     expect(ran.error?.message).toContain('does not tell whose the licenses are');
+  });
+});
+
+describe('an audit that is quiet again', () => {
+  const planted = [
+    license('twice-1', 'user-7', 4),
+    license('small', 'joan', 0),
+    license('key-AB12', 'left-2026-02-eve-AB12', 1),
+    license('key-CD34', 'left-2026-02-eve-CD34', 1),
+    license('key-EF56', 'left-2026-02-eve-ef56', 1),
+  ];
+
+  test('retired licenses are counted and not found; a name of that form with another size, or of another key, is', async () => {
+    const { run: ask } = await sandboxWith([
+      ...planted.slice(2),
+      license('key-GH78', 'left-2026-02-ben-GH78', 2),
+      license('key-IJ90', 'left-2026-02-cy-AB12', 1),
+    ]);
+
+    const ran = await ask('license audit --roster - --input-format csv -o json', {
+      stdin: ['remote_user', ...good, ''].join('\n'),
+    });
+
+    expect(findings(ran)).toEqual([
+      'unexpected left-2026-02-ben-GH78 key-GH78',
+      'unexpected left-2026-02-cy-AB12 key-IJ90',
+    ]);
+    expect(ran.lines).toEqual(['2 findings in 505 licenses (3 retired)']);
+  });
+
+  test('accepted findings are counted, one whose values change is found again, and one that is gone is said', async () => {
+    const sandbox = await sandboxWith(planted);
+    const { run: ask } = sandbox;
+    const home = emptyHome();
+    const file = join(home, 'accepted.txt');
+
+    const written = await ask(`license audit --write-accepted ${file}`, { home });
+    const lines = [
+      'bad-size: joan in application 4711: size_allowance',
+      'several-licenses: user-7 in application 4711: 2 licenses',
+    ];
+    expect({ exitCode: written.exitCode, last: written.lines.at(-1) }).toEqual({
+      exitCode: 0,
+      last: `3 findings in 505 licenses (3 retired); accepted from now on by --accept ${file}`,
+    });
+    const text = readFileSync(file, 'utf8');
+    expect(text.split('\n').map((line, index) => line.slice(0, lines[index]?.length ?? 0))).toEqual([...lines, '']);
+
+    writeFileSync(file, `# looked at in March\r\n\r\n${text.replace('2 licenses', '2 licenses # two sensors')}`);
+    const quiet = await ask(`license audit --accept ${file}`, { home });
+    expect({ exitCode: quiet.exitCode, stdout: quiet.stdout, lines: quiet.lines }).toEqual({
+      exitCode: 0,
+      stdout: expect.not.stringContaining('user-7') as string,
+      lines: ['no findings in 505 licenses (3 retired, 3 accepted)'],
+    });
+
+    await ask('license create --remote-user user-7 --size-allowance 4', { home });
+    appendFileSync(file, 'bad-size: eve in application 4711: 0\n');
+    const again = await ask(`license audit --accept ${file} -o json`, { home });
+    expect(again.exitCode).toBe(10);
+    expect(findings(again).map((finding) => finding.split(' ').slice(0, 2).join(' '))).toEqual(
+      Array(3).fill('several-licenses user-7'),
+    );
+    expect(again.lines).toEqual([
+      'no longer found, remove its line: several-licenses: user-7 in application 4711: 2 licenses',
+      'no longer found, remove its line: bad-size: eve in application 4711: 0',
+      '3 findings in 506 licenses (3 retired, 1 accepted)',
+    ]);
+
+    const rewritten = await ask(`license audit --accept ${file} --write-accepted ${file}`, { home });
+    expect(rewritten.exitCode).toBe(0);
+    expect(readFileSync(file, 'utf8').split('\n')).toEqual([
+      expect.stringMatching(/^bad-size: joan /),
+      'several-licenses: user-7 in application 4711: 3 licenses',
+      '',
+    ]);
+  });
+
+  test('a line keeps its reason when the file is written again', async () => {
+    const { run: ask } = await sandboxWith(planted);
+    const home = emptyHome();
+    const file = join(home, 'accepted.txt');
+    const line = 'several-licenses: user-7 in application 4711: 2 licenses  # two sensors';
+    writeFileSync(file, `${line}\n`);
+    await ask(`license audit --accept ${file} --write-accepted ${file}`, { home });
+    expect(readFileSync(file, 'utf8').split('\n')).toEqual([expect.stringMatching(/^bad-size: joan/), line, '']);
+  });
+
+  test('every line that is no finding is named, before anything is asked', async () => {
+    const home = emptyHome();
+    const file = join(home, 'accepted.txt');
+    writeFileSync(file, 'ada: 2 licenses\nbad-size: joan in application 7: 0\nsome-thing: eve in application 7: x\n');
+    const ran = await run(fakeService(), `license audit --accept ${file} -o json`, { home });
+    expect({ exitCode: ran.exitCode, problems: ran.error?.problems }).toEqual({
+      exitCode: 2,
+      problems: [
+        `${file}:1: 'ada: 2 licenses' is not a finding`,
+        `${file}:3: 'some-thing: eve in application 7: x' is not a finding`,
+      ],
+    });
+  });
+
+  test('a list that is not whole is not written down', async () => {
+    const service = fakeService();
+    const rows = [{ license_code: 'K-2', remote_user: 'bob', size_allowance: 0, app_code: 7 }];
+    service.expect('GET /v1/license/').reply(200, { count: 9, results: rows });
+    const home = emptyHome();
+    const ran = await run(service, `license audit --write-accepted ${join(home, 'accepted.txt')}`, { home });
+    expect({ exitCode: ran.exitCode, isWritten: existsSync(join(home, 'accepted.txt')) }).toEqual({
+      exitCode: 8,
+      isWritten: false,
+    });
   });
 });
