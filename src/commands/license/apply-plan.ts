@@ -1,19 +1,20 @@
 import { Failure, usage } from '../../core/failure.ts';
+import { dryRow, planRequests, planRetiring, type DryRow } from '../../jobs/license/dry-run.ts';
 import { isOpen, severalWarning } from '../../jobs/license/decide.ts';
 import {
   changesIn,
   creationsIn,
-  dryRow,
   planInWords,
-  planRequests,
   twinsIn,
-  type DryRow,
   type Plan,
   type Planning,
 } from '../../jobs/license/plan-roster.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import { findingLine, readAccepted } from '../../jobs/license/accepted-findings.ts';
+import { notInRoster } from '../../jobs/license/audit-licenses.ts';
+import { missingUsers, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
-import type { Invocation, Terminal } from '../context.ts';
+import type { Disk, Invocation, Terminal, Time } from '../context.ts';
 import { inTargets, type Target } from './target.ts';
 
 /** A roster, and how it is to be applied. What was answered before is known once it is planned. */
@@ -30,6 +31,9 @@ export interface Job extends Omit<Planning, 'answerOf'> {
     readonly settle?: number | undefined;
     readonly max_create?: number | undefined;
     readonly exit_code?: boolean | undefined;
+    readonly retire_missing?: boolean | undefined;
+    readonly max_retire?: number | undefined;
+    readonly accept?: string | undefined;
   };
 }
 
@@ -44,23 +48,33 @@ function placeOf({ file }: Pick<Job, 'file'>): string {
  */
 export async function* planned(
   plan: Plan,
+  { missing }: Pick<MissingUsers, 'missing'>,
   job: Job,
-  { conclude, warn, options }: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options'>,
+  {
+    conclude,
+    warn,
+    options,
+    now,
+  }: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options'> & Pick<Time, 'now'>,
 ): AsyncGenerator<DryRow> {
   refusePlan(plan, job);
-  if (options.output === 'curl') await planRequests(plan, job);
-  else
+  if (options.output === 'curl') {
+    await planRequests(plan, job);
+    await planRetiring(missing, job, now());
+  } else {
     for (const one of plan.rows) {
       if ('license' in one.decision && one.decision.licenses.length > 1) warn(severalWarning(one.row));
       yield dryRow(one);
     }
-  conclude(`${planInWords(plan)} on ${inTargets(job.targets)}`);
+    for (const user of missing) yield retiredRow(user, 'retire', null, user.size_allowance);
+  }
+  conclude(`${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(job.targets)}`);
   const refused = plan.rows.flatMap(({ decision }) => (decision.step === 'refused' ? [decision] : []));
   if (refused.length > 0) {
     const { hint } = refused.find(isOpen)?.failure.details ?? {};
     throw new Failure('incomplete', `${refused.length} of ${plan.rows.length} rows cannot be applied`, { hint });
   }
-  const changes = changesIn(plan);
+  const changes = changesIn(plan) + missing.length;
   if (job.values.exit_code && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
 }
 
@@ -87,6 +101,38 @@ export function refusePlan(plan: Plan, job: Job): void {
     rest > 0 ? [...lines, `and ${rest} more`] : lines,
     'If these are two users each, repeat with --allow-similar. Nothing was changed.',
   );
+}
+
+/**
+ * The users that `--retire-missing` is about; those of similar names are noted.
+ * @throws Failure usage where more would be retired than is probably meant; of the list, and of the file of `--accept`
+ */
+export async function toRetire(
+  job: Job,
+  { read, note }: Pick<Disk, 'read'> & Pick<Terminal, 'note'>,
+): Promise<MissingUsers> {
+  const { retire_missing, max_retire, accept } = job.values;
+  if (!retire_missing) return { missing: [], similar: [], active: 0 };
+  const accepted = accept === undefined ? undefined : readAccepted(await read(accept), accept);
+  const isAccepted = (user: LicenseFields): boolean =>
+    accepted?.has(findingLine({ finding: 'unexpected', fact: notInRoster, ...user })) === true;
+  const found = await missingUsers(job.roster.rows, job.licensing, isAccepted);
+  for (const { listed, row } of found.similar)
+    note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
+  const { length } = found.missing;
+  if (length > (max_retire ?? Infinity))
+    throw usage(`${length} licenses would be retired, and --max-retire is ${max_retire}; nothing was changed`);
+  if (max_retire === undefined && length * 2 > found.active)
+    throw usage(
+      `${length} of ${found.active} licenses would be retired: more than half; nothing was changed`,
+      'If the roster is whole, say so: --max-retire N',
+    );
+  return found;
+}
+
+/** Follows the counts of the rows. */
+export function retiringInWords({ length }: MissingUsers['missing']): string {
+  return length === 0 ? '' : `, ${length} to retire`;
 }
 
 const maxTwins = 20;

@@ -1,33 +1,34 @@
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { orWarn, type Failure } from '../../core/failure.ts';
+import { Failure, orWarn } from '../../core/failure.ts';
 import { applyRoster } from '../../jobs/license/roster-run.ts';
 import {
   changesIn,
   creationsIn,
   decideAll,
-  dryRow,
   planClaimed,
   planInWords,
   answersBefore,
   planRoster,
   twinsIn,
-  type DryRow,
   type Plan,
   type Planning,
   type RowResult,
 } from '../../jobs/license/plan-roster.ts';
+import { dryRow, type DryRow } from '../../jobs/license/dry-run.ts';
 import type { RecordEvent } from '../../jobs/license/recorded-change.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import { licenseJournal, recordedHistories, type LicenseJournal } from '../../jobs/license/roster-journal.ts';
+import { retiredFields, retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
 import type { Applying } from '../../jobs/license/roster-results.ts';
+import { each } from '../../jobs/work/each.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
-import { planned, refusePlan, type Job } from './apply-plan.ts';
+import { planned, refusePlan, retiringInWords, toRetire, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
 import { defaultSettle, settlingOf } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
-import { askAbout } from './plan-lines.ts';
+import { askAbout, planLines } from './plan-lines.ts';
 
 /** On a terminal more resizes than these are asked about. */
 const manyChanges = 100;
@@ -53,10 +54,13 @@ async function lookFirst(job: Job, journal: Pick<LicenseJournal, 'history'>, con
 export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<DryRow> {
   const journal = await context.readJournal(headerOf(job), job.values.journal);
   const history = recordedHistories(journal ?? { path: '', records: [] }, context);
-  yield* planned(await lookFirst(job, { history }, context), job, context);
+  yield* planned(await lookFirst(job, { history }, context), await toRetire(job, context), job, context);
 }
 
-export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator<RowResult> {
+export async function* applied(
+  job: Job,
+  context: ApplyingParts,
+): AsyncGenerator<RowResult<RowResult['status'] | 'retired'>> {
   const { roster, targets, values } = job;
   for (const { account } of targets) refuseReadOnly(account);
   const opened = await context.journal(headerOf(job), values.journal);
@@ -66,17 +70,18 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
   const recorders = new Map(targets.map(({ app_code, account }) => [app_code, context.recorder(account)]));
   const run = [...recorders.values()][0]?.run ?? '';
   const record: RecordEvent = async (event) => recorders.get(event.app_code ?? NaN)?.record(event);
-  let resized = 0;
+  let [resized, retired] = [0, 0];
   try {
     const journal = licenseJournal(opened, context);
-    const asked = await askAboutPlan(job, journal, context);
+    const { missing } = await toRetire(job, context);
+    const asked = await askAboutPlan(job, journal, missing, context);
     const own = await claimsOf(targets, values.settle ?? defaultSettle, context);
     const claiming = { ...context, journal, claims: own, openAnswers: answersOf(targets, context) };
     const { plan: listed, ...known } = await planClaimed(roster.rows, job, claiming);
     try {
       const plan = await checked(listed, asked, { ...job, ...known });
       refusePlan(plan, job);
-      if (creationsIn(plan) > asked) await ask(plan, job, context);
+      if (creationsIn(plan) > asked) await ask(plan, job, [], context);
       const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>
         void doubled.push({ licenses, profile: profileOf(app_code) });
@@ -84,18 +89,28 @@ export async function* applied(job: Job, context: ApplyingParts): AsyncGenerator
         if (row.size_allowance_before !== null) resized += 1;
         yield row;
       }
+    } catch (cause) {
+      if (missing.length > 0) context.warn('no license was retired: that is done once every row has its license');
+      throw cause;
     } finally {
       differences = warnOfDoubles(doubled, context);
       await known.claims.releaseAll();
+    }
+    for await (const row of retireAll(missing, job, record, context)) {
+      retired += 1;
+      yield row;
     }
     isDone = true;
   } finally {
     // What was done decides how the run ends, and not whether its record could be put away.
     await orWarn(isDone ? opened.finish() : opened.close(), context.warn);
     const { profile, sandbox } = context.options;
-    const sizes = resized === 1 ? 'the size' : `${resized} sizes`;
-    if (resized > 0)
-      context.conclude(`to put ${sizes} back: ${commandLine('license undo', [run], { profile, sandbox })}`);
+    const count = resized + retired;
+    const what = retired > 0 ? 'license' : 'size';
+    if (count > 0)
+      context.conclude(
+        `to put ${count === 1 ? `the ${what}` : `${count} ${what}s`} back: ${commandLine('license undo', [run], { profile, sandbox })}`,
+      );
   }
   if (differences) throw differences;
 }
@@ -136,16 +151,27 @@ async function* carriedOut(
  * without claims: nobody waits for a question. A run that resumes was answered before.
  * @returns how many creations were agreed to
  */
-async function askAboutPlan(job: Job, journal: LicenseJournal, context: ApplyingParts): Promise<number> {
-  if (!context.interactive() || context.options.yes || journal.isResumed) return Infinity;
+async function askAboutPlan(
+  job: Job,
+  journal: LicenseJournal,
+  missing: readonly MissingUser[],
+  context: ApplyingParts,
+): Promise<number> {
+  const isAgreed = journal.isResumed && missing.length === 0;
+  if (!context.interactive() || context.options.yes || isAgreed) return Infinity;
   const plan = await lookFirst(job, journal, context);
   refusePlan(plan, job);
   const creations = creationsIn(plan);
-  if (creations > 0 || changesIn(plan) > manyChanges) await ask(plan, job, context);
+  if (creations > 0 || changesIn(plan) > manyChanges || missing.length > 0) await ask(plan, job, missing, context);
   return creations;
 }
 
-async function ask(plan: Plan, { targets }: Job, context: ApplyingParts): Promise<void> {
+async function ask(
+  plan: Plan,
+  { targets }: Job,
+  missing: readonly MissingUser[],
+  context: ApplyingParts,
+): Promise<void> {
   const profiles = targets.map(({ account: { profile } }) =>
     profile === undefined ? 'credentials of the environment' : `profile ${profile}`,
   );
@@ -155,16 +181,44 @@ async function ask(plan: Plan, { targets }: Job, context: ApplyingParts): Promis
     const becomes = before === null ? `size ${size}` : changeInWords(before, size);
     return [status, remote_user, error ?? becomes] as const;
   });
-  const question = `${planInWords(plan)} on ${inTargets(targets)} (${credentials}). Go on?`;
+  const retiring = missing.map(({ remote_user, size_allowance, key }) => {
+    const { size_allowance: size } = retiredFields(remote_user, key, context.now());
+    return ['retire', remote_user, `${changeInWords(size_allowance, size)}, ends with ${key.slice(-4)}`] as const;
+  });
+  if (retiring.length > 0) context.note(planLines(retiring, '--dry-run --changed', 'In no row, and retired last:'));
+  const question = `${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(targets)} (${credentials}). Go on?`;
   await askAbout(lines, '--dry-run --changed', question, context);
+}
+
+/** Retires the licenses of those users, one after another. @throws Failure incomplete where one is not retired; unknown; auth */
+async function* retireAll(
+  missing: readonly MissingUser[],
+  { licensing, targets }: Job,
+  record: RecordEvent,
+  { now, conclude }: Pick<ApplyingParts, 'now' | 'conclude'>,
+): AsyncGenerator<RowResult<'retired'>> {
+  let count = 0;
+  const retire = (user: MissingUser) => retireMissing(user, licensing(user.app_code), now(), record);
+  try {
+    for await (const row of each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire)) {
+      count += 1;
+      yield row;
+    }
+  } catch (cause) {
+    if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
+    throw cause.as('incomplete', cause.message);
+  } finally {
+    if (count > 0) conclude(`${count} retired on ${inTargets(targets)}`);
+  }
 }
 
 /** The command line that applies a roster. */
 function applyLine(
   file: string,
-  { app_code, size_allowance, input_format, journal }: Job['values'],
+  { app_code, size_allowance, input_format, journal, retire_missing, max_retire, accept }: Job['values'],
   { profile, sandbox }: GlobalValues,
 ): string {
-  const options = { app_code, size_allowance, input_format, journal, profile, sandbox };
+  const retiring = { retire_missing, max_retire, accept };
+  const options = { app_code, size_allowance, input_format, journal, ...retiring, profile, sandbox };
   return commandLine('license apply', [file], options);
 }

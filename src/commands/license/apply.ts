@@ -1,9 +1,10 @@
 import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
-import type { DryRow, RowResult } from '../../jobs/license/plan-roster.ts';
+import type { RowResult } from '../../jobs/license/plan-roster.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
-import { optional, textField } from '../../schema/field.ts';
+import { countField, flagField, optional, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
@@ -27,6 +28,8 @@ export default command({
     'With -q the table shows only rows that failed or are unknown; formats for programs keep all rows.',
     'Every step is on disk before and after its request: the same command resumes after Ctrl-C, a crash or a full disk. A user never ' +
       'gets two licenses, as long as the server carries a request out within --settle, or not at all.',
+    'With --retire-missing a license, not yet retired, whose user is in no row is retired as license retire does it: after all rows, and only ' +
+      'if each has its license. It is refused where the list of licenses is not whole, and where more than half of them would go, unless --max-retire allows that.',
     'A row fails, and nothing is created for it, where the list of licenses is not whole or shows a license of a similar name that the ' +
       'server may have made of this one; --allow-similar creates it all the same.',
   ],
@@ -53,6 +56,17 @@ export default command({
       placeholder: 'N',
       help: 'Change nothing if more licenses than N would be created',
     },
+    retire_missing: flagField(
+      'Retire the licenses of users who are in no row, once every row has its own; users of a name like one of a row are named and stay',
+    ),
+    max_retire: {
+      ...countField('N', 'Change nothing if --retire-missing would retire more; needed where nobody is asked'),
+      min: 0,
+    },
+    accept: textField(
+      'FILE',
+      'With --retire-missing: users that are unexpected findings in FILE (license audit) are not retired',
+    ),
     changed: { kind: 'boolean', help: 'Leave rows out whose license is unchanged' },
     exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
     ...ensuringOptions,
@@ -63,6 +77,7 @@ export default command({
     'chatelaine license apply roster.csv',
     'chatelaine license apply - --input-format csv -o ndjson < roster.csv',
     'chatelaine license apply - --size-allowance 4 < names.txt',
+    'chatelaine license apply roster.csv --retire-missing --dry-run',
   ],
 
   fields: ['license', 'change', 'size_allowance_before', 'error'],
@@ -74,6 +89,11 @@ export default command({
     const file = values.file ?? values.file_option;
     if (file === undefined || (values.file !== undefined && values.file_option !== undefined))
       throw usage('give one roster: FILE or --file FILE');
+    const [stray] = values.retire_missing ? [] : namesIn(values).filter((name) => ofRetiring.has(name));
+    if (stray !== undefined) throw usage(`--${stray.replace('_', '-')} needs --retire-missing`);
+    const isAsked = context.interactive() && !context.options.yes;
+    if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
+      throw usage('--retire-missing needs --max-retire N where nobody is asked');
     if (values.exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
     const roster = await readLicenseRoster(file, values, context);
     if (roster.rows.length > manyRows) context.saveMemory();
@@ -103,7 +123,8 @@ export default command({
     columns: applyColumns,
     data: ({ license, size_allowance_before, error, ...row }) => {
       const isResized = row.status === 'resize' || row.status === 'resized';
-      const change = isResized ? changeInWords(size_allowance_before, row.size_allowance) : null;
+      const isShrunk = row.status.startsWith('retire') && size_allowance_before !== row.size_allowance;
+      const change = isResized || isShrunk ? changeInWords(size_allowance_before, row.size_allowance) : null;
       return { ...row, license: license?.fields ?? null, change, size_allowance_before, error };
     },
     cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),
@@ -117,9 +138,12 @@ export default command({
   },
 });
 
+/** Options that are about `--retire-missing` alone. */
+const ofRetiring: ReadonlySet<string> = new Set(['max_retire', 'accept']);
+
 /** Whether a row is printed: `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */
 function isShown(
-  { status }: RowResult | DryRow,
+  { status }: RowResult<string>,
   { changed }: { readonly changed?: boolean | undefined },
   options: GlobalValues,
 ): boolean {

@@ -11,7 +11,7 @@ export async function askAbout(
   question: string,
   { note, confirm, options }: Pick<Terminal, 'note' | 'confirm'> & Pick<Invocation, 'options'>,
 ): Promise<void> {
-  if (!options.yes) note(planLines(changes, all));
+  if (!options.yes && changes.length > 0) note(planLines(changes, all));
   await confirm(question);
 }
 
@@ -20,7 +20,7 @@ const maxWhole = 20;
 const maxFirst = 10;
 
 /** The changes above a question: up to 20 whole, else the first ten by kind, creations first. */
-export function planLines(changes: readonly PlannedChange[], all: string): string {
+export function planLines(changes: readonly PlannedChange[], all: string, title = 'This would change:'): string {
   const isWhole = changes.length <= maxWhole;
   const rank = ([kind]: PlannedChange): number => ['create', 'resize'].indexOf(kind) >>> 0;
   const shown = isWhole ? changes : [...changes].sort((one, other) => rank(one) - rank(other)).slice(0, maxFirst);
@@ -28,7 +28,5 @@ export function planLines(changes: readonly PlannedChange[], all: string): strin
   const pad = (text: string, column: number) =>
     text + ' '.repeat(Math.max(0, (widths[column] ?? 0) - displayWidth(text)));
   const lines = shown.map((change) => change.map(pad).join('  ').trimEnd());
-  return ['This would change:', ...lines, ...(isWhole ? [] : [`and ${changes.length - maxFirst} more: ${all}`])].join(
-    '\n',
-  );
+  return [title, ...lines, ...(isWhole ? [] : [`and ${changes.length - maxFirst} more: ${all}`])].join('\n');
 }

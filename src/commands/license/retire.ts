@@ -1,9 +1,9 @@
-import { Failure, usage } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
-import { licenseCode, licenseFields, licenseFilters, retiredName } from '../../schema/license.ts';
+import { usage } from '../../core/failure.ts';
+import { retiredFields } from '../../jobs/license/retire.ts';
+import { licenseCode, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
-import { changedFields, changedShow, changeEach, openChanges, type ChangingParts } from './changed.ts';
+import { changedFields, changedShow, changeEach, openChanges } from './changed.ts';
 
 export default command({
   about: [
@@ -24,10 +24,8 @@ export default command({
     refuseReadOnly(account);
     const input = users ? { users } : { codes: [...new Set(license_code)] };
     const changes = await openChanges('license retire', input, account, context);
-    const fieldsOf = (user: string, code: string) => ({
-      remote_user: leftName(user, code, context),
-      size_allowance: smallest,
-    });
+    const { now, interactive } = context;
+    const fieldsOf = (user: string, code: string) => retiredFields(user, code, now(), interactive() ? code : undefined);
     yield* changeEach({ ...changes, fieldsOf, status: 'retired', ask: 'Retire' }, account, context);
   },
 
@@ -35,20 +33,3 @@ export default command({
 
   show: changedShow,
 });
-
-const smallest = licenseFields.size_allowance.min;
-
-/**
- * A name that no other license has, such as another one of that user. A name that is one already stays: a license can be retired twice.
- * @throws Failure rejected where it would be too long
- */
-function leftName(user: string, code: string, { now, interactive }: ChangingParts): string {
-  if (retiredName.test(user)) return user;
-  const name = `left-${new Date(now()).toISOString().slice(0, 7)}-${user}-${code.slice(-4)}`;
-  if (name.length < licenseFields.remote_user.below) return name;
-  const shorter = { remote_user: 'left-NAME', size_allowance: smallest };
-  throw new Failure('rejected', `'${name}' is too long for the name of a user`, {
-    hint: `Give it a shorter one: ${commandLine('license edit', [interactive() ? code : 'CODE'], shorter)}`,
-    retryable: false,
-  });
-}

@@ -2,7 +2,12 @@ import { usage } from '../../core/failure.ts';
 import { findingNames, type FindingRow } from './audit-licenses.ts';
 
 /** One line for a finding, without a key: two findings of one line are one fact. */
-export function findingLine({ finding, remote_user, app_code, fact }: FindingRow): string {
+export function findingLine({
+  finding,
+  remote_user,
+  app_code,
+  fact,
+}: Pick<FindingRow, 'finding' | 'remote_user' | 'app_code' | 'fact'>): string {
   const line = `${finding}: ${remote_user ?? 'no user'} in application ${app_code ?? '?'}: ${fact}`;
   return line.replace(/[\p{C}\p{Zl}\p{Zp}#]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16) ?? ''}}`);
 }

@@ -2,10 +2,11 @@ import type { License } from '../../api/licensing/license.ts';
 import { plainName } from '../../api/licensing/user-licenses.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
+import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
 import { userKey } from './claim-users.ts';
 import { sizeOf } from './decide.ts';
+import { isRetired } from './retire.ts';
 
 export const findingNames = [
   'several-licenses',
@@ -73,7 +74,7 @@ export async function* auditLicenses(
       if (license.key !== undefined && byKey.get(license.key)?.some((known) => known.user === user)) continue;
       looked += 1;
       if (license.key !== undefined) addTo(byKey, license.key, entry);
-      if (isRetired(entry)) {
+      if (isRetired(license)) {
         retired += 1;
         continue;
       }
@@ -117,14 +118,6 @@ function entryOf({ license, ...listed }: Listed): OwnedLicense {
   const name = textOf(remote_user);
   const app_code = own === undefined || own === null ? listed.app_code : Number(own);
   return { license, name, app_code, user: userKey({ remote_user: name, app_code: app_code ?? 0 }) };
-}
-
-/** By the name and the size that `license retire` leaves: it works on any computer. */
-function isRetired({ name, license }: OwnedLicense): boolean {
-  const end = `-${license.key?.slice(-4) ?? ''}`.toLowerCase();
-  return (
-    retiredName.test(name) && name.toLowerCase().endsWith(end) && sizeOf(license) === licenseFields.size_allowance.min
-  );
 }
 
 function addTo(groups: Map<string, OwnedLicense[]>, key: string, entry: OwnedLicense): void {
@@ -182,6 +175,9 @@ function* similar(byUser: ReadonlyMap<string, readonly OwnedLicense[]>): Generat
     for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
 
+/** The detail of `unexpected`. */
+export const notInRoster = 'not in the roster';
+
 function* compare(
   byUser: ReadonlyMap<string, readonly OwnedLicense[]>,
   roster: Iterable<ExpectedLicense>,
@@ -201,7 +197,7 @@ function* compare(
       };
   }
   for (const [user, own] of byUser)
-    if (!expected.has(user)) for (const entry of own) yield row('unexpected', entry, 'not in the roster');
+    if (!expected.has(user)) for (const entry of own) yield row('unexpected', entry, notInRoster);
 }
 
 /** Of several licenses one of the right size is enough: that there are several is a finding of its own. */

@@ -202,7 +202,7 @@ function unusable(why: string): Failure {
 }
 
 /** Finds the users whom a listed name may mean, without comparing it with each of them. */
-function nameIndex(users: ReadonlySet<string>): (name: string) => Iterable<string> {
+export function nameIndex(users: ReadonlySet<string>): (name: string) => Iterable<string> {
   /** Users by their folded name; most users of a large roster are that themselves, and are not here. */
   const changed = new Map<string, string[]>();
   for (const user of users) {

@@ -1,5 +1,4 @@
-import { Planned } from '../../api/http/call.ts';
-import { keyOf, type License } from '../../api/licensing/license.ts';
+import type { License } from '../../api/licensing/license.ts';
 import { plainName } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -9,7 +8,7 @@ import { areShared, type SharedClaims } from '../../store/claims.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { pool } from '../work/pool.ts';
 import { claimRoster, userKey, type ClaimingRoster, type LicenseUser, type RosterClaims } from './claim-users.ts';
-import { decide, isCreation, isOpen, sizeOf, type Decision, type KnownUsers, type Undecided } from './decide.ts';
+import { decide, isCreation, isOpen, type Decision, type KnownUsers, type Undecided } from './decide.ts';
 import { historyOf, type LicenseJournal } from './roster-journal.ts';
 import { shareRoster, type SharingRoster } from './share-roster.ts';
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi } from './list-users.ts';
@@ -95,7 +94,7 @@ export async function decideAll(plan: Plan, planning: Planning, believed: Readon
   return { ...plan, rows: plan.rows.map(({ row, decision }) => ({ row, decision: decisions.get(row) ?? decision })) };
 }
 
-function usersOfEachApp(rows: readonly LicenseFields[]): Map<number, string[]> {
+export function usersOfEachApp(rows: readonly LicenseUser[]): Map<number, string[]> {
   const users = new Map<number, string[]>();
   for (const { app_code, remote_user } of rows)
     if (!users.get(app_code)?.push(remote_user)) users.set(app_code, [remote_user]);
@@ -160,19 +159,6 @@ function sharedOf(claims: ClaimingRoster['claims']): ReadonlyMap<number, SharedC
   });
 }
 
-/** Asks for each request of the plan, in the order of the rows: a dry run notes it and sends nothing. */
-export async function planRequests({ rows }: Plan, { licensing }: Pick<Planning, 'licensing'>): Promise<void> {
-  for (const { row, decision } of rows) {
-    const { app_code, size_allowance } = row;
-    try {
-      if (isCreation(decision)) await licensing(app_code).create(row);
-      if (decision.step === 'resize') await licensing(app_code).update(keyOf(decision.license), { size_allowance });
-    } catch (cause) {
-      if (!(cause instanceof Planned)) throw cause;
-    }
-  }
-}
-
 /** What came of a row; of a dry run, what would. */
 export interface RowResult<Status = 'created' | 'resized' | 'unchanged' | 'failed' | 'unknown'> extends LicenseFields {
   readonly status: Status;
@@ -193,16 +179,6 @@ export function resultOf<S>(
   size_allowance_before: number | null = null,
 ): RowResult<S> {
   return { remote_user, app_code, size_allowance, status, license, size_allowance_before, error };
-}
-
-export type DryRow = RowResult<'create' | 'resize' | 'unchanged' | 'failed'>;
-
-/** The row of a dry run. */
-export function dryRow({ row, decision }: PlannedRow): DryRow {
-  if (decision.step === 'refused') return resultOf(row, 'failed', null, decision.failure.message);
-  if (!('license' in decision)) return resultOf(row, 'create', null);
-  const { step, license } = decision;
-  return resultOf(row, step, license, null, step === 'resize' ? (sizeOf(license) ?? null) : null);
 }
 
 /** How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. */

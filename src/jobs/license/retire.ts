@@ -1,0 +1,113 @@
+import { textOf, type License } from '../../api/licensing/license.ts';
+import { likeness } from '../../api/licensing/user-licenses.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
+import { sizeOf } from './decide.ts';
+import { nameIndex } from './list-users.ts';
+import { resultOf, usersOfEachApp, type RowResult } from './plan-roster.ts';
+import { recordedChange, type RecordEvent } from './recorded-change.ts';
+
+const smallest = licenseFields.size_allowance.min;
+
+/** Whether a license has the name and the size that `retiredFields` gave it, on whatever computer. */
+export function isRetired(license: License): boolean {
+  const name = textOf(license, 'remote_user') ?? '';
+  const end = `-${license.key?.slice(-4) ?? ''}`.toLowerCase();
+  return retiredName.test(name) && name.toLowerCase().endsWith(end) && sizeOf(license) === smallest;
+}
+
+type RetiredFields = Pick<LicenseFields, 'remote_user' | 'size_allowance'>;
+
+/**
+ * What a retired license becomes: a name that no other license has, such as another one of that user, and the smallest size. A name that
+ * is one already stays: a license can be retired twice.
+ * @param shown the key, as a hint may show it
+ * @throws Failure rejected where the name would be too long
+ */
+export function retiredFields(user: string, code: string, now: number, shown = 'CODE'): RetiredFields {
+  const name = `left-${new Date(now).toISOString().slice(0, 7)}-${user}-${code.slice(-4)}`;
+  const fields = { remote_user: retiredName.test(user) ? user : name, size_allowance: smallest };
+  if (fields.remote_user.length < licenseFields.remote_user.below) return fields;
+  throw new Failure('rejected', `'${name}' is too long for the name of a user`, {
+    hint: `Give it a shorter one: ${commandLine('license edit', [shown], { ...fields, remote_user: 'left-NAME' })}`,
+    retryable: false,
+  });
+}
+
+/** A license whose user is in no row of a roster. */
+export interface MissingUser extends LicenseFields {
+  readonly key: string;
+}
+
+/** What a roster leaves out, of the applications that it names. */
+export interface MissingUsers {
+  readonly missing: readonly MissingUser[];
+  /** Users whose names are like one of a row: the server may have changed it. */
+  readonly similar: readonly { readonly listed: string; readonly row: string }[];
+  /** How many licenses are not retired. */
+  readonly active: number;
+}
+
+/**
+ * Finds the licenses, not yet retired, whose user is in no row.
+ * @param isAccepted whether somebody has agreed to such a license
+ * @throws Failure incomplete where a list is not whole; unavailable where it does not say whose the licenses are
+ */
+export async function missingUsers(
+  rows: readonly LicenseFields[],
+  licensing: (app_code: number) => Pick<LicensingApi, 'list'>,
+  isAccepted: (user: LicenseFields) => boolean,
+): Promise<MissingUsers> {
+  const missing = new Map<string, MissingUser>();
+  const similar = new Map<string, MissingUsers['similar'][number]>();
+  const active = new Set<string>();
+  for (const [app_code, users] of usersOfEachApp(rows)) {
+    const wanted = new Set(users);
+    const candidatesOf = nameIndex(wanted);
+    for await (const license of licensing(app_code).list({ app_code }, 'whole')) {
+      const { key } = license;
+      const remote_user = textOf(license, 'remote_user');
+      if (key === undefined || remote_user === undefined)
+        throw new Failure('unavailable', 'the list does not say whose the licenses are: nobody can be called missing');
+      if (isRetired(license) || likeness(license, { remote_user, app_code }) !== 'exact') continue;
+      active.add(key);
+      const user = { remote_user, app_code, size_allowance: sizeOf(license) ?? 0, key };
+      const [row] = candidatesOf(remote_user);
+      if (wanted.has(remote_user) || isAccepted(user)) continue;
+      if (row === undefined) missing.set(key, user);
+      else similar.set(remote_user, { listed: remote_user, row });
+    }
+  }
+  return { missing: [...missing.values()], similar: [...similar.values()], active: active.size };
+}
+
+/**
+ * Retires the license if it is still of that user.
+ * @throws Failure rejected where somebody changed it since, or as a change
+ */
+export async function retireMissing(
+  { key, ...user }: MissingUser,
+  api: Pick<LicensingApi, 'view' | 'update'>,
+  now: number,
+  record: RecordEvent,
+): Promise<RowResult<'retired'>> {
+  const found = await api.view(key);
+  const name = textOf(found, 'remote_user');
+  if (name !== user.remote_user)
+    throw new Failure('rejected', `the license is that of '${name ?? ''}' by now; it was not changed`);
+  const fields = retiredFields(name, key, now);
+  const license = await recordedChange(found, fields, record, () => api.update(key, fields));
+  return retiredRow(user, 'retired', license, sizeOf(found));
+}
+
+/** The row of a license that is retired, or would be. */
+export function retiredRow<S>(
+  { remote_user, app_code }: LicenseFields,
+  status: S,
+  license: License | null,
+  size_before: number | undefined,
+): RowResult<S> {
+  return resultOf({ remote_user, app_code, size_allowance: smallest }, status, license, null, size_before ?? null);
+}

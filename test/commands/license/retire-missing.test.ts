@@ -1,0 +1,192 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import type { LicenseRecord } from '../../../src/sandbox/records.ts';
+import type { SandboxOptions } from '../../helpers/sandbox.ts';
+import { emptyHome, fakeService, openSandbox, run as runWith, type RunOptions } from '../../helpers/run.ts';
+
+/** Ten licenses of user-0 to user-9, of size 4, and these. */
+async function serviceWith(
+  planted: readonly [user: string, size: number][] = [],
+  options: Partial<SandboxOptions> = {},
+) {
+  const home = emptyHome();
+  const license = (remote_user: string, size_allowance: number, index: number): LicenseRecord => {
+    const license_code = `key-${String(1000 + index)}`;
+    return { license_code, remote_user, app_code: 4711, size_allowance, created: '2026-03-01T12:00:00Z' };
+  };
+  const ten = Array.from({ length: 10 }, (_, index): [string, number] => [`user-${index}`, 4]);
+  const { run, sandbox } = await openSandbox({
+    ...options,
+    seed: (state) => {
+      for (const { license_code } of state.licenses.rows()) state.licenses.remove(license_code);
+      for (const [index, [user, size]] of [...ten, ...planted].entries()) {
+        const row = license(user, size, index);
+        state.licenses.put(row.license_code, row);
+      }
+    },
+  });
+  const apply = (users: readonly string[], words: string, given: RunOptions = {}) =>
+    run(`license apply - --input-format csv --retire-missing ${words}`, {
+      home,
+      stdin: ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n'),
+      ...given,
+    });
+  const held = () =>
+    sandbox.state.licenses().map(({ remote_user, size_allowance }) => `${remote_user} ${size_allowance}`);
+  return { apply, run, home, held };
+}
+
+const users = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `user-${from + index}`);
+const statusOf = ({ stdout }: { readonly stdout: string }) =>
+  (JSON.parse(stdout) as { remote_user: string; status: string; change: string | null }[])
+    .filter(({ status }) => status !== 'unchanged')
+    .map(({ remote_user, status, change }) => `${remote_user} ${status} ${change ?? ''}`.trim());
+
+test('users in no row are retired after the rows, and one undo brings them back', async () => {
+  const { apply, held, run, home } = await serviceWith([['left-2026-01-eve-1010', 1]]);
+
+  const ran = await apply(['ada', ...users(2, 10)], '--max-retire 2 -o json');
+
+  expect({ exitCode: ran.exitCode, rows: statusOf(ran) }).toEqual({
+    exitCode: 0,
+    rows: ['ada created', 'user-0 retired 4 -> 1', 'user-1 retired 4 -> 1'],
+  });
+  expect(ran.lines).toEqual([
+    expect.stringMatching(/^1 created, 8 unchanged on /),
+    expect.stringMatching(/^2 retired on /),
+    'to put 2 licenses back:',
+    expect.stringMatching(/^ {2}chatelaine license undo \w{4}$/),
+  ]);
+  const left = ['left-2026-03-user-0-1000 1', 'left-2026-03-user-1-1001 1', 'left-2026-01-eve-1010 1'];
+  expect(
+    held()
+      .filter((text) => text.startsWith('left'))
+      .sort(),
+  ).toEqual([...left].sort());
+  expect((await apply(['ada', ...users(2, 10)], '--max-retire 0 -o json')).exitCode).toBe(0);
+
+  const undone = await run(`license undo ${/undo (\w{4})/.exec(ran.stderr)?.[1] ?? ''} -y`, { home });
+  expect(undone.exitCode).toBe(0);
+  expect(held()).toEqual(expect.arrayContaining(['user-0 4', 'user-1 4', 'left-2026-01-eve-1010 1', 'ada 4']));
+});
+
+test('a name that is like one of a row is named and stays; so does one that is accepted', async () => {
+  const { apply, held, home } = await serviceWith([
+    ['User-9', 4],
+    ['eve', 4],
+  ]);
+  const file = join(home, 'accepted.txt');
+  writeFileSync(file, 'unexpected: eve in application 4711: not in the roster # a test phone\n');
+
+  const ran = await apply(users(1, 10), `--max-retire 5 --accept ${file} -o json`);
+
+  expect(statusOf(ran)).toEqual(['user-0 retired 4 -> 1']);
+  expect(ran.lines[0]).toBe("'User-9' is not retired: the roster has the similar name 'user-9'");
+  expect(held()).toEqual(expect.arrayContaining(['User-9 4', 'eve 4']));
+});
+
+describe('nothing is sent', () => {
+  test.each([
+    [
+      'where nobody is asked and no number is typed',
+      users(1, 10),
+      '',
+      '--retire-missing needs --max-retire N where nobody is asked',
+    ],
+    [
+      'above --max-retire',
+      users(2, 10),
+      '--max-retire 1',
+      '2 licenses would be retired, and --max-retire is 1; nothing was changed',
+    ],
+    ['where the roster is empty', [], '--max-retire 99', 'standard input: no rows'],
+  ])('%s', async (_when, rows, words, message) => {
+    const { apply, held } = await serviceWith();
+    const before = held();
+    const ran = await apply(rows, `${words} -o json`);
+    expect({ exitCode: ran.exitCode, message: ran.error?.message }).toEqual({ exitCode: 2, message });
+    expect(held()).toEqual(before);
+  });
+
+  test('where more than half would go, unless a number allows it', async () => {
+    const { apply, held } = await serviceWith();
+    const rows = users(6, 10);
+    const before = held();
+    const script = await apply(rows, '--dry-run -o json');
+    expect(script.error?.message).toBe('6 of 10 licenses would be retired: more than half; nothing was changed');
+    expect(held()).toEqual(before);
+    expect((await apply(rows, '--max-retire 6')).exitCode).toBe(0);
+    expect(held().filter((text) => text.startsWith('left'))).toHaveLength(6);
+  });
+
+  test('where the list is not whole', async () => {
+    const service = fakeService();
+    const row = { license_code: 'K-1', remote_user: 'ada', size_allowance: 4, app_code: 7 };
+    service.expect('GET /v1/license/?app_code=7').reply(200, { count: 9, results: [row] });
+    const ran = await runWith(service, 'license apply - --input-format csv --retire-missing --max-retire 3 -o json', {
+      stdin: 'remote_user,size_allowance\nada,4\n',
+    });
+    service.done();
+    expect({ exitCode: ran.exitCode, code: ran.error?.code }).toEqual({ exitCode: 8, code: 'incomplete' });
+  });
+
+  test.each(['--max-retire 3', '--accept accepted.txt'])('%s without --retire-missing', async (words) => {
+    const ran = await runWith(fakeService(), `license apply - ${words} -o json`, { stdin: 'remote_user\nada\n' });
+    expect({ exitCode: ran.exitCode, message: ran.error?.message }).toEqual({
+      exitCode: 2,
+      message: `${words.split(' ')[0] ?? ''} needs --retire-missing`,
+    });
+  });
+});
+
+test('a row that fails keeps everybody; the same command goes on when it is mended', async () => {
+  const faults = readFaults('POST /v1/license/=500#9', 1);
+  const { apply, held } = await serviceWith([], { faults });
+  const failed = await apply(['ada', ...users(1, 10)], '--max-retire 1 --retries 0 --settle 10ms -o json');
+  expect(failed.exitCode).toBeGreaterThan(7);
+  expect(failed.stderr).toContain('no license was retired: that is done once every row has its license');
+  expect(held()).toContain('user-0 4');
+});
+
+test('a request that is lost while users are retired: the same command finishes, each license once', async () => {
+  const faults = readFaults('PATCH /v1/license/*=drop-after#1', 1);
+  const { apply, held } = await serviceWith([], { faults });
+  const rows = users(3, 10);
+  const words = '--max-retire 3 --retries 0 -o json';
+  const first = await apply(rows, words);
+  const second = await apply(rows, words);
+  expect([first.exitCode === 0, second.exitCode]).toEqual([false, 0]);
+  expect(held().filter((text) => text.startsWith('left'))).toHaveLength(3);
+  expect(statusOf(await apply(rows, words))).toEqual([]);
+});
+
+test('on a terminal they are shown apart, and a no sends nothing', async () => {
+  const { run, held, home } = await serviceWith();
+  const file = join(home, 'roster.csv');
+  writeFileSync(
+    file,
+    ['remote_user,size_allowance', 'ada,4', ...users(1, 10).map((user) => `${user},4`), ''].join('\n'),
+  );
+  const before = held();
+  const ran = await run(`license apply ${file} --retire-missing`, { home, tty: true, stdin: 'n\n' });
+  expect(ran.stderr).toMatch(/retire +user-0 +4 -> 1, ends with 1000/);
+  expect(ran.stderr).toContain('1 to create, 9 unchanged, 1 to retire on ');
+  expect(ran.exitCode).not.toBe(0);
+  expect(held()).toEqual(before);
+  const agreed = await run(`license apply ${file} --retire-missing`, { home, tty: true, stdin: 'y\n' });
+  expect(agreed.exitCode).toBe(0);
+  expect(held()).toEqual(expect.arrayContaining(['ada 4', 'left-2026-03-user-0-1000 1']));
+});
+
+test('a dry run shows them, counts them as changes and sends nothing', async () => {
+  const { apply, held } = await serviceWith();
+  const before = held();
+  const ran = await apply(users(1, 10), '--dry-run --exit-code -o json');
+  expect({ exitCode: ran.exitCode, rows: statusOf(ran) }).toEqual({ exitCode: 10, rows: ['user-0 retire 4 -> 1'] });
+  expect(ran.stderr).toContain('9 unchanged, 1 to retire on ');
+  const lines = await apply(users(1, 10), '--dry-run -o curl');
+  expect(lines.stdout).toContain('left-2026-03-user-0-1000');
+  expect(held()).toEqual(before);
+});
