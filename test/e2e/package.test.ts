@@ -54,6 +54,13 @@ interface Manifest {
   readonly man?: readonly string[];
 }
 
+function dependenciesOf(name: string): string[] {
+  const path = resolve('node_modules', name, 'package.json');
+  if (!existsSync(path)) return [];
+  const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as { readonly dependencies?: object };
+  return Object.keys(dependencies);
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-package-'));
 const copy = join(folder, 'copy');
 let packed: Packed;
@@ -64,8 +71,10 @@ beforeAll(async () => {
   const { stdout: tracked } = await execa('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   for (const file of tracked.split('\0').filter((name) => name !== '' && !/^(test|bench)\//.test(name)))
     if (existsSync(file)) cpSync(file, join(copy, file));
-  // What is bundled is in the copy, since the bundle names its modules by their place; the tools are links.
+  // What is bundled is in the copy with all that it imports, since the bundle names its modules by their place; the
+  // tools are links.
   const bundled = new Set(components().map(({ name }) => name));
+  for (const name of bundled) for (const other of dependenciesOf(name)) bundled.add(other);
   for (const name of installedPackages()) {
     const [from, to] = [resolve('node_modules', name), join(copy, 'node_modules', name)];
     if (bundled.has(name)) cpSync(from, to, { recursive: true });
