@@ -52,6 +52,23 @@ describe('kill -9', () => {
   });
 });
 
+test('kill -9 at each third of a plan that was read: the same command finishes it, one license for each', async () => {
+  const { sandbox, env } = await openService();
+  const home = temporaryHome();
+  const users = rosterOf(home, 'plan', 60);
+  const made = await start('license apply roster.csv --dry-run -q --write-plan plan.ndjson', { env, home }).ended;
+  expect(made.code).toBe(0);
+  const apply = 'license apply --plan plan.ndjson -q --settle 300ms';
+
+  for (const moment of ['2:after', '3:before', '4:torn']) {
+    const kill = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: moment };
+    const killed = await start(apply, { env: { ...env, ...kill }, home }).ended;
+    expect(`${moment} ${killed.signal ?? killed.code}`).toBe(`${moment} SIGKILL`);
+  }
+  expect((await start(apply, { env, home }).ended).code).toBe(0);
+  expect(holders(sandbox, 'plan')).toEqual(users.toSorted());
+});
+
 describe.each(['journal.lock'])('where *%s cannot be removed at the end', (kept) => {
   test('a run is judged by what was done, and names the file', async () => {
     const { sandbox, env } = await openService();

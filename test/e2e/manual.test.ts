@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { manualPages } from '../../scripts/manual/pages.ts';
 import type { Block } from '../../scripts/manual/roff.ts';
 import { parseLedgerUrl } from '../../src/schema/ledger-url.ts';
+import { serverOf } from '../../src/store/account/profile.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs, whereIs } from '../helpers/needs.ts';
@@ -322,6 +323,10 @@ function furnished(env: Readonly<Record<string, string>>): string {
   program('curl', 'case "$*" in *PRIVATE-TOKEN*) grep -q ada plan.md;; *) exec /usr/bin/curl "$@";; esac');
   program('op', `echo ${env['CHATELAINE_CHAT_API_KEY'] ?? ''}`);
   writeFileSync(join(home, 'roster.csv'), 'remote_user,size_allowance\nada,4\nphysio-7731,6\n');
+  const server = serverOf(env['CHATELAINE_BASE_URL'] ?? '');
+  const ada = { change: 'create', remote_user: 'ada', app_code: 4711, size_allowance: 4 };
+  const plan = [{ license_plan: 1, targets: [{ app_code: 4711, server }] }, ada];
+  writeFileSync(join(home, 'plan.ndjson'), plan.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const folder = join(home, '.config', 'chatelaine');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const url = env['CHATELAINE_BASE_URL'] ?? '';

@@ -13,6 +13,9 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { findingLine, readAccepted } from '../../jobs/license/accepted-findings.ts';
 import { notInRoster } from '../../jobs/license/audit-licenses.ts';
 import { missingUsers, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
+import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
+import { writeWhole } from '../../store/disk/files.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
 import type { Disk, Invocation, Terminal, Time } from '../context.ts';
 import { inTargets, type Target } from './target.ts';
@@ -23,6 +26,8 @@ export interface Job extends Omit<Planning, 'answerOf'> {
   /** As it was typed; `-` is standard input. */
   readonly file: string;
   readonly targets: readonly Target[];
+  /** The plan that is carried out as it was read. */
+  readonly reviewed?: ReviewedPlan | undefined;
   readonly values: {
     readonly app_code?: number | undefined;
     readonly input_format?: string | undefined;
@@ -34,6 +39,8 @@ export interface Job extends Omit<Planning, 'answerOf'> {
     readonly retire_missing?: boolean | undefined;
     readonly max_retire?: number | undefined;
     readonly accept?: string | undefined;
+    readonly plan?: string | undefined;
+    readonly write_plan?: string | undefined;
   };
 }
 
@@ -69,11 +76,13 @@ export async function* planned(
     for (const user of missing) yield retiredRow(user, 'retire', null, user.size_allowance);
   }
   conclude(`${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(job.targets)}`);
+  refuseOther(plan, job, warn);
   const refused = plan.rows.flatMap(({ decision }) => (decision.step === 'refused' ? [decision] : []));
   if (refused.length > 0) {
     const { hint } = refused.find(isOpen)?.failure.details ?? {};
     throw new Failure('incomplete', `${refused.length} of ${plan.rows.length} rows cannot be applied`, { hint });
   }
+  if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, conclude);
   const changes = changesIn(plan) + missing.length;
   if (job.values.exit_code && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
 }
@@ -109,9 +118,15 @@ export function refusePlan(plan: Plan, job: Job): void {
  */
 export async function toRetire(
   job: Job,
-  { read, note }: Pick<Disk, 'read'> & Pick<Terminal, 'note'>,
+  { read, note, warn }: Pick<Disk, 'read'> & Pick<Terminal, 'note' | 'warn'>,
 ): Promise<MissingUsers> {
   const { retire_missing, max_retire, accept } = job.values;
+  if (job.reviewed) {
+    const rows = job.reviewed.rows.filter(({ change }) => change === 'retire');
+    const { missing, other } = await reviewedMissing(rows, job.licensing);
+    refuseEach(other, warn);
+    return { missing, similar: [], active: 0 };
+  }
   if (!retire_missing) return { missing: [], similar: [], active: 0 };
   const accepted = accept === undefined ? undefined : readAccepted(await read(accept), accept);
   const isAccepted = (user: LicenseFields): boolean =>
@@ -128,6 +143,41 @@ export async function toRetire(
       'If the roster is whole, say so: --max-retire N',
     );
   return found;
+}
+
+/** A plan that was read is carried out as a whole or not at all. @throws Failure differences, incomplete: nothing was sent */
+export function refuseOther({ rows }: Plan, { reviewed }: Pick<Job, 'reviewed'>, warn: Terminal['warn']): void {
+  const refused = rows.flatMap(({ row: { remote_user }, decision }) =>
+    reviewed && decision.step === 'refused' && !decision.answer ? [{ remote_user, ...decision }] : [],
+  );
+  const unread = refused.find(({ isOther, similar }) => !isOther && similar === undefined);
+  if (unread) throw unread.failure.as('incomplete', `${unread.failure.message}; nothing was sent`);
+  refuseEach(
+    refused.map(({ remote_user, failure }) => ({ remote_user, what: failure.message })),
+    warn,
+  );
+}
+
+/** @throws Failure differences where there is one, each named */
+function refuseEach(others: readonly OtherNow[], warn: Terminal['warn']): void {
+  if (others.length === 0) return;
+  for (const { remote_user, what } of others.slice(0, maxTwins)) warn(`${remote_user}: ${what}`);
+  const count = others.length === 1 ? 'a license' : `${others.length} licenses`;
+  const text = `nothing was sent: ${count} would be decided otherwise than in the plan`;
+  warn(`${text}. Make it again, and read it: --dry-run --write-plan FILE`);
+  throw new Failure('differences', text);
+}
+
+async function writePlan(
+  file: string,
+  plan: Plan,
+  missing: MissingUsers['missing'],
+  { targets }: Job,
+  conclude: Terminal['conclude'],
+): Promise<void> {
+  const places = targets.map(({ app_code, origin }) => ({ app_code, server: origin }));
+  await writeWhole(file, (opened) => opened.writeFile(planText(places, plan, missing)), 0o666);
+  conclude(`to carry out this very plan: ${commandLine('license apply', [], { plan: file })}`);
 }
 
 /** Follows the counts of the rows. */

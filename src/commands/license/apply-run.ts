@@ -24,7 +24,7 @@ import type { Applying } from '../../jobs/license/roster-results.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
-import { planned, refusePlan, retiringInWords, toRetire, type Job } from './apply-plan.ts';
+import { planned, refuseOther, refusePlan, retiringInWords, toRetire, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
 import { defaultSettle, settlingOf } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
@@ -37,9 +37,9 @@ const manyChanges = 100;
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
 
 /** Another roster, server or application is another job. */
-function headerOf({ roster, targets }: Job): JournalHeader {
+function headerOf({ roster, targets, reviewed }: Job): JournalHeader {
   const target = targets.map(({ app_code, origin }) => ({ app_code, origin }));
-  return { job: 'license apply', target, input: roster.sha256 };
+  return { job: 'license apply', target, input: reviewed ? `plan ${roster.sha256}` : roster.sha256 };
 }
 
 async function lookFirst(job: Job, journal: Pick<LicenseJournal, 'history'>, context: ApplyingParts): Promise<Plan> {
@@ -80,6 +80,7 @@ export async function* applied(
     const { plan: listed, ...known } = await planClaimed(roster.rows, job, claiming);
     try {
       const plan = await checked(listed, asked, { ...job, ...known });
+      refuseOther(plan, job, context.warn);
       refusePlan(plan, job);
       if (creationsIn(plan) > asked) await ask(plan, job, [], context);
       const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
@@ -117,7 +118,7 @@ export async function* applied(
 
 /** A plan that is to be refused, or asked about, is refused for what a look shows, and not for what its list leaves open. */
 async function checked(plan: Plan, asked: number, planning: Job & Planning): Promise<Plan> {
-  const isWithin = creationsIn(plan) <= Math.min(asked, planning.values.max_create ?? Infinity);
+  const isWithin = !planning.reviewed && creationsIn(plan) <= Math.min(asked, planning.values.max_create ?? Infinity);
   return isWithin && twinsIn(plan).length === 0 ? plan : decideAll(plan, planning, new Set());
 }
 
@@ -160,6 +161,7 @@ async function askAboutPlan(
   const isAgreed = journal.isResumed && missing.length === 0;
   if (!context.interactive() || context.options.yes || isAgreed) return Infinity;
   const plan = await lookFirst(job, journal, context);
+  refuseOther(plan, job, context.warn);
   refusePlan(plan, job);
   const creations = creationsIn(plan);
   if (creations > 0 || changesIn(plan) > manyChanges || missing.length > 0) await ask(plan, job, missing, context);
@@ -215,10 +217,10 @@ async function* retireAll(
 /** The command line that applies a roster. */
 function applyLine(
   file: string,
-  { app_code, size_allowance, input_format, journal, retire_missing, max_retire, accept }: Job['values'],
+  { app_code, size_allowance, input_format, journal, retire_missing, max_retire, accept, plan }: Job['values'],
   { profile, sandbox }: GlobalValues,
 ): string {
-  const retiring = { retire_missing, max_retire, accept };
+  const retiring = { retire_missing, max_retire, accept, plan };
   const options = { app_code, size_allowance, input_format, journal, ...retiring, profile, sandbox };
-  return commandLine('license apply', [file], options);
+  return commandLine('license apply', plan === undefined ? [file] : [], options);
 }

@@ -1,6 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import type { RowResult } from '../../jobs/license/plan-roster.ts';
+import { readPlan } from '../../jobs/license/reviewed-plan.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
@@ -11,6 +12,7 @@ import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOpt
 import { warnOfNames } from './apply-plan.ts';
 import { applied, dryRun } from './apply-run.ts';
 import { applyColumns, keptColumns, readLicenseRoster } from './license-roster.ts';
+import { differencesTo, refuseOtherTargets, rosterOf } from './reviewed.ts';
 import { targetsOf } from './target.ts';
 import { allowedBy, ensuringOptions } from './options.ts';
 
@@ -30,6 +32,9 @@ export default command({
       'gets two licenses, as long as the server carries a request out within --settle, or not at all.',
     'With --retire-missing a license, not yet retired, whose user is in no row is retired as license retire does it: after all rows, and only ' +
       'if each has its license. It is refused where the list of licenses is not whole, and where more than half of them would go, unless --max-retire allows that.',
+    '--write-plan FILE keeps the plan of a dry run for a review, and --plan FILE carries out that very plan, on any computer: a license that is ' +
+      'already as the plan makes it is done; where another one would be decided otherwise now, nothing is sent (exit code 10), and where ' +
+      'that changes later, its row fails.',
     'A row fails, and nothing is created for it, where the list of licenses is not whole or shows a license of a similar name that the ' +
       'server may have made of this one; --allow-similar creates it all the same.',
   ],
@@ -67,6 +72,11 @@ export default command({
       'FILE',
       'With --retire-missing: users that are unexpected findings in FILE (license audit) are not retired',
     ),
+    write_plan: textField('FILE', 'With --dry-run: write the plan to FILE, a line a license, without keys'),
+    plan: textField(
+      'FILE',
+      'In place of a roster: carry out the plan in FILE, and nothing else; nothing is sent where it does not hold any more',
+    ),
     changed: { kind: 'boolean', help: 'Leave rows out whose license is unchanged' },
     exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
     ...ensuringOptions,
@@ -77,7 +87,8 @@ export default command({
     'chatelaine license apply roster.csv',
     'chatelaine license apply - --input-format csv -o ndjson < roster.csv',
     'chatelaine license apply - --size-allowance 4 < names.txt',
-    'chatelaine license apply roster.csv --retire-missing --dry-run',
+    'chatelaine license apply roster.csv --retire-missing --max-retire 5 --dry-run',
+    'chatelaine license apply roster.csv --dry-run --write-plan plan.ndjson',
   ],
 
   fields: ['license', 'change', 'size_allowance_before', 'error'],
@@ -86,27 +97,35 @@ export default command({
   dryRun: ['rows', 'requests'],
 
   async *run(values, context) {
-    const file = values.file ?? values.file_option;
-    if (file === undefined || (values.file !== undefined && values.file_option !== undefined))
-      throw usage('give one roster: FILE or --file FILE');
+    const given = [values.file, values.file_option, values.plan].filter((one) => one !== undefined);
+    const [file] = given;
+    if (file === undefined || given.length > 1) throw usage('give one roster, FILE or --file FILE, or --plan FILE');
+    const [idle] = values.plan === undefined ? [] : namesIn(values).filter((name) => ofRoster.has(name));
+    if (idle !== undefined) throw usage(`--${idle.replaceAll('_', '-')} is about a roster, and --plan has none`);
+    if (values.write_plan !== undefined && !context.options.dry_run) throw usage('--write-plan needs --dry-run');
     const [stray] = values.retire_missing ? [] : namesIn(values).filter((name) => ofRetiring.has(name));
     if (stray !== undefined) throw usage(`--${stray.replace('_', '-')} needs --retire-missing`);
     const isAsked = context.interactive() && !context.options.yes;
     if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
       throw usage('--retire-missing needs --max-retire N where nobody is asked');
     if (values.exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
-    const roster = await readLicenseRoster(file, values, context);
+    const reviewed = values.plan === undefined ? undefined : readPlan(await context.read(file), file);
+    const roster = reviewed ? rosterOf(reviewed) : await readLicenseRoster(file, values, context);
     if (roster.rows.length > manyRows) context.saveMemory();
     context.checkFields(Object.keys(roster.others[0] ?? {}));
     const kept = keptColumns(roster);
     warnOfNames({ roster, file }, context.warn);
     const users = roster.rows.map(({ remote_user }) => remote_user);
+    const targets = await targetsOf(reviewed?.targets ?? roster.rows, values.app_code, context);
+    if (reviewed) refuseOtherTargets(targets, reviewed, file);
     const job = {
       roster,
+      reviewed,
+      ...(reviewed && { differs: differencesTo(reviewed) }),
       file,
       values,
       ...allowedBy(values, users),
-      targets: await targetsOf(roster.rows, values.app_code, context),
+      targets,
       licensing: apiOfEachApp(context, values.app_code),
       concurrency: values.concurrency ?? defaultConcurrency,
       elapsed: context.elapsed,
@@ -137,6 +156,13 @@ export default command({
     },
   },
 });
+
+/** Options that a plan leaves nothing to. */
+const ofRoster: ReadonlySet<string> = new Set([
+  ...namesIn(rosterOptions),
+  ...namesIn(keepOptions),
+  ...(['app_code', 'size_allowance', 'retire_missing', 'write_plan'] as const),
+]);
 
 /** Options that are about `--retire-missing` alone. */
 const ofRetiring: ReadonlySet<string> = new Set(['max_retire', 'accept']);

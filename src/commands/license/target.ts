@@ -14,7 +14,7 @@ export interface Target {
 
 /** Where each application's licenses are created, by code. @throws Failure config where a credential is missing */
 export async function targetsOf(
-  rows: readonly LicenseUser[],
+  rows: readonly Pick<LicenseUser, 'app_code'>[],
   typed: number | undefined,
   { licensingAccount, identityOf }: Pick<Accounts, 'licensingAccount' | 'identityOf'>,
 ): Promise<Target[]> {

@@ -19,6 +19,8 @@ export interface KnownUsers {
   readonly sendAgain: ReadonlySet<string>;
   /** What an earlier POST was answered, whose license no list has shown. */
   readonly answerOf: (user: LicenseFields) => OpenAnswer | undefined;
+  /** How a decision differs from a plan that is carried out as it was read. */
+  readonly differs?: ((user: LicenseFields, decision: Acting) => string | undefined) | undefined;
 }
 
 /** What has to happen so that a user has one license of the asked size. `answer`: an open one, after which nothing may be sent. */
@@ -26,8 +28,17 @@ export type Decision =
   /** `near`: similar names, which are allowed; `unfiltered`: the list that was the look. */
   | ({ readonly step: 'create'; readonly near?: readonly License[] } & Pick<LookupResult, 'unfiltered'>)
   | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly licenses: readonly License[] }
-  /** `similar`: a similar name is the reason, in words. */
-  | { readonly step: 'refused'; readonly failure: Failure; readonly similar?: string; readonly answer?: OpenAnswer };
+  /** `similar`: a similar name is the reason, in words; `isOther`: the plan that was read says something else. */
+  | {
+      readonly step: 'refused';
+      readonly failure: Failure;
+      readonly similar?: string;
+      readonly answer?: OpenAnswer;
+      readonly isOther?: true;
+    };
+
+/** A decision after which something is sent, or is right. */
+export type Acting = Exclude<Decision, { readonly step: 'refused' }>;
 
 /** A list does not show the license, so the user has to be looked up. `near`: licenses of similar names that it shows. */
 export interface Undecided {
@@ -56,8 +67,15 @@ export function isOpen(decision: Decision | Undecided): boolean {
 /** A look was answered, with a similar name, or with a list that is not whole. */
 export const isLook: ReadonlySet<FailureKind> = new Set(['rejected', 'incomplete']);
 
-/** Never a second license. */
+/** Never a second license, and nothing that a plan which was read does not say. */
 export function decide(result: LookupResult, asked: LicenseFields, known: KnownUsers): Decision {
+  const decision = decideAlone(result, asked, known);
+  const other = decision.step === 'refused' ? undefined : known.differs?.(asked, decision);
+  if (other === undefined) return decision;
+  return { step: 'refused', failure: new Failure('rejected', other, { retryable: false }), isOther: true };
+}
+
+function decideAlone(result: LookupResult, asked: LicenseFields, known: KnownUsers): Decision {
   const { similar, uncounted, sendAgain, answerOf } = known;
   if (result.shows === 'incomplete') return { step: 'refused', failure: result.failure };
   if (result.shows === 'licenses') return keepOne(result.licenses, asked);

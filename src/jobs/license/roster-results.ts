@@ -33,7 +33,8 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
 /** Looks that decide about a row that waits. */
 export function decidingBy(applying: Applying, { is, posted }: Pick<RowState, 'is' | 'posted'>): Looking {
   const deciding = decidingOn(is, posted, applying.settle);
-  return { ...applying, licensing: (app_code) => applying.licensing(app_code).deciding(deciding) };
+  // What the run itself has sent is within the plan.
+  return { ...applying, differs: undefined, licensing: (app_code) => applying.licensing(app_code).deciding(deciding) };
 }
 
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */

@@ -89,9 +89,14 @@ export class RowWork {
   }
 
   async #resize(state: RowState, listed: License): Promise<void> {
-    const { claims, licensing, journal, record } = this.#applying;
+    const { claims, licensing, journal, record, differs } = this.#applying;
     const { row } = state;
     claims.confirmed(row);
+    if (differs) {
+      const found = await this.#limit(() => licensing(row.app_code).view(keyOf(listed)));
+      if (sizeOf(found) !== sizeOf(listed))
+        return this.#fail(state, `it was resized to ${sizeOf(found) ?? '?'} meanwhile`);
+    }
     await this.#inOrder(() => undefined);
     await this.#results.resizing(row, sizeOf(listed));
     const fields = { size_allowance: row.size_allowance };

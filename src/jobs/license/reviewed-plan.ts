@@ -1,0 +1,166 @@
+import { keyOf, textOf, type License } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import { isObject, jsonIn, writeJson } from '../../core/json.ts';
+import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
+import { readField } from '../../schema/field.ts';
+import { userKey } from './claim-users.ts';
+import { changeInWords, sizeOf, type Decision } from './decide.ts';
+import type { Plan } from './plan-roster.ts';
+import { isRetired, type MissingUser } from './retire.ts';
+
+const changes = ['create', 'resize', 'unchanged', 'retire'] as const;
+
+/** What a plan that somebody has read makes of one license: no key, but how it ends. */
+export interface ReviewedRow extends LicenseFields {
+  readonly change: (typeof changes)[number];
+  readonly size_allowance_before?: number | undefined;
+  readonly license_code_end?: string | undefined;
+}
+
+/** Where a plan was made: another server or application has other licenses. */
+export interface PlanTarget {
+  readonly app_code: number;
+  readonly server: string;
+}
+
+export interface ReviewedPlan {
+  readonly targets: readonly PlanTarget[];
+  readonly rows: readonly ReviewedRow[];
+}
+
+const version = 1;
+
+/** The text of a plan: a line that says where it is for, then a line a license, in the order of the roster. */
+export function planText(targets: readonly PlanTarget[], { rows }: Plan, missing: readonly MissingUser[]): string {
+  const planned = rows.flatMap(({ row, decision }): ReviewedRow[] => {
+    if (decision.step === 'create') return [{ change: 'create', ...row }];
+    if (!('license' in decision)) return [];
+    const { step, license } = decision;
+    const was = step === 'resize' ? { size_allowance_before: sizeOf(license) } : {};
+    return [{ change: step, ...row, ...was, license_code_end: endOfKey(license) }];
+  });
+  const retired = missing.map(({ key, size_allowance, ...user }): ReviewedRow => {
+    const was = { size_allowance_before: size_allowance, license_code_end: key.slice(-4) };
+    return { change: 'retire', ...user, size_allowance: licenseFields.size_allowance.min, ...was };
+  });
+  const head = { license_plan: version, targets: targets.map(({ app_code, server }) => ({ app_code, server })) };
+  return [head, ...planned, ...retired].map((line) => `${writeJson(line)}\n`).join('');
+}
+
+function endOfKey(license: License): string {
+  return keyOf(license).slice(-4);
+}
+
+/** @throws Failure usage naming every bad line; config where a newer version wrote it */
+export function readPlan(text: string, file: string): ReviewedPlan {
+  const [first = '', ...lines] = text.trimEnd().split(/\r?\n/);
+  const head = jsonIn(first)?.value;
+  const targets = isObject(head) && Array.isArray(head['targets']) ? head['targets'].filter(isTarget) : [];
+  if (!isObject(head) || typeof head['license_plan'] !== 'number' || targets.length === 0)
+    throw usage(
+      `${file}: no plan of license apply`,
+      'Make one: chatelaine license apply ROSTER --dry-run --write-plan FILE',
+    );
+  if (head['license_plan'] > version)
+    throw new Failure(
+      'config',
+      `${file} is of version ${head['license_plan']} of the format; this program reads ${version}`,
+      {
+        hint: 'Upgrade chatelaine.',
+      },
+    );
+  const codes = new Set(targets.map(({ app_code }) => app_code));
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  const rows = lines.flatMap((line, index) => {
+    const row = jsonIn(line)?.value;
+    const key = isRow(row) && row.change !== 'retire' ? `${row.app_code} ${row.remote_user}` : line;
+    if (isRow(row) && codes.has(row.app_code) && !seen.has(key)) return [(seen.add(key), row)];
+    problems.push(`${file}:${index + 2}: ${seen.has(key) ? 'a license that is planned above' : 'no row of a plan'}`);
+    return [];
+  });
+  if (problems.length > 0) throw usage(problems, 'Make the plan again rather than edit it.');
+  return { targets, rows };
+}
+
+function isTarget(value: unknown): value is PlanTarget {
+  return isObject(value) && typeof value['app_code'] === 'number' && typeof value['server'] === 'string';
+}
+
+function isRow(value: unknown): value is ReviewedRow {
+  if (!isObject(value) || !changes.some((change) => change === value['change'])) return false;
+  const { remote_user, app_code, size_allowance, size_allowance_before: before, license_code_end: end, change } = value;
+  const isKnown = change === 'create' || typeof end === 'string';
+  const isNumber = before === undefined || typeof before === 'number';
+  return (
+    isKnown &&
+    isNumber &&
+    Number.isInteger(app_code) &&
+    isField('remote_user', remote_user) &&
+    isField('size_allowance', size_allowance)
+  );
+}
+
+function isField(name: 'remote_user' | 'size_allowance', value: unknown): boolean {
+  if (typeof value !== (name === 'remote_user' ? 'string' : 'number')) return false;
+  try {
+    readField(name, licenseFields[name], String(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is not as a plan says. */
+export interface OtherNow {
+  readonly remote_user: string;
+  readonly what: string;
+}
+
+/**
+ * Finds the licenses that a plan retires; those that are retired already are done. `other`: those that are neither.
+ * @throws Failure incomplete where a list is not whole
+ */
+export async function reviewedMissing(
+  rows: readonly ReviewedRow[],
+  licensing: (app_code: number) => Pick<LicensingApi, 'list'>,
+): Promise<{ readonly missing: readonly MissingUser[]; readonly other: readonly OtherNow[] }> {
+  const open = new Map(rows.map((row) => [`${userKey(row)}-${row.license_code_end ?? ''}`, row]));
+  const missing: MissingUser[] = [];
+  for (const app_code of new Set(rows.map((row) => row.app_code)))
+    for await (const license of licensing(app_code).list({ app_code }, 'whole')) {
+      const { key = '' } = license;
+      const name = textOf(license, 'remote_user') ?? '';
+      const end = isRetired(license) ? '' : `-${key.slice(-4)}`;
+      const at = `${userKey({ app_code, remote_user: name.replace(end === '' ? retiredName : '', '') })}${end}`;
+      const row = open.get(at);
+      const size = sizeOf(license);
+      if (!row || (end !== '' && size !== row.size_allowance_before)) continue;
+      open.delete(at);
+      if (end !== '') missing.push({ remote_user: name, app_code, size_allowance: size ?? 0, key });
+    }
+  const other = [...open.values()].map(({ remote_user, license_code_end: end }) => {
+    const what = `the plan retires the license that ends with ${end ?? ''}, which is not as it says`;
+    return { remote_user, what };
+  });
+  return { missing, other };
+}
+
+/** How a decision of now differs from the plan, in words; undefined where the plan holds, or is carried out already. */
+export function differenceTo(
+  { change, ...row }: ReviewedRow,
+  decision: Exclude<Decision, { step: 'refused' }>,
+): string | undefined {
+  const { size_allowance, size_allowance_before: before, license_code_end: end } = row;
+  const planned = change === 'resize' ? `resize ${changeInWords(before, size_allowance)}` : change;
+  if (decision.step === 'create')
+    return change === 'create' ? undefined : `the plan says ${planned}, and the license is gone`;
+  const { step, license, licenses } = decision;
+  const isDone = step === 'unchanged' && change !== 'unchanged';
+  const isSame = licenses.some((one) => endOfKey(one) === end);
+  const isAsPlanned = step === change && isSame && (step === 'unchanged' || sizeOf(license) === before);
+  if (isDone || isAsPlanned) return undefined;
+  const other = isSame || change === 'create' ? 'a' : 'another';
+  return `the plan says ${planned}, and now there is ${other} license of size ${sizeOf(license) ?? '?'}`;
+}
