@@ -1,5 +1,5 @@
 import type { MessageRecord } from '../../src/sandbox/records.ts';
-import { archiveFolder, purgeLine, type ChatEnded } from './chat-history.ts';
+import { archiveFolder, closingLine, purgeLine, type ChatEnded } from './chat-history.ts';
 import { channelId, topic } from './chat-server.ts';
 import type { Process } from './computer.ts';
 import { deadline, type Verdict } from './licensing-history.ts';
@@ -15,6 +15,7 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
   const limits = new Set<string>();
   const wrongs = [
     ...unarchived(ended, limits),
+    ...idles(ended),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
   ];
@@ -88,17 +89,43 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   const row = run.line.startsWith('topic delete') ? rowOf(run) : undefined;
   if (!row) return wrongs;
   const { server } = ended;
-  const byOthers = [...server.unseen].filter(([, at]) => server.answered.some(({ to }) => at <= to + around));
+  const byOthers = [...server.unseen].filter(
+    ([id, at]) => server.answered.some(({ to }) => at <= to + around) && !wasPassed(id, at, server),
+  );
   if (byOthers.length > 0) limits.add('left the sight of the account before a call was answered');
   if (row.deleted > server.deletions.length + byOthers.length)
     wrongs.push(`${name} says that ${row.deleted} are deleted, ${server.deletions.length} are`);
   if (row.status !== 'deleted' && row.status !== 'missing')
-    return run.exit === 0 ? [...wrongs, `${name} is exit 0 with ${row.status}`] : wrongs;
+    return run.exit === 0 && !(row.status === 'unseen' && run.line.startsWith(closingLine))
+      ? [...wrongs, `${name} is exit 0 with ${row.status}`]
+      : wrongs;
   const gone = new Set([...server.deletions.map(({ message }) => message.id), ...byOthers.map(([id]) => id)]);
   const alive = server.first.filter((id) => !gone.has(id) && isInTopic(server.state.messages.get(id)));
   if (alive.length > 0)
     wrongs.push(`${name} says that the topic is deleted, and ${alive.length} of its messages are there`);
   return wrongs;
+}
+
+/** Whether the first look after a message left shows a newer one that a look had shown before: a call takes the newest first. */
+function wasPassed(id: number, left: number, { steps }: ChatEnded['server']): boolean {
+  const looks = steps.filter((step) => 'ids' in step);
+  const after = looks.findIndex(({ at }) => at > left);
+  const known = new Set(looks.slice(0, after).flatMap(({ ids }) => ids));
+  return known.has(id) && (looks[after]?.ids.some((other) => other > id && known.has(other)) ?? false);
+}
+
+/** Calls in a row after which nothing is gone, in one run. */
+const mostIdle = 6;
+
+/** A run whose calls delete nothing gives up. */
+function idles({ server, runs }: ChatEnded): string[] {
+  return runs.flatMap((run, index) => {
+    const calls = server.steps.filter((step) => step.client === run && 'deleted' in step);
+    const last = calls.findLastIndex((step) => 'deleted' in step && step.deleted > 0);
+    return calls.length - 1 - last > mostIdle
+      ? [`run ${index + 1} sent ${calls.length - 1 - last} calls that deleted nothing`]
+      : [];
+  });
 }
 
 /** Once the faults end, the same command ends: all is deleted, or it names what somebody else did to the messages. */
@@ -107,13 +134,17 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: ChatEnde
     wrongsOfRun(run, `run ${index + 1} of "${line}" after the faults`, ended, limits),
   );
   const last = runs.at(-1);
-  const { plan, server } = ended;
+  const { plan } = ended;
   // Not an error of the purge: the topic has no messages left, and a killed run may not have said so.
   if (wrongs.length > 0 || last?.exit === 0 || last?.exit === 5) return wrongs;
-  const isTouched = plan.people?.some(({ does }) => ['move', 'stale', 'hide', 'rename', 'remove'].includes(does));
-  // A call without an answer: --missing-ok ends such a purge.
-  const isUnanswered = server.deletions.length > 0;
-  if (last?.exit === 8 && (isTouched || isUnanswered || line !== purgeLine)) return wrongs;
+  if (last?.exit === 8 && line === purgeLine && ended.healed.some(([other]) => other === closingLine)) {
+    limits.add('closed by --missing-ok');
+    return wrongs;
+  }
+  const does = new Set(plan.people?.map((deed) => deed.does));
+  // What is elsewhere now is named, and deleted under that name; a pull tells what it could not see.
+  const isElsewhere = does.has('move') || does.has('rename') || does.has('stale') || does.has('stale-back');
+  if (last?.exit === 8 && (isElsewhere || !line.startsWith(purgeLine))) return wrongs;
   return [
     ...wrongs,
     `"${line}" still says ${last?.exit ?? 'nothing'} after ${runs.length} runs without faults: ${last?.stderr ?? ''}`,

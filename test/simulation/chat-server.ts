@@ -67,8 +67,15 @@ export interface Version {
   readonly message: MessageRecord | undefined;
 }
 
+/** Messages of the topic that a look from the newest on showed, or a call to delete and how many went. */
+export type Step =
+  | { readonly client: Process; readonly at: number; readonly ids: readonly number[] }
+  | { readonly client: Process; readonly deleted: number };
+
 export interface ChatServer {
   readonly server: Server;
+  /** Looks and calls in their order. */
+  readonly steps: readonly Step[];
   /** What each message was, by id, from its first version on. */
   readonly versions: ReadonlyMap<number, readonly Version[]>;
   readonly state: State;
@@ -129,6 +136,7 @@ export function chatServer(
   /** When each client asked last for the newest messages, with what is below them; and for what has come since. */
   const looked = new Map<Process, { whole: number; newer: number }>();
   let left = plan.mishaps ?? [];
+  const steps: Step[] = [];
   const versions = new Map(state.messages.rows().map((message) => [message.id, [{ at: start, message }] as Version[]]));
   const keepVersion = (id: number): void => {
     const before = versions.get(id) ?? [];
@@ -228,16 +236,29 @@ export function chatServer(
     const mishap = left.find((one) => one.call === call && one.nth === nth);
     for (const deed of people) if (deed.on?.call === call && deed.on?.nth === nth) meet(deed);
     if (call === 'read') {
-      const isWhole = request.query.get('anchor') === 'newest' || request.query.get('anchor') === 'oldest';
-      const { whole } = looked.get(client) ?? unlooked;
-      looked.set(client, { whole: isWhole ? time.now() : whole, newer: time.now() });
+      const { query } = request;
+      const isOfTopic = query.get('narrow')?.includes(topic) ?? false;
+      const isWhole = isOfTopic && ['newest', 'oldest'].includes(query.get('anchor') ?? '');
+      // The last request before a call is for what is newer than all of the look (docs/apis.md, Looks).
+      const isNewer = isOfTopic && query.get('num_after') !== '0' && query.get('include_anchor') === 'false';
+      const { whole, newer } = looked.get(client) ?? unlooked;
+      const now = time.now();
+      looked.set(client, { whole: isWhole ? now : whole, newer: isWhole || isNewer ? now : newer });
     }
     const name = mishap?.reply ?? 'made';
     if (!isDelete) {
       const made = answerChat(service, request);
+      if (request.query.get('anchor') === 'newest' && request.query.get('num_before') !== '1' && name === 'made')
+        steps.push({
+          client,
+          at: time.now(),
+          ids: [...made.body.matchAll(/"id":(\d+),"sender_id"/g)].map(([, id]) => Number(id)),
+        });
       reply(replyOf(name, made, request.query.get('num_before') === '0'));
       return;
     }
+    const sent = { client, deleted: 0 };
+    steps.push(sent);
     // What is carried out late has the looks from before it was sent.
     const lookedAt = looked.get(client) ?? unlooked;
     const batches = mishap?.batches ?? service.deleteBatches;
@@ -254,7 +275,9 @@ export function chatServer(
     const isOpen = ['made', '500', 'cut'].includes(name);
     if (!isOpen) answer(json(200, {}));
     time.after(commit, () => {
+      const before = deletions.length;
       const made = carryOut(request, lookedAt, batches);
+      sent.deleted = deletions.length - before;
       if (isOpen) answer(made);
     });
   };
@@ -262,7 +285,7 @@ export function chatServer(
     left = [];
     people = [];
   };
-  return { server, state, versions, first, deletions, unseen, answered, heal };
+  return { server, state, steps, versions, first, deletions, unseen, answered, heal };
 }
 
 function write(state: State, content: string, now: number): number {

@@ -25,8 +25,9 @@ export const purge: SimulatedWorld<ChatPlan> = {
     }));
     return {
       ...{ seed, runs, messages: 1 + chance.below(60), level: chance.pick([489, 489, 372, 256, 200, 150]) },
-      mishaps: isOn.server ? mishapsOf(chance) : [],
+      mishaps: !isOn.server ? [] : chance.happens(0.1) ? stuck(chance) : mishapsOf(chance),
       people: isOn.people ? deedsOf(chance) : [],
+      ...(chance.happens(0.5) ? { sizes: sizesOf(chance), batches: chance.pick([1, 2, 1000]) } : {}),
     };
   },
   async *whole(isNight) {
@@ -63,6 +64,12 @@ function mishapsOf(chance: Chance): ChatMishap[] {
     const isCarriedOut = commit !== undefined && reply !== '429';
     return { call, nth: 1 + chance.below(call === 'read' ? 12 : 3), reply, ...(isCarriedOut ? { commit } : {}) };
   });
+}
+
+/** A server that deletes nothing. */
+function stuck(chance: Chance): ChatMishap[] {
+  const reply = chance.pick(['whole', '500', '502'] as const);
+  return Array.from({ length: 20 }, (_, index) => ({ call: 'delete', nth: index + 1, reply }));
 }
 
 /** Half of them right at a request, so that they fall between two. */

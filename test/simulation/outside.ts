@@ -256,8 +256,17 @@ function atOnce<T>(name: string, fd: number, work: (file: OpenFile) => T): T {
   return actingProcess().callAtOnce(name, path, () => work(file));
 }
 
-export const appendFileSync = (fd: number, text: string): void =>
-  atOnce('append', fd, (file) => file.write(Buffer.from(text), null));
+/** To an open file, or to a file by its name: opened and written by one call, as a kill cannot come between. */
+export function appendFileSync(to: number | string, text: string, { mode = 0o666 } = {}): void {
+  const write = (file: OpenFile): void => file.write(Buffer.from(text), null);
+  if (typeof to === 'number') {
+    atOnce('append', to, write);
+    return;
+  }
+  const [disk, place] = actingProcess().computer.diskAt(to);
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+  actingProcess().callAtOnce('append', to, () => write(disk.open(place, flags, mode)));
+}
 export const fstatSync = (fd: number): Found => atOnce('fstat', fd, ({ entry }) => found(entry));
 export const fsyncSync = (fd: number): void => atOnce('fsync', fd, (file) => file.sync());
 export const ftruncateSync = (fd: number, length: number): void =>
