@@ -106,7 +106,7 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   return wrongs;
 }
 
-/** Whether the first look after a message left shows a newer one that a look had shown before: a call takes the newest first. */
+/** Whether the first look after a message left shows a newer one that was known: a call takes the newest first. */
 function wasPassed(id: number, left: number, { steps }: ChatEnded['server']): boolean {
   const looks = steps.filter((step) => 'ids' in step);
   const after = looks.findIndex(({ at }) => at > left);

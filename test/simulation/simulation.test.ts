@@ -21,6 +21,16 @@ test.each(Object.entries(sizes))(
   },
 );
 
+test.each([
+  ['ensure', 100_894],
+  ['ensure', 300_329],
+  ['archive', 101_544],
+  ['archive', 301_505],
+])('%s: the history of seed %i, once wrong, stays right', async (name, seed) => {
+  const world = worldOf(name);
+  expect((await world.play(world.draw(seed))).wrongs).toEqual([]);
+});
+
 test('a small world, each kill of the first run of ensure with every reply and moment: a 40th of it', async () => {
   const world = worldOf('ensure');
   const { histories, failing, limits } = await search(world, every(40, world.whole(false)), unlimited);

@@ -8,7 +8,7 @@ import type { ArchiveChange, ReasonGone } from '../../store/archive/archive-list
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
 import { messagesOfIds } from '../messages/messages-by-ids.ts';
-import { isOldCopy, placeNarrow } from '../messages/places.ts';
+import { isMovedCopy, isOldCopy, placeNarrow } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { messagesNow, reasons } from './messages-now.ts';
 import { markdownOf } from './part-forms.ts';
@@ -122,7 +122,7 @@ function kindsOfChange(
   left: ReadonlySet<number>,
 ) {
   const isElsewhere = before['subject'] !== now['subject'] || before['stream_id'] !== now['stream_id'];
-  const isMoved = isElsewhere ? !isOldCopy(now) : left.has(now.id) && !wasMoved;
+  const isMoved = isElsewhere ? !isOldCopy(now) || isMovedCopy(now, before) : left.has(now.id) && !wasMoved;
   return [
     ...(why === undefined ? [] : (['back'] as const)),
     ...(before['content'] === now['content'] ? [] : (['edited'] as const)),

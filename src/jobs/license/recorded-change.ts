@@ -21,7 +21,10 @@ export async function recordedChange(
   try {
     const license = await change();
     await record({ ...event, event: 'changed' });
-    return license;
+    // An answer without the license says nothing of the fields that were not asked for.
+    return textOf(license, 'remote_user') === undefined
+      ? { ...license, fields: { ...found.fields, ...license.fields } }
+      : license;
   } catch (cause) {
     // Where an answer of success is contradicted by the license, a part may have been changed.
     const isRefused =

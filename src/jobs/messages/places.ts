@@ -22,7 +22,13 @@ export function isOldCopy(message: MessageHead): boolean {
   return oldCopies.has(message);
 }
 
-const oldCopies = new WeakSet<MessageHead>();
+/** Whether an old copy was found in a place that an earlier version of the message does not name: it was moved there. */
+export function isMovedCopy(message: MessageHead, before: MessageHead): boolean {
+  return !testsOf({ narrow: oldCopies.get(message) }).every((isOf) => isOf(before));
+}
+
+/** The narrow in which each was found. */
+const oldCopies = new WeakMap<MessageHead, MessageQuery['narrow']>();
 
 function proving<M extends MessageHead>(chat: Source<M>, found: (id: number) => void) {
   return async (query: MessageQuery): Promise<MessagePage<M>> => {
@@ -39,7 +45,7 @@ function proving<M extends MessageHead>(chat: Source<M>, found: (id: number) => 
       });
       if (place === 'asked for') {
         for (const message of strays) {
-          oldCopies.add(message);
+          oldCopies.set(message, query.narrow);
           found(message.id);
         }
         return page;

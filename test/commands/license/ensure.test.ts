@@ -202,3 +202,18 @@ describe('license ensure', () => {
     }
   });
 });
+
+test('a change that is answered without the license is shown with its user and application', async () => {
+  const service = fakeService();
+  const listed = { license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 3 };
+  service.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, [listed]);
+  service.expect({ method: 'PATCH', path: '/v1/license/K-1/', json: { size_allowance: 4 } }).reply(200, '');
+
+  const { exitCode, stdout } = await runFake(service, 'license ensure --remote-user ada --size-allowance 4 -o json');
+
+  service.done();
+  expect({ exitCode, license: JSON.parse(stdout) as unknown }).toEqual({
+    exitCode: 0,
+    license: { ...listed, size_allowance: 4, size_allowance_before: 3, status: 'resized' },
+  });
+});
