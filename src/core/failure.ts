@@ -114,12 +114,13 @@ export function usage(problems: string | readonly string[], hint?: string): Fail
 }
 
 /** A failure is a warning, with what follows from it. */
-export async function orWarn(work: Promise<void>, warn: (text: string) => void, then?: string): Promise<void> {
+export async function orWarn<T>(work: Promise<T>, warn: (text: string) => void, then?: string): Promise<T | undefined> {
   try {
-    await work;
+    return await work;
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     warn([cause.message, then].filter(Boolean).join('; '));
+    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { dryRow, planRequests, planRetiring, type DryRow } from '../../jobs/license/dry-run.ts';
 import { isOpen, severalWarning } from '../../jobs/license/decide.ts';
 import {
@@ -12,7 +12,8 @@ import {
 import type { LicenseFields } from '../../schema/license.ts';
 import { findingLine, readAccepted } from '../../jobs/license/accepted-findings.ts';
 import { notInRoster } from '../../jobs/license/audit-licenses.ts';
-import { missingUsers, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
+import { changesOf } from '../../jobs/license/history.ts';
+import { missingUsers, retiredBy, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { writeWhole } from '../../store/disk/files.ts';
 import { commandLine } from '../../core/shell-word.ts';
@@ -118,7 +119,7 @@ export function refusePlan(plan: Plan, job: Job): void {
  */
 export async function toRetire(
   job: Job,
-  { read, note, warn }: Pick<Disk, 'read'> & Pick<Terminal, 'note' | 'warn'>,
+  { read, history, note, warn }: Pick<Disk, 'read' | 'history'> & Pick<Terminal, 'note' | 'warn'>,
 ): Promise<MissingUsers> {
   const { retire_missing, max_retire, accept } = job.values;
   if (job.reviewed) {
@@ -131,7 +132,8 @@ export async function toRetire(
   const accepted = accept === undefined ? undefined : readAccepted(await read(accept), accept);
   const isAccepted = (user: LicenseFields): boolean =>
     accepted?.has(findingLine({ finding: 'unexpected', fact: notInRoster, ...user })) === true;
-  const found = await missingUsers(job.roster.rows, job.licensing, isAccepted);
+  const isRetired = retiredBy(changesOf((await orWarn(history(), warn)) ?? []));
+  const found = await missingUsers(job.roster.rows, job.licensing, { isRetired, isAccepted });
   for (const { listed, row } of found.similar)
     note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
   const { length } = found.missing;

@@ -1,5 +1,5 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, orWarn } from '../../core/failure.ts';
 import { findingLine, readAccepted } from '../../jobs/license/accepted-findings.ts';
 import {
   auditLicenses,
@@ -8,6 +8,8 @@ import {
   type FindingRow,
   type Listed,
 } from '../../jobs/license/audit-licenses.ts';
+import { changesOf } from '../../jobs/license/history.ts';
+import { retiredBy } from '../../jobs/license/retire.ts';
 import { writeWhole } from '../../store/disk/files.ts';
 import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
 import { optional, type Values, textField } from '../../schema/field.ts';
@@ -46,7 +48,7 @@ export default command({
     accept: textField('FILE', 'Findings that are accepted: they are counted and not shown'),
     write_accepted: textField(
       'FILE',
-      'Write the findings of today for --accept; lines of --accept that are still found stay as they are',
+      'Write the findings of today for --accept; lines of --accept that are still found, or not looked for, stay as they are',
     ),
   },
   examples: [
@@ -61,7 +63,9 @@ export default command({
     const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
     const accepted =
       accept === undefined ? new Map<string, string>() : readAccepted(await context.read(accept), accept);
-    yield* countFindings(auditLicenses(licenses, expected), { accepted, write_accepted }, context);
+    const isRetired = retiredBy(changesOf((await orWarn(context.history(), context.warn)) ?? []));
+    const accepting = { accepted, write_accepted, hasRoster: expected !== undefined };
+    yield* countFindings(auditLicenses(licenses, expected, isRetired), accepting, context);
   },
 
   fields: ['license'],
@@ -79,12 +83,13 @@ interface Accepting {
   /** Each accepted finding with its line. */
   readonly accepted: ReadonlyMap<string, string>;
   readonly write_accepted: string | undefined;
+  readonly hasRoster: boolean;
 }
 
 /** The findings that are not accepted; after the last one says how many there are. @throws Failure differences where there is one */
 async function* countFindings(
   findings: AsyncGenerator<FindingRow, AuditCounts>,
-  { accepted, write_accepted: target }: Accepting,
+  { accepted, write_accepted: target, hasRoster }: Accepting,
   { conclude, note }: Pick<Terminal, 'conclude' | 'note'>,
 ): AsyncGenerator<FindingRow> {
   /** The lines of what was found. */
@@ -104,14 +109,20 @@ async function* countFindings(
     }
   } finally {
     // Where nobody reads on, the list is not read on either.
-    await findings.return({ licenses: 0, retired: 0 });
+    await findings.return({ licenses: 0, retired: 0, apps: new Set() });
   }
-  for (const line of accepted.keys()) if (!found.has(line)) note(`no longer found, remove its line: ${line}`);
+  const { licenses, retired, apps } = result.value;
+  // Of another application, and of a roster that is not given, nothing can be said: these lines stay.
+  const isLookedFor = (line: string): boolean =>
+    (hasRoster || !/^(missing|unexpected|other-size):/.test(line)) &&
+    [...apps].some((app_code) => line.includes(` in application ${app_code ?? '?'}: `));
+  for (const [line, whole] of accepted)
+    if (!found.has(line) && isLookedFor(line)) note(`no longer found, remove its line: ${line}`);
+    else if (!found.has(line)) found.set(line, whole);
   if (target !== undefined) {
     const lines = [...found.values()].sort().map((line) => `${line}\n`);
     await writeWhole(target, (file) => file.writeFile(lines.join('')), 0o666);
   }
-  const { licenses, retired } = result.value;
   const counts = [...counted(retired, 'retired'), ...counted(acceptedCount, 'accepted')].join(', ');
   const all = `${count === 0 ? 'no' : count} finding${count === 1 ? '' : 's'} in ${licenses} license${licenses === 1 ? '' : 's'}`;
   const summary = `${all}${counts && ` (${counts})`}${target === undefined ? '' : `; accepted from now on by --accept ${target}`}`;

@@ -6,7 +6,6 @@ import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
 import { userKey } from './claim-users.ts';
 import { sizeOf } from './decide.ts';
-import { isRetired } from './retire.ts';
 
 export const findingNames = [
   'several-licenses',
@@ -44,6 +43,8 @@ export interface FindingRow {
 export interface AuditCounts {
   readonly licenses: number;
   readonly retired: number;
+  /** The applications that were asked about. */
+  readonly apps: ReadonlySet<number | undefined>;
 }
 
 /** A license with the application whose key listed it: a row need not name its own. */
@@ -54,16 +55,18 @@ export interface Listed {
 
 /**
  * Finds several licenses of one user in one application, one key under two users, names and sizes outside the rules; with a roster,
- * users without a license, licenses of nobody expected, and licenses of another size. A retired license is only looked at for its key. A list that is not whole is audited as far as it
- * came: it cannot show that a license is missing.
+ * users without a license, licenses of nobody expected, and licenses of another size. A retired license is only looked at for its key. A
+ * list that is not whole is audited as far as it came: it cannot show that a license is missing.
  * @throws Failure incomplete after the findings where the list is not whole; unavailable where its rows have no user
  */
 export async function* auditLicenses(
   licenses: AsyncIterable<Listed>,
-  roster: Iterable<ExpectedLicense> | undefined,
+  roster: readonly ExpectedLicense[] | undefined,
+  isRetired: (license: License) => boolean,
 ): AsyncGenerator<FindingRow, AuditCounts> {
   const byUser = new Map<string, OwnedLicense[]>();
   const byKey = new Map<string, OwnedLicense[]>();
+  const apps = new Set<number | undefined>(roster?.map(({ app_code }) => app_code));
   let [looked, retired] = [0, 0];
   let gap: Failure | undefined;
   try {
@@ -73,6 +76,7 @@ export async function* auditLicenses(
       // Pages that move while they are read show a license twice.
       if (license.key !== undefined && byKey.get(license.key)?.some((known) => known.user === user)) continue;
       looked += 1;
+      apps.add(entry.app_code);
       if (license.key !== undefined) addTo(byKey, license.key, entry);
       if (isRetired(license)) {
         retired += 1;
@@ -98,7 +102,7 @@ export async function* auditLicenses(
   yield* similar(byUser);
   if (roster) yield* compare(byUser, roster, gap ? 'part' : 'whole');
   if (gap) throw gap;
-  return { licenses: looked, retired };
+  return { licenses: looked, retired, apps };
 }
 
 /** A listed license and whose it is. */
@@ -160,10 +164,16 @@ function row(
   };
 }
 
-function* shared(holders: readonly OwnedLicense[]): Generator<FindingRow> {
+function* shared(listed: readonly OwnedLicense[]): Generator<FindingRow> {
+  const holders = [...listed].sort(byName);
   const isOfOne = new Set(holders.map(({ name }) => name)).size === 1;
   const users = holders.map(({ name, app_code }) => `'${name}'${isOfOne ? ` in application ${app_code ?? '?'}` : ''}`);
   for (const entry of holders) yield row('shared-key', entry, `one key of ${users.join(' and ')}`);
+}
+
+/** The order of a list is another one the next day, and what is accepted stays. */
+function byName({ name }: OwnedLicense, other: OwnedLicense): number {
+  return name < other.name ? -1 : Number(name > other.name);
 }
 
 /** Users whose names differ so little that they are probably one. */
@@ -171,7 +181,7 @@ function* similar(byUser: ReadonlyMap<string, readonly OwnedLicense[]>): Generat
   const groups = new Map<string, OwnedLicense[]>();
   for (const [entry] of byUser.values())
     if (entry) addTo(groups, userKey({ remote_user: plainName(entry.name), app_code: entry.app_code ?? 0 }), entry);
-  for (const [first, ...others] of groups.values())
+  for (const [first, ...others] of [...groups.values()].map((group) => group.sort(byName)))
     for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
 

@@ -37,7 +37,7 @@ export function changeText(change: PastChange): string {
     size_allowance_before: before,
   } = change;
   if (isNew) return isKnown ? 'created' : 'unknown: a license was asked for';
-  const isRetired = command === 'license retire';
+  const isRetired = command === 'license retire' || (command === 'license apply' && name !== undefined);
   const parts = [
     ...(isRetired
       ? [`retired${name === undefined ? '' : ` ${name}`}`]

@@ -5,6 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { sizeOf } from './decide.ts';
+import type { PastChange } from './history.ts';
 import { nameIndex } from './list-users.ts';
 import { resultOf, usersOfEachApp, type RowResult } from './plan-roster.ts';
 import { recordedChange, type RecordEvent } from './recorded-change.ts';
@@ -16,6 +17,23 @@ export function isRetired(license: License): boolean {
   const name = textOf(license, 'remote_user') ?? '';
   const end = `-${license.key?.slice(-4) ?? ''}`.toLowerCase();
   return retiredName.test(name) && name.toLowerCase().endsWith(end) && sizeOf(license) === smallest;
+}
+
+/**
+ * Tells retired licenses: those that look so, and those to which the last change that this computer recorded gave a name such as
+ * left-NAME and the smallest size.
+ */
+export function retiredBy(changes: readonly PastChange[]): (license: License) => boolean {
+  const left = changes.filter(({ remote_user }) => remote_user.startsWith('left-'));
+  const last = new Map(
+    left.map(({ remote_user, license_code_end, size_allowance }) => [
+      `${remote_user} ${license_code_end ?? ''}`,
+      size_allowance === smallest,
+    ]),
+  );
+  const recorded = (license: License) =>
+    last.get(`${textOf(license, 'remote_user') ?? ''} ${license.key?.slice(-4) ?? ''}`) ?? false;
+  return (license) => isRetired(license) || recorded(license);
 }
 
 type RetiredFields = Pick<LicenseFields, 'remote_user' | 'size_allowance'>;
@@ -52,13 +70,16 @@ export interface MissingUsers {
 
 /**
  * Finds the licenses, not yet retired, whose user is in no row.
- * @param isAccepted whether somebody has agreed to such a license
+ * @param known which licenses are retired, and of which user somebody has agreed to one
  * @throws Failure incomplete where a list is not whole; unavailable where it does not say whose the licenses are
  */
 export async function missingUsers(
   rows: readonly LicenseFields[],
   licensing: (app_code: number) => Pick<LicensingApi, 'list'>,
-  isAccepted: (user: LicenseFields) => boolean,
+  known: {
+    readonly isRetired: (license: License) => boolean;
+    readonly isAccepted: (user: LicenseFields) => boolean;
+  },
 ): Promise<MissingUsers> {
   const missing = new Map<string, MissingUser>();
   const similar = new Map<string, MissingUsers['similar'][number]>();
@@ -71,11 +92,11 @@ export async function missingUsers(
       const remote_user = textOf(license, 'remote_user');
       if (key === undefined || remote_user === undefined)
         throw new Failure('unavailable', 'the list does not say whose the licenses are: nobody can be called missing');
-      if (isRetired(license) || likeness(license, { remote_user, app_code }) !== 'exact') continue;
+      if (known.isRetired(license) || likeness(license, { remote_user, app_code }) !== 'exact') continue;
       active.add(key);
       const user = { remote_user, app_code, size_allowance: sizeOf(license) ?? 0, key };
       const [row] = candidatesOf(remote_user);
-      if (wanted.has(remote_user) || isAccepted(user)) continue;
+      if (wanted.has(remote_user) || known.isAccepted(user)) continue;
       if (row === undefined) missing.set(key, user);
       else similar.set(remote_user, { listed: remote_user, row });
     }

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
 import type { LicenseRecord } from '../../../src/sandbox/records.ts';
 import { emptyHome, fakeService, openSandbox, run, type Ran } from '../../helpers/run.ts';
 
@@ -331,5 +332,73 @@ describe('an audit that is quiet again', () => {
       exitCode: 8,
       isWritten: false,
     });
+  });
+
+  test('one with a name of its own is known to be retired by the record of this computer, until that says otherwise', async () => {
+    const sandbox = await openSandbox();
+    const [home, elsewhere] = [emptyHome(), emptyHome()];
+    const key = licenseCode(5);
+    const retired = async (of: string) => {
+      const { lines } = await sandbox.run('license audit -o json', { home: of });
+      return /\d+ retired/.exec(lines.at(-1) ?? '')?.[0];
+    };
+    await sandbox.run(`license edit ${key} --remote-user left-physio --size-allowance 1`, { home });
+    expect(await Promise.all([retired(home), retired(elsewhere)])).toEqual(['1 retired', undefined]);
+    const roster = join(home, 'roster.csv');
+    const rest = (await sandbox.run('license list -o csv --fields remote_user,size_allowance')).stdout;
+    writeFileSync(roster, rest.replace(/^left-physio.*\r?\n/m, ''));
+    const apply = (of: string) =>
+      sandbox.run(`license apply ${roster} --retire-missing --dry-run --changed -o json`, { home: of });
+    expect(JSON.parse((await apply(home)).stdout)).toEqual([]);
+    expect(JSON.parse((await apply(elsewhere)).stdout)).toMatchObject([{ remote_user: 'left-physio' }]);
+    await sandbox.run(`license edit ${key} --size-allowance 6`, { home });
+    expect(await retired(home)).toBeUndefined();
+  });
+
+  test('what an audit does not look for is neither gone nor lost', async () => {
+    const { run: ask } = await sandboxWith(planted);
+    const home = emptyHome();
+    const file = join(home, 'accepted.txt');
+    const kept = [
+      'missing: gone in application 4711: in the roster, without a license # on leave',
+      'shared-key: ada in application 4712: one key of two',
+      'unexpected: kate in application 4711: not in the roster',
+    ];
+    const gone = 'bad-name: eve in application 4711: of long ago';
+    writeFileSync(file, `${[gone, ...kept].join('\n')}\n`);
+    const ran = await ask(`license audit --accept ${file} --write-accepted ${file} -o json`, { home });
+    expect(ran.lines.filter((line) => line.startsWith('no longer'))).toEqual([
+      `no longer found, remove its line: ${gone}`,
+    ]);
+    const text = readFileSync(file, 'utf8').split('\n');
+    expect(text).toEqual(expect.arrayContaining(kept));
+    expect(text).not.toContain(gone);
+
+    const stdin = ['remote_user', ...good, 'joan', ''].join('\n');
+    const whole = await ask(`license audit --accept ${file} --roster - --input-format csv -o json`, { home, stdin });
+    expect(whole.lines.filter((line) => line.startsWith('no longer'))).toEqual(
+      [kept[0]?.replace(/ #.*/, ''), kept[2]].map((line) => `no longer found, remove its line: ${line ?? ''}`),
+    );
+  });
+
+  test('the order of the list changes no finding', async () => {
+    const rows = [license('K-1', 'ada'), license('K-2', 'Ada'), license('K-3', 'eve'), license('K-3', 'bea')];
+    const files = await Promise.all(
+      [rows, rows.toReversed()].map(async (planted) => {
+        const { run: ask } = await sandboxWith(planted);
+        const file = join(emptyHome(), 'accepted.txt');
+        await ask(`license audit --write-accepted ${file}`);
+        return readFileSync(file, 'utf8');
+      }),
+    );
+    expect(files[0]).toBe(
+      [
+        "shared-key: bea in application 4711: one key of 'bea' and 'eve'",
+        "shared-key: eve in application 4711: one key of 'bea' and 'eve'",
+        "similar-name: ada in application 4711: like 'Ada'",
+        '',
+      ].join('\n'),
+    );
+    expect(files[1]).toBe(files[0]);
   });
 });

@@ -67,6 +67,12 @@ test('users in no row are retired after the rows, and one undo brings them back'
   ).toEqual([...left].sort());
   expect((await apply(['ada', ...users(2, 10)], '--max-retire 0 -o json')).exitCode).toBe(0);
 
+  const history = await run('license history -o json --fields remote_user,change', { home });
+  expect(JSON.parse(history.stdout)).toEqual([
+    { remote_user: 'ada', change: 'created' },
+    { remote_user: 'left-2026-03-user-0-1000', change: 'retired user-0' },
+    { remote_user: 'left-2026-03-user-1-1001', change: 'retired user-1' },
+  ]);
   const undone = await run(`license undo ${/undo (\w{4})/.exec(ran.stderr)?.[1] ?? ''} -y`, { home });
   expect(undone.exitCode).toBe(0);
   expect(held()).toEqual(expect.arrayContaining(['user-0 4', 'user-1 4', 'left-2026-01-eve-1010 1', 'ada 4']));
