@@ -66,12 +66,12 @@ export const rules = [
     ],
     [
       'a lock without content is that of a dead owner',
-      'return { pid: 0, token: brokenToken(await stat(path)) };',
-      'return { pid: 1, token: brokenToken(await stat(path)) };',
+      '{ pid: 0, token: brokenToken(await stat(path)) }',
+      '{ pid: 1, token: brokenToken(await stat(path)) }',
     ],
     [
       'an error of the disk that passes does not move the claims',
-      "if (!noFolder.has(storageCode(failure) ?? '')) throw failure;",
+      'if (!isLasting(cause)) throw storageFailure(`cannot write into ${folder}`, cause);',
       '',
     ],
   ]),
@@ -79,6 +79,11 @@ export const rules = [
     ['a zombie is gone', '/^[ZX]/.test(afterName(stat))', 'false'],
     ['a later process with the same id is another one', 'startIn(stat) !== owner.start || ', ''],
     ['an owner of an earlier boot is gone', "isEarlier && isHere ? 'gone' : 'unseen'", "'unseen'"],
+    [
+      'a computer that cannot be marked for now is no computer without a mark',
+      'if (!isUnsafe && !isLasting(cause)) throw',
+      'if (false) throw',
+    ],
     ['the mark of the computer is synced', '  await syncFolder(folder);\n  return mark;', '  return mark;'],
   ]),
   ...inFile('ensure', 'store/disk/private-folder.ts', [

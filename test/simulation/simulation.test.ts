@@ -24,6 +24,8 @@ test.each(Object.entries(sizes))(
 test.each([
   ['ensure', 100_894],
   ['ensure', 300_329],
+  ['ensure', 508_111],
+  ['archive', 505_639],
   ['archive', 101_544],
   ['archive', 301_505],
 ])('%s: the history of seed %i, once wrong, stays right', async (name, seed) => {

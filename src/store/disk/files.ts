@@ -173,6 +173,13 @@ export function storageFailure(what: string, cause: unknown, hint?: string): Fai
   return new Failure('config', `${what}: ${reasonOf(code)}`, { cause, ...(hint && { hint }) });
 }
 
+/** Whether an error of the file system stays until somebody changes something: the folder is not there for this user. */
+export function isLasting(cause: unknown): boolean {
+  return cause instanceof Failure ? isLasting(cause.cause) : noFolder.has(codeOf(cause) ?? '');
+}
+
+const noFolder: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP']);
+
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: isWindows ? 'not permitted, or another program has it open' : 'not permitted',

@@ -5,7 +5,7 @@ import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { codeOf, exists, hasModes, syncFolder } from './files.ts';
+import { codeOf, exists, hasModes, isLasting, storageFailure, syncFolder } from './files.ts';
 import { makeFolderAmongOthers } from './private-folder.ts';
 import { answers, isSign, lookFor, lookInState, signOfLife, type OwnerSight } from './sign-of-life.ts';
 
@@ -47,7 +47,7 @@ async function thisProcess(system: System): Promise<Omit<Owner, 'token'>> {
     read('self/stat', (path) => readFile(path, 'utf8')),
     read('sys/kernel/random/boot_id', (path) => readFile(path, 'utf8')),
     read('self/ns/pid', readlink),
-    unlessUnreadable(markOf(system)),
+    markOf(system).catch((cause: unknown) => withoutMark(cause, system)),
   ]);
   const pid = stat === undefined ? system.pid : Number.parseInt(stat, 10);
   // Where /proc shows other ids than the process has, it belongs to an outer namespace, and `pid` counts in that one.
@@ -133,6 +133,12 @@ async function markOf(system: System): Promise<string> {
   }
   await syncFolder(folder);
   return mark;
+}
+
+/** Where no mark can be kept. After an error that passes, a boot later nobody would know whose process it was. @throws Failure config */
+function withoutMark(cause: unknown, { local }: System): undefined {
+  const isUnsafe = cause instanceof Failure && cause.cause === undefined;
+  if (!isUnsafe && !isLasting(cause)) throw storageFailure(`cannot mark this computer in ${local}`, cause);
 }
 
 /** proc(5): the 22nd field; the second, the name in parentheses, may hold spaces and parentheses itself. */

@@ -61,7 +61,7 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
   const wait = asked + opening.settle - Number(now);
   if (wait > 0)
     opening.note(
-      `the ledger was restored, or a replica took over: no license is created in the next ${formatDuration(wait)}`,
+      `the ledger was restored, or a replica took over: no license is created in the next ${formatDuration(Math.ceil(wait / 1000) * 1000)}`,
     );
   let lost: Failure | undefined;
   return {

@@ -4,7 +4,7 @@ import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
-import { codeOf, exists, isMissing, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
+import { codeOf, isLasting, exists, isMissing, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
 import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
@@ -70,19 +70,11 @@ export async function lockFolder(system: System): Promise<string> {
     await access(folder, constants.W_OK);
     return folder;
   } catch (cause) {
-    const failure = storageFailure(`cannot write into ${folder}`, cause);
-    if (!noFolder.has(storageCode(failure) ?? '')) throw failure;
+    // After an error that passes, other processes would keep their claims in the usual folder, and this one elsewhere.
+    if (!isLasting(cause)) throw storageFailure(`cannot write into ${folder}`, cause);
   }
   return makeFolderAmongOthers(system.temporary, system);
 }
-
-/** The system's name of the error that a failure comes from. */
-function storageCode(failure: unknown): string | undefined {
-  return failure instanceof Failure ? storageCode(failure.cause) : codeOf(failure);
-}
-
-/** What lasts. After an error that passes, other processes would keep their claims in the usual folder, and this one elsewhere. */
-const noFolder: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP']);
 
 /** Where that folder may be, for a reader that makes none. */
 export function lockFolders(system: System): readonly [string, string] {
@@ -211,20 +203,12 @@ async function release(path: string, me: Owner): Promise<void> {
 
 /** A lock without readable content was cut by a power failure: its owner is of an earlier boot. */
 async function ownerOf(path: string): Promise<Owner | undefined> {
-  let text: string;
   try {
-    text = (await readFile(path)).toString('utf8');
+    const owner = jsonIn((await readFile(path)).toString('utf8'))?.value;
+    return isOwner(owner) ? owner : { pid: 0, token: brokenToken(await stat(path)) };
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     throw storageFailure(`cannot read the lock ${path}`, cause);
-  }
-  const owner = jsonIn(text)?.value;
-  if (isOwner(owner)) return owner;
-  try {
-    return { pid: 0, token: brokenToken(await stat(path)) };
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw cause;
   }
 }
 
