@@ -44,7 +44,7 @@ const files: Readonly<Record<string, string>> = {
 };
 
 /** Folders and files that examples write. */
-const places = ['kitchen', 'kitchen.html', 'site/', 'january', 'everything'];
+const places = ['kitchen', 'kitchen.html', 'site/', 'january', 'everything', 'accepted.txt', 'plan.ndjson'];
 
 test('one after the other, they work against one sandbox', { ...needs('shell'), timeout: 300_000 }, async () => {
   const sandbox = await openSandbox();
@@ -62,7 +62,9 @@ test('exceptions are examples that exist', () => {
 });
 
 test('what examples write is in the home of their test', () => {
-  const written = all.flatMap((example) => / (?:--to|archive pull) (\S+)/.exec(example)?.[1] ?? []);
+  const written = all.flatMap(
+    (example) => / (?:--to|--write-accepted|--write-plan|archive pull) (\S+)/.exec(example)?.[1] ?? [],
+  );
   expect(written.length).toBeGreaterThan(2);
   for (const name of written) expect(places).toContain(name);
 });

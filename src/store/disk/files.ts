@@ -178,7 +178,9 @@ export function isLasting(cause: unknown): boolean {
   return cause instanceof Failure ? isLasting(cause.cause) : noFolder.has(codeOf(cause) ?? '');
 }
 
-const noFolder: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST', 'ELOOP']);
+const noFolder: ReadonlySet<string> = new Set(
+  'EACCES EPERM EROFS ENOENT ENOTDIR EEXIST ELOOP EINVAL ENOTSUP ENOSYS'.split(' '),
+);
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',

@@ -42,12 +42,14 @@ const processes = new WeakMap<System, Promise<Omit<Owner, 'token'>>>();
 async function thisProcess(system: System): Promise<Omit<Owner, 'token'>> {
   // On Windows these paths would be those of any file of the current drive.
   const read = (name: string, reading: (path: string) => Promise<string>): Promise<string | undefined> =>
-    system.platform === 'win32' ? Promise.resolve(undefined) : unlessUnreadable(reading(`/proc/${name}`));
+    system.platform === 'win32'
+      ? Promise.resolve(undefined)
+      : whereThere(`read /proc/${name}`, reading(`/proc/${name}`));
   const [stat, boot, space, here] = await Promise.all([
     read('self/stat', (path) => readFile(path, 'utf8')),
     read('sys/kernel/random/boot_id', (path) => readFile(path, 'utf8')),
     read('self/ns/pid', readlink),
-    markOf(system).catch((cause: unknown) => withoutMark(cause, system)),
+    whereThere(`mark this computer in ${system.local}`, markOf(system)),
   ]);
   const pid = stat === undefined ? system.pid : Number.parseInt(stat, 10);
   // Where /proc shows other ids than the process has, it belongs to an outer namespace, and `pid` counts in that one.
@@ -135,10 +137,18 @@ async function markOf(system: System): Promise<string> {
   return mark;
 }
 
-/** Where no mark can be kept. After an error that passes, a boot later nobody would know whose process it was. @throws Failure config */
-function withoutMark(cause: unknown, { local }: System): undefined {
-  const isUnsafe = cause instanceof Failure && cause.cause === undefined;
-  if (!isUnsafe && !isLasting(cause)) throw storageFailure(`cannot mark this computer in ${local}`, cause);
+/**
+ * Undefined where it is not to be had on this computer. After an error that passes, a boot later nobody would know whose process it was.
+ * @throws Failure config, unavailable
+ */
+async function whereThere<T>(what: string, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (cause) {
+    const isUnsafe = cause instanceof Failure && cause.cause === undefined;
+    if (!isUnsafe && !isLasting(cause)) throw storageFailure(`cannot ${what}`, cause);
+    return undefined;
+  }
 }
 
 /** proc(5): the 22nd field; the second, the name in parentheses, may hold spaces and parentheses itself. */
