@@ -245,6 +245,18 @@ describe.each(signals)('%s', (signal, exit) => {
     expect(asked.toSorted()).toEqual(users.toSorted());
   });
 
+  test('again, while answers are waited for, ends the process at once', needs('signals'), async () => {
+    const { port, seen } = await openOrigin(({ method }) => (method === 'GET' ? { body: '[]' } : undefined));
+    const env = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'k', CHATELAINE_APP_CODE: '7' };
+    const stdin = 'remote_user,size_allowance\nada,3';
+    const run = start('license apply - --input-format csv --timeout 1h -o ndjson', { env, stdin });
+    await until(() => seen.some(({ method }) => method === 'POST'));
+    run.child.kill(signal);
+    await run.shows(/the same signal again ends at once/);
+    run.child.kill(signal);
+    expect(await run.ended).toMatchObject({ code: null, signal });
+  });
+
   test('during the POST of license create says that it may have happened', async () => {
     const { port, seen } = await openOrigin(({ method }) => (method === 'GET' ? { body: '[]' } : undefined));
     const run = start('license create --remote-user ada --size-allowance 4 --timeout 900ms -o json', {
@@ -288,27 +300,6 @@ describe.each(signals)('%s', (signal, exit) => {
     second.child.kill(signal);
     await second.ended;
   });
-});
-
-test('a second Ctrl-C ends the process at once', needs('signals'), async () => {
-  const home = temporaryHome();
-  // It says when it has begun, and when it was asked to end; it does not end.
-  const script = [
-    '#!/bin/sh',
-    'exec 2>/dev/null',
-    'trap ": > told" TERM',
-    ': > begun',
-    'for _ in $(seq 60); do sleep 1; done',
-  ];
-  writeFileSync(join(home, 'key'), `${script.join('\n')}\n`, { mode: 0o755 });
-  const login = `auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --key-command ${join(home, 'key')}`;
-  const run = start(login, { home });
-  await until(() => existsSync(join(home, 'begun')));
-  run.child.kill('SIGINT');
-  await until(() => existsSync(join(home, 'told')));
-  run.child.kill('SIGINT');
-  const { code, signal } = await run.ended;
-  expect(signal === 'SIGINT' || code === 130).toBe(true);
 });
 
 interface Ready {
