@@ -27,22 +27,23 @@ export function fromFirstWord(argv: readonly string[]): readonly string[] {
  * @throws Failure usage for a word that names none, with the nearest names
  */
 export function commandWords(argv: readonly string[]): readonly string[] {
-  const [noun, verb] = bareWords(argv);
-  if (noun === undefined) return [];
+  const [noun, ...behind] = fromFirstWord(argv);
+  const [verb] = fromFirstWord(behind);
+  if (noun === undefined || noun === '--') return [];
   const isCommand = commandTable.some(({ name }) => name === noun);
   const shown = verbsOf(noun);
   if (!isCommand && shown.length === 0) {
     const names = commandTable.map(({ name }) => name);
     const first = new Set(names.map((name) => name.split(' ')[0] ?? name));
     // `list` alone is `license list`, `settings list` and more.
-    throw unknownCommand(noun, '', [...first, ...names.filter((name) => name.endsWith(` ${noun}`))]);
+    throw unknownCommand(noun, [...first, ...names.filter((name) => name.endsWith(` ${noun}`))]);
   }
   if (verb !== undefined && shown.includes(verb)) return [noun, verb];
-  if (verb === undefined || isCommand) return [noun];
-  const option = strangeOption(argv.slice(argv.indexOf(noun) + 1));
+  if (verb === undefined || verb === '--' || isCommand) return [noun];
+  const option = strangeOption(behind);
   if (option !== undefined)
     throw usage(`chatelaine ${noun} needs a command before ${option}`, `Commands of ${noun}: ${shown.join(', ')}.`);
-  throw unknownCommand(verb, ` ${noun}`, shown);
+  throw unknownCommand(verb, shown, noun);
 }
 
 function verbsOf(noun: string): string[] {
@@ -58,18 +59,6 @@ function strangeOption([word = '']: readonly string[]): string | undefined {
     return flag === `--${own}` || flag === `--no-${own}`;
   });
   return isGlobal || flag === '--' || flag === '--help' || flag === '--version' ? undefined : flag;
-}
-
-/** The first two words that are neither options nor values of global options; nothing else comes before a command. */
-function bareWords(argv: readonly string[]): string[] {
-  const found: string[] = [];
-  for (let index = 0; index < argv.length && found.length < 2; index += 1) {
-    const word = argv[index] ?? '';
-    if (word === '--') break;
-    if (!word.startsWith('-') || word === '-') found.push(word);
-    else if (takesNextWord(word)) index += 1;
-  }
-  return found;
 }
 
 /** Whether the value of an option is the next word; a line's options before its command are those of every command. */
@@ -92,49 +81,40 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['config', 'auth list, auth login or doctor'],
   ['rename', 'license rename or view rename'],
   ['update', 'license edit'],
-  ['license update', 'license edit'],
   ['alias', 'an alias of your shell'],
   ['search', 'messages fetch --search WORDS'],
-  ['license show', 'license view'],
-  ...['delete', 'rm', 'remove', 'revoke'].map(
-    (verb) => [`license ${verb}`, 'license retire (the API cannot delete a license; this gives it to nobody)'] as const,
-  ),
-  ['license get', 'license view'],
-  ['license ls', 'license list'],
-  ['license search', 'license list --match GLOB'],
-  ['license find', 'license list --match GLOB'],
-  ['messages list', 'messages fetch'],
-  ['messages ls', 'messages fetch'],
-  ['messages get', 'messages fetch'],
-  ['messages search', 'messages fetch --search WORDS'],
-  ['channel ls', 'channel list'],
-  ['topic ls', 'topic list'],
-  ['topic rm', 'topic delete'],
-  ['topic remove', 'topic delete'],
-  ['topic purge', 'topic delete'],
-  ['view ls', 'view list'],
-  ['view unpin', 'view hide'],
-  ['view rm', 'view hide'],
-  ['view show', 'view pin'],
-  ['snippet ls', 'snippet list'],
-  ['snippet delete', 'snippet rm'],
-  ['snippet remove', 'snippet rm'],
-  ['settings show', 'settings describe NAME'],
-  ['settings get', 'settings describe NAME (the API cannot read settings back: the app shows them)'],
-  ['auth add', 'auth login'],
-  ['auth show', 'auth status'],
-  ['auth whoami', 'auth status'],
-  ['auth rm', 'auth logout'],
-  ['auth remove', 'auth logout'],
-  ['auth delete', 'auth logout'],
-  ['auth switch', 'auth use'],
 ]);
 
-function unknownCommand(word: string, place: string, known: readonly string[]): Failure {
-  const meant = otherWords.get(`${place} ${word}`.trim());
+const removing = [
+  'delete',
+  'rm',
+  'logout',
+  'hide',
+  'retire (the API cannot delete a license; this gives it to nobody)',
+];
+
+/** What other tools call a verb, and what it is here: the first that the noun has. */
+const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ls', ['list', 'fetch']],
+  ['list', ['fetch']],
+  ['show', ['view', 'describe NAME', 'status', 'pin']],
+  ['get', ['view', 'fetch', 'describe NAME (the API cannot read settings back: the app shows them)']],
+  ['find', ['list --match GLOB', 'fetch --search WORDS']],
+  ['search', ['fetch --search WORDS', 'list --match GLOB']],
+  ['update', ['edit']],
+  ['unpin', ['hide']],
+  ['add', ['login']],
+  ['whoami', ['status']],
+  ['switch', ['use']],
+  ...['delete', 'rm', 'remove', 'revoke', 'purge'].map((word) => [word, removing] as const),
+]);
+
+function unknownCommand(word: string, known: readonly string[], noun?: string): Failure {
+  const verb = otherVerbs.get(word)?.find((meant) => known.includes(meant.split(' ')[0] ?? ''));
+  const meant = noun === undefined ? otherWords.get(word) : verb && `${noun} ${verb}`;
   const ending = known.filter((name) => name.endsWith(` ${word}`));
   const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
-  const all = place === '' ? 'See chatelaine --help.' : `Commands of${place}: ${known.join(', ')}.`;
+  const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
   const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all;
   // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
   const mayHoldPassword = word.includes('://') || word.includes('@');
