@@ -1,11 +1,10 @@
 import { formatDuration } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
 import { urlOf } from '../schema/profile.ts';
-import type { Observation } from '../api/licensing/probe.ts';
 import { flagField } from '../schema/field.ts';
 import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './auth/account.ts';
 import { command } from './command.ts';
-import type { Accounts, Disk, Invocation, Ledgers, Services, ConfiguredLedger } from './context.ts';
+import type { Accounts, Disk, Invocation, Ledgers, Services } from './context.ts';
 
 export default command({
   about: [
@@ -137,30 +136,16 @@ function clockCheck(subject: string, skew: number): Examined {
 
 /** Whether each configured ledger can be reached and used. */
 async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Examined> {
-  let configured: readonly ConfiguredLedger[];
-  try {
-    configured = await ledgers();
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    yield problem('ledger', 'CHATELAINE_LEDGER', cause);
-    return;
-  }
-  for (const { source, ledger } of configured) {
-    yield* attempt(
-      'ledger',
-      source,
-      () => ledger.examine(),
-      () => 'reached',
-    );
+  const configured = yield* attempt('ledger', 'CHATELAINE_LEDGER', ledgers, () => undefined);
+  for (const { source, ledger } of configured ?? []) {
+    const examine = (): Promise<void> => ledger.examine();
+    yield* attempt('ledger', source, examine, () => 'reached');
   }
 }
 
-type OwnCheck = 'configuration' | 'state' | 'environment' | 'ledger';
-type AccountCheck = 'key' | 'network' | 'clock' | 'credential' | 'feature level';
-
 /** One thing that was looked at. */
 interface Check {
-  readonly check: OwnCheck | AccountCheck | Observation['about'];
+  readonly check: string;
   /** The profile, file or host that it is about. */
   readonly subject: string;
   readonly status: 'ok' | 'note' | 'problem';
@@ -176,18 +161,19 @@ interface Examined {
 }
 
 /**
- * Checks something, and yields the outcome. Returns what was found, or undefined.
+ * Checks something, and yields the outcome, or nothing where `tell` has no words for it.
  * @throws Failure of an interruption
  */
 async function* attempt<T>(
-  check: Check['check'],
+  check: string,
   subject: string,
   look: () => Promise<T>,
-  tell: (found: T) => string,
+  tell: (found: T) => string | undefined,
 ): AsyncGenerator<Examined, T | undefined> {
   try {
     const found = await look();
-    yield looked(check, subject, 'ok', tell(found));
+    const detail = tell(found);
+    if (detail !== undefined) yield looked(check, subject, 'ok', detail);
     return found;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
@@ -196,12 +182,12 @@ async function* attempt<T>(
   }
 }
 
-function problem(check: Check['check'], subject: string, failure: Failure): Examined {
+function problem(check: string, subject: string, failure: Failure): Examined {
   return { ...looked(check, subject, 'problem', failure.message, failure.details.hint ?? null), failure };
 }
 
 function looked(
-  check: Check['check'],
+  check: string,
   subject: string,
   status: Check['status'],
   detail: string,
