@@ -181,7 +181,7 @@ const comments = { jsdoc: false, annotation: false };
 
 const program = defineConfig({
   onLog: refuseUnresolved,
-  input: { main: here('src/cli/process.ts'), help: here('src/cli/help-texts.ts') },
+  input: { main: here('src/cli/process.ts'), help: here('src/cli/help.ts') },
   platform: 'node',
   plugins: [
     replace(replacedModules, alterations),

@@ -1,7 +1,7 @@
-import { commandTable, nouns } from '../../src/commands/index.ts';
+import { commandTable, nounGroups, nouns, type CommandEntry } from '../../src/commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
 import { namesIn } from '../../src/core/table-names.ts';
-import { optionEntries, textOptions, type HelpEntry, groupsOf, twins } from '../../src/cli/help.ts';
+import { optionEntries, textOptions, type HelpEntry, twins } from '../../src/cli/help.ts';
 import { faultKinds, kindOf, type FaultKind } from '../../src/sandbox/faults.ts';
 import { errorShapes, nameChanges } from '../../src/sandbox/licensing/license-body.ts';
 import { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
@@ -48,6 +48,18 @@ export const tables: Readonly<Record<string, () => readonly Block[]>> = {
   filters: () => meanings(filterRules),
   caches: () => meanings(cacheShapes),
 };
+
+/** Every command once, in the groups that a reader looks for; those without a noun come last. */
+export function groupsOf(table: readonly CommandEntry[]) {
+  const nounOf = ({ name }: CommandEntry): string => name.split(' ')[0] ?? name;
+  return nounGroups.map((group, index) => ({
+    title: group.title,
+    entries: [
+      ...Object.keys(group.nouns).flatMap((noun) => table.filter((entry) => nounOf(entry) === noun)),
+      ...(index < nounGroups.length - 1 ? [] : table.filter((entry) => !Object.hasOwn(nouns, nounOf(entry)))),
+    ],
+  }));
+}
 
 /** The rows of EXIT STATUS, for those kinds of failure. */
 export function exitEntries(kinds: readonly FailureKind[]): HelpEntry[] {

@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
-import { commandTable, nounGroups, nouns, type CommandEntry } from '../commands/index.ts';
+import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
 import { failures, nameOf } from '../core/failure.ts';
 import { namesIn } from '../core/table-names.ts';
 import { globalOptions } from '../commands/environment.ts';
@@ -29,6 +29,14 @@ export function programHelp(table: readonly CommandEntry[], width: number): stri
       entryLines([...entries, { term: 'others', text: alone.map(({ name }) => name).join(', ') }], width, nounWidth),
     ],
   ]);
+}
+
+/** Every text of help, at most `width` characters wide, under the words of its command; the program's under ''. */
+export async function helpTexts(width: number): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map([['', programHelp(commandTable, width)]]);
+  for (const noun of Object.keys(nouns)) texts.set(noun, nounHelp(noun, commandTable, width));
+  for (const { name, load } of commandTable) texts.set(name, commandHelp(await load(), width));
+  return texts;
 }
 
 /** Wide enough for the longest noun. */
@@ -84,18 +92,6 @@ export function commandHelp(command: AnyCommand, width: number): string {
       wrap('-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine help options', width - indent),
     ],
   ]);
-}
-
-/** Every command once, in the groups that a reader looks for; those without a noun come last. */
-export function groupsOf(table: readonly CommandEntry[]) {
-  const nounOf = ({ name }: CommandEntry): string => name.split(' ')[0] ?? name;
-  return nounGroups.map((group, index) => ({
-    title: group.title,
-    entries: [
-      ...Object.keys(group.nouns).flatMap((noun) => table.filter((entry) => nounOf(entry) === noun)),
-      ...(index < nounGroups.length - 1 ? [] : table.filter((entry) => !Object.hasOwn(nouns, nounOf(entry)))),
-    ],
-  }));
 }
 
 /** What help and manual say of the environment's share in the options. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { argumentEntries, optionEntries, textOptions, groupsOf } from '../../src/cli/help.ts';
+import { groupsOf } from '../../scripts/manual/tables.ts';
+import { argumentEntries, optionEntries, textOptions } from '../../src/cli/help.ts';
 import { wrap } from '../../src/output/plain.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
 import { failures } from '../../src/core/failure.ts';

@@ -4,7 +4,7 @@ import { constants, closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { helpTexts } from '../../src/cli/help-texts.ts';
+import { helpTexts } from '../../src/cli/help.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
 import { needs } from '../helpers/needs.ts';
 import { temporaryHome } from './program.ts';
