@@ -2,7 +2,7 @@ import type { JsonRows } from '../output/json-rows.ts';
 import type { Show } from '../output/presentation.ts';
 import type { Fields, Values } from '../schema/field.ts';
 import type { Context, GlobalValues } from './context.ts';
-import type { CommandSurface, InputSample } from './surface.ts';
+import type { CommandSurface } from './surface.ts';
 
 /** The row that a command's result is made of. */
 type Row<R> =
@@ -16,20 +16,11 @@ type Row<R> =
 
 type Single<T> = T extends JsonRows<infer R> ? R : T;
 
-export interface Command<A extends Fields, O extends Fields, R> {
-  /** More for the manual: paragraphs. */
-  readonly about?: readonly string[];
-  /** What a file that it reads looks like. */
-  readonly input?: InputSample;
+type Described = 'about' | 'input' | 'examples' | 'dryRun' | 'result' | 'format' | 'fields';
+
+export interface Command<A extends Fields, O extends Fields, R> extends Pick<CommandSurface, Described> {
   readonly args?: A;
   readonly options?: O;
-  /** Whole command lines; a test runs each against the sandbox. */
-  readonly examples: readonly string[];
-  readonly dryRun?: CommandSurface['dryRun'];
-  readonly result?: CommandSurface['result'];
-  readonly format?: CommandSurface['format'];
-  /** What rows may hold beside the columns. With them it is the closed list of `--fields` and `--sort`. */
-  readonly fields?: readonly string[];
   /** The option with which a file adds fields: `run` then passes them to `checkFields` before it sends anything. */
   readonly fieldsFromFile?: keyof O & string;
   /** Returns the result, or yields rows and may throw a Failure. Never prints, exits, or reads `process`. */

@@ -2,22 +2,19 @@ import type { OwnFormat } from '../output/formats.ts';
 import type { Show } from '../output/presentation.ts';
 import type { Fields } from '../schema/field.ts';
 
-/** A few lines of a file, shown in help and manual. */
-export interface InputSample {
-  readonly title: string;
-  readonly lines: readonly string[];
-}
-
 /** What a command says of itself, for help, manual and `chatelaine commands`. */
 export interface CommandSurface {
   /** Noun and verb, as typed. */
   readonly name: string;
   /** One sentence without a full stop. */
   readonly summary: string;
+  /** More for the manual: paragraphs. */
   readonly about?: readonly string[];
-  readonly input?: InputSample;
+  /** A few lines of a file that it reads. */
+  readonly input?: { readonly title: string; readonly lines: readonly string[] };
   readonly args?: Fields;
   readonly options?: Fields;
+  /** Whole command lines; a test runs each against the sandbox. */
   readonly examples: readonly string[];
   /**
    * What shows in a dry run what it would change: the requests (with -o curl as lines), or rows of its own. Absent:
@@ -31,6 +28,7 @@ export interface CommandSurface {
   readonly result?: 'one' | 'rows' | 'one or rows' | 'text' | 'json text';
   /** A format beside those of every command; a terminal gets it where no format and no fields are asked for. */
   readonly format?: OwnFormat;
+  /** What rows may hold beside the columns. With them it is the closed list of `--fields` and `--sort`. */
   readonly fields?: readonly string[];
   readonly show?: Show<unknown>;
   /** An async generator gives rows, any other function a value. */
