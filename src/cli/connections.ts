@@ -1,4 +1,4 @@
-import type { Connection, KeyVariable, PlannedCall, Send } from '../api/http/call.ts';
+import type { Connection, KeyVariable, PlannedCall, Send, WireEvent } from '../api/http/call.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
@@ -35,15 +35,8 @@ const defaultRetries = 5;
 export function openConnections(running: Running, plan: (call: PlannedCall) => void) {
   const shared = { ...sharedBy(running), plan: running.options.dry_run ? plan : undefined };
   const { redactor, messages } = running;
-  const unauthenticated = {
-    ...shared,
-    authorization: undefined,
-    key: undefined,
-    sealed: false,
-    readOnly: false,
-    headers: {},
-    plan: undefined,
-  };
+  const nobody = { authorization: undefined, key: undefined, sealed: false, readOnly: false };
+  const unauthenticated = { ...shared, ...nobody, headers: {}, plan: undefined };
   const named = new Set<string>();
   /** Each server once a run. */
   const nameExposed = (url: string): void => {
@@ -103,13 +96,7 @@ function ownVariable(profile: string): string {
   return `KEY__${profile.replace(/[^a-z\d]/gi, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;
 }
 
-function sharedBy({
-  host,
-  options,
-  messages,
-  redactor,
-  signal,
-}: Running): Omit<Connection, 'base' | 'authorization' | 'key' | 'sealed' | 'readOnly' | 'headers' | 'plan'> {
+function sharedBy({ host, options, messages, redactor, signal }: Running) {
   const { system, clock, alarm } = host;
   const observers = [
     observer(options, messages, host),
@@ -127,7 +114,7 @@ function sharedBy({
     bodyLimits: limitsFrom(host.bodyLimit ?? bodyLimit, host, signal),
     surroundings: { env: system.env, caFile: options.ca_file, systemCa: options.system_ca },
     dispatcher: host.dispatcher,
-    observe: (event) => observers.forEach((observe) => observe(event)),
+    observe: (event: WireEvent) => observers.forEach((observe) => observe(event)),
   };
 }
 

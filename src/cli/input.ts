@@ -4,15 +4,10 @@ import type { ReadLimits } from '../core/read.ts';
 import { variable } from '../core/system.ts';
 import { flagOf, type Field } from '../schema/field.ts';
 import type { CommandRequest } from './program.ts';
-import type { TypedOption } from './values.ts';
+import type { Running, TypedOption } from './values.ts';
 import type { Host } from './host.ts';
 
-/** What reading needs beside the host. */
-export interface InputReading {
-  readonly signal: AbortSignal;
-  /** Says to a person at a terminal that the program waits for typed input. */
-  readonly note: (text: string) => void;
-}
+type InputReading = Pick<Running, 'host' | 'signal' | 'messages'>;
 
 /** Whether a person can answer: standard error and input are terminals. A CI may have one, and nobody at it. */
 export function isInteractive({ stderr, system, terminal }: Host, { input }: GlobalValues): boolean {
@@ -24,25 +19,20 @@ export function isInteractive({ stderr, system, terminal }: Host, { input }: Glo
 const maxBytes = 256 * 1024 * 1024;
 const maxLineBytes = 64 * 1024;
 
-/** The text of a file; `-` is standard input. @throws Failure usage, or the signal's reason */
-export async function readText(host: Host, reading: InputReading, file: string): Promise<string> {
-  return (await readBytes(host, reading, file)).toString('utf8');
-}
-
 /** The bytes of a file; `-` is standard input. @throws Failure usage, or the signal's reason */
-export async function readBytes(host: Host, reading: InputReading, file: string): Promise<Buffer> {
+export async function readBytes(reading: InputReading, file: string): Promise<Buffer> {
   const { readFileBytes, readStreamBytes } = await import('../core/read.ts');
   if (file !== '-') return readable(file, reading, (limits) => readFileBytes(file, limits));
-  announce(host, reading);
-  return readable(standardInput, reading, (limits) => readStreamBytes(host.stdin, limits));
+  announce(reading);
+  return readable(standardInput, reading, (limits) => readStreamBytes(reading.host.stdin, limits));
 }
 
 /** The first line of standard input; what follows is not read. @throws Failure usage, or the signal's reason */
-export async function readInputLine(host: Host, reading: InputReading): Promise<string> {
+export async function readInputLine(reading: InputReading): Promise<string> {
   const { readStartText } = await import('../core/read.ts');
-  announce(host, reading);
+  announce(reading);
   const text = await readable(standardInput, reading, ({ signal }) =>
-    readStartText(host.stdin, { signal, maxBytes: maxLineBytes }),
+    readStartText(reading.host.stdin, { signal, maxBytes: maxLineBytes }),
   );
   return text.replace(/\r?\n[^]*$/, '');
 }
@@ -52,7 +42,7 @@ export async function readInputLine(host: Host, reading: InputReading): Promise<
  * named `-` is left to the command.
  * @throws Failure usage where two ask for it, it is empty, or one word has several lines; the signal's reason
  */
-export async function fillFromInput(request: CommandRequest, host: Host, reading: InputReading): Promise<Filled> {
+export async function fillFromInput(request: CommandRequest, reading: InputReading): Promise<Filled> {
   const { words, typed, command } = request;
   const args = Object.entries(words).filter(([name, word]) => asksForInput(command.args?.[name], word));
   const own = Object.entries<Field>(command.options ?? {}).filter(([, { stdin }]) => stdin);
@@ -62,7 +52,7 @@ export async function fillFromInput(request: CommandRequest, host: Host, reading
   const [name, other] = [...args.map(([argument]) => argument), ...flags.map((flag) => `--${flag}`)];
   if (name === undefined) return request;
   if (other !== undefined) throw usage('only one argument can come from standard input');
-  const bytes = await readBytes(host, reading, '-');
+  const bytes = await readBytes(reading, '-');
   const { encodingOf } = await import('../core/read.ts');
   const [line = '', ...more] = new TextDecoder(encodingOf(bytes))
     .decode(bytes)
@@ -92,8 +82,8 @@ function asksForInput(field: Field | undefined, word: unknown): boolean {
 const standardInput = 'standard input';
 
 /** A terminal that is read shows nothing by itself, as if the program hung. */
-function announce({ stdin }: Host, { note }: InputReading): void {
-  if (stdin.isTTY === true) note('Reading standard input; end with Ctrl-D');
+function announce({ host, messages }: InputReading): void {
+  if (host.stdin.isTTY === true) messages.note('Reading standard input; end with Ctrl-D');
 }
 
 async function readable<T>(

@@ -76,8 +76,7 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
   const summary =
     options.summary === undefined ? undefined : await openedSummary(options.summary, command.name, messages, redactor);
   if (summary) started.end = summary.end;
-  const waiting = { signal, note: messages.note };
-  const { words, typed } = await fillFromInput(request, host, waiting);
+  const { words, typed } = await fillFromInput(request, { host, messages, signal });
   // Before the first of them stands no option.
   started.given.push('', ...Object.values(words).flat(), ...typed.map(({ text = '' }) => text));
   const values = readValues(command, words, typed);

@@ -13,14 +13,8 @@ export interface LinePlace {
   readonly form?: { readonly synopsis: string; readonly args: Fields } | undefined;
 }
 
-/** What the parser found wrong: its code, and its words, which may repeat a value. */
-interface Mistake {
-  readonly code: string;
-  readonly message: string;
-}
-
 /** Rewords an error of the parser. It names the options that were typed, never a value: that may be a secret. */
-export function mistakeIn(mistake: Mistake, place: LinePlace): Failure {
+export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'message'>, place: LinePlace): Failure {
   const line = ['chatelaine', ...place.words].join(' ');
   const help = `See ${line} --help.`;
   const form = place.form ? `See --help, and write: ${place.form.synopsis}` : help;

@@ -8,8 +8,7 @@ import type { JsonFilter, Presentation } from '../output/presentation.ts';
 import { regardless, streamSink, type Sink } from '../output/sink.ts';
 import { writeResult } from '../output/write.ts';
 import { openSession } from './session.ts';
-import { openRows } from './fields.ts';
-import { presentationOf } from './run-presentation.ts';
+import { openRows, presentationOf } from './run-presentation.ts';
 import type { Redactor } from './redactor.ts';
 import type { Running } from './values.ts';
 

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import type { PlannedCall, Send } from '../api/http/call.ts';
+import type { PlannedCall } from '../api/http/call.ts';
 import { chatApi, fetchKey } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
-import type { Service } from '../api/raw-path.ts';
 import { commandTable, nouns } from '../commands/index.ts';
-import type { Context, Accounts, Disk, RawApi, Services, Time } from '../commands/context.ts';
+import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
 import { writeJson } from '../core/json.ts';
 import { checkZone } from '../core/moment.ts';
 import { headersOf } from '../schema/profile.ts';
@@ -17,17 +16,17 @@ import { refuseUnwritable } from '../store/disk/private-folder.ts';
 import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openConnections, type Connections, openAccounts } from './connections.ts';
-import { isInteractive, readBytes, readInputLine, readText, type InputReading } from './input.ts';
+import { isInteractive, readBytes, readInputLine } from './input.ts';
 import { openLedgers, historyOf } from './ledgers.ts';
-import type { FieldCheck } from './fields.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { Running } from './values.ts';
 import type { Host } from './host.ts';
 
 /** The real context of one command, and what the run needs of it afterwards. */
-export function openSession(running: Running, command: string, checkFields: FieldCheck) {
+export function openSession(running: Running, command: string, checkFields: Context['checkFields']) {
   const { host, options, messages, signal } = running;
+  const { clock } = host;
   const planned: PlannedCall[] = [];
   const conclusions: string[] = [];
   const oldCopies = new Set<number>();
@@ -46,7 +45,6 @@ export function openSession(running: Running, command: string, checkFields: Fiel
     surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     ...accounts,
     ...services(accounts, connections, running, (id) => void oldCopies.add(id)),
-    raw: rawApi(accounts, connections),
     ...questions(running),
     ...records(running),
     ...historyOf(command, accounts, running),
@@ -58,7 +56,10 @@ export function openSession(running: Running, command: string, checkFields: Fiel
     files: () => foldersOf(host.system),
     refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),
     sandbox: () => sandboxControl(host, signal, messages.note),
-    ...timeOf(host, signal),
+    now: () => clock.now(),
+    checkZone: () => checkZone(host.system.env),
+    elapsed: () => clock.elapsed(),
+    sleep: (span) => clock.sleep(span, signal),
   };
   return {
     context,
@@ -86,22 +87,13 @@ export function openSession(running: Running, command: string, checkFields: Fiel
   };
 }
 
-function timeOf({ clock, system }: Host, signal: AbortSignal): Time {
-  return {
-    now: () => clock.now(),
-    checkZone: () => checkZone(system.env),
-    elapsed: () => clock.elapsed(),
-    sleep: (span) => clock.sleep(span, signal),
-  };
-}
-
 /** The two services, whose credential is found out when the first call is made. */
 function services(
   accounts: Accounts,
   connections: Connections,
   { host: { system, clock }, redactor }: Running,
   foundOldCopy: (id: number) => void,
-): Omit<Services, 'raw' | 'sandbox'> {
+): Omit<Services, 'sandbox'> {
   return {
     licensing: (choice) =>
       licensingApi(
@@ -121,6 +113,10 @@ function services(
       const { send, sendUnauthenticated } = connections.chat(credential);
       return chatApi(send, sendUnauthenticated);
     },
+    send: async (service) =>
+      service === 'chat'
+        ? connections.chat(await accounts.chatAccount()).send
+        : connections.licensing(await accounts.licensingAccount()).send,
     async fetchKey(profile, password) {
       const key = await fetchKey(connections.open(profile.site, headersOf(profile)), profile.email, password);
       return redactor.watch(key);
@@ -132,29 +128,9 @@ function services(
   };
 }
 
-/** Requests that a person spells out; their code is loaded when one is sent. */
-function rawApi(accounts: Accounts, connections: Connections): (service: Service) => RawApi {
-  return (service) => {
-    const open = async (): Promise<Send> =>
-      service === 'chat'
-        ? connections.chat(await accounts.chatAccount()).send
-        : connections.licensing(await accounts.licensingAccount()).send;
-    return {
-      async *one(request) {
-        const { sendRaw } = await import('../api/raw.ts');
-        yield await sendRaw(service, await open(), request);
-      },
-      async *pages(request) {
-        const { sendPages } = await import('../api/raw.ts');
-        yield* sendPages(service, await open(), request);
-      },
-    };
-  };
-}
-
 /** What the user is asked, and what the user's files say. */
-function questions({ host, options, messages, redactor, signal }: Running) {
-  const reading: InputReading = { signal, note: messages.note };
+function questions(running: Running) {
+  const { host, options, redactor, signal } = running;
   const prompt = once(async () => {
     const { openPrompt } = await import('./prompt.ts');
     return openPrompt(host, () => isInteractive(host, options), signal);
@@ -167,9 +143,9 @@ function questions({ host, options, messages, redactor, signal }: Running) {
     },
     ask: async (question: string) => (await prompt()).line(question),
     secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
-    read: (file: string) => readText(host, reading, file),
-    readBytes: (file: string) => readBytes(host, reading, file),
-    keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(host, reading), 'standard input')),
+    read: async (file: string) => (await readBytes(running, file)).toString('utf8'),
+    readBytes: (file: string) => readBytes(running, file),
+    keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(running), 'standard input')),
   };
 }
 

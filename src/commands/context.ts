@@ -1,10 +1,10 @@
 import type { Format } from '../output/formats.ts';
 import type { Values } from '../schema/field.ts';
 import type { ChatApi } from '../api/chat/chat.ts';
+import type { Send } from '../api/http/call.ts';
 import type { Reach } from '../api/http/proxy.ts';
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
-import type { RawAnswer, RawRequest } from '../api/raw.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
@@ -56,8 +56,8 @@ export interface Services {
   chat(): ChatApi;
   /** The chat API with a credential that is not stored (yet). */
   chatAs(credential: ChatCredential): ChatApi;
-  /** Either service without interpretation, for requests that a person writes. */
-  raw(service: Service): RawApi;
+  /** How to send what a person writes to a service. */
+  send(service: Service): Promise<Send>;
   /** The key of a chat account by its password: one attempt. @throws Failure auth */
   fetchKey(profile: ChatProfile, password: Secret): Promise<Secret>;
   /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
@@ -70,12 +70,6 @@ interface AppChoice {
   readonly app_code?: number | undefined;
   /** The application of a row of a roster: that of the run, or a stored one. */
   readonly row_app_code?: number | undefined;
-}
-
-/** One answer, or those of every page of a list, as they come. */
-export interface RawApi {
-  one(request: RawRequest): AsyncIterable<RawAnswer>;
-  pages(request: RawRequest): AsyncIterable<RawAnswer>;
 }
 
 /** Which credentials there are, and which one is in use. */

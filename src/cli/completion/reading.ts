@@ -1,3 +1,5 @@
+import type { Field } from '../../schema/field.ts';
+
 /** What the words before the cursor say about the word at it. */
 export interface LineReading {
   /** The command's words so far. */
@@ -112,25 +114,19 @@ interface SurfaceCommand extends NamedText {
   readonly fields: readonly string[];
 }
 
-export interface SurfaceField {
+export type SurfaceField = Pick<TextField, 'help' | 'many' | 'placeholder' | 'choices' | 'suggest'> & {
   readonly name: string;
   readonly kind: string;
-  readonly help: string;
-  readonly many?: boolean;
-  readonly placeholder?: string;
-  readonly choices?: readonly string[];
   readonly names?: Readonly<Record<string, number>>;
-  readonly suggest?: string | readonly string[];
-}
+};
 
-export interface SurfaceOption extends SurfaceField {
-  /** With its dashes. */
-  readonly option: string;
-  readonly short?: string;
-  readonly negatable?: boolean;
-  /** Its value where none is given: the next word is never its value. */
-  readonly bare?: string;
-}
+export type SurfaceOption = SurfaceField &
+  Pick<TextField, 'short' | 'negatable' | 'bare'> & {
+    /** With its dashes. */
+    readonly option: string;
+  };
+
+type TextField = Extract<Field, { readonly kind: 'string' }>;
 
 /** A word that completion offers, and what it means; the text is empty where nothing is to be said. */
 export interface Offer {

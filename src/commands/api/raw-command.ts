@@ -1,7 +1,7 @@
 import { type Answer, isSuccess } from '../../api/http/answer.ts';
 import type { Parameters } from '../../api/http/call.ts';
 import { typedPath, type Service } from '../../api/raw-path.ts';
-import type { RawAnswer, RawRequest } from '../../api/raw.ts';
+import { sendPages, sendRaw, type RawAnswer, type RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { flagField, textField, collect, readField, type Fields, type Values } from '../../schema/field.ts';
@@ -73,8 +73,9 @@ function rawCommand(
     dryRun: ['requests'],
     async *run(values, context) {
       const request = await rawRequest(service, values, context);
-      const api = context.raw(service);
-      yield* printed(values.paginate ? api.pages(request) : api.one(request), values, context);
+      const send = await context.send(service);
+      const answers = values.paginate ? sendPages(service, send, request) : [await sendRaw(service, send, request)];
+      yield* printed(answers, values, context);
     },
     result: 'json text',
   });
@@ -138,7 +139,7 @@ function sealed(texts: readonly (readonly [string, string])[], hide: Keys['hide'
 
 /** Each answer as it is printed, then the failure that its status means. @throws Failure of an answer other than 2xx */
 async function* printed(
-  answers: AsyncIterable<RawAnswer>,
+  answers: AsyncIterable<RawAnswer> | readonly RawAnswer[],
   { include }: RawValues,
   { options }: Pick<Invocation, 'options'>,
 ): AsyncGenerator<string> {
