@@ -3,9 +3,8 @@ import { isList, ownFormats, twinOf } from '../commands/environment.ts';
 import { type Failure, usage } from '../core/failure.ts';
 import { checkZone } from '../core/moment.ts';
 import { defined, namesIn } from '../core/table-names.ts';
-import { asObject, cellsOf, cellText } from '../output/columns.ts';
+import { cellsOf, cellText } from '../output/columns.ts';
 import { formats, rowOf, wholeFormats } from '../output/formats.ts';
-import { singly } from '../output/json-rows.ts';
 import { fitted, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { countByOf } from '../output/sort.ts';
@@ -214,7 +213,7 @@ function fieldsIn(fields: string | undefined): readonly string[] {
 }
 
 /** Names of `--fields` and `--sort` that the command does not know. */
-function strangeNames(
+export function strangeNames(
   { show, fields: beside = [] }: AnyCommand,
   { fields, sort, count_by }: Options,
   others: readonly string[],
@@ -225,7 +224,7 @@ function strangeNames(
   return [...asked].filter((name) => !known.includes(name));
 }
 
-function noFields(strange: readonly string[], known: readonly string[], options: Options): Failure {
+export function noFields(strange: readonly string[], known: readonly string[], options: Options): Failure {
   const near = strange.flatMap((name) => suggestion(name, known) ?? []);
   return usage(
     strange.map((name) => `There is no field '${name}' in the result.`),
@@ -238,45 +237,4 @@ function whereFrom({ fields, sort, count_by, typed }: Options): string {
   const given = { fields, sort, count_by };
   const set = (['fields', 'sort', 'count_by'] as const).filter((look) => given[look] !== undefined && !typed.has(look));
   return set.length === 0 ? '' : `See ${set.map(twinOf).join(' and ')} in the environment. `;
-}
-
-/** What is printed of a command whose rows have the fields that a server gives them. */
-interface OpenRows {
-  /** Presents one value: whole where it lacks a field, since a write's may hold a key that exists nowhere else. */
-  one(row: unknown, presentation: Presentation): Presentation;
-  /** The rows of a read, as soon as each field that was asked for was in one. */
-  many(rows: AsyncIterable<unknown>): AsyncIterable<unknown>;
-}
-
-/** Undefined where every name is known without the answer. */
-export function openRows(command: AnyCommand, options: Options, warn: (text: string) => void): OpenRows | undefined {
-  const strange = command.show?.others === 'any' ? strangeNames(command, options, []) : [];
-  if (strange.length === 0) return undefined;
-  const { show } = command;
-  const lacking = (row: unknown, names: readonly string[]): readonly string[] =>
-    names.filter((name) => cellsOf(row, [name], show)[0] === undefined);
-  const knownIn = (row: unknown) => [...new Set([...(show?.columns ?? []), ...Object.keys(asObject(row, show) ?? {})])];
-  return {
-    one(row, presentation) {
-      const missing = lacking(row, strange);
-      if (missing.length === 0) return presentation;
-      const failure = noFields(missing, knownIn(row), options);
-      if (command.dryRun === undefined) throw failure;
-      warn(`${failure.message} It is shown whole.`);
-      return { ...presentation, fields: undefined };
-    },
-    async *many(rows) {
-      const held: unknown[] = [];
-      let missing = strange;
-      for await (const row of singly(rows)) {
-        if (missing.length === 0) yield row;
-        else {
-          held.push(row);
-          missing = lacking(row, missing);
-          if (missing.length === 0) yield* held.splice(0);
-        }
-      }
-      if (held.length > 0) throw noFields(missing, knownIn(held[0]), options);
-    },
-  };
 }

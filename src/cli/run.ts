@@ -3,14 +3,16 @@ import { incompleteWith } from '../api/http/answer.ts';
 import { Planned, type PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { usage, abortReason } from '../core/failure.ts';
+import { asObject, cellsOf } from '../output/columns.ts';
+import { singly } from '../output/json-rows.ts';
 import type { Clock } from '../core/system.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
 import { regardless, streamSink, type Sink } from '../output/sink.ts';
 import { writeResult } from '../output/write.ts';
 import { openSession } from './session.ts';
-import { openRows, presentationOf } from './run-presentation.ts';
+import { noFields, presentationOf, strangeNames } from './run-presentation.ts';
 import type { Redactor } from './redactor.ts';
-import type { Running } from './values.ts';
+import type { Options, Running } from './values.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
 export async function runCommand(
@@ -97,6 +99,47 @@ function printer(command: AnyCommand, presentation: Presentation, running: Runni
     if (!isRows(outcome)) return printOne(await outcome);
     if (command.result === 'one') return printFirst(outcome, printOne);
     return writeResult({ many: checked?.many(outcome) ?? outcome }, presentation, sink);
+  };
+}
+
+/** What is printed of a command whose rows have the fields that a server gives them. */
+interface OpenRows {
+  /** Presents one value: whole where it lacks a field, since a write's may hold a key that exists nowhere else. */
+  one(row: unknown, presentation: Presentation): Presentation;
+  /** The rows of a read, as soon as each field that was asked for was in one. */
+  many(rows: AsyncIterable<unknown>): AsyncIterable<unknown>;
+}
+
+/** Undefined where every name is known without the answer. */
+function openRows(command: AnyCommand, options: Options, warn: (text: string) => void): OpenRows | undefined {
+  const strange = command.show?.others === 'any' ? strangeNames(command, options, []) : [];
+  if (strange.length === 0) return undefined;
+  const { show } = command;
+  const lacking = (row: unknown, names: readonly string[]): readonly string[] =>
+    names.filter((name) => cellsOf(row, [name], show)[0] === undefined);
+  const knownIn = (row: unknown) => [...new Set([...(show?.columns ?? []), ...Object.keys(asObject(row, show) ?? {})])];
+  return {
+    one(row, presentation) {
+      const missing = lacking(row, strange);
+      if (missing.length === 0) return presentation;
+      const failure = noFields(missing, knownIn(row), options);
+      if (command.dryRun === undefined) throw failure;
+      warn(`${failure.message} It is shown whole.`);
+      return { ...presentation, fields: undefined };
+    },
+    async *many(rows) {
+      const held: unknown[] = [];
+      let missing = strange;
+      for await (const row of singly(rows)) {
+        if (missing.length === 0) yield row;
+        else {
+          held.push(row);
+          missing = lacking(row, missing);
+          if (missing.length === 0) yield* held.splice(0);
+        }
+      }
+      if (held.length > 0) throw noFields(missing, knownIn(held[0]), options);
+    },
   };
 }
 
