@@ -85,6 +85,21 @@ test('no comment cites a page that is not in the repository', () => {
   expect(wrong).toEqual([]);
 });
 
+test('comments, help and pages use no phrase that readers stumble over', () => {
+  const phrases = /\b(?:as it is|as they are|for ever|anew|(?:is|are) told|none of ours|comes? to|stands)\b/gi;
+  const manuals = ['.', 'bench', 'docs', 'docs/manual'].flatMap((folder) =>
+    readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
+  );
+  // Messages of the sample data are what people write.
+  const sources = files.filter((file) => !/^test|sample/.test(file));
+  const found = [...sources, ...manuals].flatMap((file) => {
+    const text = readFileSync(file, 'utf8').replace(/\s*\n\s*(?:\*|\/\/)?\s*|' \+\s*'/g, ' ');
+    return [...text.matchAll(phrases)].map(({ index }) => `${file}: …${text.slice(index - 30, index + 30)}…`);
+  });
+  expect(sources.length).toBeGreaterThan(400);
+  expect(found).toEqual([]);
+});
+
 test('one line of CONTRIBUTING installs every program that tests need on Debian', () => {
   const line = /apt-get install --no-install-recommends ([^]*?)\n\n/.exec(readFileSync('CONTRIBUTING.md', 'utf8'))?.[1];
   const packages = Object.values(programs).flatMap((program) => program.packages);

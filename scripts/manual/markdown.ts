@@ -9,7 +9,7 @@ export interface WrittenChapter extends Chapter {
 /** Blank lines part the pieces of a text; a block of code is one piece, with its blank lines. */
 const pieces = /^```(?<info>.*)\n(?<code>[^]*?)^```$|^(?:(?!```).+\n?)+/gm;
 
-/** Beginnings that would mean something else in Markdown, and marks that roff would show as they are. */
+/** Beginnings that would mean something else in Markdown, and marks that roff would show unchanged. */
 const foreign = /^(?:#|<|>|\||[*+] |\d+\. )|\*\*|\]\(/;
 
 /**
@@ -68,7 +68,7 @@ function entryOf(item: string): { readonly term: string; readonly text: string }
   return { term: inline(term), text: inline(text) };
 }
 
-/** Lines are filled again by roff, and code is typed as it is. */
+/** Lines are filled again by roff, and code is typed unchanged. */
 function inline(text: string): string {
   if (foreign.test(text)) throw new Error(`${text}: the manual knows no such Markdown`);
   return text.trimEnd().replace(/\n\s*/g, ' ').replaceAll('`', '');

@@ -20,7 +20,7 @@ export type Block =
   | { readonly text: string }
   | { readonly heading: string }
   | { readonly entries: readonly HelpEntry[] }
-  /** Lines that are shown as they are. */
+  /** Lines that are shown unchanged. */
   | { readonly lines: readonly string[] }
   /** Lines that are typed into bash, together a script; a test runs each. */
   | { readonly commands: readonly string[] }

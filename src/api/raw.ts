@@ -17,7 +17,7 @@ export interface RawRequest {
   readonly json?: unknown;
   /** Of the chat API. */
   readonly form?: Parameters | undefined;
-  /** The body as it is sent; of the chat API `form` says what it holds. */
+  /** The body as sent; of the chat API `form` says what it holds. */
   readonly input?: { readonly file: string; readonly bytes: Buffer } | undefined;
 }
 

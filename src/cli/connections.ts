@@ -135,7 +135,7 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
   const clock: Clock = { ...host.clock, sleep: (span, given = signal) => host.clock.sleep(span, given) };
   const profiles = openProfiles(system, clock);
   const { refuseUnknown } = profiles;
-  // In a dry run what is stored stays as it is; a name that is not known is refused all the same.
+  // A dry run changes nothing that is stored; a name that is not known is refused all the same.
   const unchanged = { save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
   const shownProfiles = options.dry_run ? { ...profiles, ...unchanged } : profiles;
   const runKeyCommand = keyCommandRunner(running);

@@ -77,7 +77,7 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
     options.summary === undefined ? undefined : await openedSummary(options.summary, command.name, messages, redactor);
   if (summary) started.end = summary.end;
   const { words, typed } = await fillFromInput(request, { host, messages, signal });
-  // Before the first of them stands no option.
+  // No option is before the first of them.
   started.given.push('', ...Object.values(words).flat(), ...typed.map(({ text = '' }) => text));
   const values = readValues(command, words, typed);
   // Help needs nothing of what runs a command.

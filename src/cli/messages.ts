@@ -63,7 +63,7 @@ export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, re
   };
 }
 
-/** Redacts text by text, since a secret may be a sign of JSON; then cuts a server's words, but none of ours. */
+/** Redacts text by text, since a secret may be a sign of JSON; then cuts a server's words, but not our own. */
 export function cleaned(failure: Failure, { clean }: Pick<Redactor, 'clean'>): Failure {
   return reworded(failure, clean, (text) => shortened(clean(text)));
 }

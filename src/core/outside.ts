@@ -1,6 +1,6 @@
 /**
  * The door to files, /proc, random names and the next turn of the event loop. Through it the simulator
- * (test/simulation) stands in for the computer, and ends or fails each call.
+ * (test/simulation) replaces the computer, and ends or fails each call.
  */
 export {
   appendFileSync,

@@ -5,7 +5,7 @@ export function shellWord(text: string): string {
   return isWindows ? windowsWord(text) : posixWord(text);
 }
 
-/** A line of this program. An option without a value is left out, and one that is true stands alone. */
+/** A line of this program. An option without a value is left out, and one that is true has none. */
 export function commandLine(
   command: string,
   words: readonly string[],

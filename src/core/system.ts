@@ -32,7 +32,7 @@ export interface System {
   readonly home: string;
   /** The folder for temporary files. */
   readonly temporary: string;
-  /** A folder of this computer alone, which a restart leaves as it is. */
+  /** A folder of this computer alone, which a restart does not empty. */
   readonly local: string;
   /** The computer's name. */
   readonly hostname: string;

@@ -1,6 +1,6 @@
 import { Busboy } from '@fastify/busboy';
 
-/** The text fields of a multipart form, as far as it is well formed; its files are ignored. */
+/** The text fields of a multipart form, up to its first error; its files are ignored. */
 export function readMultipart(contentType: string, body: Buffer): Promise<URLSearchParams> {
   const form = new URLSearchParams();
   return new Promise((resolve) => {

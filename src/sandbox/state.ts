@@ -73,7 +73,7 @@ function isChange(value: unknown): value is Change {
   return isObject(value) && 'table' in value && 'key' in value && 'value' in value;
 }
 
-/** One change of one row, as it is in the log; `value: null` takes the row away. */
+/** One change of one row, as in the log; `value: null` takes the row away. */
 interface Change {
   readonly table: string;
   readonly key: string | number;

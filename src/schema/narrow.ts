@@ -56,7 +56,7 @@ const operandLevels: Readonly<Record<string, number>> = {
   'channels:archived': 489,
 };
 
-/** One term of a narrow, as it is sent. */
+/** One term of a narrow, as sent. */
 export interface NarrowTerm {
   readonly operator: string;
   readonly operand: string | number | readonly number[];

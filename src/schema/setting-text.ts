@@ -122,7 +122,7 @@ function secondsOf(name: string, text: string): string {
   return String(seconds);
 }
 
-/** Languages of the web app; what is none of their names is sent as it is typed. */
+/** Languages of the web app; what is none of their names is sent as typed. */
 const languages =
   'ar be bg bn ca cs cy da de en en-gb es fa fi fr gl gu hi hu id it ja ko lt lv ml mn nl pl pt pt-br pt-pt ro ru si sk sr sv ta tr uk uz vi zh-hans zh-hant zh-tw';
 

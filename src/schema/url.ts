@@ -65,7 +65,7 @@ function readUrl(label: string, text: string): URL {
   return url;
 }
 
-/** A text without percent-encoding; one that is not encoded, such as `100%`, is taken as it is. */
+/** A text without percent-encoding; one that is not encoded, such as `100%`, is taken unchanged. */
 export function percentDecoded(text: string): string {
   return unless(URIError, () => decodeURIComponent(text)) ?? text;
 }

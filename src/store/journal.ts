@@ -65,7 +65,7 @@ export async function openJournal(
 export type JournalContent = Pick<Journal, 'path' | 'records' | 'isDamaged'>;
 
 /**
- * Reads the journal as it is, without holding or mending it; undefined where no run left one.
+ * Reads the journal without holding or mending it; undefined where no run left one.
  * @throws Failure config when it cannot be read, or is about something else
  */
 export async function readJournal(path: string, header: JournalHeader): Promise<JournalContent | undefined> {

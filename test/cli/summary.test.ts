@@ -104,7 +104,7 @@ test.each([
   ['the roster itself', 'remote_user,size_allowance\nada,4\n'],
   ['a roster below many blank lines', `${'\n'.repeat(120)}remote_user,size_allowance\nada,4\n`],
   ['the settings of another program', '{"command": "npx", "args": ["serve"]}\n'],
-])('a file that holds something else is left as it is: %s', async (_what, text) => {
+])('a file that holds something else is left alone: %s', async (_what, text) => {
   const file = join(emptyHome(), 'file');
   writeFileSync(file, text);
 

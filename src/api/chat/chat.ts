@@ -105,7 +105,7 @@ function endpoints(call: Caller) {
     updateSettings: call((values: readonly Assignment[], repeat: 'safe' | 'if unprocessed') => ({
       method: 'PATCH',
       path: path`/api/v1/settings`,
-      // Strings go as they are, everything else as JSON (docs/apis.md, Parameters).
+      // Strings are sent unchanged, everything else as JSON (docs/apis.md, Parameters).
       form: values.map(({ name, field, value }) => {
         const text = field.kind === 'string' ? String(value) : writeJson(value);
         return [name, value instanceof Secret ? value : text] as const;

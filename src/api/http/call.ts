@@ -30,7 +30,7 @@ export interface Call {
   readonly query?: Parameters;
   readonly json?: unknown;
   readonly form?: Parameters;
-  /** A body that is sent as it is, in place of `json` and `form`. */
+  /** A body that is sent unchanged, in place of `json` and `form`. */
   readonly input?: TypedBody | undefined;
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;

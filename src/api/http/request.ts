@@ -14,7 +14,7 @@ import {
   type PlannedCall,
 } from './call.ts';
 
-/** A call as it is sent; `shown` is its URL without secrets. */
+/** A call as sent; `shown` is its URL without secrets. */
 export interface Request {
   readonly method: Dispatcher.HttpMethod;
   readonly url: string;

@@ -42,7 +42,7 @@ export function measureList() {
   };
 }
 
-/** @throws Failure of the first page as it is; of a later one incomplete, but an interruption */
+/** @throws Failure of the first page unchanged; of a later one incomplete, but an interruption */
 export async function readPage(connection: LicensingConnection, query: Parameters, pagesBefore: number): Promise<Page> {
   try {
     const answer = await connection.send({ method: 'GET', path: licenses, query, repeat: 'safe', isLong: true });

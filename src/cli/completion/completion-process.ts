@@ -39,7 +39,7 @@ interface TypedWord {
   readonly current: string;
   /** What of the current word stays where it is: bash replaces what follows its last break only. */
   readonly kept: string;
-  /** The quote that is open at the cursor; bash writes the word behind it as it is given. */
+  /** The quote that is open at the cursor; bash writes the word behind it unchanged. */
   readonly quote: string;
 }
 
@@ -107,7 +107,7 @@ function offerLine(shell: string, { word, text }: Offer, { kept, quote } = { kep
 
 const longest = 72;
 
-/** bash inserts a word as it is given: what would be expanded, or end the word, is quoted. */
+/** bash inserts a word unchanged: what would be expanded, or end the word, is quoted. */
 function inBash(word: string, quote: string): string {
   if (quote === '') return word.replaceAll(/[^\p{L}\p{M}\p{N}_./+:=@,-]/gu, '\\$&');
   // readline closes the quote, but not behind the same sign.

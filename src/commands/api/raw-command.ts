@@ -60,7 +60,7 @@ export const chat = rawCommand('chat', {
   ],
 });
 
-/** The command that sends a request of one service as it is typed: what `about` adds is of that service alone. */
+/** The command that sends a typed request of one service: what `about` adds is of that service alone. */
 function rawCommand(
   service: Service,
   { about, examples }: { readonly about: string; readonly examples: readonly string[] },
@@ -137,7 +137,7 @@ function sealed(texts: readonly (readonly [string, string])[], hide: Keys['hide'
   return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
 }
 
-/** Each answer as it is printed, then the failure that its status means. @throws Failure of an answer other than 2xx */
+/** Each answer as printed, then the failure that its status means. @throws Failure of an answer other than 2xx */
 async function* printed(
   answers: AsyncIterable<RawAnswer> | readonly RawAnswer[],
   { include }: RawValues,

@@ -95,7 +95,7 @@ const oncePerSensor = {
   keyOf: ({ mac_address, app_code }: SensorFields) => `${app_code ?? ''} ${mac_address}`,
 };
 
-/** Reads addresses as they are sent, and fills in the run's own application. */
+/** Reads addresses in the form that is sent, and fills in the run's own application. */
 function readSensors(
   source: RosterSource,
   typed: number | undefined,

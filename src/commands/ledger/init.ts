@@ -8,7 +8,7 @@ export default command({
       'chatelaine. Runs of an older chatelaine that are working stop before their next request (exit code 8).',
     'The role that runs it needs CREATE on the database, and owns the schema; a role that only uses the ledger needs USAGE on the schema, ' +
       'which the owner gives: GRANT USAGE ON SCHEMA chatelaine TO role.',
-    'With --dry-run it prints the SQL that it would run, for whoever may change the schema: for the ledger as it is, or, where none is ' +
+    'With --dry-run it prints the SQL that it would run, for whoever may change the schema: for the present ledger, or, where none is ' +
       'configured, for a new one.',
   ],
   options: {},

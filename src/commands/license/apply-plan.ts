@@ -188,7 +188,7 @@ export function retiringInWords({ length }: MissingUsers['missing']): string {
 }
 
 const maxTwins = 20;
-/** What spreadsheets make of long numbers, of what looks like a day and a month, and of a formula that fails; what stands below a list. */
+/** What spreadsheets make of long numbers, of what looks like a day and a month, and of a formula that fails; what is below a list. */
 const spreadsheetName =
   /^\d([.,]\d+)?E\+?\d+$|^\d{1,2}[-.][A-Z][a-z]{2}\.?$|^[A-Z][a-z]{2}-\d{2}$|^#[A-Z/0]+[!?]?$|^(Grand |Sub)?(Total|TOTAL|Summe|SUMME|Gesamt|GESAMT|Somme|SOMME)$/;
 const maxNames = 3;

@@ -48,7 +48,7 @@ export default command({
     accept: textField('FILE', 'Findings that are accepted: they are counted and not shown'),
     write_accepted: textField(
       'FILE',
-      'Write the findings of today for --accept; lines of --accept that are still found, or not looked for, stay as they are',
+      'Write the findings of today for --accept; lines of --accept that are still found, or not looked for, are kept',
     ),
   },
   examples: [

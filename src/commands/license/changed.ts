@@ -25,7 +25,7 @@ export interface ChangedLicense extends License {
 
 type FieldsBefore = { readonly [K in keyof LicenseFields]?: string | number | undefined };
 
-/** Looks of a changed license: what its fields were stands beside them as `size_allowance_before`. */
+/** Looks of a changed license: what its fields were is beside them as `size_allowance_before`. */
 export const changedShow = {
   ...licenseShow,
   data: ({ fields, before, status }: ChangedLicense) => ({

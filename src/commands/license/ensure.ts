@@ -14,7 +14,7 @@ import { createdKey } from './show.ts';
 
 export default command({
   about: [
-    'Looks first: a license of the asked size stays as it is, one of another size is resized, and only where there is none one is ' +
+    'Looks first: a license of the asked size is left alone, one of another size is resized, and only where there is none one is ' +
       `created. Prints the key alone, unless -o is ${alternatives(wholeFormats)}; ` +
       'standard error says whether the license was created, ' +
       'resized or is unchanged.',

@@ -6,7 +6,7 @@ import { readTime } from '../typed-time.ts';
 export default command({
   about: [
     'What runs of this account on this computer did for licenses: when, by whom, and the last four characters of each key; the oldest first. ' +
-      'Nothing of it is sent anywhere; no command decides by it but license undo, and what is told of retired licenses.',
+      'Nothing of it is sent anywhere. license undo works from it, and it shows which licenses are retired.',
     'A change whose end is not recorded is unknown: the run was killed, or its answer was lost. license undo puts back what a run changed.',
   ],
   options: {

@@ -20,7 +20,7 @@ export default command({
     match: matchField,
     code: {
       ...matchField,
-      help: "Only keys that match, as in '*2FCA2', also as they are read by phone: any case, no dashes, O for 0",
+      help: "Only keys that match, as in '*2FCA2', also as people read them by phone: any case, no dashes, O for 0",
     },
     size_allowance: { ...licenseFields.size_allowance, required: false, help: 'Only licenses of this size' },
     since: textField('TIME', 'Only licenses created since then, where the server says so in created'),

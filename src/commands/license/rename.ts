@@ -11,7 +11,7 @@ export default command({
     'The keys stay. The new name is looked up first: a user who has a license already is exit code 6. The same command resumes after a crash.',
   ],
   args: {
-    remote_user: { ...soughtUser, help: 'The name as it is' },
+    remote_user: { ...soughtUser, help: 'The present name' },
     new_remote_user: { ...licenseFields.remote_user, stdin: false, placeholder: 'V', help: 'The new name' },
   },
   options: duplicateOption,

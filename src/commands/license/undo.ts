@@ -14,7 +14,7 @@ export default command({
   about: [
     'Puts back what the last run of this computer that changed something did, or the run that is named: sizes, names, and retired licenses. A ' +
       'license is found by its user, its size and the last four characters of its key as the run left it; one that somebody changed since is ' +
-      'named and left as it is (exit code 8). A name comes back only if nobody has it now.',
+      'named and left alone (exit code 8). A name comes back only if nobody has it now.',
     'What was created cannot be undone: it is named, with the command that retires it. An undone run is in the history too, and can be undone.',
     'On a terminal the plan is shown, and it asks; elsewhere RUN and --yes are needed.',
   ],

@@ -11,7 +11,7 @@ import { keyAlone, licenseShow, wholeList } from './show.ts';
 export default command({
   about: [
     'CODE shows one license, several CODEs a list; --remote-user lists all licenses of a user, one or several. With --all-apps each stored ' +
-      'application is asked. A code that the server does not have is looked for in its list as it is read by phone: any case, blanks, no ' +
+      'application is asked. A code that the server does not have is looked for in its list as people read it by phone: any case, blanks, no ' +
       'dashes, O for 0, I and L for 1.',
   ],
   args: { license_code: { ...licenseCode, required: false, many: true } },

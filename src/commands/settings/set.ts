@@ -19,7 +19,7 @@ export default command({
   },
   options: {
     from: textField('FILE', 'Read settings from a file: YAML, a JSON object, or NAME=VALUE lines; - is standard input'),
-    raw: { ...textField('NAME=TEXT', 'Send a setting that this version does not know, as it is typed'), many: true },
+    raw: { ...textField('NAME=TEXT', 'Send a setting that this version does not know, as typed'), many: true },
   },
   examples: [
     'chatelaine settings set color_scheme=dark twenty_four_hour_time=true',

@@ -13,7 +13,7 @@ export default command({
   about: [
     'Counts and dates are of the messages that the account can see, which are all fetched, a page of 1000 at a time; without them (--fields ' +
       'topic_name) the server is asked for its own list. The topic with the newest message comes first. Names that differ only by case ' +
-      'are one topic, as they are for topic delete. The link of a topic lists that topic alone.',
+      'are one topic, as for topic delete. The link of a topic lists that topic alone.',
     'With --all-channels the rows of every channel, with totals below; -o ndjson or csv of them is a file for topic delete --from.',
   ],
   args: { channel: { ...channelArgument, required: false } },

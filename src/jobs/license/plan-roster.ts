@@ -75,7 +75,7 @@ export async function lookUpRow(row: LicenseFields, near: readonly License[], pl
 
 /**
  * Looks up what a plan leaves open.
- * @param believed applications whose lists are believed as they are
+ * @param believed applications whose lists are believed without a second reading
  * @throws Failure of a look
  */
 export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {

@@ -136,7 +136,7 @@ export class RosterResults {
     this.#applying.warn(`${said}; no list confirmed it: ${unread}`);
   }
 
-  /** Tells the history of a creation; a change is told where it is sent. */
+  /** Tells the history of a creation; a change is recorded where it is sent. */
   async tell(row: LicenseFields, status: RowResult['status'], license: License | null | undefined): Promise<void> {
     if (status !== 'created' && status !== 'unknown') return;
     const { remote_user, app_code, size_allowance } = row;

@@ -124,8 +124,8 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 }
 
 /**
- * When the last POST of a row ended, by the ledger. Its clock can be set too, so the POST counts as late as it is both from the moment of
- * the claim and from the beginning of the list.
+ * When the last POST of a row ended, by the ledger: the later of the two moments that count from the claim and from the
+ * beginning of the list, since the ledger's clock can be set too.
  */
 function lastPost(
   row: LicenseUser,

@@ -17,7 +17,7 @@ export interface UndoStep {
 
 /**
  * Finds each license that a run changed as the run left it: by user, size and the last four characters of its key. One that somebody
- * changed since is left as it is.
+ * changed since is left alone.
  * @throws Failure of a look
  */
 export async function planUndo(
@@ -105,7 +105,7 @@ export function undoText({ change, undo }: UndoStep): readonly [kind: string, us
 /** @throws Failure incomplete where a license is not as the run left it */
 export function undoOrRefuse({ change, undo }: UndoStep): Exclude<UndoStep['undo'], { readonly is: 'refused' }> {
   if (undo.is !== 'refused') return undo;
-  throw new Failure('incomplete', `the license of ${change.remote_user} is left as it is: ${undo.why}`, {
+  throw new Failure('incomplete', `the license of ${change.remote_user} is left alone: ${undo.why}`, {
     hint: 'Look at it with chatelaine license list --remote-user, and set what you want with chatelaine license edit.',
     retryable: false,
   });

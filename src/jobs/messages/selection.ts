@@ -3,7 +3,7 @@ import { isObject } from '../../core/json.ts';
 
 /** Which messages, how many of them and in which form: what `messages fetch` and `archive pull` take from the command line. */
 export interface MessageSelection {
-  /** The narrow as it is sent; empty selects everything that the account received. */
+  /** The narrow as sent; empty selects everything that the account received. */
   readonly narrow: readonly unknown[];
   /** Parameters of a request that say how messages are shown. */
   readonly form: {

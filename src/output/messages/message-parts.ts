@@ -87,7 +87,7 @@ export function isHtml({ content_type: type }: MessageFields): boolean {
 /** Longest text that is rendered: the slowest markup of that length takes about a second, and signals wait for it. */
 const mostRendered = 150_000;
 
-/** A message's content as far as it is rendered, and the mark that follows where the rest is cut. */
+/** A message's content up to the length that is rendered, and the mark that follows where the rest is cut. */
 export function renderedOf({ content }: MessageFields): {
   readonly content: string;
   readonly mark: string | undefined;
@@ -96,7 +96,7 @@ export function renderedOf({ content }: MessageFields): {
   return { content: textOf(content), mark: cut > 0 ? `[cut: ${cut} more characters are not shown]` : undefined };
 }
 
-/** A text or a number of a message for people, as far as it is rendered. */
+/** A text or a number of a message for people, up to the length that is rendered. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, mostRendered) : '';
 }

@@ -16,7 +16,7 @@ export interface LicensingService {
   readonly lag: ReturnType<typeof createLag>;
   /** Where lists show licenses that move. */
   readonly motion: ReturnType<typeof createMotion>;
-  /** What stands between the service and whoever asks. */
+  /** What is between the service and its client. */
   readonly cache: ReturnType<typeof createCache>;
   readonly allowance: Allowance;
   /** Calls of an application a minute; undefined: as many as it likes. */

@@ -48,7 +48,7 @@ export const writeShapes = {
     means: 'a change is answered with the license as it was before',
     answer: (write) => whole({ ...write, after: write.before ?? write.after }),
   },
-  unchanged: { means: 'a change is not made, and answered with status 200 and the license as it is', answer: whole },
+  unchanged: { means: 'a change is not made, and answered with status 200 and the unchanged license', answer: whole },
   'other-user': {
     means: 'the write is carried out; the answer is a license of another user',
     answer: (write) => whole({ ...write, after: write.other() ?? { ...write.after, remote_user: 'somebody-else' } }),

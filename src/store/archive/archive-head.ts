@@ -136,7 +136,7 @@ export function differenceOf(bytes: Buffer, seal: ListSeal | undefined): 'change
 }
 
 /**
- * The lists as they are now. A changed list keeps what was recorded, so that it is still found.
+ * The current lists. A changed list keeps what was recorded, so that it is still found.
  * @throws Failure config where one cannot be read
  */
 export async function sealedLists(folder: string, before: ArchiveState['lists']): Promise<ArchiveState['lists']> {

@@ -78,7 +78,7 @@ function codeIn(cause: unknown): string | undefined {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
 }
 
-/** What an error of the database or of the network means, and what to do. A Failure stays as it is. */
+/** What an error of the database or of the network means, and what to do. A Failure is returned unchanged. */
 export function ledgerFailure(address: LedgerAddress, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
   const said = messageOf(cause);

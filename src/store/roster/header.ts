@@ -45,7 +45,7 @@ export function isWithoutHeader({ line, cells }: HeaderRow, wanted: WantedColumn
 
 const maxColumns = 1000;
 
-/** A header as it is compared: `Remote User` and `REMOTE-USER` are `remote_user`. */
+/** The form of a header that is compared: `Remote User` and `REMOTE-USER` are `remote_user`. */
 export function normalized(header: string): string {
   return header
     .trim()

@@ -75,7 +75,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   return { rows, lines: read.lines, others: read.others(), sha256: hashOf(rows) };
 }
 
-/** Fills in what rows leave to the run and names repeated rows. Where nothing can be filled in, rows are compared as they are. */
+/** Fills in what rows leave to the run and names repeated rows. Where nothing can be filled in, rows are compared unchanged. */
 async function complete<T extends Fields, R extends Values<T>>(
   { rows, lines }: RowChecker<Values<T>>,
   { noun, nameOf, keyOf, completion }: RosterRules<T, R>,

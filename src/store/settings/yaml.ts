@@ -47,7 +47,7 @@ function sourceOf(scalar: Scalar): string {
   return scalar.source ?? String(scalar.value);
 }
 
-/** One setting as it is written in a file. */
+/** One setting as written in a file. */
 export interface SettingEntry {
   /** File and line: `team.yaml:3`. */
   readonly place: string;

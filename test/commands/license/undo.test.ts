@@ -102,7 +102,7 @@ test('a retired license comes back, but not beside one that its user has by now'
   const refused = await run(`license undo ${second} -y`, { home });
   expect(refused).toMatchObject({ exitCode: 8 });
   expect(refused.stderr).toContain(
-    `the license of left-2026-03-${user}-${end} is left as it is: '${user}' has another license by now`,
+    `the license of left-2026-03-${user}-${end} is left alone: '${user}' has another license by now`,
   );
 });
 
@@ -116,7 +116,7 @@ test('a license that a colleague changed since is named and left; the others are
   expect(undone.exitCode).toBe(8);
   expect(JSON.parse(undone.stdout)).toMatchObject([{ remote_user: 'physio-7740', status: 'undone' }]);
   expect(undone.error?.message).toContain(
-    `${user}: the license of ${user} is left as it is: no licenses of ${user} are as`,
+    `${user}: the license of ${user} is left alone: no licenses of ${user} are as`,
   );
   expect((await run(`license view ${code} -o json`)).stdout).toContain('"size_allowance": 7');
 });
