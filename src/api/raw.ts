@@ -27,20 +27,13 @@ export interface RawAnswer {
   readonly failure: Failure | undefined;
 }
 
-/**
- * Sends one request; its answer has any status.
- * @throws Failure config, unavailable; unknown for an unanswered write
- */
+/** Its answer has any status. @throws Failure config, unavailable; unknown for an unanswered write */
 export async function sendRaw(service: Service, send: Send, request: RawRequest): Promise<RawAnswer> {
   const answer = await send(callOf(service, request));
   return { answer, failure: failureOf(service, request, answer) };
 }
 
-/**
- * A list's answers, page after page, of our own origin.
- * @throws Failure usage for messages in both directions; incomplete where a later page fails, was read before, or
- * cannot be asked for
- */
+/** A list's answers, of our own origin. @throws Failure usage; incomplete where a later page fails or cannot be read */
 export async function* sendPages(service: Service, send: Send, request: RawRequest): AsyncGenerator<RawAnswer> {
   const seen = new Set<string>();
   let next: RawRequest | undefined = {
@@ -52,7 +45,7 @@ export async function* sendPages(service: Service, send: Send, request: RawReque
     throw usage('--paginate goes one way', 'Give 0 as num_before or as num_after.');
   while (next) {
     seen.add(placeOf(next));
-    const page: RawAnswer = await readPage(service, send, next, seen);
+    const page: RawAnswer = await readPage(service, send, next, seen.size);
     yield page;
     next = page.failure ? undefined : nextOf(service, next, page.answer);
     if (next && seen.has(placeOf(next))) throw endsEarly('the server names a page as next that was read before', page);
@@ -93,12 +86,7 @@ function addressOf(service: Service, { at }: RawRequest, next: string, { http }:
   return { url, ...(path && { path }) };
 }
 
-async function readPage(
-  service: Service,
-  send: Send,
-  request: RawRequest,
-  { size: pages }: ReadonlySet<string>,
-): Promise<RawAnswer> {
+async function readPage(service: Service, send: Send, request: RawRequest, pages: number): Promise<RawAnswer> {
   try {
     const { answer, failure } = await sendRaw(service, send, request);
     const later = failure === undefined || pages === 1 ? failure : incompleteAfter(pages - 1, failure);
@@ -145,10 +133,7 @@ function failureOf(service: Service, { method, at }: RawRequest, answer: Answer)
   return undefined;
 }
 
-/**
- * The parameters of the next page in the first request's direction, or undefined (docs/apis.md, Paging).
- * @throws Failure incomplete where the server has more messages and names none
- */
+/** The query of the next page, if any (docs/apis.md, Paging). @throws Failure incomplete where the server sends none */
 function nextMessages(query: Parameters, answer: Answer): Parameters | undefined {
   const { body, http } = answer;
   if (!isObject(body) || !Array.isArray(body['messages']) || query.some(([name]) => name === 'message_ids'))

@@ -29,7 +29,7 @@ export function nameOf(kind: FailureKind): string {
 }
 
 /** The request that a failure speaks of; license codes in the URL are already hidden. */
-interface FailedRequest {
+export interface FailedRequest {
   readonly method: string;
   readonly url: string;
   readonly status?: number;
@@ -130,12 +130,23 @@ export function abortReason(signal: Pick<AbortSignal, 'reason'> | undefined): Er
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-/** The outcome of work, or the signal's reason if it aborts first; the work itself continues. */
-export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Calls `ring`, or begins to wait until it does; what it returns ends the wait. */
+type Wait = (ring: () => void) => (() => void) | undefined;
+
+/** The outcome of work, or the signal's reason if it aborts first, after a `wait`; the work itself continues. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal, wait: Wait = noWait): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(abortReason(signal));
+    let cancel: ReturnType<Wait>;
+    const stop = (): void => void (cancel = wait(() => reject(abortReason(signal))));
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    void work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', stop);
+      cancel?.();
+    });
   });
+}
+
+function noWait(ring: () => void): undefined {
+  ring();
 }

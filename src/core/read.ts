@@ -43,11 +43,6 @@ export async function readFileBytes(path: string, limits: ReadLimits): Promise<B
   return readStreamBytes((await openInput(path)).stream, limits);
 }
 
-/** The whole text of a file. @throws as readFileBytes */
-export async function readFileText(path: string, limits: ReadLimits): Promise<string> {
-  return (await readFileBytes(path, limits)).toString('utf8');
-}
-
 async function readUntil(
   stream: AsyncIterable<Buffer | string> & Pick<Readable, 'destroy'>,
   { signal, maxBytes }: ReadLimits,

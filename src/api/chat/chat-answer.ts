@@ -74,21 +74,13 @@ function hintOf(kind: FailureKind, code: string | undefined, msg = ''): string |
 function notOfTheApi(answer: Answer): Failure {
   const { status, http } = answer;
   if (isSuccess(answer)) return foreignBody(answer, 'the chat server');
-  const said = wordsOf(answer.text.slice(0, 20_000));
-  const words = said === '' ? '' : `: ${said}`;
-  if (isTrouble(status))
-    return new Failure('unavailable', `the chat server is not available (${status})${words}`, {
-      hint: 'Run the command again later.',
-      http,
-    });
-  if (status === 401 || status === 403) {
-    return new Failure('auth', `the chat server or a proxy before it refused (${status})${words}`, {
-      hint: 'Check that the key is of this account and URL; chatelaine doctor tries every key that is set or stored.',
-      http,
-    });
-  }
+  const words = wordsOf(answer.text.slice(0, 20_000));
+  const failure = (kind: FailureKind, what: string, hint = hintOf(kind, undefined)): Failure =>
+    new Failure(kind, `${what} (${status})${words === '' ? '' : `: ${words}`}`, { hint, http });
+  if (isTrouble(status)) return failure('unavailable', 'the chat server is not available');
+  if (status === 401 || status === 403) return failure('auth', 'the chat server or a proxy before it refused');
   const hint = status === 404 ? 'Check the site URL of the profile.' : undefined;
-  return new Failure('rejected', `the chat server refused the request (${status})${words}`, { hint, http });
+  return failure('rejected', 'the chat server refused the request', hint);
 }
 
 /** An HTML 404 is an unknown route, a JSON 404 a missing thing. @throws Failure rejected, explained by the level */

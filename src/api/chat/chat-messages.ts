@@ -1,4 +1,4 @@
-import { Failure } from '../../core/failure.ts';
+import { Failure, unless } from '../../core/failure.ts';
 import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Call, Parameters } from '../http/call.ts';
@@ -165,7 +165,8 @@ export class RawMessage implements MessageHead {
 
 /** The page in an answer, its messages as text; the answer gives up its body to free memory. @throws as `pageOf` */
 export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
-  const scanned = scan(answer);
+  // Anything but JSON with messages is an error of the server, a page of a proxy, or a cut body.
+  const scanned = unless(SyntaxError, () => elementsOf(answer.bytes, 'messages'));
   if (!scanned) {
     accept(answer);
     throw notMessages(answer);
@@ -180,14 +181,4 @@ export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
   const page = pageWith(messages, answer.body, ignored);
   answer.release();
   return page;
-}
-
-/** Undefined for anything but JSON with messages: an error of the server, a page of a proxy, a cut body. */
-function scan({ bytes }: Answer): ReturnType<typeof elementsOf> | undefined {
-  try {
-    return elementsOf(bytes, 'messages');
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return undefined;
-    throw cause;
-  }
 }

@@ -15,10 +15,7 @@ import { accept, acceptOnce, refusal, refuseMissingRoute } from './chat-answer.t
 
 export type ChatApi = ReturnType<typeof chatApi>;
 
-/**
- * The chat API (docs/apis.md, Envelope and errors). Methods throw Failure as `accept` does; one that may not be sent
- * twice throws unknown where no answer came.
- */
+/** Methods throw Failure as `accept` does; one that may not be sent twice throws unknown where no answer came. */
 export function chatApi(send: Send, sendUnauthenticated: Send) {
   let known: Promise<ServerFacts> | undefined;
   const facts = (): Promise<ServerFacts> => (known ??= readServer(sendUnauthenticated));
@@ -56,12 +53,8 @@ interface ServerFacts {
 /** Asked without credentials; no answer means unknown, which counts as the newest (docs/apis.md, Feature levels). */
 async function readServer(send: Send): Promise<ServerFacts> {
   try {
-    const { body, status } = await send({
-      method: 'GET',
-      path: path`/api/v1/server_settings`,
-      repeat: 'never',
-      timeout: 3000,
-    });
+    const call = { method: 'GET', path: path`/api/v1/server_settings`, repeat: 'never', timeout: 3000 } as const;
+    const { body, status } = await send(call);
     if (status !== 200 || !isObject(body) || body['result'] !== 'success') return {};
     const level = body['zulip_feature_level'];
     const name = body['realm_name'];
@@ -210,10 +203,7 @@ function isView(row: JsonObject): row is JsonObject & View {
   return typeof fragment === 'string' && typeof is_pinned === 'boolean' && (name === null || typeof name === 'string');
 }
 
-/**
- * An account's key by its password, in one attempt; `send` shows no bodies.
- * @throws Failure auth for a wrong password
- */
+/** An account's key by its password, in one attempt; `send` shows no bodies. @throws Failure auth for a wrong one */
 export async function fetchKey(send: Send, email: string, password: Secret): Promise<Secret> {
   const form = [['username', email] as const, ['password', password] as const];
   const answer = await send({ method: 'POST', path: path`/api/v1/fetch_api_key`, form, repeat: 'by caller' });
@@ -227,7 +217,6 @@ export async function fetchKey(send: Send, email: string, password: Secret): Pro
   }
   const key = isObject(answer.body) ? answer.body['api_key'] : undefined;
   if (typeof key === 'string' && key !== '') return new Secret(key);
-  throw new Failure('unavailable', 'the chat server took the password and answered without a key', {
-    http: answer.http,
-  });
+  const { http } = answer;
+  throw new Failure('unavailable', 'the chat server took the password and answered without a key', { http });
 }

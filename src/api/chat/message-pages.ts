@@ -14,11 +14,7 @@ export interface Walk<M extends MessageHead = Message> {
   readonly isEnd?: ((message: M) => boolean) | undefined;
 }
 
-/**
- * Pages upward from the anchor, each message once and ascending.
- * @throws Failure unavailable, after rows incomplete, where a page brings nothing new and the server does not say that
- * it was the last
- */
+/** Pages upward from the anchor, each message once and ascending. @throws Failure where the end is unexplained */
 export function forward<M extends MessageHead>(...given: PageArguments<M>): AsyncGenerator<MessagePage<M>> {
   return pages('found_newest', ...given);
 }
@@ -75,10 +71,7 @@ function isEmptyEnd(page: Pick<MessagePage, EndFlag | 'history_limited'>, end: E
   return page[end] || page.history_limited;
 }
 
-/**
- * Ends at the flag of the direction, also for a page with nothing new: servers below level 155 repeat the anchor
- * (docs/apis.md, Paging).
- */
+/** Ends at the flag of the direction: servers below level 155 repeat the anchor (docs/apis.md, Paging). */
 async function* pages<M extends MessageHead>(
   end: EndFlag,
   ...[chat, query, walk]: PageArguments<M>

@@ -21,8 +21,7 @@ export function isMissingUpload(refused: string): boolean {
 const fileTimeout = 600_000;
 
 /**
- * Fetches an attached file of at most `maxBytes` by its temporary address (docs/apis.md, Attached files). Read its
- * content once and to the end.
+ * Fetches a file by its temporary address (docs/apis.md, Attached files). Read its content once and to the end.
  * @throws Failure auth, unavailable; a refusal of this one file is no failure
  */
 export async function fetchUpload(

@@ -1,29 +1,22 @@
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { type FailedRequest, Failure, type FailureKind } from '../../core/failure.ts';
 import { isTooDeep, jsonIn } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
-
-/** The request as it may be shown in an error, and the status that it was answered with. */
-interface AnsweredRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly status: number;
-}
 
 /** An answer as received. A class: V8 defines the getters of an object literal again for each object. */
 export class Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly http: AnsweredRequest;
+  readonly http: Required<FailedRequest>;
   readonly spool: Spool | undefined;
+  bytes: Uint8Array;
   /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
   afterUnconfirmed = false;
-  #bytes: Uint8Array;
   #text: string | undefined;
   #parsed: { readonly value: unknown } | undefined;
 
   /** `spool`: where the whole body is, if it is too long for memory; `bytes` are its beginning. */
   constructor(
-    http: AnsweredRequest,
+    http: Answer['http'],
     headers: Answer['headers'],
     { bytes, spool }: { readonly bytes: Uint8Array; readonly spool: Spool | undefined },
   ) {
@@ -31,15 +24,11 @@ export class Answer {
     this.headers = headers;
     this.http = http;
     this.spool = spool;
-    this.#bytes = bytes;
-  }
-
-  get bytes(): Uint8Array {
-    return this.#bytes;
+    this.bytes = bytes;
   }
 
   get text(): string {
-    return (this.#text ??= (decoder ??= new TextDecoder('utf-8')).decode(this.#bytes));
+    return (this.#text ??= decoder.decode(this.bytes));
   }
 
   get body(): unknown {
@@ -53,13 +42,12 @@ export class Answer {
 
   /** Gives up the body, which its reader has used: V8 frees the objects of a request late. */
   release(): void {
-    this.#bytes = new Uint8Array();
+    this.bytes = new Uint8Array();
     this.#text = undefined;
   }
 }
 
-/** One for all bodies; made at the first. */
-let decoder: TextDecoder | undefined;
+const decoder = new TextDecoder();
 
 export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;

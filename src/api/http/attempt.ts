@@ -3,21 +3,11 @@ import { Failure } from '../../core/failure.ts';
 import { type Answer, unconfirmed } from './answer.ts';
 import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
-import { endingOf, sentError, TransportError, type AttemptEnding } from './transport-error.ts';
+import { endingOf, sentError, TransportError } from './transport-error.ts';
 import type * as Transport from './transport.ts';
 
-/** One attempt: what it proves, and its answer or why there is none. */
-type Attempt =
-  | { readonly ending: AttemptEnding; readonly answer: Answer; readonly failure?: undefined }
-  | { readonly ending: AttemptEnding; readonly answer?: undefined; readonly failure: Failure };
-
 /** Sends a request once. `attempt`: of its call, counted from 1. @throws what the signal aborts with */
-export async function attemptOnce(
-  connection: Connection,
-  call: Call,
-  request: Request,
-  attempt: number,
-): Promise<Attempt> {
+export async function attemptOnce(connection: Connection, call: Call, request: Request, attempt: number) {
   const { clock, observe, sealed } = connection;
   const { method, shown: url, headers, shownBody: body } = request;
   observe({ kind: 'request', method, url, attempt, headers: () => shownHeaders(headers), body });
@@ -25,20 +15,19 @@ export async function attemptOnce(
   try {
     const answer = await followInside(connection, call, request);
     observe({ kind: 'answer', method, url, attempt, answer, sealed, took: clock.now() - start });
-    return { ending: endingOf(answer.status), answer };
+    return { ending: endingOf(answer.status), answer, failure: undefined };
   } catch (cause) {
     if (connection.signal.aborted) throw interrupted(connection.signal, call, request, cause);
-    const lost = withoutAnswer(cause, { method, url }, timeoutOf(connection, call));
-    observe({ kind: 'failure', method, url, attempt, message: lost.failure.message });
-    return lost;
+    // A file of ours, such as that of the authorities, is the same the next time.
+    const error = cause instanceof Failure ? nothingSent(cause) : sentError(cause);
+    const failure = error.failure({ method, url }, timeoutOf(connection, call));
+    observe({ kind: 'failure', method, url, attempt, message: failure.message });
+    return { ending: error.ending, answer: undefined, failure };
   }
 }
 
-function withoutAnswer(cause: unknown, http: { method: string; url: string }, timeout: Milliseconds) {
-  // A file of ours, such as that of the authorities, is the same the next time.
-  if (cause instanceof Failure) return { ending: { request: 'unprocessed', again: 'never' }, failure: cause } as const;
-  const error = sentError(cause);
-  return { ending: error.ending, failure: error.failure(http, timeout) };
+function nothingSent(failure: Failure): Pick<TransportError, 'ending' | 'failure'> {
+  return { ending: { request: 'unprocessed', again: 'never' }, failure: () => failure };
 }
 
 /** The longest time of a request that has no limit of its own. */

@@ -35,7 +35,7 @@ export interface Call {
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;
   /** A request in flight outlasts Ctrl-C, or Ctrl-C and SIGTERM: the next run depends on its answer. */
-  readonly outlasts?: 'interruption' | 'Ctrl-C';
+  readonly outlasts?: 'interruption' | 'Ctrl-C' | undefined;
   /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */
   readonly before?: (() => Promise<void>) | undefined;
   /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */
@@ -45,11 +45,9 @@ export interface Call {
   readonly maxBytes?: number;
 }
 
-/**
- * A GET that settles or confirms a POST: on a fresh connection; an answer made before `since` is stale and asked for
- * again `until` then (docs/exactly-once.md, Looks that decide). On the clock `elapsed`.
- */
+/** A GET that settles or confirms a POST, on a fresh connection (docs/exactly-once.md, Looks that decide). */
 export interface Deciding {
+  /** An answer made before this moment of the clock `elapsed` is stale, and asked for again `until` that one. */
   readonly since: Milliseconds;
   readonly until: Milliseconds;
 }

@@ -5,46 +5,42 @@ import { attemptOnce } from './attempt.ts';
 import { type Answer, unconfirmed } from './answer.ts';
 import type { Call, Connection, Send } from './call.ts';
 import { guard, wireRequest, type Request } from './request.ts';
-import { backoff, holdBack, longestHold, nextStep, retryAfter } from './retry.ts';
+import { backoff, longestRateLimit, nextStep, rateLimitWait, retryAfter } from './retry.ts';
 
 /**
- * Every call of both services: sends it, parses the body, and repeats it by retry.ts. The function it returns throws
- * Failure config (read-only profile, unverified TLS), unavailable, unknown (an unconfirmed request: settle it, never
- * send it again), or the signal's reason.
+ * Every call of both services, repeated by retry.ts. The function it returns throws Failure config, unavailable, unknown
+ * (an unconfirmed request: settle it, never send it again), or the signal's reason.
  */
 export function connect(connection: Connection): Send {
   const madeAt = watchAges(connection.clock);
   return async (call) => {
     const request = wireRequest(connection, call);
     guard(connection, request, call);
-    const slowness = watchSlowness(connection);
+    const watches = { madeAt, slowness: watchSlowness(connection) };
     try {
-      return await repeatUntilDone(connection, call, request, { slowness, madeAt });
+      return await repeatUntilDone(connection, call, request, watches);
     } finally {
-      slowness.end();
+      watches.slowness.end();
     }
   };
 }
 
-interface Watches {
-  readonly slowness: ReturnType<typeof watchSlowness>;
-  readonly madeAt: ReturnType<typeof watchAges>;
-}
+type Watches = Record<'madeAt', ReturnType<typeof watchAges>> & Record<'slowness', ReturnType<typeof watchSlowness>>;
 
 async function repeatUntilDone(
   connection: Connection,
   call: Call,
   request: Request,
-  { slowness, madeAt }: Watches,
+  { madeAt, slowness }: Watches,
 ): Promise<Answer> {
   const { clock, gate, signal } = connection;
-  let [retries, holds, held, old] = [0, 0, 0, 0];
+  let [retries, rateLimits, waited, stale] = [0, 0, 0, 0];
   const { since = -Infinity, until = 0 } = call.deciding ?? {};
   let afterUnconfirmed = false;
   for (;;) {
     await passGate(connection, request, call);
     const sent = clock.elapsed();
-    const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + holds + old);
+    const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + rateLimits + stale);
     const step = nextStep(call.repeat, ending, answer ? 'an answer' : 'no answer');
     if (step === 'leave unconfirmed') {
       const http = { method: request.method, url: request.shown, ...(answer && { status: answer.status }) };
@@ -52,19 +48,19 @@ async function repeatUntilDone(
     }
     if (step === 'wait') {
       const asked = retryAfter(answer?.body, answer?.headers['retry-after'], clock.now());
-      const wait = holdBack(asked, holds, clock.random());
-      holds += 1;
-      held += wait;
+      const wait = rateLimitWait(asked, rateLimits, clock.random());
+      rateLimits += 1;
+      waited += wait;
       // Every worker waits at the gate, this call no longer than it may in all.
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
-      if (connection.retries === 0 || !fits(connection, wait, held)) throw beyondWait(request, wait);
+      if (connection.retries === 0 || !fits(connection, wait, waited)) throw beyondWait(request, wait);
       reportWait(connection, request, wait, 'the server asks to wait (429)');
       continue;
     }
     if (step === 'end' && answer && madeAt(answer, sent) < since) {
-      const wait = Math.min(until - clock.elapsed(), 1000 * 2 ** old);
+      const wait = Math.min(until - clock.elapsed(), 1000 * 2 ** stale);
       if (wait <= 0 || !fits(connection, wait)) throw oldAnswer(answer);
-      old += 1;
+      stale += 1;
       reportWait(connection, request, wait, 'a cache gave an old answer');
       await clock.sleep(wait, signal);
       continue;
@@ -105,7 +101,7 @@ function bucketOf({ base, authorization }: Connection): string {
 
 /** `total`: what this call itself was asked to wait, the limit without a deadline; waits for others do not count. */
 function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait): boolean {
-  return deadline === undefined ? total <= longestHold : clock.elapsed() + wait < deadline;
+  return deadline === undefined ? total <= longestRateLimit : clock.elapsed() + wait < deadline;
 }
 
 /** Rounded up to what `--deadline` takes. */

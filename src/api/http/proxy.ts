@@ -5,11 +5,7 @@ import { isExposed } from '../../schema/url.ts';
 import type { Send } from './call.ts';
 import { path } from './request.ts';
 
-/**
- * The proxy for a URL: HTTPS_PROXY or HTTP_PROXY by its scheme, unless NO_PROXY names the host. Plain http to this
- * computer has none: no proxy sees its key.
- * @throws Failure config for no http URL
- */
+/** The proxy for a URL by its scheme and NO_PROXY; plain http to this computer has none. @throws Failure config */
 export function proxyOf(url: string, env: Environment): URL | undefined {
   const { protocol, hostname, port } = new URL(url);
   const [name, usualPort] = protocol === 'https:' ? ['HTTPS_PROXY', '443'] : ['HTTP_PROXY', '80'];
@@ -22,11 +18,6 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
   throw new Failure('config', `the proxy variable ${name} is not the URL of an http proxy`, {
     hint: 'Write it as http://host:port.',
   });
-}
-
-/** Host and port of that proxy for messages, without its password; undefined where none can be used. */
-function proxyFor(url: string, env: Environment): string | undefined {
-  return unless(Failure, () => proxyOf(url, env)?.host);
 }
 
 /** `host`, `.domain`, `host:port` or `*`, separated by commas or blanks. */
@@ -53,5 +44,6 @@ export async function reach(send: Send, url: string, env: Environment, clock: Cl
   const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
   const { status, headers } = await send({ method: 'GET', path: path`/${{ segments }}`, repeat: 'safe' });
   const date = typeof headers['date'] === 'string' ? Date.parse(headers['date']) : NaN;
-  return { proxy: proxyFor(url, env), status, skew: Number.isNaN(date) ? undefined : clock.now() - date };
+  const proxy = unless(Failure, () => proxyOf(url, env)?.host);
+  return { proxy, status, skew: Number.isNaN(date) ? undefined : clock.now() - date };
 }

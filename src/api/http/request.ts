@@ -73,11 +73,7 @@ export function shownParameters(parameters: Parameters): string {
     .join('&');
 }
 
-/**
- * Stops a request that may not be sent.
- * @throws Failure config for a write of a read-only profile, and where Node trusts every certificate; Planned for a
- * write in a dry run
- */
+/** @throws Failure config for a request that may not be sent; Planned for a write in a dry run */
 export function guard(connection: Connection, request: Request, call: Call): void {
   if (call.method !== 'GET') guardWrite(connection, request, call);
   const { method, url, shown } = request;
@@ -117,10 +113,7 @@ function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, 
   throw new Planned();
 }
 
-/**
- * A line of bash or zsh in which curl sends the request. Key and passwords come from variables: other users of the
- * machine can see the words of a process.
- */
+/** A line of bash or zsh. Key and passwords come from variables: other users of the machine can see its words. */
 function curlLine(request: PlannedCall['request'], call: Call, key: KeyVariable, caFile: string | undefined): string {
   const { method, url, content_type, headers = '', body } = request;
   return [
@@ -152,11 +145,7 @@ function bodyWords({ input, form }: Call, shown: string | undefined): string[] {
 type PathValue =
   string | number | { readonly name: string; readonly value: string } | { readonly segments: readonly string[] };
 
-/**
- * path`/license/${code}/` encodes each value.
- * @throws Failure usage for one that climbs out of its segment: proxies resolve `..` even when encoded (docs/apis.md,
- * Navigation views)
- */
+/** path`/license/${code}/` encodes each value. @throws Failure usage for one that climbs out of its segment */
 export function path(parts: TemplateStringsArray, ...values: readonly PathValue[]): Path {
   const pieces = parts.map((part, index) => {
     const value = values[index - 1];
@@ -171,15 +160,13 @@ export function joined(pieces: readonly Path[]): Path {
 }
 
 function encode(value: PathValue): Path {
-  if (typeof value === 'object' && 'segments' in value) {
-    const sent = value.segments.map((text) => segment(text)).join('/');
-    return { sent, shown: sent };
-  }
-  if (typeof value === 'object') return { sent: segment(value.value), shown: `[${value.name}]` };
-  const sent = segment(String(value));
+  if (typeof value === 'object' && 'name' in value) return { sent: segment(value.value), shown: `[${value.name}]` };
+  const segments = typeof value === 'object' ? value.segments : [String(value)];
+  const sent = segments.map(segment).join('/');
   return { sent, shown: sent };
 }
 
+/** Proxies resolve `..` even when encoded (docs/apis.md, Navigation views). */
 function segment(text: string): string {
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text))
     throw usage(`'${text}' cannot be part of a URL`);

@@ -4,9 +4,8 @@ import type { Clock } from '../../core/system.ts';
 import type { AttemptEnding } from './transport-error.ts';
 
 /**
- * How far a call may be repeated (docs/apis.md, Retries). `safe`: twice is as once; `if unprocessed`: where the server
- * certainly did nothing; `once`: the same, but the caller judges a 5xx; `by caller`: repeated above; `never`: one
- * attempt that no `--timeout` prolongs, for an answer that the run can do without.
+ * How far a call may be repeated (docs/apis.md, Retries). `safe`: always; `if unprocessed`: where the server certainly
+ * did nothing; `once`: the same, but the caller judges a 5xx; `never`: one attempt that no `--timeout` prolongs.
  */
 export type Repeat = 'safe' | 'if unprocessed' | 'once' | 'by caller' | 'never';
 
@@ -33,14 +32,14 @@ export function backoff(attempt: number, random: number): Milliseconds {
 /** Added to what the server asks for, so that a fast clock does not ask too early (docs/apis.md, Rate limits). */
 const margin: Milliseconds = 75;
 
-/** How long to hold back after a 429: at least what the server asks for, else the back-off, at least a second. */
-export function holdBack(asked: Milliseconds | undefined, attempt: number, random: number): Milliseconds {
+/** How long to wait after a 429: at least what the server asks for, else the back-off, at least a second. */
+export function rateLimitWait(asked: Milliseconds | undefined, attempt: number, random: number): Milliseconds {
   if (asked === undefined) return Math.max(1000, backoff(attempt, random));
   return asked + margin + (attempt > 2 ? backoff(attempt - 2, random) : 0);
 }
 
 /** The longest wait for a 429 where the command has no deadline (docs/apis.md, Rate limits). */
-export const longestHold: Milliseconds = 120_000;
+export const longestRateLimit: Milliseconds = 120_000;
 
 /** The wait that an answer asks for by body or header (docs/apis.md, Rate limits); undefined for none. */
 export function retryAfter(body: unknown, header: unknown, now: Milliseconds): Milliseconds | undefined {
@@ -63,7 +62,7 @@ function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined 
 
 export type Gate = ReturnType<typeof openGate>;
 
-/** Holds all workers back after a 429. A bucket is what a server counts together: one account's requests. */
+/** Makes all workers wait after a 429. A bucket is what a server counts together: one account's requests. */
 export function openGate(clock: Pick<Clock, 'elapsed'>) {
   const opens = new Map<string, Milliseconds>();
   return {

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Failure, messageOf, usage } from '../../core/failure.ts';
-import { readFileText } from '../../core/read.ts';
+import { readFileBytes } from '../../core/read.ts';
 import { variable, type Environment } from '../../core/system.ts';
 import type { Connection } from './call.ts';
 import { proxyOf } from './proxy.ts';
@@ -48,10 +48,7 @@ async function keepConnections(surroundings: TransportSurroundings, signal: Abor
   };
 }
 
-/**
- * One connection of undici for one request at a time, so that a request that ends early ends the connection too: undici
- * itself gives up only a request that was sent (test/network/connecting.test.ts, while connecting).
- */
+/** A connection ends with a request that ends early: undici itself gives up only a request that was sent. */
 function newConnection(origin: string, env: Environment, connect: Connect, free: Set<Dispatch>): Dispatch {
   let present = new Cancellation();
   const client = new Client(origin, {
@@ -94,10 +91,7 @@ export class Cancellation {
   }
 }
 
-/**
- * The one place where connections are made, directly or through the environment's proxy. No step has its own time
- * limit: the request's cancellation ends each, with a `connectError`.
- */
+/** Connects, directly or through the proxy. The cancellation of the request ends each step, with a `connectError`. */
 function route(
   connect: Connect,
   options: buildConnector.Options,
@@ -135,10 +129,7 @@ function open(
   if (socket instanceof Socket) cancellation.whenCancelled((reason) => socket.destroy(reason));
 }
 
-/**
- * Asks a proxy for a connection to a server (RFC 9110, CONNECT). undici's ProxyAgent waits without end for a proxy that
- * says nothing, and hides the status of a refusal (test/network/connecting.test.ts, a proxy that says nothing).
- */
+/** RFC 9110, CONNECT. undici's ProxyAgent waits without end for a silent proxy, and hides the status of a refusal. */
 function openTunnel(
   connect: Connect,
   proxy: URL,
@@ -189,14 +180,9 @@ function credentialsOf({ username, password }: URL): Record<string, string> {
   return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
-/**
- * The public authorities and those of some files; undefined: the usual ones. They are added to the context of all
- * connections: the option `ca` wants the whole list, and reading 140 authorities again takes 26 ms.
- */
-async function trustIn(
-  { env, caFile, systemCa = false }: TransportSurroundings,
-  signal: AbortSignal,
-): Promise<SecureContext | undefined> {
+/** Adds authorities to a context: the option `ca` wants the whole list, and reading 140 of them again takes 26 ms. */
+async function trustIn(surroundings: TransportSurroundings, signal: AbortSignal): Promise<SecureContext | undefined> {
+  const { env, caFile, systemCa = false } = surroundings;
   if (caFile === undefined && !systemCa) return undefined;
   const files = [caFile, variable(env, 'NODE_EXTRA_CA_CERTS')].filter((file) => file !== undefined);
   const texts = await Promise.all(files.map((file) => certificates(file, signal)));
@@ -228,7 +214,7 @@ const maxCertificateBytes = 16 * 1024 * 1024;
 
 async function certificates(file: string, signal: AbortSignal): Promise<string> {
   try {
-    const text = await readFileText(file, { signal, maxBytes: maxCertificateBytes });
+    const text = (await readFileBytes(file, { signal, maxBytes: maxCertificateBytes })).toString();
     const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
     if (blocks.length === 0) throw new Error('it holds no PEM certificate');
     // TLS itself leaves out what it cannot read.

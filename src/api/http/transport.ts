@@ -11,18 +11,13 @@ import type { Request } from './request.ts';
 import { Cancellation, dispatchIn, type Dispatch } from './route.ts';
 import { isTrouble, TransportError } from './transport-error.ts';
 
-interface ExchangeLimits {
+interface ExchangeLimits extends Pick<Call, 'outlasts' | 'deciding'> {
   /** From the first packet of connecting to the last of the answer. */
   readonly timeout: Milliseconds;
   readonly body: BodyLimits;
-  readonly outlasts?: Call['outlasts'];
-  readonly deciding?: Call['deciding'];
 }
 
-/**
- * Sends a request to `url`, its own or a redirect's, and reads the whole answer.
- * @throws TransportError, Failure config, the signal's reason, or an error of undici
- */
+/** Sends a request to `url`, its own or a redirect's. @throws TransportError, Failure config, or an error of undici */
 export async function exchange(
   { dispatcher, surroundings, alarm, signal }: Pick<Connection, 'dispatcher' | 'surroundings' | 'alarm' | 'signal'>,
   { method, headers: sent, body: given, shown }: Request,
@@ -59,22 +54,14 @@ export async function exchange(
   }
 }
 
-interface Head {
-  readonly status: number;
-  readonly headers: Answer['headers'];
-  readonly body: Readable;
-}
+type Head = Pick<Answer, 'status' | 'headers'> & { readonly body: Readable };
 
 /** Bytes that may wait for the reader before the sender is paused. */
 const mostWaiting = 256 * 1024;
 
 /** Dispatches a request, and resolves when the head of its answer is there. */
-function receiveHead(
-  dispatch: Dispatch,
-  options: Dispatcher.DispatchOptions,
-  cancellation: Cancellation,
-): Promise<Head> {
-  return new Promise((resolve, reject) => {
+function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, cancellation: Cancellation) {
+  return new Promise<Head>((resolve, reject) => {
     let body: Readable | undefined;
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {

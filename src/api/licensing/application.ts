@@ -6,16 +6,8 @@ import { likenessOfApp } from './user-licenses.ts';
 
 type Listing = Pick<LicensingApi, 'list'>;
 
-/**
- * Refuses a key of another application than `app_code`, which a list without a filter shows: every license has another
- * code. An empty or partial list proves nothing.
- * @throws Failure auth naming both codes; those of the list
- */
-export async function refuseOtherApplication(
-  api: Listing,
-  app_code: number,
-  { remote_user }: Pick<LicenseFilter, 'remote_user'> = {},
-): Promise<void> {
+/** Where each license listed has another code, the key is of another application. An empty or partial list proves nothing. */
+export async function refuseOtherApplication(api: Listing, app_code: number, remote_user?: string): Promise<void> {
   const codes = new Set<string>();
   try {
     for await (const license of api.list({ remote_user })) {
@@ -30,11 +22,7 @@ export async function refuseOtherApplication(
   if (codes.size > 0) throw otherApplication(codes, app_code);
 }
 
-/**
- * The licenses of a list as they come, then the refusal of a key of another application than the filter or else the
- * credential (`own`) names.
- * @throws Failure auth naming both codes; those of the list
- */
+/** Yields a list, then refuses a key of another application than the filter or else the credential (`own`) names. */
 export async function* listOfApplication(
   api: Listing,
   filter: LicenseFilter,
@@ -47,7 +35,8 @@ export async function* listOfApplication(
     yield license;
   }
   if (app_code === undefined) return;
-  if (codes.size === 0 && filter.app_code !== undefined) return refuseOtherApplication(api, app_code, filter);
+  if (codes.size === 0 && filter.app_code !== undefined)
+    return refuseOtherApplication(api, app_code, filter.remote_user);
   const others = [...codes].filter((code) => code !== undefined);
   if (others.length > 0 && others.length === codes.size) throw otherApplication(others, app_code);
 }

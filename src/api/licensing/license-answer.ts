@@ -1,4 +1,4 @@
-import { Failure } from '../../core/failure.ts';
+import { Failure, type FailureKind } from '../../core/failure.ts';
 import { errorFields, namedKeyFields } from '../../schema/license.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { type Answer, bounded, foreignBody, isPage, isSuccess, redirected, wordsOf } from '../http/answer.ts';
@@ -38,10 +38,7 @@ export function findLicense(answer: Answer, connection: LicensingConnection): Li
   return license.key !== undefined || hasField ? license : undefined;
 }
 
-/**
- * `JSON.parse` takes the last of two members of one name; which key is right nobody knows.
- * @throws Failure unavailable where one of the body's licenses has its key twice
- */
+/** @throws Failure unavailable where a license has its key twice: `JSON.parse` takes the last, right or not */
 export function refuseDoubledKey(answer: Answer, licenses: number, { key_field }: LicensingConnection): void {
   const keys = [...(key_field === undefined ? [] : [key_field]), ...namedKeyFields].map((name) => JSON.stringify(name));
   // Most answers name it once for each license, and need no look at their objects.
@@ -69,35 +66,29 @@ export function isNothing({ text, body }: Answer): boolean {
 export function refuse(answer: Answer, missing?: string): void {
   if (isSuccess(answer)) return;
   const { status, http } = answer;
-  const said = bounded(explain(answer));
-  const server = { msg: said };
   if (status >= 300 && status < 400) throw redirected(answer);
-  if (status === 401 || status === 403) {
-    throw new Failure('auth', `the licensing API refused the key or the right (${status}): ${said}`, {
-      hint: 'Check that the key is of this URL and application; chatelaine doctor tries every key that is set or stored.',
-      http,
-      server,
-    });
-  }
-  if (status === 404 && missing !== undefined) {
-    const hint = isPage(answer) ? 'The answer is an HTML page: the base URL of the profile may be wrong.' : undefined;
-    throw new Failure('not_found', missing, { hint, http, server });
-  }
-  if (isTrouble(status)) {
-    throw new Failure('unavailable', `the licensing API is in trouble (${status}): ${said}`, {
-      hint: 'Run the command again later.',
-      http,
-      server,
-    });
-  }
-  throw new Failure('rejected', `the licensing API refused the request (${status}): ${said}`, {
-    hint: status === 404 ? 'Check the base URL of the profile: it is the part before /v1.' : undefined,
-    http,
-    server,
-  });
+  const said = bounded(explain(answer));
+  const failure = (kind: FailureKind, message: string, hint?: string): Failure =>
+    new Failure(kind, message, { hint, http, server: { msg: said } });
+  if (status === 401 || status === 403)
+    throw failure('auth', `the licensing API refused the key or the right (${status}): ${said}`, wrongKey);
+  if (status === 404 && missing !== undefined)
+    throw failure('not_found', missing, isPage(answer) ? wrongUrl : undefined);
+  if (isTrouble(status))
+    throw failure(
+      'unavailable',
+      `the licensing API is in trouble (${status}): ${said}`,
+      'Run the command again later.',
+    );
+  const hint = status === 404 ? 'Check the base URL of the profile: it is the part before /v1.' : undefined;
+  throw failure('rejected', `the licensing API refused the request (${status}): ${said}`, hint);
 }
 
-/** Refuses a success with an error in its body (docs/exactly-once.md, Errors inside 200). @throws Failure rejected */
+const wrongKey =
+  'Check that the key is of this URL and application; chatelaine doctor tries every key that is set or stored.';
+const wrongUrl = 'The answer is an HTML page: the base URL of the profile may be wrong.';
+
+/** @throws Failure rejected where `errorInside` finds one */
 export function refuseError(answer: Answer, subject: AnswerSubject): void {
   const refusal = errorInside(answer, subject);
   if (refusal) throw refusal;

@@ -20,11 +20,9 @@ export type Extent = 'whole' | 'part';
 const anyOrigin = 'http://page.invalid';
 
 /**
- * Every row that the server lists for the filter. Where pages moved meanwhile, the list is read again without the rows
- * shown before (docs/exactly-once.md, Whole lists).
- * @param heard is called for each page, counted from 1, before its rows
- * @throws Failure incomplete after the rows where the list is not whole; rejected where it says error; unavailable
- * where it is no list
+ * Every row that the server lists for the filter; `heard` is called for each page, counted from 1, before its rows.
+ * Where pages moved meanwhile, the list is read again without the rows shown before (docs/exactly-once.md, Whole lists).
+ * @throws Failure incomplete after the rows; rejected where it says error; unavailable where it is no list
  */
 export async function* listRows(
   open: () => Promise<LicensingConnection>,
@@ -110,10 +108,7 @@ function watchMoves() {
     },
     /** Rows of this reading that an earlier page showed. */
     repeats: () => repeats.length,
-    /**
-     * Whether to read the list again.
-     * @throws Failure incomplete where moved pages do not explain a gap, or at the limit
-     */
+    /** @throws Failure incomplete where moved pages do not explain a gap, or at the limit */
     isReadAgain(answer: Answer, gap: string | undefined): boolean {
       const places = repeats.join('\n');
       // What two readings repeat at the same places is the habit of the server.

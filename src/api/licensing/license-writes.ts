@@ -29,7 +29,7 @@ interface UnansweredCreation {
   readonly failure: Failure;
 }
 
-/** Judges the answer to a POST. @throws Failure for a refusal: then nothing was created */
+/** What an answer to a POST says. @throws Failure for a refusal: then nothing was created */
 export function creationFrom(answer: Answer, asked: LicenseFields, connection: LicensingConnection): Creation {
   if (answer.status >= 300 && answer.status < 400) return redirection(answer);
   refuse(answer);
@@ -41,15 +41,11 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
   }
   const error = errorInside(answer, 'license');
   if (error) return { state: 'unanswered', heard: 'an error', failure: uncertain(error.message, error.details) };
-  const license = findAnswered(answer, connection);
+  // What is answered stays so where the answer cannot be read.
+  const license = unless(Failure, () => findLicense(answer, connection));
   const differs = license !== undefined && differencesFrom(asked, license).length > 0;
   const asAsked = license?.key === undefined ? 'without a key' : 'as asked';
   return { state: 'answered', http: answer.http, license, license_is: differs ? 'another' : asAsked };
-}
-
-/** What is answered stays so where the answer cannot be read. */
-function findAnswered(answer: Answer, connection: LicensingConnection): License | undefined {
-  return unless(Failure, () => findLicense(answer, connection));
 }
 
 export function unanswered(failure: Failure): UnansweredCreation {
@@ -59,11 +55,10 @@ export function unanswered(failure: Failure): UnansweredCreation {
 /** Servers redirect inside their own origin to what they have made; a portal or a new address is elsewhere. */
 function redirection(answer: Answer): Creation {
   const { message, details } = redirected(answer);
-  const { headers, http } = answer;
-  const { location } = headers;
+  const { http } = answer;
+  const location = String(answer.headers['location']);
   // A redirect that names no URL may be one inside the origin.
-  const url =
-    typeof location === 'string' && URL.canParse(location, http.url) ? new URL(location, http.url) : undefined;
+  const url = URL.canParse(location, http.url) ? new URL(location, http.url) : undefined;
   if (url && url.origin !== new URL(http.url).origin) return unanswered(uncertain(message, details));
   return { state: 'answered', http, license: undefined, license_is: 'without a key', redirect: message };
 }
@@ -91,8 +86,7 @@ function uncertain(message: string, details: Failure['details']): Failure {
 }
 
 /**
- * Judges the answer to a change. After a difference or an error inside a success, `view` reads the license once
- * (docs/exactly-once.md, What a write answers).
+ * The license after a change; where the answer differs, `view` reads it once (docs/exactly-once.md, What a write answers).
  * @throws Failure not_found; rejected naming what still differs
  */
 export async function editedFrom(

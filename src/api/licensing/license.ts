@@ -96,12 +96,10 @@ function quoted(value: string | number): string {
 /** The key of a license. @throws Failure unavailable naming the fields where none of them can be the key */
 export function keyOf({ key, fields }: License): string {
   if (key !== undefined) return key;
-  const names = Object.keys(fields).join(', ');
-  throw new Failure(
-    'unavailable',
-    `no field of the license can be recognised as its key; its fields are: ${names === '' ? 'none' : names}`,
-    { hint: 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.', retryable: false },
-  );
+  const names = Object.keys(fields).join(', ') || 'none';
+  const message = `no field of the license can be recognised as its key; its fields are: ${names}`;
+  const hint = 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.';
+  throw new Failure('unavailable', message, { hint, retryable: false });
 }
 
 /** The license that an object shows. @param key_field the profile's name for the key (docs/apis.md, Finding the key) */
@@ -163,9 +161,8 @@ const maxGuessedChars = 200;
 /** Fields that are never the key, whatever their text is. */
 const explained: ReadonlySet<string> = new Set([
   ...licenseParts,
-  ...'detail status state type error errors message msg result reason title request_id trace_id correlation_id'.split(
-    ' ',
-  ),
+  ...['detail', 'status', 'state', 'type', 'error', 'errors', 'message', 'msg', 'result', 'reason', 'title'],
+  ...['request_id', 'trace_id', 'correlation_id'],
 ]);
 
 /** A date, a URL, a sentence and the user's name once more explain themselves: they are no key. */

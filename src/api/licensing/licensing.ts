@@ -6,7 +6,7 @@ import { type Creation, creationFrom, editedFrom, unanswered } from './license-w
 import { licenseNames, type EditedFields, type License, type LicenseHolder, type UserLicenses } from './license.ts';
 import { isNothing, licenseOf, refuse, refuseError, type LicensingConnection } from './license-answer.ts';
 import { listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
-import { licenses, type PageSize } from './list-page.ts';
+import { type Heard, licenses } from './list-page.ts';
 import { probeServer } from './probe.ts';
 import { licensesOfUser } from './user-licenses.ts';
 
@@ -30,11 +30,7 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       return editedFrom(answer, { code, fields }, connection, () => view(code));
     });
   return {
-    /**
-     * POST, sent once. `before` is called right before each attempt, of which only the last may be carried out; its
-     * failure ends the call.
-     * @throws Failure where certainly nothing was created
-     */
+    /** POST, sent once, `before` right before each attempt. @throws Failure where certainly nothing was created */
     async create(fields: LicenseFields, before?: () => Promise<void>): Promise<Creation> {
       const connection = await open();
       try {
@@ -93,15 +89,8 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
 
 function looksOver(open: () => Promise<LicensingConnection>, random: () => number) {
   return {
-    /**
-     * GET, all pages, filtered again by exact text; then Failure incomplete if the list is not whole (with `part`, only
-     * where a later page fails). `heard` is called for each page, before its rows.
-     */
-    async *list(
-      filter: LicenseFilter = {},
-      extent: Extent = 'whole',
-      heard?: (page: PageSize, place: number) => void,
-    ): AsyncGenerator<License> {
+    /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only where a later page fails */
+    async *list(filter: LicenseFilter = {}, extent: Extent = 'whole', heard?: Heard): AsyncGenerator<License> {
       for await (const license of listRows(open, filter, extent, heard)) if (matches(license, filter)) yield license;
     },
 

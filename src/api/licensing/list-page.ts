@@ -26,6 +26,9 @@ export interface Page extends PageEnd {
 /** What a page says of the length of its list. */
 export type PageSize = Pick<Page, 'next' | 'total' | 'pages' | 'count'>;
 
+/** Is called for each page of a list, counted from 1, before its rows. */
+export type Heard = (page: PageSize, place: number) => void;
+
 /** Servers cut a list at such a length, or a multiple of it. */
 const cutLength = 50;
 

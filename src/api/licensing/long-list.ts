@@ -11,8 +11,7 @@ interface LongArray {
 const keptElements = 100;
 
 /**
- * Checks a long page whole before any row is used, then reads its rows some at a time. Integers beyond 2^53 are
- * `bigint`.
+ * Checks a long page whole before any row is used, then reads its rows some at a time.
  * @throws SyntaxError where it is not JSON, ends early, is too deep, or has an element above 16 MiB
  */
 export async function readLongPage(spool: Pick<Spool, 'read'>) {
@@ -59,22 +58,13 @@ interface JsonRun {
   readonly elements: readonly unknown[];
 }
 
-/** Reads a document in chunks, and hands out the elements of each array that is the document or a member of it. */
-interface JsonReader {
-  /**
-   * The elements that are complete, at least one run for each array.
-   * @throws SyntaxError where they are not JSON, and for more than 16 MiB of one element, or of what is beside the
-   * arrays
-   */
-  read(chunk: Uint8Array): readonly JsonRun[];
-  /** The document, once it is read, with an empty array in place of each. @throws SyntaxError where it is not JSON */
-  rest(): unknown;
-}
-
 const mostBegun = 16 * 1024 * 1024;
 
-/** It looks only for the signs between which the platform can parse a piece, and for quotation marks. */
-export function readerOf(): JsonReader {
+/**
+ * Reads a document in chunks, and hands out the elements of each array that is the document or a member of it. It looks
+ * only for the signs between which the platform can parse a piece, and for quotation marks.
+ */
+export function readerOf() {
   let rest = '';
   let begun: Uint8Array[] = [];
   let begunLength = 0;
@@ -97,7 +87,8 @@ export function readerOf(): JsonReader {
   };
 
   return {
-    read(chunk) {
+    /** The elements that are complete, at least one run for each array. @throws SyntaxError as `readLongPage` */
+    read(chunk: Uint8Array): readonly JsonRun[] {
       const runs: JsonRun[] = [];
       /** Where in this chunk what is begun goes on, and where its last whole element ends. */
       let [from, whole] = [0, -1];
@@ -147,7 +138,8 @@ export function readerOf(): JsonReader {
         throw new SyntaxError('an element of it is larger than 16 MiB');
       return runs;
     },
-    rest: () => parseJson((rest + textWith(new Uint8Array())).replace(/^\uFEFF/, '')),
+    /** The document, once it is read, with an empty array in place of each. @throws SyntaxError where it is not JSON */
+    rest: (): unknown => parseJson((rest + textWith(new Uint8Array())).replace(/^\uFEFF/, '')),
   };
 }
 

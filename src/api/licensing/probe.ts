@@ -22,10 +22,7 @@ interface ProbedServer {
 /** Most rows that are read of a list that is longer. */
 const mostRows = 2000;
 
-/**
- * Finds out by GET how the server lists, and what of docs/exactly-once.md follows.
- * @throws Failure of the first list
- */
+/** Finds out by GET how the server lists, and what of docs/exactly-once.md follows. @throws Failure of the first list */
 export async function* probeServer(server: ProbedServer): AsyncGenerator<Observation> {
   const list = await readList(server, {});
   const { first, failure } = list;
@@ -43,43 +40,39 @@ export async function* probeServer(server: ProbedServer): AsyncGenerator<Observa
 }
 
 interface ProbedList {
-  readonly licenses: readonly License[];
+  readonly licenses: License[];
   /** Undefined where no page came. */
-  readonly first: Page | undefined;
-  readonly pages: number;
+  first: Page | undefined;
+  pages: number;
   /** Whether the server has more rows than are read. */
-  readonly isCut: boolean;
+  isCut: boolean;
   /** What kept the list from being whole. */
-  readonly failure: Failure | undefined;
+  failure: Failure | undefined;
   /** Whether it has a length at which servers cut lists, and no total. */
-  readonly mayBeCut: boolean;
+  mayBeCut: boolean;
 }
 
 async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<ProbedList> {
-  const licenses: License[] = [];
-  let [first, pages, isCut, failure]: [Page | undefined, number, boolean, Failure | undefined] = [
-    undefined,
-    0,
-    false,
-    undefined,
-  ];
+  const nothing = { first: undefined, pages: 0, isCut: false, failure: undefined, mayBeCut: false };
+  const list: ProbedList = { licenses: [], ...nothing };
   const length = measureList();
   const heard = (page: Page, place: number): void => {
     length.heard(page, place);
-    first ??= page;
-    pages = place;
+    list.first ??= page;
+    list.pages = place;
   };
   try {
     for await (const license of listRows(open, filter, 'whole', heard)) {
-      isCut = licenses.length === mostRows;
-      if (isCut) break;
-      licenses.push(license);
+      list.isCut = list.licenses.length === mostRows;
+      if (list.isCut) break;
+      list.licenses.push(license);
     }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    failure = cause;
+    list.failure = cause;
   }
-  return { licenses, first, pages, isCut, failure, mayBeCut: !isCut && length.mayBeCut() };
+  list.mayBeCut = !list.isCut && length.mayBeCut();
+  return list;
 }
 
 function pagesOf(first: Page, { licenses, pages, isCut, failure, mayBeCut }: ProbedList): Observation {

@@ -1,17 +1,16 @@
 import { Failure } from '../../core/failure.ts';
-import { measureList, type PageSize } from './list-page.ts';
+import { type Heard, measureList } from './list-page.ts';
 import { distinct, identityOf, type License, type LicenseHolder, textOf, type UserLicenses } from './license.ts';
 
 interface LookUp {
   /** Every row that the server answers to these filters, whole. @throws Failure incomplete */
-  readonly rows: (filter: LicenseHolder, heard?: (page: PageSize, place: number) => void) => AsyncIterable<License>;
+  readonly rows: (filter: LicenseHolder, heard?: Heard) => AsyncIterable<License>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * One user's licenses by the server's filter. Where no row has that very name, a list for a random name shows whether
- * the server ignores the filter, changes names or leaves them out (docs/exactly-once.md, Names that servers change).
+ * One user's licenses by the server's filter (docs/exactly-once.md, Names that servers change).
  * @throws Failure incomplete where a list is not whole, or cannot tell whose licenses it shows
  */
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
@@ -23,11 +22,11 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
     return weaker(name === asked.remote_user ? 'exact' : 'near', likenessOfApp(license, asked.app_code));
   };
   const named = listed.filter((license) => textOf(license, 'remote_user') === asked.remote_user);
-  if (named.length > 0) return sorted(named, byFilter);
+  if (named.length > 0) return sortedBy(byFilter, named);
   const again = await readAgain(listed, asked, { rows, random });
-  if (!again) return sorted(listed, byFilter);
+  if (!again) return sortedBy(byFilter, listed);
   const both = [...listed, ...again.licenses];
-  const { exact, near } = sorted(both, (license) => likeness(license, asked));
+  const { exact, near } = sortedBy((license) => likeness(license, asked), both);
   // Any of the rows without a name may be of that user; a null is the name of nobody.
   if (exact.length === 0 && both.some(({ fields }) => fields['remote_user'] === undefined))
     throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
@@ -38,10 +37,7 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
   return { exact, near, unfiltered };
 }
 
-/**
- * Licenses under a form in which servers store the name: lower case, single blanks, no leading zeros. A server may
- * store that form and yet compare its filter exactly.
- */
+/** Licenses under a form in which a server may store the name, though it compares its filter exactly. */
 async function storedOtherwise(asked: LicenseHolder, rows: LookUp['rows']): Promise<License[]> {
   const name = asked.remote_user;
   const collapsed = name.trim().replace(/\s+/g, ' ');
@@ -57,23 +53,14 @@ async function storedOtherwise(asked: LicenseHolder, rows: LookUp['rows']): Prom
   return found;
 }
 
-function sorted(
-  licenses: readonly License[],
-  judge: (license: License) => Likeness,
-): Pick<UserLicenses, 'exact' | 'near'> {
-  const exact = distinct(licenses.filter((license) => judge(license) === 'exact'));
-  return { exact, near: exact.length > 0 ? [] : distinct(licenses.filter((license) => judge(license) === 'near')) };
+function sortedBy(likenessOf: (license: License) => Likeness, licenses: readonly License[]) {
+  const those = (wanted: Likeness) => distinct(licenses.filter((license) => likenessOf(license) === wanted));
+  const exact = those('exact');
+  return { exact, near: exact.length > 0 ? [] : those('near') };
 }
 
-/**
- * The same list again, where the server ignores the filter: it shows a row of before for a random name too. Undefined
- * where it honours the filter.
- */
-async function readAgain(
-  listed: readonly License[],
-  asked: LicenseHolder,
-  { rows, random }: LookUp,
-): Promise<{ readonly licenses: readonly License[]; readonly mayBeCut: boolean } | undefined> {
+/** The list again, where a random name shows the same rows: the server ignores the filter. Undefined where it does not. */
+async function readAgain(listed: readonly License[], asked: LicenseHolder, { rows, random }: LookUp) {
   const length = measureList();
   try {
     const control = await gather(rows({ ...asked, remote_user: randomName(random) }, length.heard));
@@ -98,10 +85,7 @@ export function randomName(random: () => number): string {
 /** How a listed license relates to the user and the application that were asked for. */
 type Likeness = 'exact' | 'near' | 'other';
 
-/**
- * Judges a row of a list without filters. `near`: the name may be the asked one as a server stored it, or `app_code` is
- * no integer (docs/exactly-once.md, Names that servers change). `other`: it has no name.
- */
+/** `near`: the name may be the asked one as a server stored it, or `app_code` is no integer. `other`: it has no name. */
 export function likeness(license: License, asked: LicenseHolder): Likeness {
   const name = textOf(license, 'remote_user');
   if (name === undefined) return 'other';

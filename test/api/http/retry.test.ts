@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   backoff,
-  holdBack,
+  rateLimitWait,
   nextStep,
   openGate,
   retryAfter,
@@ -104,7 +104,7 @@ describe('the wait that an answer asks for', () => {
         fc.nat(40),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         (asked, attempt, random) => {
-          const wait = holdBack(asked ?? undefined, attempt, random);
+          const wait = rateLimitWait(asked ?? undefined, attempt, random);
           expect(wait).toBeGreaterThan(asked ?? 999);
           expect(wait).toBeLessThanOrEqual((asked ?? 0) + 30_075);
         },
