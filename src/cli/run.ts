@@ -7,7 +7,7 @@ import { asObject, cellsOf } from '../output/columns.ts';
 import { singly } from '../output/json-rows.ts';
 import type { Clock } from '../core/system.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
-import { regardless, streamSink, type Sink } from '../output/sink.ts';
+import { ignoringClosedPipe, streamSink, type Sink } from '../output/sink.ts';
 import { writeResult } from '../output/write.ts';
 import { openSession } from './session.ts';
 import { noFields, presentationOf, strangeNames } from './run-presentation.ts';
@@ -91,7 +91,7 @@ type Print = (outcome: unknown) => Promise<void>;
 function printer(command: AnyCommand, presentation: Presentation, running: Running): Print {
   const open = sinkOf(running);
   // Rows of writes are outcomes: a reader that has gone ends the output, and not the work.
-  const sink = command.dryRun?.includes('requests') && !presentation.isText ? regardless(open) : open;
+  const sink = command.dryRun?.includes('requests') && !presentation.isText ? ignoringClosedPipe(open) : open;
   const checked = openRows(command, running.options, running.messages.warn);
   const printOne = async (one: unknown): Promise<void> =>
     writeResult({ one }, checked?.one(one, presentation) ?? presentation, sink);

@@ -7,10 +7,7 @@ const maxChars = 60_000;
 /** Of one cell: the words of a server. */
 const maxCellChars = 300;
 
-/**
- * What changes, as Markdown for a comment on a pull request: the conclusion, then the changed rows that fit. It holds
- * no license code; cells are code, in which Markdown, HTML, links and mentions mean nothing.
- */
+/** The conclusion and the changed rows that fit, as Markdown without license codes. Cells are code, which is harmless. */
 export function changes({ show, conclusions = [] }: ChangesChoices): Formatter {
   const { outcome = { by: '', columns: [] } } = show;
   const { by, nothing } = outcome;
@@ -43,10 +40,7 @@ export function changes({ show, conclusions = [] }: ChangesChoices): Formatter {
 
 type ChangesChoices = Pick<Presentation, 'show' | 'conclusions'>;
 
-/**
- * A number, or a text as code between more backticks than it has in a row. A bar is escaped; one behind a backslash,
- * where renderers differ, is written as an escape.
- */
+/** A number, or a text as code. A bar is escaped; behind a backslash, where renderers differ, it is `\x7c`. */
 function cellOf(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   const text = plain(cellText(value));

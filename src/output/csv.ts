@@ -5,11 +5,7 @@ import { plainLines } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { records, type RecordChoices } from './tsv.ts';
 
-/**
- * RFC 4180 with the line ends of Unix tools. `--csv-safe` puts an apostrophe before a text that a spreadsheet would
- * take for a formula, and writes CRLF and a byte order mark, which tells Excel that the file is UTF-8.
- * Where the decimal sign is a comma, Excel separates cells by semicolons.
- */
+/** RFC 4180 with the line ends of Unix tools. The byte order mark of `--csv-safe` tells Excel that the file is UTF-8. */
 export function csv(choices: CsvChoices): Formatter {
   let mark = choices.csvSafe ? '\uFEFF' : '';
   return records(choices, (cells) => {

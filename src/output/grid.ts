@@ -86,10 +86,7 @@ export interface Arrangement {
   readonly widths: readonly number[];
 }
 
-/**
- * Fits columns into `room` columns of a terminal: empty ones go first, then constant ones, then cells are shortened,
- * then the columns of least priority go. Undefined where that is not enough: each row becomes a record.
- */
+/** Fits columns into `room` columns of a terminal; undefined where that cannot be, and each row becomes a record. */
 export function arrange(columns: readonly ColumnSize[], room: number): Arrangement | undefined {
   const priorityOf = (index: number): number => columns[index]?.priority ?? 0;
   const order = [...columns.keys()].sort((one, other) => priorityOf(one) - priorityOf(other) || other - one);

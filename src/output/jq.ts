@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Failure, usage, abortReason } from '../core/failure.ts';
+import { Failure, usage, abortReason, orAborted } from '../core/failure.ts';
 import type { Alarm } from '../core/system.ts';
 import type { JsonFilter } from './presentation.ts';
 
@@ -11,10 +11,8 @@ interface FilterEnding {
 }
 
 /**
- * Compiles a jq expression. The filter writes each result of a JSON document on a line: strings raw, the rest as
- * compact JSON. It runs in a thread, which the signal ends; `mostBytes` limits the results.
- * @throws Failure usage for an expression that does not compile; the filter throws Failure rejected where it fails,
- * exhausts its memory or meets the deadline, else the signal's reason
+ * Compiles a jq expression. The filter, a thread, writes each result on a line: strings raw, the rest as compact JSON.
+ * @throws Failure usage where it does not compile; the filter Failure rejected, or the signal's reason
  */
 export async function openFilter(
   expression: string,
@@ -59,35 +57,25 @@ const moment = 200;
 
 type JqAnswer = Readonly<Record<'stdout' | 'stderr', string>> & { readonly exitCode: number };
 
-function answerOf(worker: Worker, json: string, { signal, alarm }: FilterEnding): Promise<JqAnswer> {
-  return new Promise<JqAnswer>((resolve, reject) => {
-    let cancel = (): void => undefined;
-    const stop = (): void => void (cancel = alarm(moment, () => reject(ended(signal))));
-    const settle = (): void => {
-      signal.removeEventListener('abort', stop);
-      cancel();
-      worker.off('message', onAnswer).off('error', onError);
-      // A thread that nobody asks does not keep the process.
-      worker.unref();
-    };
-    const onAnswer = (answer: JqAnswer): void => {
-      settle();
-      resolve(answer);
-    };
-    const onError = (cause: NodeJS.ErrnoException): void => {
-      settle();
+async function answerOf(worker: Worker, json: string, { signal, alarm }: FilterEnding): Promise<JqAnswer> {
+  const answer = new Promise<JqAnswer>((resolve, reject) => {
+    worker.removeAllListeners().once('message', resolve);
+    worker.once('error', (cause: NodeJS.ErrnoException) => {
       if (cause.code === 'ERR_WORKER_OUT_OF_MEMORY') resolve({ stdout: '', stderr: tooMuch, exitCode: 5 });
       else reject(cause);
-    };
-    worker.once('message', onAnswer).once('error', onError);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    worker.ref();
-    worker.postMessage(json);
-  }).catch(async (cause: unknown) => {
-    await worker.terminate();
-    throw cause;
+    });
   });
+  worker.ref();
+  worker.postMessage(json);
+  try {
+    return await orAborted(answer, signal, (ring) => alarm(moment, ring));
+  } catch (cause) {
+    await worker.terminate();
+    throw cause === signal.reason ? ended(signal) : cause;
+  } finally {
+    // A thread that nobody asks does not keep the process.
+    worker.unref();
+  }
 }
 
 function ended(signal: AbortSignal): Error {

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { Failure, abortReason } from '../core/failure.ts';
+import { Failure, messageOf, orAborted } from '../core/failure.ts';
 import { nextTurn } from '../core/outside.ts';
 import type { Alarm } from '../core/system.ts';
 
@@ -10,23 +10,9 @@ export interface Sink {
 
 /** A stream as a place for results. A write that nobody reads is given up a moment after the signal aborts. */
 export function streamSink(stream: Writable, alarm: Alarm, signal: AbortSignal): Sink {
-  return {
-    write: (piece) =>
-      new Promise((resolve, reject) => {
-        let cancel = (): void => undefined;
-        const stop = (): void => {
-          cancel = alarm(moment, () => reject(abortReason(signal)));
-        };
-        if (signal.aborted) stop();
-        else signal.addEventListener('abort', stop, { once: true });
-        stream.write(piece, (error) => {
-          signal.removeEventListener('abort', stop);
-          cancel();
-          if (error) reject(error);
-          else resolve();
-        });
-      }),
-  };
+  const write = (piece: string | Uint8Array): Promise<void> =>
+    new Promise((resolve, reject) => void stream.write(piece, (error) => (error ? reject(error) : resolve())));
+  return { write: (piece) => orAborted(write(piece), signal, (ring) => alarm(moment, ring)) };
 }
 
 /** Milliseconds: enough for a reader that reads at all. */
@@ -52,7 +38,7 @@ export function guarded(sink: Sink): Sink {
 }
 
 /** A sink that swallows what comes after its reader is gone, so that the rows are drawn to their end. */
-export function regardless(given: Sink): Sink {
+export function ignoringClosedPipe(given: Sink): Sink {
   const sink = guarded(given);
   return {
     async write(piece) {
@@ -65,14 +51,12 @@ export function regardless(given: Sink): Sink {
   };
 }
 
-/** Whether the reader of a stream has gone. */
 function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
 function unwritten(cause: unknown): Failure {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Failure('incomplete', `The result could not be written: ${reason}`, {
+  return new Failure('incomplete', `The result could not be written: ${messageOf(cause)}`, {
     hint: 'What was done stays done; only its output is missing or cut. Look before you repeat a command that writes.',
     retryable: false,
     cause,
@@ -81,12 +65,9 @@ function unwritten(cause: unknown): Failure {
 
 export type Batch = ReturnType<typeof batched>;
 
-/**
- * Buffers up to `size` characters or bytes while rows come without a pause; flushes at the next turn of the event loop,
- * when the rows wait for something.
- */
+/** Buffers up to `size` characters or bytes; flushes when the rows wait for something: at the next turn of the loop. */
 export function batched(sink: Sink, size = 65_536) {
-  let held: (string | Uint8Array)[] = [];
+  let pending: (string | Uint8Array)[] = [];
   let length = 0;
   let writing: Promise<void> | undefined;
   let turn: Promise<void> | undefined;
@@ -94,16 +75,16 @@ export function batched(sink: Sink, size = 65_536) {
   const broken = new Promise<never>((_resolve, rejectPromise) => (reject = rejectPromise));
 
   const flush = (): Promise<void> => {
-    if (writing || held.length === 0) return writing ?? Promise.resolve();
+    if (writing || pending.length === 0) return writing ?? Promise.resolve();
     writing = drain();
     writing.catch(reject);
     return writing;
   };
   const drain = async (): Promise<void> => {
     try {
-      while (held.length > 0) {
-        const pieces = held;
-        held = [];
+      while (pending.length > 0) {
+        const pieces = pending;
+        pending = [];
         length = 0;
         for (const piece of pieces) await sink.write(piece);
       }
@@ -112,25 +93,24 @@ export function batched(sink: Sink, size = 65_536) {
       writing = undefined;
     }
   };
-  const flushAtTurn = (): void => {
-    turn = undefined;
-    void flush();
-  };
   return {
     /** Rejects with the first error of the sink, so that it is noticed while rows are awaited; never resolves. */
     broken,
-    /** Writes all that is held. */
+    /** Writes all that is pending. */
     flush,
-    /** Resolves at once while little is held, else when it is written; then the caller may use the bytes again. */
+    /** Resolves at once while little is pending, else when it is written; then the caller may use the bytes again. */
     async add(piece: string | Uint8Array): Promise<void> {
       if (piece.length === 0) return;
-      const last = held.at(-1);
+      const last = pending.at(-1);
       length += piece.length;
       const isKept = length < size;
-      if (typeof piece === 'string' && typeof last === 'string') held[held.length - 1] = last + piece;
-      else held.push(isKept && typeof piece !== 'string' ? Buffer.from(piece) : piece);
+      if (typeof piece === 'string' && typeof last === 'string') pending[pending.length - 1] = last + piece;
+      else pending.push(isKept && typeof piece !== 'string' ? Buffer.from(piece) : piece);
       if (!isKept) return flush();
-      turn ??= nextTurn().then(flushAtTurn);
+      turn ??= nextTurn().then(() => {
+        turn = undefined;
+        void flush();
+      });
     },
   };
 }

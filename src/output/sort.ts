@@ -22,10 +22,7 @@ export function countByOf(text: string): CountBy {
   return { field, unit };
 }
 
-/**
- * Sorts: numbers by size and before texts, texts by characters, rows without a value last. Holds the whole list; a
- * failure is thrown after the rows that came before it.
- */
+/** Sorts a whole list as `compare` does; a failure is thrown after the rows that came before it. */
 export async function* inOrder<T>(
   rows: AsyncIterable<T>,
   { field, descending }: Order,

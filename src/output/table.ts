@@ -13,8 +13,7 @@ import type { Formatter, Presentation, Show } from './presentation.ts';
 import { plain } from './plain.ts';
 import { displayWidth, shorten } from './width.ts';
 
-/** Rows that decide the widths. */
-const heldRows = 200;
+const decidingRows = 200;
 
 /** What a table needs of heavier modules; absent where the presentation does not need it. */
 interface TableParts {
@@ -39,10 +38,7 @@ interface TableWriter {
   remark?(): string | undefined;
 }
 
-/**
- * Columns for people under their names. In a terminal of known width, columns go and cells shrink until the rest fits,
- * or each row is a record; elsewhere nothing is left out. The first rows decide.
- */
+/** Columns for people under their names. In a terminal the first rows decide what goes; elsewhere nothing is left out. */
 export function table(
   presentation: Presentation,
   { messageText, bold, paintOf, fold = (text) => [text] }: TableParts,
@@ -52,24 +48,24 @@ export function table(
   const headOf = (columns: readonly string[]): readonly Cell[] =>
     header ? columns.map((name) => ({ ...cellOf(name), ...(bold && { paint: bold }) })) : [];
   let columns: readonly string[] | undefined;
-  let held: (readonly Cell[])[] = [];
+  let first: (readonly Cell[])[] = [];
   let writer: TableWriter | undefined;
 
-  const writeHeld = (names: readonly string[]): string => {
-    writer = writerOf(names, headOf(names), held, presentation, fold);
-    const text = writer.first(held);
-    held = [];
+  const writeFirst = (names: readonly string[]): string => {
+    writer = writerOf(names, headOf(names), first, presentation, fold);
+    const text = writer.first(first);
+    first = [];
     return text;
   };
   const row = (value: unknown): string => {
     columns ??= columnsOf(value, presentation);
-    const before = !writer && held.length === heldRows ? writeHeld(columns) : '';
+    const before = !writer && first.length === decidingRows ? writeFirst(columns) : '';
     const cells = read(value, columns);
     if (writer) return before + writer.next(cells);
-    held.push(cells);
+    first.push(cells);
     return '';
   };
-  const end = (): string => (held.length > 0 && columns ? writeHeld(columns) : '');
+  const end = (): string => (first.length > 0 && columns ? writeFirst(columns) : '');
   const one = (value: unknown): string => {
     if (value === undefined || value === null) return '';
     if (!terminal || !asObject(value, show)) return row(value) + end();
@@ -96,7 +92,7 @@ function writerOf(
     !arrangement ||
     (arrangement.shown.length < names.length &&
       (rows.length === 1 || arrangement.shown.length === 1 || fields !== undefined));
-  return isRecord ? recordWriter(head, width, fold) : columnWriter({ names, head, sizes, arrangement, room }, fold);
+  return isRecord ? recordWriter(head, width, fold) : columnWriter(names, head, sizes, { ...arrangement, room }, fold);
 }
 
 /** Minimum width of a column of text, in terminal columns. */
@@ -128,19 +124,14 @@ function columnSizes(
   });
 }
 
-interface ColumnPlan {
-  readonly names: readonly string[];
-  /** The cells of the header, if there is one. */
-  readonly head: readonly Cell[];
-  readonly sizes: readonly ColumnSize[];
-  readonly arrangement: Arrangement;
-  /** Columns of the terminal that a line must fit into. */
-  readonly room: number;
-}
-
 /** Rows as lines of columns. What is left out is said on stderr by name, and by value where every row has the same. */
-function columnWriter({ names, head, sizes, arrangement, room }: ColumnPlan, fold: Fold): TableWriter {
-  const { shown, widths } = arrangement;
+function columnWriter(
+  names: readonly string[],
+  head: readonly Cell[],
+  sizes: readonly ColumnSize[],
+  { shown, widths, room }: Arrangement & { readonly room: number },
+  fold: Fold,
+): TableWriter {
   let count = 0;
   const leftOut = new Map(
     names.flatMap((name, index) =>
@@ -230,13 +221,9 @@ function cellOf(text: string, kind: 'fixed' | 'flowing' = 'flowing'): Cell {
 
 /** The moment of a text of RFC 3339 with time and offset, or of seconds; undefined for any other value. */
 function momentOf(value: unknown, shape: string | undefined): Date | undefined {
-  const isTime = typeof value === 'string' && rfc3339.test(value);
-  const date = isTime
-    ? new Date(value)
-    : shape === 'seconds' && typeof value === 'number'
-      ? new Date(value * 1000)
-      : undefined;
-  return date && !Number.isNaN(date.getTime()) ? date : undefined;
+  const seconds = shape === 'seconds' && typeof value === 'number' ? value * 1000 : NaN;
+  const date = new Date(typeof value === 'string' && rfc3339.test(value) ? value : seconds);
+  return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;

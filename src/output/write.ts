@@ -1,4 +1,4 @@
-import { Failure } from '../core/failure.ts';
+import { Failure, messageOf } from '../core/failure.ts';
 import { writeJson } from '../core/json.ts';
 import { formatterOf } from './formats.ts';
 import { JsonRows, singly } from './json-rows.ts';
@@ -10,8 +10,8 @@ import { inOrder, orderOf } from './sort.ts';
 export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one: unknown };
 
 /**
- * Writes a result; an array is a list. What the rows throw is thrown on after the document is closed. When the reader
- * is gone (EPIPE), the rows are asked to end and this resolves.
+ * Writes a result; what its rows throw is thrown after the document is closed. When the reader is gone (EPIPE), the rows
+ * are asked to end and this resolves.
  * @throws Failure incomplete when the sink fails
  */
 export async function writeResult(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
@@ -36,20 +36,17 @@ async function writeDocument(result: Result, presentation: Presentation, sink: S
   else await writeText(result.one, await formatterOf(presentation), sink, presentation.show);
 }
 
-/**
- * Writes what a filter makes of the whole document. A value on which it fails is written itself: a new license exists
- * nowhere else. What the rows threw is thrown, not what the filter threw.
- */
+/** Writes what a filter makes of the document, or a value itself on which it fails: a new license exists nowhere else. */
 async function writeFiltered(
   result: Result,
   presentation: Presentation,
   filter: JsonFilter,
   sink: Sink,
 ): Promise<void> {
-  const held: string[] = [];
-  const holding: Sink = { write: async (piece) => void held.push(Buffer.from(piece).toString()) };
+  const pieces: string[] = [];
+  const holding: Sink = { write: async (piece) => void pieces.push(Buffer.from(piece).toString()) };
   const [written] = await Promise.allSettled([writeDocument(result, { ...presentation, terminal: false }, holding)]);
-  const document = held.join('');
+  const document = pieces.join('');
   if (document === '' && written.status === 'rejected') throw written.reason;
   try {
     const text = await filter(document);
@@ -62,19 +59,15 @@ async function writeFiltered(
   if (written.status === 'rejected') throw written.reason;
 }
 
-/**
- * Writes one value, as JSON where its format fails: a new license exists nowhere else.
- * @throws Failure of the format, else incomplete
- */
+/** Writes one value, as JSON where its format fails: a new license exists nowhere else. @throws Failure of the format */
 async function writeText(value: unknown, formatter: Formatter, sink: Sink, show: Show<unknown>): Promise<void> {
   let text: string;
   try {
     text = formatter.one(value);
   } catch (cause) {
     await sink.write(`${writeJson(show.data ? show.data(value) : value)}\n`);
-    const why = cause instanceof Error ? cause.message : String(cause);
     const kind = cause instanceof Failure ? cause.kind : 'incomplete';
-    throw new Failure(kind, `The result could not be formatted, and is written as JSON: ${why}`, {
+    throw new Failure(kind, `The result could not be formatted, and is written as JSON: ${messageOf(cause)}`, {
       hint: 'What was done stays done. Use -o json.',
       retryable: false,
       cause,
@@ -98,19 +91,23 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
     if (line !== undefined) note?.(line);
   };
   const target = { formatter, batch, turn: format.forPeople && turn, isSilent: quiet && !format.whole };
-  const pouring = pour(source, target, remark);
+  const writing = writeAll(source, target, remark);
   try {
-    await Promise.race([pouring, batch.broken]);
+    await Promise.race([writing, batch.broken]);
   } catch (error) {
     // The sink may break while a row is awaited: the rows are asked to end, and not waited for.
     if (source.waiting()) void Promise.allSettled([source.stop()]);
-    else await pouring;
+    else await writing;
     throw error;
   }
 }
 
 /** Writes rows to the sink and then closes the document. What the rows threw is thrown on, not what closing threw. */
-async function pour(rows: AsyncIterable<unknown>, target: PourTarget, remark: (count: number) => void): Promise<void> {
+async function writeAll(
+  rows: AsyncIterable<unknown>,
+  target: RowTarget,
+  remark: (count: number) => void,
+): Promise<void> {
   const { formatter, batch, isSilent } = target;
   let count = 0;
   const close = async (): Promise<void> => {
@@ -131,7 +128,7 @@ async function pour(rows: AsyncIterable<unknown>, target: PourTarget, remark: (c
   if (count === 0) remark(count);
 }
 
-interface PourTarget extends Pick<Presentation, 'turn'> {
+interface RowTarget extends Pick<Presentation, 'turn'> {
   readonly formatter: Formatter;
   readonly batch: Batch;
   /** An empty list is no header. */
@@ -139,7 +136,7 @@ interface PourTarget extends Pick<Presentation, 'turn'> {
 }
 
 /** Adds a row, or rows that are JSON texts; how many. */
-async function add(row: unknown, { formatter, batch, turn }: PourTarget): Promise<number> {
+async function add(row: unknown, { formatter, batch, turn }: RowTarget): Promise<number> {
   if (row instanceof JsonRows && formatter.texts) {
     await batch.add(formatter.texts(row.texts));
     return row.texts.length;
@@ -153,13 +150,8 @@ async function add(row: unknown, { formatter, batch, turn }: PourTarget): Promis
   return count;
 }
 
-interface Watched extends AsyncIterable<unknown> {
-  /** Whether a row has been asked for and has not come. */
-  waiting(): boolean;
-  stop(): Promise<unknown>;
-}
-
-function watched(rows: AsyncIterable<unknown>): Watched {
+/** The same rows; `waiting` tells whether one has been asked for and has not come. */
+function watched(rows: AsyncIterable<unknown>) {
   const iterator = rows[Symbol.asyncIterator]();
   let waiting = false;
   const stop = async (): Promise<IteratorResult<unknown>> =>

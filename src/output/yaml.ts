@@ -2,10 +2,7 @@ import { Document, isScalar, visit } from 'yaml';
 import type { Formatter } from './presentation.ts';
 import { harmful } from './plain.ts';
 
-/**
- * One document; a list is a sequence, written row by row. YAML 1.1 and 1.2 read it alike; double quotes escape what
- * YAML forbids or a terminal obeys.
- */
+/** One document that YAML 1.1 and 1.2 read alike; double quotes escape what YAML forbids or a terminal obeys. */
 export function yaml(): Formatter {
   let started = false;
   return {
