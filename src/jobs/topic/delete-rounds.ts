@@ -72,7 +72,7 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
       note(`${ending.message}: looking at what is left`);
       await sleep(backoff(idle, 1));
     }
-    looked = await lookAt(purge, idle > 0 || isAtomic ? 'whole' : 'newest');
+    looked = await lookAt(purge, isAtomic ? 'whole' : 'newest');
     if (state.left === 0 && end === 'whole') break;
     idle = standings.sizes.lastTaken > 0 ? 0 : idle + 1;
     if (idle >= maxIdle(purge, end)) throw stuck(purge, ending);
@@ -101,7 +101,7 @@ const leastNewest = 5000;
 
 /**
  * Reads the topic from its newest message downward, and puts what it shows into the standings. `newest` reads the whole topic all the
- * same where half of what the last whole look showed is gone, and where the last call went deeper than the look before it.
+ * same where nothing went, or half of what the last whole look showed, and where the last call went deeper than the look before it.
  */
 export async function lookAt(
   { chat, survey, state, keeper, now }: PurgeWork,
@@ -135,8 +135,9 @@ function isEnough(
 ): boolean {
   const count = pages.reduce((sum, page) => sum + page.length, 0);
   const total = standings.countWith(count, lowest);
-  const mostTaken = Math.max(sizes.mostTaken, there.length - total);
-  if (count < Math.max(leastNewest, 3 * mostTaken) || 2 * total <= sizes.lastWhole) return false;
+  const taken = there.length - total;
+  const mostTaken = Math.max(sizes.mostTaken, taken);
+  if (taken <= 0 || count < Math.max(leastNewest, 3 * mostTaken) || 2 * total <= sizes.lastWhole) return false;
   return !standings.wentDeeper(pages.flat());
 }
 
