@@ -54,7 +54,8 @@ export async function playChat(
     });
   const runs = await playRuns(world, plan.runs, start);
   server.heal();
-  const again = (lines: readonly string[]): ReturnType<typeof heal> => heal(world, lines, (line) => start(line, 0, {}));
+  const again = (lines: readonly string[]): ReturnType<typeof heal> =>
+    heal(world, lines, (line) => start(line, 0, {}), isSettled);
   const healed = await again([...new Set(plan.runs.map(({ line }) => line))]);
   // What an earlier run was not answered is closed by --missing-ok, as its error says.
   const isOpen = healed.some(([line, all]) => line === purgeLine && all.at(-1)?.exit === 8);
@@ -66,6 +67,13 @@ export async function playChat(
   }
   const { wrongs, limits } = judge({ plan, server, runs, healed, computer });
   return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
+}
+
+/** Nothing is left of the topic; or a run said the same as the one before it, and so would the next. */
+function isSettled(tries: readonly Process[]): boolean {
+  const [before, last] = [tries.at(-2), tries.at(-1)];
+  const isSame = before?.exit === last?.exit && before?.stdout === last?.stdout && before?.stderr === last?.stderr;
+  return last?.exit === 5 || (before !== undefined && isSame);
 }
 
 const environment = {

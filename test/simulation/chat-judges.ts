@@ -1,14 +1,11 @@
 import type { MessageRecord } from '../../src/sandbox/records.ts';
 import { archiveFolder, closingLine, purgeLine, type ChatEnded } from './chat-history.ts';
-import { channelId, topic } from './chat-server.ts';
+import { channelId, topic, type Deletion, type DeleteCall, type Look, type Step } from './chat-server.ts';
 import type { Process } from './computer.ts';
 import { deadline, type Verdict } from './licensing-history.ts';
 
 /** A delete call in progress is waited for by Ctrl-C, and its time limit is the longest there is. */
 const grace = 130_000;
-
-/** How long after an answered call the look behind it can be. */
-const around = 20_000;
 
 /** What no rule allows, and the documented limits that the history met (docs/apis.md, Looks). */
 export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> {
@@ -47,24 +44,61 @@ interface Change {
 
 /**
  * No message left the server by a request of ours that is not in the archive in its last version, but what came after
- * the look.
+ * the page of the look that would show it, or below a look that was as deep as it has to be.
  */
 function unarchived(ended: ChatEnded, limits: Set<string>): string[] {
   const texts = archived(ended);
-  return ended.server.deletions.flatMap(({ message, changed, looked }) => {
+  return ended.server.deletions.flatMap((deletion) => {
+    const { message, changed, call } = deletion;
     if (texts.get(message.id) === message.content) return [];
-    if (changed >= looked) {
-      limits.add('came or was edited after the look');
-      return [];
+    const look = call.looks.at(-1);
+    const isReached = look !== undefined && pageOf([look], message.id) !== undefined;
+    const shown = pageOf(call.looks, message.id);
+    if (shown && changed >= shown.at && (isReached || isDeep(call, ended))) {
+      limits.add(`came or was edited after the look${isReached ? '' : ', which was less deep than the call'}`);
+      return isReached ? [] : unnamed(deletion, ended);
     }
     const has = texts.has(message.id) ? 'an older version of it is archived' : 'it is not archived';
     return [`message ${message.id} is deleted, and ${has}`];
   });
 }
 
+/** The last page that reached a message. */
+function pageOf(looks: readonly Look[], id: number): Look['pages'][number] | undefined {
+  return looks.flatMap(({ pages }) => pages).findLast(({ low, high }) => low <= id && id <= high);
+}
+
+function idsOf({ pages }: Look): Set<number> {
+  return new Set(pages.flatMap(({ ids }) => ids));
+}
+
+/** A look is at the whole topic, or at three times as many messages as went from one look to the next, if any went. */
+function isDeep({ looks }: DeleteCall, { plan, server }: ChatEnded): boolean {
+  const last = looks.at(-1);
+  const went = looks.slice(1).map((look, index) => {
+    const before = looks[index];
+    const known = before ? idsOf(before) : new Set();
+    const isBetween = ({ at, message }: Deletion): boolean =>
+      before !== undefined && before.at <= at && at <= look.at && known.has(message.id);
+    return server.deletions.filter(isBetween).length;
+  });
+  if (!last || went.at(-1) === 0) return false;
+  const read = last.pages.filter(({ isSince }) => !isSince).reduce((sum, { ids }) => sum + ids.length, 0);
+  return read >= Math.max(plan.sizes?.newest ?? 5000, 3 * Math.max(...went));
+}
+
+/** The row of a run names what a call took below its look. */
+function unnamed({ message: { id }, call: { client } }: Deletion, ended: ChatEnded): string[] {
+  const row = ended.runs.includes(client) && client.exit !== undefined ? rowOf(client) : undefined;
+  return !row || row.deeper.some(({ first, last }) => first <= id && id <= last)
+    ? []
+    : [`message ${id} was deleted below the look, and the row does not name it`];
+}
+
 interface Row {
   readonly status: string;
   readonly deleted: number;
+  readonly deeper: readonly { readonly first: number; readonly last: number }[];
 }
 
 function rowOf({ stdout }: Process): Row | undefined {
@@ -89,42 +123,101 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   const row = run.line.startsWith('topic delete') ? rowOf(run) : undefined;
   if (!row) return wrongs;
   const { server } = ended;
-  const byOthers = [...server.unseen].filter(
-    ([id, at]) => server.answered.some(({ to }) => at <= to + around) && !wasPassed(id, at, server),
-  );
-  if (byOthers.length > 0) limits.add('left the sight of the account before a call was answered');
-  if (row.deleted > server.deletions.length + byOthers.length)
-    wrongs.push(`${name} says that ${row.deleted} are deleted, ${server.deletions.length} are`);
+  const byOthers = takenForDeleted(run, ended);
+  if (byOthers.length > 0) limits.add('left the sight of the account during an answered call');
+  const until = run.ended ?? Infinity;
+  const deleted = server.deletions.filter(({ at }) => at <= until).length;
+  if (row.deleted > deleted + byOthers.length)
+    wrongs.push(`${name} says that ${row.deleted} are deleted, ${deleted} are`);
+  if (row.status === 'unseen') wrongs.push(...unansweredOf(run, name, ended));
   if (row.status !== 'deleted' && row.status !== 'missing')
     return run.exit === 0 && !(row.status === 'unseen' && run.line.startsWith(closingLine))
       ? [...wrongs, `${name} is exit 0 with ${row.status}`]
       : wrongs;
-  const gone = new Set([...server.deletions.map(({ message }) => message.id), ...byOthers.map(([id]) => id)]);
+  const gone = new Set([...server.deletions.map(({ message }) => message.id), ...byOthers]);
   const alive = server.first.filter((id) => !gone.has(id) && isInTopic(server.state.messages.get(id)));
   if (alive.length > 0)
     wrongs.push(`${name} says that the topic is deleted, and ${alive.length} of its messages are there`);
   return wrongs;
 }
 
-/** Whether the first look after a message left shows a newer one that was known: a call takes the newest first. */
-function wasPassed(id: number, left: number, { steps }: ChatEnded['server']): boolean {
-  const looks = steps.filter((step) => 'ids' in step);
-  const after = looks.findIndex(({ at }) => at > left);
-  const known = new Set(looks.slice(0, after).flatMap(({ ids }) => ids));
-  return known.has(id) && (looks[after]?.ids.some((other) => other > id && known.has(other)) ?? false);
+/**
+ * What a run knows when it ends: all that it did, and of earlier runs the looks that a call followed. `asked`: a run
+ * that was killed after its look has recorded a call too, which it did not send.
+ */
+function knownTo(run: Process, { server: { steps } }: ChatEnded, asked: 'recorded' | 'not recorded'): Step[] {
+  const until = run.ended ?? Infinity;
+  const isFollowed = (look: Look): boolean => steps.some((step) => 'size' in step && step.looks.at(-1) === look);
+  return steps.flatMap((step): Step[] => {
+    if (step.at > until) return [];
+    if (step.client === run || 'size' in step || isFollowed(step)) return [step];
+    const { client, at } = step;
+    const isLast = client.exit === undefined && steps.findLast((other) => other.client === client) === step;
+    const call = { client, at, looks: [step], size: 0, deleted: 0, end: undefined };
+    return isLast && asked === 'recorded' ? [step, call] : [];
+  });
+}
+
+/**
+ * Messages that other people took out of sight, and that a run may take for deleted (docs/apis.md, Deleting a topic):
+ * the last look at them was followed by a call, that or a later one was answered, and no newer message was
+ * left. Not in the first answered call after a 500.
+ */
+function takenForDeleted(run: Process, ended: ChatEnded): number[] {
+  const found = (['recorded', 'not recorded'] as const).flatMap((asked) =>
+    takenAfter(knownTo(run, ended, asked), run, ended),
+  );
+  return [...new Set(found)];
+}
+
+function takenAfter(steps: readonly Step[], run: Process, ended: ChatEnded): number[] {
+  // Of those that a sample finds elsewhere nothing is concluded.
+  const isSampled = run.stderr.includes('were not deleted and are in');
+  return [...ended.server.unseen].flatMap(([id]) => {
+    if (isSampled && isVisible(ended.server.state.messages.get(id))) return [];
+    const shown = steps.findLastIndex((step) => 'pages' in step && idsOf(step).has(id));
+    const next = steps.findIndex((step, at) => at > shown && 'pages' in step && pageOf([step], id) !== undefined);
+    if (shown < 0 || next < 0) return [];
+    const known = new Set(steps.slice(0, next).flatMap((step) => ('pages' in step ? [...idsOf(step)] : [])));
+    const after = steps[next];
+    const isPassed = after && 'pages' in after && [...idsOf(after)].some((other) => other > id && known.has(other));
+    const calls = steps.flatMap((step, at) => ('size' in step ? [{ at, is: step.end?.is }] : []));
+    const own = calls.findLast(({ at }) => at > shown && at < next);
+    if (isPassed || !own) return [];
+    if (own.is !== 'answered') return calls.some(({ at, is }) => at > own.at && is === 'answered') ? [id] : [];
+    const crossed = calls.findLastIndex(({ at, is }) => at < own.at && is === 'crossed');
+    const isSettled = calls.slice(crossed + 1).some(({ at, is }) => at < own.at && is === 'answered');
+    return crossed >= 0 && !isSettled ? [] : [id];
+  });
+}
+
+/** A run that sent no call says of the last one, whose client was killed before the answer, how many were left. */
+function unansweredOf(run: Process, name: string, ended: ChatEnded): string[] {
+  const calls = knownTo(run, ended, 'not recorded').filter((step) => 'size' in step);
+  const last = calls.at(-1);
+  if (!last || last.client === run || last.client.exit !== undefined) return [];
+  if (last.end && last.end.at < (last.client.ended ?? 0)) return [];
+  const [, count] = /last delete call of an earlier run has no answer; (\d+) messages were left/.exec(run.stderr) ?? [];
+  // People may have come between the look and the call.
+  const isTrue = count !== undefined && Math.abs(Number(count) - last.size) <= (ended.plan.people?.length ?? 0);
+  return isTrue ? [] : [`${name} says of the last call, before which ${last.size} were left: ${run.stderr}`];
 }
 
 /** Calls in a row after which nothing is gone, in one run. */
 const mostIdle = 6;
 
-/** A run whose calls delete nothing gives up. */
+/** A run whose calls delete nothing, one after the other, gives up. */
 function idles({ server, runs }: ChatEnded): string[] {
   return runs.flatMap((run, index) => {
     const calls = server.steps.filter((step) => step.client === run && 'deleted' in step);
-    const last = calls.findLastIndex((step) => 'deleted' in step && step.deleted > 0);
-    return calls.length - 1 - last > mostIdle
-      ? [`run ${index + 1} sent ${calls.length - 1 - last} calls that deleted nothing`]
-      : [];
+    const [idle, most] = calls.reduce(
+      ([row, longest], step) => {
+        const now = 'deleted' in step && step.deleted === 0 ? row + 1 : 0;
+        return [now, Math.max(longest, now)];
+      },
+      [0, 0],
+    );
+    return most > mostIdle ? [`run ${index + 1} sent ${most} calls in a row that deleted nothing (${idle})`] : [];
   });
 }
 
@@ -149,6 +242,11 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: ChatEnde
     ...wrongs,
     `"${line}" still says ${last?.exit ?? 'nothing'} after ${runs.length} runs without faults: ${last?.stderr ?? ''}`,
   ];
+}
+
+/** In a channel that the account can read. */
+function isVisible(message: MessageRecord | undefined): boolean {
+  return message?.stream_id === channelId;
 }
 
 function isInTopic(message: MessageRecord | undefined): boolean {

@@ -17,10 +17,18 @@ export const chatReplies = [
 ] as const;
 export type ChatReplyName = (typeof chatReplies)[number];
 
-/** What befalls one request: the `nth` (from 1) that reads messages, or that deletes. */
+/**
+ * Kinds of requests: those that read messages, among them the first of each look at the topic and those for what has
+ * come since; and those that delete.
+ */
+export type Call = 'read' | 'look' | 'since' | 'delete';
+
+/** What befalls one request: the `nth` (from 1) of its kind. */
 export interface ChatMishap {
-  readonly call: 'read' | 'delete';
+  readonly call: Call;
   readonly nth: number;
+  /** It befalls each `nth` request, also when the other faults have ended. */
+  readonly stays?: boolean;
   /**
    * Of a deletion: `whole` does nothing, and says that the topic is deleted, as after a wait for a move. Of a page:
    * `empty` has no message and does not say why, `short` has half of them and says that there are more.
@@ -55,10 +63,10 @@ export interface Deed {
 /** A message that a request of ours deleted. */
 export interface Deletion {
   readonly message: MessageRecord;
+  readonly at: number;
   /** When it came into the topic, or was edited last. */
   readonly changed: number;
-  /** When the last request of the same client that would have shown it so arrived. */
-  readonly looked: number;
+  readonly call: DeleteCall;
 }
 
 /** A message from some moment on; without one where it is removed. */
@@ -67,10 +75,36 @@ export interface Version {
   readonly message: MessageRecord | undefined;
 }
 
-/** Messages of the topic that a look from the newest on showed, or a call to delete and how many went. */
-export type Step =
-  | { readonly client: Process; readonly at: number; readonly ids: readonly number[] }
-  | { readonly client: Process; readonly deleted: number };
+/** One page of a look: all messages of the topic from the id `low` to `high`. */
+interface Page {
+  readonly at: number;
+  readonly low: number;
+  readonly high: number;
+  readonly ids: readonly number[];
+  /** Whether it is of what has come since. */
+  readonly isSince: boolean;
+}
+
+/** A look at the topic, from the newest message downward, and what came since. */
+export interface Look {
+  readonly client: Process;
+  readonly at: number;
+  readonly pages: Page[];
+}
+
+/** A call to delete; `end` is what its client was told, if it lived. */
+export interface DeleteCall {
+  readonly client: Process;
+  readonly at: number;
+  /** The looks of the client before it, the last one last. */
+  readonly looks: readonly Look[];
+  /** Messages in the topic when it arrived. */
+  readonly size: number;
+  deleted: number;
+  end: { readonly at: number; readonly is: 'answered' | 'crossed' | 'failed' } | undefined;
+}
+
+export type Step = Look | DeleteCall;
 
 export interface ChatServer {
   readonly server: Server;
@@ -84,8 +118,6 @@ export interface ChatServer {
   readonly deletions: readonly Deletion[];
   /** Messages that left the sight of the account, or the server, through other people: when, by id. */
   readonly unseen: ReadonlyMap<number, number>;
-  /** Answered calls to delete: when they were answered. */
-  readonly answered: readonly { readonly to: number }[];
   /** Every later request is answered as it should be, and people are done. */
   heal(): void;
 }
@@ -126,15 +158,9 @@ export function chatServer(
   };
   const first = state.messages.rows().map(({ id }) => id);
   const start = time.now();
-  const unlooked = { whole: start, newer: start };
   const changed = new Map<number, number>();
-  /** Posted meanwhile, and not touched since. */
-  const arrived = new Set<number>();
   const unseen = new Map<number, number>();
   const deletions: Deletion[] = [];
-  const answered: { to: number }[] = [];
-  /** When each client asked last for the newest messages, with what is below them; and for what has come since. */
-  const looked = new Map<Process, { whole: number; newer: number }>();
   let left = plan.mishaps ?? [];
   const steps: Step[] = [];
   const versions = new Map(state.messages.rows().map((message) => [message.id, [{ at: start, message }] as Version[]]));
@@ -161,7 +187,6 @@ export function chatServer(
       const id = write(state, 'posted meanwhile', time.now());
       changed.set(id, time.now());
       keepVersion(id);
-      arrived.add(id);
     },
     edit(message) {
       const now = Math.floor(time.now() / 1000);
@@ -207,63 +232,72 @@ export function chatServer(
   let people = plan.people ?? [];
   for (const deed of people) if (!deed.on) meet(deed);
 
-  const carryOut = (
-    request: Parameters<Server>[0],
-    lookedAt: { readonly whole: number; readonly newer: number },
-    batches: number,
-  ): SandboxAnswer => {
+  const carryOut = (request: Parameters<Server>[0], call: DeleteCall, batches: number): SandboxAnswer => {
     const before = new Map(state.messages.rows().map((message) => [message.id, message]));
     const answer = answerChat({ ...service, deleteBatches: batches }, request);
     store.keep();
     for (const [id, message] of before)
       if (!state.messages.get(id)) {
         keepVersion(id);
-        deletions.push({
-          message,
-          changed: changed.get(id) ?? start,
-          looked: arrived.has(id) ? lookedAt.newer : lookedAt.whole,
-        });
+        deletions.push({ message, at: time.now(), changed: changed.get(id) ?? start, call });
+        call.deleted += 1;
       }
     world.tell('server', () => `${before.size - state.messages.rows().length} messages are deleted`);
     return answer;
   };
-  const counts = new Map<string, number>();
-  const server: Server = (request, client, reply) => {
-    const isDelete = request.path.endsWith('/delete_topic');
-    const call = isDelete ? 'delete' : request.path.endsWith('/messages') ? 'read' : undefined;
-    const nth = (counts.get(call ?? '') ?? 0) + 1;
-    counts.set(call ?? '', nth);
-    const mishap = left.find((one) => one.call === call && one.nth === nth);
-    for (const deed of people) if (deed.on?.call === call && deed.on?.nth === nth) meet(deed);
-    if (call === 'read') {
-      const { query } = request;
-      const isOfTopic = query.get('narrow')?.includes(topic) ?? false;
-      const isWhole = isOfTopic && ['newest', 'oldest'].includes(query.get('anchor') ?? '');
-      // The last request before a call is for what is newer than all of the look (docs/apis.md, Looks).
-      const isNewer = isOfTopic && query.get('num_after') !== '0' && query.get('include_anchor') === 'false';
-      const { whole, newer } = looked.get(client) ?? unlooked;
-      const now = time.now();
-      looked.set(client, { whole: isWhole ? now : whole, newer: isWhole || isNewer ? now : newer });
+  const counts = new Map<Call, number>();
+  /** Counts the request as one of these kinds; what befalls it, and what people do at it. */
+  const befalling = (calls: readonly Call[]): ChatMishap | undefined => {
+    let found: ChatMishap | undefined;
+    for (const call of calls) {
+      const nth = (counts.get(call) ?? 0) + 1;
+      counts.set(call, nth);
+      found ??= left.find((one) => one.call === call && (one.stays ? nth % one.nth === 0 : one.nth === nth));
+      for (const deed of people) if (deed.on?.call === call && deed.on.nth === nth) meet(deed);
     }
-    const name = mishap?.reply ?? 'made';
-    if (!isDelete) {
-      const made = answerChat(service, request);
-      if (request.query.get('anchor') === 'newest' && request.query.get('num_before') !== '1' && name === 'made')
-        steps.push({
-          client,
-          at: time.now(),
-          ids: [...made.body.matchAll(/"id":(\d+),"sender_id"/g)].map(([, id]) => Number(id)),
-        });
-      reply(replyOf(name, made, request.query.get('num_before') === '0'));
+    return found;
+  };
+  const looksOf = (client: Process): Look[] =>
+    steps.filter((step): step is Look => 'pages' in step && step.client === client);
+  /** Notes what a page of a look shows. */
+  const note = (client: Process, query: URLSearchParams, kind: 'look' | 'below' | 'since', answer: Reply): void => {
+    const at = time.now();
+    if (kind === 'look') steps.push({ client, at, pages: [] });
+    if (!('answer' in answer) || answer.kind === 'cut' || answer.answer.status !== 200) return;
+    const page = JSON.parse(answer.answer.body) as PageBody;
+    const ids = page.messages.map(({ id }) => id);
+    const anchor = kind === 'look' ? Infinity : Number(query.get('anchor'));
+    const [lowest, highest] = [Math.min(...ids, anchor), Math.max(...ids, anchor)];
+    const range =
+      kind === 'since'
+        ? { low: anchor + 1, high: page.found_newest ? Infinity : highest }
+        : { low: page.found_oldest ? -Infinity : lowest, high: anchor };
+    looksOf(client)
+      .at(-1)
+      ?.pages.push({ at, ...range, ids, isSince: kind === 'since' });
+  };
+  const server: Server = (request, client, reply) => {
+    const { path, query } = request;
+    const isRead = path.endsWith('/messages');
+    const kind = isRead ? kindOf(query) : undefined;
+    if (!path.endsWith('/delete_topic')) {
+      const calls: Call[] = kind === 'look' || kind === 'since' ? ['read', kind] : ['read'];
+      const name = (isRead ? befalling(calls) : undefined)?.reply ?? 'made';
+      const made = replyOf(name, answerChat(service, request), query.get('num_before') === '0');
+      if (kind) note(client, query, kind, made);
+      reply(made);
       return;
     }
-    const sent = { client, deleted: 0 };
-    steps.push(sent);
+    const mishap = befalling(['delete']);
+    const size = state.messages.rows().filter((row) => row.subject === topic && row.stream_id === channelId).length;
     // What is carried out late has the looks from before it was sent.
-    const lookedAt = looked.get(client) ?? unlooked;
+    const call: DeleteCall = { client, at: time.now(), looks: looksOf(client), size, deleted: 0, end: undefined };
+    steps.push(call);
     const batches = mishap?.batches ?? service.deleteBatches;
+    const name = mishap?.reply ?? 'made';
     const answer = (made: SandboxAnswer): void => {
-      if (['made', 'whole', 'cut'].includes(name) && made.status === 200) answered.push({ to: time.now() + 25 });
+      const isAnswered = ['made', 'whole'].includes(name) && made.status === 200;
+      call.end = { at: time.now(), is: isAnswered ? 'answered' : name === '500' ? 'crossed' : 'failed' };
       reply(replyOf(name, made));
     };
     const commit = mishap ? mishap.commit : 0;
@@ -275,17 +309,29 @@ export function chatServer(
     const isOpen = ['made', '500', 'cut'].includes(name);
     if (!isOpen) answer(json(200, {}));
     time.after(commit, () => {
-      const before = deletions.length;
-      const made = carryOut(request, lookedAt, batches);
-      sent.deleted = deletions.length - before;
+      const made = carryOut(request, call, batches);
       if (isOpen) answer(made);
     });
   };
   const heal = (): void => {
-    left = [];
+    left = left.filter(({ stays }) => stays);
     people = [];
   };
-  return { server, state, steps, versions, first, deletions, unseen, answered, heal };
+  return { server, state, steps, versions, first, deletions, unseen, heal };
+}
+
+interface PageBody {
+  readonly messages: readonly { readonly id: number }[];
+  readonly found_oldest: boolean;
+  readonly found_newest: boolean;
+}
+
+/** What a request for messages is in a purge: the first page of a look, one below it, or what has come since. */
+function kindOf(query: URLSearchParams): 'look' | 'below' | 'since' | undefined {
+  if (!query.get('narrow')?.includes(topic) || query.get('apply_markdown') !== 'false') return undefined;
+  const isBelow = query.get('num_after') === '0' && query.get('num_before') !== '1';
+  if (isBelow) return query.get('anchor') === 'newest' ? 'look' : 'below';
+  return query.get('include_anchor') === 'false' ? 'since' : undefined;
 }
 
 function write(state: State, content: string, now: number): number {

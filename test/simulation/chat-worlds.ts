@@ -23,11 +23,14 @@ export const purge: SimulatedWorld<ChatPlan> = {
       pause: chance.pick([0, 0, 20, 1000, 4000]),
       fate: fateOf(chance, isOn, 220),
     }));
+    const messages = messagesOf(chance);
+    const mishaps = !isOn.server ? [] : chance.happens(0.1) ? stuck(chance) : mishapsOf(chance);
+    const crossing = isOn.people && chance.happens(0.15) ? crossingOf(chance) : undefined;
     return {
-      ...{ seed, runs, messages: 1 + chance.below(60), level: chance.pick([489, 489, 372, 256, 200, 150]) },
-      mishaps: !isOn.server ? [] : chance.happens(0.1) ? stuck(chance) : mishapsOf(chance),
-      people: isOn.people ? deedsOf(chance) : [],
-      ...(chance.happens(0.5) ? { sizes: sizesOf(chance), batches: chance.pick([1, 2, 1000]) } : {}),
+      ...{ seed, runs, messages, level: chance.pick([489, 489, 372, 256, 200, 150]) },
+      mishaps: [...(crossing?.mishaps ?? []), ...mishaps, ...(chance.happens(0.1) ? [staying(chance)] : [])],
+      people: [...(crossing?.people ?? []), ...(isOn.people ? deedsOf(chance) : [])],
+      ...(chance.happens(0.6) ? { sizes: sizesOf(chance, messages), batches: chance.pick([1, 1, 2, 1000]) } : {}),
     };
   },
   async *whole(isNight) {
@@ -57,13 +60,38 @@ export const purge: SimulatedWorld<ChatPlan> = {
 
 function mishapsOf(chance: Chance): ChatMishap[] {
   return Array.from({ length: 1 + chance.below(3) }, () => {
-    const call = chance.pick(['delete', 'delete', 'read'] as const);
+    const call = chance.pick(['delete', 'delete', 'read', 'look'] as const);
     const commit = chance.pick([undefined, 0, 0, 700, 3000]);
     const reply = chance.pick(chatReplies);
     // What is refused is not carried out.
     const isCarriedOut = commit !== undefined && reply !== '429';
     return { call, nth: 1 + chance.below(call === 'read' ? 12 : 3), reply, ...(isCarriedOut ? { commit } : {}) };
   });
+}
+
+/** Somebody works on the whole topic while calls to delete fail, wait, or are carried out. */
+function crossingOf(chance: Chance): { readonly mishaps: ChatMishap[]; readonly people: Deed[] } {
+  const nth = 1 + chance.below(2);
+  const mishaps = Array.from({ length: nth }, (_, index) => ({
+    ...{ call: 'delete' as const, nth: index + 1, reply: chance.pick(['500', '502', 'dropped', 'made'] as const) },
+    ...(chance.happens(0.3) ? { commit: 0, batches: 1 } : {}),
+  }));
+  const does = chance.pick(['hide-all', 'hide-all', 'rename', 'hide'] as const);
+  const people = [{ does, nth: chance.below(60), at: chance.below(40), on: { call: 'delete' as const, nth } }];
+  const last = { call: 'delete' as const, nth, reply: chance.pick(['whole', 'whole', '500', 'dropped'] as const) };
+  return { mishaps: [...mishaps.slice(0, -1), last], people };
+}
+
+/** What a slow server, or a proxy in front of it, goes on doing. */
+function staying(chance: Chance): ChatMishap {
+  return chance.happens(0.5)
+    ? { call: 'read', nth: 2 + chance.below(3), reply: chance.pick(['502', '429', 'dropped'] as const), stays: true }
+    : { call: 'delete', nth: 2, reply: chance.pick(['500', '504', 'dropped'] as const), commit: 0, stays: true };
+}
+
+/** Half of the topics are small: many histories of them, each soon at its calls. */
+function messagesOf(chance: Chance): number {
+  return 1 + chance.below(chance.pick([12, 60]));
 }
 
 /** A server that deletes nothing. */
@@ -77,14 +105,15 @@ function deedsOf(chance: Chance): Deed[] {
   return Array.from({ length: 1 + chance.below(4) }, () => {
     const deed = { does: chance.pick(deedNames), nth: chance.below(60) };
     if (chance.happens(0.5)) return { ...deed, at: chance.below(3000) };
-    const call = chance.pick(['read', 'read', 'delete'] as const);
+    const call = chance.pick(['read', 'look', 'since', 'delete'] as const);
     return { ...deed, at: chance.below(60), on: { call, nth: 1 + chance.below(call === 'read' ? 12 : 3) } };
   });
 }
 
-/** Pages that a small world fills. */
-function sizesOf(chance: Chance): Sizes {
-  return { page: chance.pick([5, 10, 20]), batch: chance.pick([3, 10]), newest: chance.pick([5, 10]) };
+/** Up to six pages, of which a look reads a few. */
+function sizesOf(chance: Chance, messages: number): Sizes {
+  const page = 2 + Math.ceil(messages / chance.pick([2, 4, 6]));
+  return { page, batch: chance.pick([1, 3, page]), newest: chance.pick([1, page]) };
 }
 
 const selections = [`--channel general`, `--channel general --topic ${topic}`];
@@ -100,6 +129,7 @@ export const archive: SimulatedWorld<ChatPlan> = {
       disk: chance.happens(0.15),
       people: chance.happens(0.8),
     };
+    const messages = messagesOf(chance);
     const line = pullLine(chance.pick(selections), chance.pick(forms));
     const runs = Array.from({ length: 1 + chance.below(3) }, (_, index) => ({
       line: chance.happens(index === 0 ? 0.1 : 0.6) ? `${line} --recheck` : line,
@@ -108,10 +138,10 @@ export const archive: SimulatedWorld<ChatPlan> = {
       fate: fateOf(chance, isOn, 90),
     }));
     return {
-      ...{ seed, runs, messages: 1 + chance.below(40), level: chance.pick([489, 489, 372, 256, 200, 150]) },
+      ...{ seed, runs, messages, level: chance.pick([489, 489, 372, 256, 200, 150]) },
       mishaps: isOn.server ? mishapsOf(chance).map((mishap) => ({ ...mishap, call: 'read' as const })) : [],
       people: isOn.people ? deedsOf(chance).map(atRead) : [],
-      ...(chance.happens(0.5) ? { sizes: sizesOf(chance) } : {}),
+      ...(chance.happens(0.6) ? { sizes: sizesOf(chance, messages) } : {}),
     };
   },
   async *whole(isNight) {

@@ -93,11 +93,12 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
   return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
 }
 
-/** Runs each line again, all faults being over, until it says 0, or is unlikely ever to say it. */
+/** Runs each line again, all faults being over, until it says 0, is `settled`, or is unlikely ever to say 0. */
 export async function heal(
   world: World,
   lines: Iterable<string>,
   start: (line: string) => Process,
+  isSettled: (tries: readonly Process[]) => boolean = () => false,
 ): Promise<(readonly [line: string, runs: readonly Process[]])[]> {
   // Whatever is due is carried out, and no look after it is too early.
   let isQuiet = false;
@@ -106,7 +107,7 @@ export async function heal(
   const healed: [string, Process[]][] = [];
   for (const line of lines) {
     const tries: Process[] = [];
-    while (tries.length < mostHealing && tries.at(-1)?.exit !== 0) {
+    while (tries.length < mostHealing && tries.at(-1)?.exit !== 0 && !isSettled(tries)) {
       const run = start(line);
       tries.push(run);
       await world.time.runUntil(() => !run.isAlive, world.time.now() + 4 * deadline);

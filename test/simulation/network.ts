@@ -62,14 +62,14 @@ function deliver(
     handler.onResponseError?.(controller, connectError(refusal, new URL(origin).hostname, undefined));
     return;
   }
-  const broken = Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
-  if (!('answer' in reply)) return handler.onResponseError?.(controller, broken);
+  const broken = (): Error => Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' });
+  if (!('answer' in reply)) return handler.onResponseError?.(controller, broken());
   const { status, headers, body } = reply.answer;
   const bytes = Buffer.from(body);
   handler.onResponseStart?.(controller, status, { ...headers }, STATUS_CODES[status] ?? '');
   if (reply.kind === 'cut') {
     handler.onResponseData?.(controller, bytes.subarray(0, bytes.length >> 1));
-    return handler.onResponseError?.(controller, broken);
+    return handler.onResponseError?.(controller, broken());
   }
   if (bytes.length > 0) handler.onResponseData?.(controller, bytes);
   handler.onResponseEnd?.(controller, {});

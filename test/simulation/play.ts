@@ -42,6 +42,8 @@ export async function search<Plan>(
   const limits = new Map<string, number>();
   let histories = 0;
   let most = 0;
+  // Nobody reads the places of errors that are part of a history.
+  Error.stackTraceLimit = 0;
   for await (const plan of plans) {
     const verdict = await world.play(plan);
     histories += 1;
@@ -50,6 +52,7 @@ export async function search<Plan>(
     if (verdict.wrongs.length > 0) failing.push({ plan, wrongs: verdict.wrongs, history: histories });
     if (failing.length >= mostFailing || cpuSeconds() > mostCpuSeconds) break;
   }
+  Error.stackTraceLimit = 10;
   return { histories, cpuSeconds: cpuSeconds(), failing, limits, most };
 }
 

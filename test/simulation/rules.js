@@ -154,6 +154,34 @@ export const rules = [
   ]),
   ...inFile('purge', 'jobs/topic/delete-rounds.ts', [
     ['what a look shows is archived before its call', 'await keeper?.add(unkept);', ''],
+    ['what has come since is archived too', 'await keeper?.add(fresh.filter((message) => keeper.lacks(message)));', ''],
+    ['a round in which nothing went counts', 'idle = standings.sizes.lastTaken > 0 ? 0 : idle + 1;', 'idle = 0;'],
+    ['where nothing went the whole topic is read', 'if (taken <= 0 || count <', 'if (count <'],
+    ['a look is three times as deep as what went', '3 * mostTaken', 'mostTaken'],
+    [
+      'after a call that went deeper than its look the whole topic is read',
+      'return !standings.wentDeeper(pages.flat());',
+      'return true;',
+    ],
+    ['that a call is asked is recorded before it is sent', "    await keeper?.record({ call: 'asked' });\n", ''],
+  ]),
+  ...inFile('purge', 'jobs/topic/standings.ts', [
+    ['only an answered call deletes', "gone = !isAnswer(end) ? 'taken' : isCrossed", 'gone = isCrossed'],
+    [
+      'what goes while a newer message stays is lost',
+      'const survivor = both.findLast(isThere) ?? -Infinity;',
+      'const survivor = -Infinity;',
+    ],
+    [
+      'what goes in the first answered call after a 500 is unseen',
+      "isCrossed ? 'lost' : 'deleted'",
+      "isCrossed ? 'deleted' : 'deleted'",
+    ],
+    [
+      'what a call took below its look is named',
+      'if (first !== undefined && last !== undefined)',
+      'if (first === undefined && last !== undefined)',
+    ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-topic.ts', [
     [
@@ -162,5 +190,25 @@ export const rules = [
       'survivors = await lookElsewhere(purge, []);',
     ],
     ['what is found elsewhere counts although a later request fails', 'standings.found([id], []);', ''],
+    [
+      'of what a sample did not ask for nothing is concluded',
+      'standings.found([], isSample ? ids.filter((id) => !asked.has(id)) : []);',
+      '',
+    ],
+  ]),
+  ...inFile('archive', 'jobs/messages/places.ts', [
+    [
+      'an old copy in the place that was asked for is no ignored narrow',
+      'return named === 0 &&',
+      'return named < 0 &&',
+    ],
+  ]),
+  ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
+    [
+      'of a place that messages left the others are asked for',
+      "if (kinds.includes('moved')) place.isLeft = true;",
+      "if (kinds.includes('moved')) return;",
+    ],
+    ['an old copy is no move', '!isOldCopy(now) || ', 'true || '],
   ]),
 ];

@@ -73,7 +73,9 @@ async function tell(name, plan) {
 
 /** Takes out each rule, and measures how long it takes until a history does wrong. */
 async function proveRules() {
-  const proven = values.without ? rules.filter(({ name }) => name === values.without) : rules;
+  const proven = rules.filter(
+    ({ name, world }) => name === (values.without ?? name) && world === (values.world ?? world),
+  );
   for (const rule of proven) {
     /** @type {typeof import('./play.ts')} */
     const { hunt } = await import(await bundle(`proof-${rules.indexOf(rule)}`, [rule]));

@@ -15,11 +15,15 @@ export interface Sizes {
 const usual: Sizes = { page: 1000, batch: 100, newest: 5000 };
 
 const known: [name: keyof Sizes, set: (size: number) => void][] = [];
+let current = usual;
 
+/** A module of the program may be loaded in the middle of the first history. */
 export function sized(name: keyof Sizes, set: (size: number) => void): void {
   known.push([name, set]);
+  set(current[name]);
 }
 
 export function setSizes(sizes: Sizes = usual): void {
+  current = sizes;
   for (const [name, set] of known) set(sizes[name]);
 }
