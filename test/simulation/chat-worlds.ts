@@ -25,12 +25,12 @@ export const purge: SimulatedWorld<ChatPlan> = {
     }));
     const messages = messagesOf(chance);
     const mishaps = !isOn.server ? [] : chance.happens(0.1) ? stuck(chance) : mishapsOf(chance);
-    const crossing = isOn.people && chance.happens(0.15) ? crossingOf(chance) : undefined;
+    const crossing = isOn.people && chance.happens(0.25) ? crossingOf(chance) : undefined;
     return {
       ...{ seed, runs, messages, level: chance.pick([489, 489, 372, 256, 200, 150]) },
       mishaps: [...(crossing?.mishaps ?? []), ...mishaps, ...(chance.happens(0.1) ? [staying(chance)] : [])],
       people: [...(crossing?.people ?? []), ...(isOn.people ? deedsOf(chance) : [])],
-      ...(chance.happens(0.6) ? { sizes: sizesOf(chance, messages), batches: chance.pick([1, 1, 2, 1000]) } : {}),
+      ...(chance.happens(0.6) ? { sizes: sizesOf(chance, messages), batches: chance.pick([1, 1, 1000, 1000]) } : {}),
     };
   },
   async *whole(isNight) {
@@ -76,9 +76,9 @@ function crossingOf(chance: Chance): { readonly mishaps: ChatMishap[]; readonly 
     ...{ call: 'delete' as const, nth: index + 1, reply: chance.pick(['500', '502', 'dropped', 'made'] as const) },
     ...(chance.happens(0.3) ? { commit: 0, batches: 1 } : {}),
   }));
-  const does = chance.pick(['hide-all', 'hide-all', 'rename', 'hide'] as const);
+  const does = chance.pick(['hide-all', 'hide-all', 'rename', 'hide', 'edit', 'edit'] as const);
   const people = [{ does, nth: chance.below(60), at: chance.below(40), on: { call: 'delete' as const, nth } }];
-  const last = { call: 'delete' as const, nth, reply: chance.pick(['whole', 'whole', '500', 'dropped'] as const) };
+  const last = { call: 'delete' as const, nth, reply: chance.pick(['whole', '500', 'dropped'] as const) };
   return { mishaps: [...mishaps.slice(0, -1), last], people };
 }
 

@@ -65,6 +65,19 @@ test('what a killed pull left without a line is gone once the same pull has foun
   }
 });
 
+test('a list whose end a power cut tore is whole after the next run, and stays so', async () => {
+  const line = 'archive pull /home/ada/archive --channel general --raw-content -o ndjson';
+  const { wrongs } = await worldOf('archive').play({
+    ...{ seed: 1_004_108, messages: 25, level: 256 },
+    runs: [{ line }, { line: `${line} --recheck`, after: 0, fate: { kill: { at: 55, how: 'power', loss: 'drawn' } } }],
+    people: [
+      { does: 'edit', nth: 53, at: 2913 },
+      { does: 'remove', nth: 38, at: 22, on: { call: 'read', nth: 3 } },
+    ],
+  });
+  expect(wrongs).toEqual([]);
+});
+
 test('a message that a last look found elsewhere is not deleted, although the next request of that look failed', async () => {
   const { wrongs } = await worldOf('purge').play({
     ...{ seed: 21_531, messages: 13, level: 489, people: [{ at: 736, does: 'move', nth: 10 }] },

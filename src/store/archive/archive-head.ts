@@ -136,13 +136,14 @@ export function differenceOf(bytes: Buffer, seal: ListSeal | undefined): 'change
 }
 
 /**
- * The current lists. A changed list keeps what was recorded, so that it is still found.
+ * The current lists, without an end that was cut. A changed list keeps what was recorded, so that it is still found.
  * @throws Failure config where one cannot be read
  */
 export async function sealedLists(folder: string, before: ArchiveState['lists']): Promise<ArchiveState['lists']> {
   const lists: Record<string, ListSeal> = {};
   for (const name of listNames) {
-    const [bytes, old] = [await readBytes(join(folder, name)), before[name]];
+    const [content, old] = [await readBytes(join(folder, name)), before[name]];
+    const bytes = content?.subarray(0, content.lastIndexOf('\n') + 1);
     const isKept = old && differenceOf(bytes ?? Buffer.alloc(0), old) === 'changed';
     if (isKept) lists[name] = old;
     else if (bytes) lists[name] = { bytes: bytes.length, sha256: hashOf(bytes) };

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
+import { truncate } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
+import { storageFailure } from '../disk/files.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import {
   ascend,
@@ -27,6 +29,7 @@ import {
   type ManifestRead,
 } from './archive-head.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
+import type { LineList } from './line-file.ts';
 import { openedArchive, type OpenArchive } from './open-archive.ts';
 import { archiveForms, partNumberIn, type ArchivePart, readPart } from './part.ts';
 
@@ -141,11 +144,20 @@ export async function openArchive(folder: string, host: Surroundings, signal: Ab
     const names = await namesIn(folder);
     const lists = await readLists(folder);
     if (manifest) refuseDamagedLists(archiveIn(folder, { manifest }, names, lists));
+    for (const name of listNames) await removeCutEnd(join(folder, name), lists[name]);
     return openedArchive(folder, { manifest, lists, release });
   } catch (cause) {
     await release();
     throw cause;
   }
+}
+
+/** @throws Failure config, or unavailable where the disk is full */
+async function removeCutEnd(path: string, { bytes, size }: LineList<unknown>): Promise<void> {
+  if (size === bytes.length) return;
+  await truncate(path, size).catch((cause: unknown) => {
+    throw storageFailure(`cannot write ${path}`, cause);
+  });
 }
 
 /** A list says what the archive has, and nothing but a copy brings it back. That of a purge is judged by whoever continues the purge. */
