@@ -27,6 +27,7 @@ export {
   readdir,
   readFile,
   readlink,
+  realpath,
   rename,
   rm,
   rmdir,

@@ -27,7 +27,7 @@ export async function bundle(name, changes = []) {
     input: here('play.ts'),
     platform: 'node',
     external: /^(?!(conf|atomically|stubborn-fs)$)[^./]/,
-    plugins: [outside, sizes, without([...often, ...changes])],
+    plugins: [outside, confFiles, sizes, without([...often, ...changes])],
     onLog: () => undefined,
   });
   await build.write({ file, format: 'esm', codeSplitting: false, sourcemap: true, comments: false });
@@ -39,6 +39,19 @@ export async function bundle(name, changes = []) {
 const outside = {
   name: 'outside',
   resolveId: (source) => (/\/core\/outside\.ts$|^\.\/outside\.ts$/.test(source) ? here('outside.ts') : undefined),
+};
+
+/** conf and what it is made of open files by themselves. @type {import('rolldown').Plugin} */
+const confFiles = {
+  name: 'conf-files',
+  transform(code, id) {
+    if (!/\/node_modules\/(conf|atomically|stubborn-fs)\//.test(id)) return undefined;
+    const door = `import { now as nowOfWorld, random as randomOfWorld } from '${here('conf-files.ts')}';\n`;
+    const text = code.replaceAll("'node:fs'", `'${here('conf-files.ts')}'`);
+    return {
+      code: door + text.replaceAll('Math.random()', 'randomOfWorld()').replaceAll('Date.now()', 'nowOfWorld()'),
+    };
+  },
 };
 
 /** Where a size stands that histories make small, and its declaration (sizes.ts). */

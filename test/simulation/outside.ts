@@ -46,6 +46,10 @@ export const rm = async (path: string, { force = false } = {}): Promise<void> =>
 export const stat = (path: string): Promise<Found> => onDisk('stat', path, (disk, place) => found(disk.find(place)));
 /** There are no links. */
 export const lstat = (path: string): Promise<Found> => stat(path);
+export const realpath = async (path: string): Promise<string> => {
+  await stat(path);
+  return path;
+};
 export const truncate = async (path: string, length: number): Promise<void> => {
   await onDisk('truncate', path, (disk, place) => disk.open(place, constants.O_RDWR, 0).truncate(length));
 };

@@ -211,4 +211,19 @@ export const rules = [
     ],
     ['an old copy is no move', '!isOldCopy(now) || ', 'true || '],
   ]),
+  ...inFile('sign-in', 'store/account/configuration.ts', [
+    [
+      'one process at a time changes the configuration',
+      "withLock(join(folder, 'config.lock'), host, change, { what: 'the configuration' })",
+      'change()',
+    ],
+    [
+      'the name of a file of the configuration is synced',
+      'if (isWhole) await syncFolder(dirname(await realpath(path)));',
+      '',
+    ],
+    ['a cut file is replaced by what was there', 'writePrivate(path, before)', 'remove(path)'],
+    ['a first file that is cut is removed', '? remove(path)', '? undefined'],
+    ['the draft of a killed process is removed', ') await remove(join(folder, name));', ') continue;'],
+  ]),
 ];

@@ -11,6 +11,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '600' },
     whole: { type: 'boolean', default: false },
     plan: { type: 'string' },
+    wrongs: { type: 'string', default: '3' },
     all: { type: 'boolean', default: false },
     without: { type: 'string' },
     proof: { type: 'boolean', default: false },
@@ -21,7 +22,7 @@ const taken = rules.find(({ name }) => name === values.without);
 if (values.without && !taken) throw new Error(`no rule is called ${values.without}: see test/simulation/rules.js`);
 /** @type {typeof import('./play.ts')} */
 const { search, seeded, shrink, worlds } = await import(await bundle('simulate', taken ? [taken] : []));
-const end = { mostFailing: values.proof ? 1 : 3, mostCpuSeconds: Number(values.minutes) * 60 };
+const end = { mostFailing: values.proof ? 1 : Number(values.wrongs), mostCpuSeconds: Number(values.minutes) * 60 };
 
 if (values.proof) await proveRules();
 else if (values.plan) await tell(values.world ?? 'ensure', JSON.parse(values.plan));

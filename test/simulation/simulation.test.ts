@@ -9,7 +9,7 @@ const { search, seeded, worlds } = (await import(await bundle('test'))) as typeo
 const unlimited = { mostFailing: 3, mostCpuSeconds: Infinity };
 
 /** Histories of seeds in `npm test`; a million in a night. */
-const sizes = { ensure: 200, create: 60, apply: 60, retire: 60, purge: 80, archive: 100 } as const;
+const sizes = { ensure: 120, create: 40, apply: 40, retire: 40, purge: 80, archive: 100, 'sign-in': 40 } as const;
 
 test.each(Object.entries(sizes))(
   '%s: in no history of %i does anything happen that no rule allows',
@@ -111,6 +111,24 @@ test('a power cut in the first run on a computer takes neither the claims nor th
     ];
     expect((await world.play({ seed: 1, mishaps, runs })).wrongs).toEqual([]);
   }
+});
+
+const signIn = (name: string, key: number, fate = {}) => ({
+  line: `auth login licensing --base-url https://licensing.test --app-code 4711 --name ${name} --api-key-file /home/ada/key-${key} --no-check -y -o ndjson`,
+  fate,
+});
+
+test('a power cut after a login said that it stored a profile takes neither profile nor key', async () => {
+  const runs = [signIn('a', 1), { ...signIn('b', 2, { kill: { at: 1, how: 'power' } }), after: 0 }];
+  expect((await worldOf('sign-in').play({ seed: 1, runs })).wrongs).toEqual([]);
+});
+
+test('a login that is killed leaves no draft with its key beyond the next one, and no file that is cut', async () => {
+  for (let at = 68; at < 96; at += 1)
+    for (const fate of [{ kill: { at, how: 'kill' } }, { disk: { at, code: 'ENOSPC' } }]) {
+      const runs = [signIn('a', 1, fate), { line: 'auth logout --all -y -o ndjson', after: 0 }];
+      expect((await worldOf('sign-in').play({ seed: at, runs })).wrongs).toEqual([]);
+    }
 });
 
 test('the same seed tells the same story', async () => {

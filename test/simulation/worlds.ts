@@ -4,6 +4,7 @@ import type { Fate } from './computer.ts';
 import { playLicensing, type LicensingPlan, type Verdict } from './licensing-history.ts';
 import { replies, type Mishap } from './licensing-server.ts';
 import { archive, purge } from './chat-worlds.ts';
+import { signIn } from './sign-in-history.ts';
 
 /** A kind of history; a plan is JSON, which only its world understands. */
 export interface SimulatedWorld<Plan = unknown> {
@@ -240,4 +241,5 @@ export const worlds: Readonly<Record<string, SimulatedWorld>> = {
   retire: erased(retire),
   purge: erased(purge),
   archive: erased(archive),
+  'sign-in': erased(signIn),
 };

@@ -1,8 +1,9 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { readdir, realpath } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, jsonIn } from '../../core/json.ts';
 import { renaming } from '../../core/shell-word.ts';
-import { refuseNewer, storageFailure, whenClosed, writePrivate } from '../disk/files.ts';
+import { ifThere, refuseNewer, remove, storageFailure, syncFolder, whenClosed, writePrivate } from '../disk/files.ts';
 import { readPrivate } from '../disk/private-file.ts';
 import { makePrivateFolder, refuseUnsafeFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
@@ -68,20 +69,36 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
     const content = { version: fileVersion, ...changed };
     const path = pathOf(file, host);
     const before = await readPrivate(path, host.system, 0);
+    let isWhole: boolean;
     try {
       await whenClosed(path, async () => writeConf(folder, file, content));
+      isWhole = (await readPrivate(path, host.system)) === confText(content);
+      // conf syncs the file, and not its name.
+      if (isWhole) await syncFolder(dirname(await realpath(path)));
     } catch (cause) {
       throw storageFailure(`cannot write ${path}`, cause);
     }
-    if ((await readPrivate(path, host.system)) === confText(content)) return;
-    // conf does not look at how much was written: on a full disk a cut file would replace the whole one.
-    if (before !== undefined) await writePrivate(path, before);
+    if (isWhole) return;
+    // conf does not look at how much was written: on a full disk a cut file replaces the whole one.
+    await (before === undefined ? remove(path) : writePrivate(path, before));
     throw new Failure('unavailable', `${path} was not written whole`, {
       hint: 'Make room on the disk, then run the same command again.',
     });
   };
   const read = (file: ConfigurationFile): Promise<Content> => readConfiguration(file, host);
-  await withLock(join(folder, 'config.lock'), host, () => work({ read, write }), { what: 'the configuration' });
+  const change = async (): Promise<void> => {
+    for (const file of ['config', 'credentials'] as const) await removeDrafts(pathOf(file, host));
+    await work({ read, write });
+  };
+  await withLock(join(folder, 'config.lock'), host, change, { what: 'the configuration' });
+}
+
+/** Removes conf's drafts of a file: under the lock they are a killed process's, and may hold a key. */
+async function removeDrafts(path: string): Promise<void> {
+  const target = (await ifThere(`read ${path}`, realpath(path))) ?? path;
+  const folder = dirname(target);
+  for (const name of (await ifThere(`read ${folder}`, readdir(folder))) ?? [])
+    if (name.startsWith(basename(target)) && /\.tmp-[0-9a-f]{16}$/.test(name)) await remove(join(folder, name));
 }
 
 function pathOf(file: ConfigurationFile, { system }: Surroundings): string {
