@@ -1,6 +1,6 @@
 import { usage, type Failure } from '../core/failure.ts';
-import type { Fields } from '../schema/field.ts';
-import { flagOf } from '../schema/field.ts';
+import { commandLine } from '../core/shell-word.ts';
+import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { suggestion } from '../schema/nearest.ts';
 import { settings } from '../schema/settings.ts';
 
@@ -9,6 +9,10 @@ export interface LinePlace {
   /** The words of the command or noun; none is the program itself. */
   readonly words: readonly string[];
   readonly options: Fields;
+  /** The whole line as typed. */
+  readonly argv: readonly string[];
+  /** Its arguments. */
+  readonly given: readonly string[];
   /** How the command is written, once it is known; its arguments by the names that commander has. */
   readonly form?: { readonly synopsis: string; readonly args: Fields } | undefined;
 }
@@ -32,7 +36,7 @@ export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'mess
     case 'commander.excessArguments':
       return usage(
         `${line} takes ${countOf(taken)}; ${given} ${given === 1 ? 'was' : 'were'} given`,
-        adviceOf.get(line) ?? form,
+        adviceOf[line]?.(place.given) ?? form,
       );
     default:
       return usage('the command line cannot be read', help);
@@ -40,13 +44,12 @@ export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'mess
 }
 
 /** What people who give a command an argument too many mean by it. */
-const adviceOf: ReadonlyMap<string, string> = new Map([
-  ['chatelaine license list', "For one user write --remote-user USER, for a part of names --match '*PART*'."],
-  [
-    'chatelaine archive pull',
-    'A channel or its link goes behind --channel: chatelaine archive pull DIR --channel LINK.',
-  ],
-]);
+const adviceOf: Readonly<Record<string, (given: readonly string[]) => string>> = {
+  'chatelaine license list': ([user = '']) =>
+    `For a part of names write --match '*${user}*'; for one user: ${commandLine('license list', [], { remote_user: user })}`,
+  'chatelaine archive pull': ([folder = '', channel]) =>
+    `A channel or its link goes behind --channel: ${commandLine('archive pull', [folder], { channel })}`,
+};
 
 function countOf(number: number): string {
   if (number === 0) return 'no argument';
@@ -54,7 +57,8 @@ function countOf(number: number): string {
 }
 
 /** The value may be a key: of `--name=value` the name is shown, of `-xvalue` the letter. */
-function unknownOption(typed: string, line: string, { options }: LinePlace): Failure {
+function unknownOption(typed: string, line: string, place: LinePlace): Failure {
+  const { options } = place;
   const flag = typed.startsWith('--') ? typed.replace(/=.*/s, '') : typed.slice(0, 2);
   const flags = Object.entries(options).flatMap(([name, field]) => {
     const own = `--${flagOf(name, field)}`;
@@ -63,7 +67,7 @@ function unknownOption(typed: string, line: string, { options }: LinePlace): Fai
   if (flags.includes(flag)) return usage(`${flag} takes no value`, keyAdvice(flag, options) ?? `See ${line} --help.`);
   const hint =
     otherFlags.get(flag) ??
-    settingAdvice(flag, line) ??
+    settingAdvice(typed, place) ??
     keyAdvice(flag, options) ??
     suggestion(flag, flags) ??
     `See ${line} --help.`;
@@ -77,10 +81,13 @@ const otherFlags: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Settings are words, and no options. */
-function settingAdvice(flag: string, line: string): string | undefined {
+function settingAdvice(typed: string, { words, argv }: LinePlace): string | undefined {
+  const [flag = '', value = argv[argv.indexOf(typed) + 1] ?? 'VALUE'] = typed.split(/=(.*)/s, 2);
   const name = flag.slice(2).replaceAll('-', '_');
-  if (line !== 'chatelaine settings set' || !Object.hasOwn(settings, name)) return undefined;
-  return `A setting is written NAME=VALUE: chatelaine settings set ${name}=VALUE`;
+  const field = Object.entries<Field>(settings).find(([known]) => known === name)?.[1];
+  if (words.join(' ') !== 'settings set' || !field) return undefined;
+  if (field.kind === 'secret') return 'A password is asked for: chatelaine settings set old_password new_password';
+  return `A setting is written NAME=VALUE: ${commandLine('settings set', [`${name}=${value}`])}`;
 }
 
 /** What a person needs who types a key on the command line, where other users and the shell's history can read it. */

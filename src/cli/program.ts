@@ -68,7 +68,13 @@ export async function readCommandLine(
     if (cause.code === 'commander.version') return { text: `${version}\n` };
     if (cause.code === 'commander.helpDisplayed') return help();
     const form = command && { synopsis: synopsis(command), args };
-    throw (await import('./mistakes.ts')).mistakeIn(cause, { words, options, form });
+    throw (await import('./mistakes.ts')).mistakeIn(cause, {
+      words,
+      options,
+      form,
+      argv: line,
+      given: program.args.slice(words.length),
+    });
   }
   if (!command) return help();
   const given = program.processedArgs.slice(words.length);

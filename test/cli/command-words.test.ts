@@ -117,7 +117,13 @@ test.each([
   ['rename', 'Did you mean license rename or view rename?'],
   ['update', 'Did you mean license edit?'],
   ['messages fetch --unread', 'Write --is unread.'],
-  ['settings set --color-scheme dark', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=VALUE'],
+  ['settings set --color_scheme=2', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=2'],
+  ['settings set --color-scheme', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=VALUE'],
+  [
+    'settings set --new-password hunter22',
+    'A password is asked for: chatelaine settings set old_password new_password',
+  ],
+  ['settings set --color-scheme dark', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=dark'],
 ])('%s is a word of other tools: %s', async (line, hint) => {
   expect(await run(fakeService(), `-o json ${line}`)).toMatchObject({ exitCode: 2, error: { hint } });
 });

@@ -93,12 +93,16 @@ test.each([
   ['snippet delete 1', 'Did you mean snippet rm?'],
   ['auth add', 'Did you mean auth login?'],
   ['license list --format json', 'Write -o FORMAT, as in -o json.'],
-  ['license list ada', '--remote-user USER'],
-  ['archive pull kept general', 'chatelaine archive pull DIR --channel LINK'],
-  ['archive pull https://chat.example/#narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK'],
-  ['archive pull #narrow/channel/1-general', 'chatelaine archive pull DIR --channel LINK'],
+  ['license list ada', "--match '*ada*'; for one user:\n  chatelaine license list --remote-user ada"],
+  ['archive pull kept general', 'chatelaine archive pull kept --channel general'],
+  [
+    'archive pull https://chat.example/#narrow/channel/1-general',
+    "chatelaine archive pull DIR --channel 'https://chat.example/#narrow/channel/1-general'",
+  ],
+  ['archive pull #narrow/channel/1-general', "chatelaine archive pull DIR --channel '#narrow/channel/1-general'"],
+  ['settings set color_scheme dark', 'Write color_scheme=dark, without blanks.'],
   ['license revoke x', 'license retire (the API cannot delete a license; this gives it to nobody)'],
-  ['topic delete lunch', 'The channel comes first:\n  chatelaine topic delete CHANNEL TOPIC'],
+  ['topic delete lunch', 'The channel comes first:\n  chatelaine topic delete CHANNEL lunch'],
 ])('%s is exit 2 and names what is meant', async (line, advice) => {
   const { exitCode, stderr } = await ran(line);
 

@@ -1,5 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, messageOf, usage } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { attachedFiles, fetchFiles, type FileFetching } from '../../jobs/archive/attached-files.ts';
 import { channelFolders, type ChannelFolder } from '../../jobs/archive/channel-folders.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
@@ -54,7 +55,7 @@ export default command({
     if (isUrl(values.folder) || values.folder.startsWith('#narrow/'))
       throw usage(
         `'${values.folder}' is a link, and no folder`,
-        'Name a folder before it: chatelaine archive pull DIR --channel LINK.',
+        `Name a folder before it: ${commandLine('archive pull', ['DIR'], { channel: values.folder })}`,
       );
     if (!all_channels) return pullFolder(values, context);
     if (Object.keys(values).some((name) => name in pagedOptions && name !== 'raw_content'))

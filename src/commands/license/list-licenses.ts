@@ -1,5 +1,6 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
 import { textField } from '../../schema/field.ts';
@@ -41,7 +42,7 @@ export default command({
         matchesGlob(code, license.key ?? '') ||
         matchesGlob(code.map(phoneCode), phoneCode(license.key ?? ''))) &&
       (size_allowance === undefined || textOf(license, 'size_allowance') === String(size_allowance)) &&
-      (begin === undefined || createdAt(license) >= begin);
+      (begin === undefined || createdAt(license, since) >= begin);
     if (all_apps) refuseChosenApp(filter.app_code, context.options);
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
@@ -65,11 +66,11 @@ export default command({
 });
 
 /** @throws Failure rejected where the server does not say it: an incomplete list would pass for a whole one */
-function createdAt({ fields }: License): number {
+function createdAt({ fields }: License, since: string | undefined): number {
   const { created } = fields;
   const moment = typeof created === 'string' ? Date.parse(created) : NaN;
   if (!Number.isNaN(moment)) return moment;
   throw new Failure('rejected', '--since: the server does not say when a license was created', {
-    hint: 'What this computer issued is in its record: chatelaine license history --since TIME',
+    hint: `What this computer issued is in its record: ${commandLine('license history', [], { since })}`,
   });
 }

@@ -31,7 +31,7 @@ export function readSettings({ words, entries, raw }: SettingTexts, hide: (text:
     return assignment;
   };
   const readers = [
-    ...words.map((word) => () => once(readWord(word), 'command line')),
+    ...words.map((word, index) => () => once(readWord(word, words[index + 1]), 'command line')),
     ...entries.map((entry) => () => within(entry.place, () => once(readEntry(entry, hide), entry.place))),
     ...raw.map((word) => () => once(readRaw(word), 'command line')),
   ];
@@ -40,14 +40,14 @@ export function readSettings({ words, entries, raw }: SettingTexts, hide: (text:
   return values;
 }
 
-function readWord(word: string): Assignment {
+function readWord(word: string, next = 'VALUE'): Assignment {
   const at = word.indexOf('=');
   // `color_scheme dark` are two words: a guess at a setting that `dark` means would mislead.
   if (at < 0 && !Object.hasOwn(settings, word.replaceAll('-', '_')))
     throw usage(`'${word}': expected NAME=VALUE`, suggestion(word, Object.keys(settings)));
   const { name, field } = settingNamed(at < 0 ? word : word.slice(0, at));
   if (field.kind === 'secret') return { name, field, value: at < 0 ? toBeAsked : readField(name, field, '') };
-  if (at < 0) throw usage(`'${word}': expected NAME=VALUE`, `Write ${name}=VALUE, without blanks.`);
+  if (at < 0) throw usage(`'${word}': expected NAME=VALUE`, `Write ${name}=${next}, without blanks.`);
   return { name, field, value: readSetting(name, field, word.slice(at + 1)) };
 }
 

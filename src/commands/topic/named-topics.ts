@@ -58,7 +58,9 @@ export function checkNaming(
   if (ways !== 1)
     throw usage(
       'name the topics in one way: as arguments, with --from FILE, or with --match GLOB',
-      ways === 0 ? 'The channel comes first: chatelaine topic delete CHANNEL TOPIC.' : undefined,
+      ways === 0
+        ? `The channel comes first: ${commandLine('topic delete', ['CHANNEL', place?.channel ?? 'TOPIC'])}`
+        : undefined,
     );
   if (!place && from === undefined)
     throw usage('name the channel first, or give --from with rows of channel and topic');

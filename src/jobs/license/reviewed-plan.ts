@@ -1,6 +1,7 @@
 import { keyOf, textOf, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { isObject, jsonIn, writeJson } from '../../core/json.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
@@ -60,7 +61,7 @@ export function readPlan(text: string, file: string): ReviewedPlan {
   if (!isObject(head) || typeof head['license_plan'] !== 'number' || targets.length === 0)
     throw usage(
       `${file}: no plan of license apply`,
-      'Make one: chatelaine license apply ROSTER --dry-run --write-plan FILE',
+      `Make one: ${commandLine('license apply', ['ROSTER'], { dry_run: true, write_plan: file })}`,
     );
   if (head['license_plan'] > version)
     throw new Failure(

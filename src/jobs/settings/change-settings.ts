@@ -161,9 +161,10 @@ function namesOf<T extends { readonly name: string }>(items: readonly T[], wante
 function notApplied(names: readonly string[], level: number | undefined): Failure {
   const server = level === undefined ? 'the server' : `the server (level ${level})`;
   const reasons = names.map((name) => `${name} (${reasonFor(name, level)})`).join(', ');
+  const [first = ''] = names;
   return new Failure('rejected', `${server} ignored: ${reasons}`, {
     hint: names.every((name) => Object.hasOwn(settings, name))
-      ? 'See chatelaine settings describe NAME for the level that a setting needs.'
+      ? `For the level that a setting needs: chatelaine settings describe ${first}`
       : 'Check the name: a setting that the server does not know is ignored.',
   });
 }
