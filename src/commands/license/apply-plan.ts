@@ -10,8 +10,7 @@ import {
   type Planning,
 } from '../../jobs/license/plan-roster.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { findingLine, readAccepted } from '../../jobs/license/accepted-findings.ts';
-import { notInRoster } from '../../jobs/license/audit-licenses.ts';
+import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit-licenses.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { missingUsers, retiredBy, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';

@@ -16,7 +16,7 @@ import {
   type RowResult,
 } from '../../jobs/license/plan-roster.ts';
 import { dryRow, type DryRow } from '../../jobs/license/dry-run.ts';
-import type { RecordEvent } from '../../jobs/license/recorded-change.ts';
+import type { RecordEvent } from '../../jobs/license/history.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import { licenseJournal, recordedHistories, type LicenseJournal } from '../../jobs/license/roster-journal.ts';
 import { retiredFields, retireMissing, type MissingUser } from '../../jobs/license/retire.ts';

@@ -11,8 +11,14 @@ import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
 import { warnOfNames } from './apply-plan.ts';
 import { applied, dryRun } from './apply-run.ts';
-import { applyColumns, keptColumns, readLicenseRoster } from './license-roster.ts';
-import { differencesTo, refuseOtherTargets, rosterOf } from './reviewed.ts';
+import {
+  applyColumns,
+  differencesTo,
+  keptColumns,
+  readLicenseRoster,
+  refuseOtherTargets,
+  rosterOf,
+} from './license-roster.ts';
 import { targetsOf } from './target.ts';
 import { allowedBy, ensuringOptions } from './options.ts';
 

@@ -1,8 +1,9 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
-import { findingLine, readAccepted } from '../../jobs/license/accepted-findings.ts';
 import {
   auditLicenses,
+  findingLine,
+  readAccepted,
   type AuditCounts,
   type ExpectedLicense,
   type FindingRow,

@@ -5,7 +5,7 @@ import { isObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords, sizeOf } from '../../jobs/license/decide.ts';
-import { recordedChange } from '../../jobs/license/recorded-change.ts';
+import { recordedChange } from '../../jobs/license/history.ts';
 import { each } from '../../jobs/work/each.ts';
 import { licenseExtras, type LicenseFields } from '../../schema/license.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';

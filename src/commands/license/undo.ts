@@ -1,7 +1,6 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { changesOf, type PastChange } from '../../jobs/license/history.ts';
-import { recordedChange } from '../../jobs/license/recorded-change.ts';
+import { changesOf, recordedChange, type PastChange } from '../../jobs/license/history.ts';
 import { planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import { textField } from '../../schema/field.ts';

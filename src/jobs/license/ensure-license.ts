@@ -7,7 +7,7 @@ import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users
 import { createLicense, decidingOn, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
 import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { listAfterPost } from './list-users.ts';
-import { recordedChange, recordedCreation, type RecordEvent } from './recorded-change.ts';
+import { recordedChange, recordedCreation, type RecordEvent } from './history.ts';
 import { lookupResult } from './lookup.ts';
 
 interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {

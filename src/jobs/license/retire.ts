@@ -5,10 +5,9 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { sizeOf } from './decide.ts';
-import type { PastChange } from './history.ts';
+import { recordedChange, type PastChange, type RecordEvent } from './history.ts';
 import { nameIndex } from './list-users.ts';
 import { resultOf, usersOfEachApp, type RowResult } from './plan-roster.ts';
-import { recordedChange, type RecordEvent } from './recorded-change.ts';
 
 const smallest = licenseFields.size_allowance.min;
 

@@ -5,7 +5,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
 import { endOf, type LicenseUser, type RosterClaims } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
-import type { RecordEvent } from './recorded-change.ts';
+import type { RecordEvent } from './history.ts';
 import { severalWarning } from './decide.ts';
 import { wasPosted, type AnsweredRow, type LicenseJournal, type RowState } from './roster-journal.ts';
 import { resultOf, type Looking, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';

@@ -22,7 +22,7 @@ import { listProof } from './list-proof.ts';
 import { historyOf, unanswered, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
 import { lookUpRow, type PlannedRow } from './plan-roster.ts';
 import { decidingBy, type Applying, type RosterResults } from './roster-results.ts';
-import { recordedChange } from './recorded-change.ts';
+import { recordedChange } from './history.ts';
 import { endsRun, circuitBreaker } from './run-end.ts';
 
 /** The work on one row: from what is to be done to its result, or to another look (docs/exactly-once.md, States of a row). */
