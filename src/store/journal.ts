@@ -4,7 +4,7 @@ import { appendFileSync, constants, nextTurn, open, truncate, unlink, type FileH
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
 import { codeOf, openFile, readBytes, replace, storageFailure, syncFolder } from './disk/files.ts';
-import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
+import { makeFolder } from './disk/private-folder.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine, type Damaged } from './disk/records.ts';
 
@@ -47,16 +47,17 @@ export async function openJournal(
   host: Surroundings,
   options: JournalOptions = {},
 ): Promise<Journal> {
-  await makeFolder(path);
-  const release = await lockJournal(path, host, options.signal);
+  let release: (() => Promise<void>) | undefined;
   let opened: OpenedFile | undefined;
   try {
+    await makeFolder(dirname(path));
+    release = await acquireLock(`${path}.lock`, host, { wait: 0, signal: options.signal, what: `the journal ${path}` });
     opened = await openedOrMade(path);
     const content = await contentOf(path, opened, header);
     return journalOn(opened.file, content, release, options.write ?? writeLines);
   } catch (cause) {
     await opened?.file.close();
-    await release();
+    await release?.();
     throw unwritable(path, cause);
   }
 }
@@ -71,26 +72,6 @@ export type JournalContent = Pick<Journal, 'path' | 'records' | 'isDamaged'>;
 export async function readJournal(path: string, header: JournalHeader): Promise<JournalContent | undefined> {
   const bytes = await readBytes(path);
   return bytes && contentIn(path, bytes, header);
-}
-
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await makeFolderAt(dirname(path));
-  } catch (cause) {
-    throw unwritable(path, cause);
-  }
-}
-
-async function lockJournal(
-  path: string,
-  host: Surroundings,
-  signal: AbortSignal | undefined,
-): Promise<() => Promise<void>> {
-  try {
-    return await acquireLock(`${path}.lock`, host, { wait: 0, signal, what: `the journal ${path}` });
-  } catch (cause) {
-    throw unwritable(path, cause);
-  }
 }
 
 interface OpenedFile {

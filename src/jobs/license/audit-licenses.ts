@@ -150,18 +150,9 @@ function row(
   detail: string,
   size_allowance: number | null = sizeOf(license) ?? null,
 ): FindingRow {
-  const remote_user = license.fields['remote_user'] === null ? null : name;
-  const license_code = license.key ?? null;
-  return {
-    finding,
-    remote_user,
-    app_code: app_code ?? null,
-    size_allowance,
-    license_code,
-    license,
-    detail,
-    fact: detail,
-  };
+  const { remote_user } = license.fields;
+  const user = { remote_user: remote_user === null ? null : name, app_code: app_code ?? null };
+  return { finding, ...user, size_allowance, license_code: license.key ?? null, license, detail, fact: detail };
 }
 
 function* shared(listed: readonly OwnedLicense[]): Generator<FindingRow> {
@@ -185,8 +176,9 @@ function* similar(byUser: ReadonlyMap<string, readonly OwnedLicense[]>): Generat
     for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
 
-/** The detail of `unexpected`. */
+/** The details of `unexpected` and `missing`. */
 export const notInRoster = 'not in the roster';
+const withoutLicense = 'in the roster, without a license';
 
 function* compare(
   byUser: ReadonlyMap<string, readonly OwnedLicense[]>,
@@ -199,12 +191,8 @@ function* compare(
     expected.add(user);
     const own = byUser.get(user);
     if (own && size_allowance !== null) yield* otherSizes(own, size_allowance);
-    const detail = 'in the roster, without a license';
-    if (!own && extent === 'whole')
-      yield {
-        ...{ finding: 'missing', remote_user, app_code, size_allowance, license_code: null, license: null },
-        ...{ detail, fact: detail },
-      };
+    const none = { license_code: null, license: null, detail: withoutLicense, fact: withoutLicense };
+    if (!own && extent === 'whole') yield { finding: 'missing', remote_user, app_code, size_allowance, ...none };
   }
   for (const [user, own] of byUser)
     if (!expected.has(user)) for (const entry of own) yield row('unexpected', entry, notInRoster);
