@@ -134,13 +134,13 @@ function journalOn(
   release: () => Promise<void>,
   write: WriteLines,
 ): Journal {
-  const { append, settled } = groupedAppend(file, write, (cause) => unwritable(path, cause));
+  const { append, flush } = groupedAppend(file, write, (cause) => unwritable(path, cause));
   let isOpen = true;
   let isEmpty = records.length === 0;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
-    await settled();
+    await flush();
     await file.close();
     await release();
   };
@@ -155,7 +155,7 @@ function journalOn(
     close,
     async finish() {
       try {
-        await settled();
+        await flush();
         // The records of an earlier run stay where this one had nothing to do.
         await (isEmpty ? unlink(path) : replace(path, `${path}.done`));
       } catch (cause) {
@@ -176,7 +176,7 @@ function journalOn(
 function groupedAppend(file: FileHandle, write: WriteLines, failure: (cause: unknown) => unknown) {
   let gathering: { lines: string; readonly written: Promise<void> } | undefined;
   let last: Promise<void> = Promise.resolve();
-  const flush = async (): Promise<void> => {
+  const writeGroup = async (): Promise<void> => {
     await nextTurn();
     const lines = gathering?.lines ?? '';
     gathering = undefined;
@@ -190,11 +190,11 @@ function groupedAppend(file: FileHandle, write: WriteLines, failure: (cause: unk
   const append = (record: unknown): Promise<void> => {
     const line = recordLine(record);
     if (gathering) gathering.lines += line;
-    else gathering = { lines: line, written: (last = last.then(flush)) };
+    else gathering = { lines: line, written: (last = last.then(writeGroup)) };
     return gathering.written;
   };
-  /** `settled` resolves when nothing is being written; a failure was reported to those who appended. */
-  return { append, settled: () => last.catch(() => undefined) };
+  /** `flush` resolves when nothing is being written; a failure was reported to those who appended. */
+  return { append, flush: () => last.catch(() => undefined) };
 }
 
 function unwritable(path: string, cause: unknown): Failure {

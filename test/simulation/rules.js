@@ -126,12 +126,8 @@ export const rules = [
     ['an answer is recorded at once', '        await ended(endOf(creation, now(), unanswered));\n', ''],
   ]),
   ...inFile('apply', 'jobs/license/row-work.ts', [
-    [
-      'a row that was asked for waits',
-      "    if (posted > -Infinity) return void this.waiting.set(row, { is: 'asked', row, posted });\n",
-      '',
-    ],
-    ['a row that another run holds is not sent', "=== 'held') return;", "=== 'never') return;"],
+    ['a row that was asked for waits', "    if (posted > -Infinity) return { is: 'asked', row, posted };\n", ''],
+    ['a row that another run holds is not sent', "=== 'held') return undefined;", "=== 'never') return undefined;"],
     [
       'an answer between the look and the claim is seen',
       'const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);',

@@ -59,7 +59,6 @@ export function keptColumns({
   return (row) => ({ ...row, ...kept.get(userKey(row)) });
 }
 
-/** The rows of a plan, as those of a roster; what it retires is none. */
 export function rosterOf({ rows }: ReviewedPlan): CheckedRoster<LicenseFields> {
   const own = rows.flatMap(({ change, remote_user, app_code, size_allowance }, index) =>
     change === 'retire' ? [] : [{ row: { remote_user, app_code, size_allowance }, line: index + 2 }],
@@ -68,7 +67,6 @@ export function rosterOf({ rows }: ReviewedPlan): CheckedRoster<LicenseFields> {
   return { rows: own.map(({ row }) => row), lines: own.map(({ line }) => line), others: [], sha256 };
 }
 
-/** How a decision differs from the plan. */
 export function differencesTo({ rows }: ReviewedPlan): NonNullable<KnownUsers['differs']> {
   const planned = new Map(rows.flatMap((row) => (row.change === 'retire' ? [] : [[userKey(row), row] as const])));
   return (user, decision) => {

@@ -58,7 +58,6 @@ export default command({
   show: changedShow,
 });
 
-/** What the run did. @throws Failure not_found where there is none */
 function lastRun(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {
   const run = named ?? changes.at(-1)?.run;
   // Of two runs of one name the later one is meant.

@@ -43,7 +43,6 @@ export interface FindingRow {
 export interface AuditCounts {
   readonly licenses: number;
   readonly retired: number;
-  /** The applications that were asked about. */
   readonly apps: ReadonlySet<number | undefined>;
 }
 
@@ -68,7 +67,7 @@ export async function* auditLicenses(
   const byKey = new Map<string, OwnedLicense[]>();
   const apps = new Set<number | undefined>(roster?.map(({ app_code }) => app_code));
   let [looked, retired] = [0, 0];
-  let gap: Failure | undefined;
+  let incomplete: Failure | undefined;
   try {
     for await (const listed of licenses) {
       const entry = entryOf(listed);
@@ -90,7 +89,7 @@ export async function* auditLicenses(
     }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-    gap = cause;
+    incomplete = cause;
   }
   for (const own of byUser.values())
     for (const [index, entry] of own.length > 1 ? own.entries() : [])
@@ -100,12 +99,11 @@ export async function* auditLicenses(
       };
   for (const holders of byKey.values()) if (holders.length > 1) yield* shared(holders);
   yield* similar(byUser);
-  if (roster) yield* compare(byUser, roster, gap ? 'part' : 'whole');
-  if (gap) throw gap;
+  if (roster) yield* compare(byUser, roster, incomplete ? 'part' : 'whole');
+  if (incomplete) throw incomplete;
   return { licenses: looked, retired, apps };
 }
 
-/** A listed license and whose it is. */
 interface OwnedLicense extends Listed {
   readonly name: string;
   /** One text for the user of the application. */
@@ -132,7 +130,6 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : writeJson(value);
 }
 
-/** The rule that a value breaks. */
 function fault(name: 'remote_user' | 'size_allowance', value: unknown): string | undefined {
   if (value === undefined || value === null) return `${name}: the server does not say`;
   try {

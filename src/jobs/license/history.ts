@@ -4,7 +4,6 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
 import { changeInWords } from './decide.ts';
 
-/** Appends an event to the history of this computer. */
 export type RecordEvent = (event: LicenseEvent) => Promise<void>;
 
 /**

@@ -53,7 +53,6 @@ export function retiredFields(user: string, code: string, now: number, shown = '
   });
 }
 
-/** A license whose user is in no row of a roster. */
 export interface MissingUser extends LicenseFields {
   readonly key: string;
 }
@@ -63,7 +62,6 @@ export interface MissingUsers {
   readonly missing: readonly MissingUser[];
   /** Users whose names are like one of a row: the server may have changed it. */
   readonly similar: readonly { readonly listed: string; readonly row: string }[];
-  /** How many licenses are not retired. */
   readonly active: number;
 }
 
@@ -122,7 +120,6 @@ export async function retireMissing(
   return retiredRow(user, 'retired', license, sizeOf(found));
 }
 
-/** The row of a license that is retired, or would be. */
 export function retiredRow<S>(
   { remote_user, app_code }: LicenseFields,
   status: S,

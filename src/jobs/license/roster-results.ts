@@ -19,15 +19,12 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
   readonly signal: AbortSignal;
   /** Takes the counts, which are for below the rows. */
   readonly conclude: (text: string) => void;
-  /** Host and applications, for the summary. */
   readonly where: string;
   /** Tells the history of this computer what was done. */
   readonly record: RecordEvent;
-  /** The command that resumes the run. */
   readonly resume: string;
   /** A user for whom this run created a license has several. */
   readonly doubled: (user: LicenseUser, licenses: readonly License[]) => void;
-  /** A row has its outcome. */
   readonly finished: () => void;
 }
 
@@ -46,7 +43,6 @@ export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<App
 /** What came of a row, on its way to its result. */
 export interface Outcome extends Pick<RowResult, 'status' | 'license' | 'error'> {
   readonly state: RowState;
-  /** Of a license that was resized. */
   readonly size_before?: number | undefined;
   /** Looks are over, and none shows what was answered, now or earlier: only `--send-again` goes on. */
   readonly isOpen?: true;
@@ -75,7 +71,7 @@ export class RosterResults {
   readonly answeredOnly = new Map<LicenseFields, 'open' | 'unconfirmed'>();
   /** The keys that were answered, and for how many users: a key of several is nobody's until a list says whose. */
   readonly #keys = new Map<string, 'one' | 'several'>();
-  readonly #unlooked: (Failure | undefined)[] = [];
+  readonly #accepted: (Failure | undefined)[] = [];
 
   constructor(applying: Reporting) {
     this.#applying = applying;
@@ -113,7 +109,7 @@ export class RosterResults {
     const { license, license_is } = this.#keyChecked(state.creation);
     if (license_is !== 'as asked' || !license)
       return { state, status: 'unknown', license: null, error: why?.message ?? '' };
-    this.#unlooked.push(why);
+    this.#accepted.push(why);
     return { state, status: 'created', license, error: null, recordedIn: 'history' };
   }
 
@@ -133,9 +129,9 @@ export class RosterResults {
     return { state, status: 'unknown', license: null, error: [sent, why].filter(Boolean).join('; ') };
   }
 
-  warnOfUnlooked(): void {
-    const [why] = this.#unlooked;
-    const count = this.#unlooked.length;
+  warnOfAccepted(): void {
+    const [why] = this.#accepted;
+    const count = this.#accepted.length;
     if (count === 0) return;
     const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
     const unread = why && !why.isInterruption ? why.message : 'none was read';
@@ -154,7 +150,7 @@ export class RosterResults {
     }
     if (recordedIn || status === 'unchanged') return this.#report(outcome);
     this.#inBackground(this.record(state.row, eventOf[status], time).then(() => this.#report(outcome)));
-    if (this.#writing.size > maxUnwritten) await this.written();
+    if (this.#writing.size > maxUnwritten) await this.flush();
   }
 
   async #report({ state, status, license, error, size_before, isOpen }: Outcome): Promise<void> {
@@ -191,11 +187,10 @@ export class RosterResults {
   }
 
   /** Resolves when each outcome so far is recorded and reported. */
-  async written(): Promise<void> {
+  async flush(): Promise<void> {
     await Promise.all(this.#writing);
   }
 
-  /** No more outcomes come. */
   close(): void {
     this.#ready.close();
   }
@@ -208,7 +203,7 @@ export class RosterResults {
     return this.#ready.take(row);
   }
 
-  /** What rejects stays, and is thrown by `written`. */
+  /** What rejects stays, and is thrown by `flush`. */
   #inBackground(writing: Promise<void>): void {
     this.#writing.add(writing);
     writing.then(

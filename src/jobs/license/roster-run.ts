@@ -79,14 +79,13 @@ class RosterRun {
     }
     signal.removeEventListener('abort', sayWait);
     await this.#reportUnconfirmed();
-    this.results.warnOfUnlooked();
+    this.results.warnOfAccepted();
   }
 
   stopped(): Failure | undefined {
     return this.#work.run.stopped();
   }
 
-  /** Nothing more is begun. */
   abandon(): void {
     this.#isAbandoned = true;
   }
@@ -116,7 +115,7 @@ class RosterRun {
       if (!this.#isOver()) await this.#work.apply(planned);
     };
     for await (const _ of pool(rows, this.#applying.concurrency + ahead, apply)) continue;
-    await this.results.written();
+    await this.results.flush();
   }
 
   /**
@@ -128,7 +127,7 @@ class RosterRun {
     const areAnswered = waiting.every(({ is }) => is === 'answered');
     const held = areAnswered ? await this.#applying.claims.othersDone(waiting.map(({ row }) => row)) : [];
     // A look at once confirms most of those that no list was read for since they were answered.
-    const answered = waiting.flatMap((one) => (one.is === 'answered' && one.looks === 'none yet' ? [one] : []));
+    const answered = waiting.flatMap((one) => (one.is === 'answered' && one.listed === 'not yet' ? [one] : []));
     if (answered.length + held.length > 0) return this.#lookAtOnce(answered, held);
     return waiting.length > 0 ? this.#whenSettled(waiting) : undefined;
   }
@@ -174,7 +173,6 @@ class RosterRun {
     return (await planRoster(rows, decidingBy(this.#applying, { is: 'unanswered', posted: latest }))).rows;
   }
 
-  /** How many rows wait, by what was asked for and by whom. */
   #inKinds(waiting: readonly RowState[]): string {
     const own = waiting.filter((one) => wasPosted(one, this.#applying.journal));
     const answered = own.filter(({ is }) => is === 'answered').length;
@@ -195,11 +193,11 @@ class RosterRun {
           (state.is === 'unanswered' ? state.failure : undefined)?.message ?? stopped?.message ?? unanswered;
         return { state, status: 'unknown', license: null, error, time: state.posted - elapsed() + now() };
       }
-      if (state.looks === 'none yet') return this.results.acceptAnswer(state, stopped);
+      if (state.listed === 'not yet') return this.results.acceptAnswer(state, stopped);
       return { state, status: 'unknown', license: null, error: '' };
     };
     for (const state of this.#work.waiting.values())
       if (wasPosted(state, journal)) await this.results.end(outcomeOf(state));
-    await this.results.written();
+    await this.results.flush();
   }
 }

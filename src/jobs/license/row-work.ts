@@ -5,7 +5,7 @@ import { limiter } from '../work/pool.ts';
 import { endOf, type LicenseUser } from './claim-users.ts';
 import {
   decide,
-  isLook,
+  isAnswered,
   openInWords,
   ownOf,
   retriesFor,
@@ -27,9 +27,7 @@ type Turn = RowState | Outcome | undefined;
 
 /** The work on one row: from what is to be done to its outcome, or to another look (docs/exactly-once.md, States of a row). */
 export class RowWork {
-  /** The rows that wait for another look. */
   readonly waiting = new Map<LicenseFields, RowState>();
-  /** How many POSTs are on their way. */
   sending = 0;
   readonly run: ReturnType<typeof circuitBreaker>;
   readonly #applying: Applying;
@@ -38,7 +36,7 @@ export class RowWork {
   /** Rows are claimed in their order, so that they are recorded and sent in it. */
   readonly #inOrder = limiter(1);
   /** Applications whose list holds what this run creates. */
-  readonly #proven = new Set<number>();
+  readonly #conclusive = new Set<number>();
   readonly #oneAtATime = limiter(1);
 
   constructor(applying: Applying, results: RosterResults) {
@@ -81,9 +79,9 @@ export class RowWork {
   async #confirm(state: AnsweredRow, decision: Decision | Undecided): Promise<Turn> {
     const seen = await this.#lookUp(state, decision);
     if ('license' in seen) return this.#carryOut(state, seen);
-    if (seen.step === 'refused' && !isLook.has(seen.failure.kind))
+    if (seen.step === 'refused' && !isAnswered.has(seen.failure.kind))
       return this.#results.acceptAnswer(state, seen.failure);
-    if (state.looks === 'none yet') return { ...state, looks: 'one' };
+    if (state.listed === 'not yet') return { ...state, listed: 'once' };
     return unconfirmed(
       state,
       seen.step === 'refused' ? (seen.similar ?? seen.failure.message) : 'the list does not show it',
@@ -163,20 +161,20 @@ export class RowWork {
    * @returns what the row waits for, and what the list shows after the POST, where one was read
    */
   #postAndList(state: RowState, near: ReadonlySet<string>, earlier: UnfilteredList | undefined) {
-    const isProven = (): boolean => !earlier || this.#proven.has(state.row.app_code);
+    const isConclusive = (): boolean => !earlier || this.#conclusive.has(state.row.app_code);
     const send = async (): Promise<readonly [sent: RowState | undefined, list?: ListAfter | undefined]> => {
       const sent = await this.#post(state, near);
-      if (!sent || !earlier || isProven() || this.run.stopped()) return [sent];
+      if (!sent || !earlier || isConclusive() || this.run.stopped()) return [sent];
       return [sent, await this.#listAfter(state.row, earlier)];
     };
-    return isProven() ? send() : this.#oneAtATime(send);
+    return isConclusive() ? send() : this.#oneAtATime(send);
   }
 
   async #listAfter(row: LicenseUser, earlier: UnfilteredList): Promise<ListAfter | undefined> {
     try {
       const list = await listAfterPost(this.#applying.licensing(row.app_code), row, earlier, this.#applying);
       if (list.failure) this.run.stop(list.failure);
-      else this.#proven.add(row.app_code);
+      else this.#conclusive.add(row.app_code);
       return list;
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
@@ -207,7 +205,7 @@ export class RowWork {
         this.run.answered();
         this.#results.answered(row, creation);
         // Written out: of a copy by spread V8 keeps a shape for each object, 300 bytes.
-        return { row, posted, is: 'answered', creation, looks: 'none yet' };
+        return { row, posted, is: 'answered', creation, listed: 'not yet' };
       }
       await claims.ended(row, endOf(creation, now(), posts));
       // A server that is gone must not leave every row unconfirmed.

@@ -23,14 +23,12 @@ export interface LicenseEvent {
 }
 
 export interface HistoryEntry extends LicenseEvent {
-  /** RFC 3339. */
   readonly time: string;
   /** The name of the run, by which `license undo` finds it. */
   readonly run: string;
   readonly account: string;
   readonly computer: string;
   readonly command: string;
-  /** The name of the licensing server. */
   readonly origin: string;
 }
 
