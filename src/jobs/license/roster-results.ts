@@ -41,7 +41,7 @@ export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<App
 }
 
 /** What came of a row, on its way to its result. */
-export interface Outcome extends Pick<RowResult, 'status' | 'license' | 'error'> {
+export interface RowOutcome extends Pick<RowResult, 'status' | 'license' | 'error'> {
   readonly state: RowState;
   readonly size_before?: number | undefined;
   /** Looks are over, and none shows what was answered, now or earlier: only `--send-again` goes on. */
@@ -53,7 +53,7 @@ export interface Outcome extends Pick<RowResult, 'status' | 'license' | 'error'>
 }
 
 /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
-export function unconfirmed(state: RowState, error: string): Outcome {
+export function unconfirmed(state: RowState, error: string): RowOutcome {
   return { state, status: 'unknown', license: null, error, isOpen: true };
 }
 
@@ -105,7 +105,7 @@ export class RosterResults {
   }
 
   /** Where no look was answered, what the server said counts. */
-  acceptAnswer(state: AnsweredRow, why: Failure | undefined): Outcome {
+  acceptAnswer(state: AnsweredRow, why: Failure | undefined): RowOutcome {
     const { license, license_is } = this.#keyChecked(state.creation);
     if (license_is !== 'as asked' || !license)
       return { state, status: 'unknown', license: null, error: why?.message ?? '' };
@@ -118,7 +118,7 @@ export class RosterResults {
     state: RowState,
     message: string,
     { why = message, license = null }: { readonly why?: string | undefined; readonly license?: License | null } = {},
-  ): Outcome {
+  ): RowOutcome {
     if (license || !wasPosted(state, this.#applying.journal))
       return { state, status: 'failed', license, error: message };
     const sent =
@@ -139,7 +139,7 @@ export class RosterResults {
   }
 
   /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
-  async end(outcome: Outcome): Promise<void> {
+  async end(outcome: RowOutcome): Promise<void> {
     const { state, status, license, recordedIn, time } = outcome;
     const { remote_user, app_code, size_allowance } = state.row;
     // A change is recorded where it is sent.
@@ -153,7 +153,7 @@ export class RosterResults {
     if (this.#writing.size > maxUnwritten) await this.flush();
   }
 
-  async #report({ state, status, license, error, size_before, isOpen }: Outcome): Promise<void> {
+  async #report({ state, status, license, error, size_before, isOpen }: RowOutcome): Promise<void> {
     const { row } = state;
     const creation = state.is === 'answered' ? this.#keyChecked(state.creation) : undefined;
     const before = status === 'resized' ? (size_before ?? null) : null;

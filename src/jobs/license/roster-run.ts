@@ -5,7 +5,7 @@ import { pool } from '../work/pool.ts';
 import { isCreation } from './decide.ts';
 import { inWords, planRoster, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
 import { unanswered, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
-import { decidingBy, isUnchanged, RosterResults, type Applying, type Outcome } from './roster-results.ts';
+import { decidingBy, isUnchanged, RosterResults, type Applying, type RowOutcome } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
 import type { KnownLicense } from './list-users.ts';
 import { endsRun, countOutcomes } from './run-end.ts';
@@ -187,7 +187,7 @@ class RosterRun {
   async #reportUnconfirmed(): Promise<void> {
     const { journal, elapsed, now } = this.#applying;
     const stopped = this.stopped();
-    const outcomeOf = (state: RowState): Outcome => {
+    const outcomeOf = (state: RowState): RowOutcome => {
       if (state.is !== 'answered') {
         const error =
           (state.is === 'unanswered' ? state.failure : undefined)?.message ?? stopped?.message ?? unanswered;

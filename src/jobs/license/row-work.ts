@@ -19,11 +19,11 @@ import { recordedChange } from './history.ts';
 import { listAfterPost, type ListAfter } from './list-users.ts';
 import { historyOf, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
 import { lookUpRow, type PlannedRow } from './plan-roster.ts';
-import { decidingBy, unconfirmed, type Applying, type Outcome, type RosterResults } from './roster-results.ts';
+import { decidingBy, unconfirmed, type Applying, type RowOutcome, type RosterResults } from './roster-results.ts';
 import { endsRun, circuitBreaker } from './run-end.ts';
 
 /** What a turn leads to: a state that waits for another look, or an outcome. Undefined: another run has the row, or the run ends before it. */
-type Turn = RowState | Outcome | undefined;
+type Turn = RowState | RowOutcome | undefined;
 
 /** The work on one row: from what is to be done to its outcome, or to another look (docs/exactly-once.md, States of a row). */
 export class RowWork {
@@ -66,7 +66,7 @@ export class RowWork {
     return this.#results.failed(state, decision.failure.message, { why: decision.similar });
   }
 
-  #keep(state: RowState, license: License): Outcome {
+  #keep(state: RowState, license: License): RowOutcome {
     const { claims, journal } = this.#applying;
     claims.confirmed(state.row);
     const { outcome = 'unchanged', size_before } = journal.history(state.row);

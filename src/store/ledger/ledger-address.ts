@@ -101,14 +101,14 @@ async function usualRootFile(system: System): Promise<string | undefined> {
   return (await exists(file)) ? file : undefined;
 }
 
-type Place = Pick<LedgerAddress, 'host' | 'port' | 'database' | 'user'>;
+type DatabasePlace = Pick<LedgerAddress, 'host' | 'port' | 'database' | 'user'>;
 
 /**
  * The password as libpq finds it: of PGPASSWORD, or in the file of PGPASSFILE (~/.pgpass, on Windows pgpass.conf). The package reads that
  * file too, but then nothing could hide the password in a trace, and a file that others can read would be a warning.
  * @throws Failure config for a file that others can read
  */
-async function passwordIn(place: Place, system: System): Promise<Secret | undefined> {
+async function passwordIn(place: DatabasePlace, system: System): Promise<Secret | undefined> {
   const text = variable(system.env, 'PGPASSWORD');
   if (text !== undefined) return new Secret(text);
   const file = variable(system.env, 'PGPASSFILE') ?? libpqFile(system, '.pgpass', 'pgpass.conf');
@@ -117,7 +117,7 @@ async function passwordIn(place: Place, system: System): Promise<Secret | undefi
 }
 
 /** The first line that fits decides. A file names a unix socket `localhost`. */
-function passwordOf(text: string, { host, port, database, user }: Place): string | undefined {
+function passwordOf(text: string, { host, port, database, user }: DatabasePlace): string | undefined {
   const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user];
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith('#')) continue;
