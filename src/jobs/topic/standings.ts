@@ -55,11 +55,9 @@ export function openStandings() {
   let isCrossed = false;
 
   const isPresent = (id: number): boolean => of.get(id) === 'present';
-  const counts = (): StandingCounts => {
-    const tally = { waiting: 0, present: 0, gone: 0, deleted: 0, goneOutOfOrder: 0, elsewhere: 0 };
-    for (const standing of of.values()) tally[standing] += 1;
-    return tally;
-  };
+  /** The lowest id that the last look reached; -Infinity where it read all, or there was none. */
+  const lastReach = (): number => looks.at(-1)?.from ?? -Infinity;
+  const counts = (): StandingCounts => counted(of.values());
   /** A look is followed by another call. */
   const change = ({ look, from, there, taken, lost }: LookStep): void => {
     for (const id of there) of.set(id, 'present');
@@ -92,10 +90,8 @@ export function openStandings() {
     /** Messages that are in the topic if so many have an id of at least `from`. */
     countWith: (count: number, from: number): number => placeOf(present, from) + count,
     /** Whether among these, the newest of the topic, is none that the last look read: what it had not read may be gone too. */
-    wentDeeper(ids: readonly number[]): boolean {
-      const reached = looks.at(-1)?.from ?? -Infinity;
-      return reached > -Infinity && !ids.some((id) => id >= reached && isPresent(id));
-    },
+    wentDeeper: (ids: readonly number[]): boolean =>
+      lastReach() > -Infinity && !ids.some((id) => id >= lastReach() && isPresent(id)),
     /** Takes what a look read, ascending: all messages of the topic with an id of at least `from`, or of the whole topic. */
     look({ time, from, ids }: { time: string; from: number | null; ids: readonly number[] }): LookStep {
       const place = from === null ? 0 : placeOf(present, from);
@@ -106,7 +102,7 @@ export function openStandings() {
       const lost = missing.filter((id) => id < survivor || !isPresent(id));
       const there = ids.filter((id) => !isPresent(id));
       for (const id of there) if (!of.has(id)) arrived.add(id);
-      const unread = taken.slice(0, placeOf(taken, looks.at(-1)?.from ?? -Infinity));
+      const unread = taken.slice(0, placeOf(taken, lastReach()));
       const [first, last] = [unread[0], unread.at(-1)];
       if (first !== undefined && last !== undefined)
         deeper.push({ first, last, seen: looks.findLast((one) => one.from <= first)?.time ?? time });
@@ -139,6 +135,12 @@ export function openStandings() {
       present = ascending([...of.keys()].filter(isPresent));
     },
   };
+}
+
+function counted(standings: Iterable<Standing>): StandingCounts {
+  const tally = { waiting: 0, present: 0, gone: 0, deleted: 0, goneOutOfOrder: 0, elsewhere: 0 };
+  for (const standing of standings) tally[standing] += 1;
+  return tally;
 }
 
 function ascending(ids: Iterable<number>): number[] {
