@@ -1,5 +1,6 @@
 import { deadline, type Ended, type LicensingPlan } from './licensing-history.ts';
 import type { Process } from './computer.ts';
+import type { Mishap } from './licensing-server.ts';
 
 const settle = 5000;
 /** A request in progress is waited for by Ctrl-C and at the deadline; then outputs are written. */
@@ -11,6 +12,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
   const wrongs = [
     ...(limits.some((limit) => allowsTwo.has(limit)) ? [] : twoLicenses(ended)),
     ...sentAgain(ended),
+    ...notSettled(ended, limits),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
     ...leftFiles(ended),
@@ -47,7 +49,8 @@ function limitsOf({ mishaps = [], shape, clockAhead = 0, isShared, runs }: Licen
 /** Nobody has two licenses that requests of ours made, nor one beside a license that was there to be seen. */
 function twoLicenses({ licenses, plan }: Ended): string[] {
   const users = new Set(licenses.map(({ remote_user }) => remote_user));
-  const most = Math.max(1, plan.runs.filter(({ line }) => line.startsWith('license create')).length);
+  const isAnother = ({ line }: { readonly line: string }): boolean => /^license create| --send-again /.test(line);
+  const most = Math.max(1, plan.runs.filter(isAnother).length + (plan.runs.every(isAnother) ? 0 : 1));
   return [...users].flatMap((user) => {
     const all = licenses.filter(({ remote_user }) => remote_user === user);
     const ours = all.filter(({ license_code }) => !license_code.startsWith('OTHER-'));
@@ -63,9 +66,23 @@ function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
   return posts.flatMap(({ user, reply, client }, index) => {
     const isAnswered = ['made', 'late', 'empty'].includes(reply);
     const hasHeard = client.exit !== undefined && client.exit < 128 && runs.includes(client);
-    const isAgain = posts.slice(index + 1).some((post) => post.user === user && post.client !== client);
+    const isAgain = posts
+      .slice(index + 1)
+      .some((post) => post.user === user && post.client !== client && !post.client.line.includes('--send-again'));
     return isAnswered && hasHeard && isAgain ? [`a license of ${user} was answered, and asked for again`] : [];
   });
+}
+
+/** Where answers are lost, and nothing else happens, each run settles them by itself. */
+function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] {
+  const { mishaps = [], shape } = plan;
+  const isLost = ({ method, reply }: Mishap): boolean =>
+    method === 'POST' && ['dropped', '500', '502', '504', 'cut', 'page', 'refused', '429'].includes(reply);
+  const isQuiet = plan.runs.every(({ fate, line }) => Object.keys(fate ?? {}).length === 0 && /ensure/.test(line));
+  if (!isQuiet || limits.length > 0 || shape?.list_shape !== undefined || !mishaps.every(isLost)) return [];
+  return runs.flatMap(({ exit, stderr }, index) =>
+    exit === 0 ? [] : [`run ${index + 1} says ${exit ?? 'nothing'}, though only answers were lost: ${stderr}`],
+  );
 }
 
 /** What a run said is true of the server at its end. */

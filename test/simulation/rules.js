@@ -57,6 +57,14 @@ export const rules = [
       'answer: { status: event.status, time, key_end: event.key_end }, size_before',
       'size_before',
     ],
+    [
+      'an answer stays though the license is asked for again',
+      'unanswered: event.unanswered, answer, size_before',
+      'unanswered: event.unanswered, size_before',
+    ],
+  ]),
+  ...inFile('ensure', 'store/lock/own-requests.ts', [
+    ['nothing is appended behind a cut line', '    if (failure) throw failure;\n', ''],
   ]),
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
@@ -126,8 +134,12 @@ export const rules = [
     ['an answer is recorded at once', '        await ended(endOf(creation, now(), unanswered));\n', ''],
   ]),
   ...inFile('apply', 'jobs/license/row-work.ts', [
-    ['a row that was asked for waits', "    if (posted > -Infinity) return { is: 'asked', row, posted };\n", ''],
-    ['a row that another run holds is not sent', "=== 'held') return undefined;", "=== 'never') return undefined;"],
+    [
+      'a row that was asked for waits',
+      "    if (posted > -Infinity) return void this.waiting.set(row, { is: 'asked', row, posted });\n",
+      '',
+    ],
+    ['a row that another run holds is not sent', "=== 'held') return;", "=== 'never') return;"],
     [
       'an answer between the look and the claim is seen',
       'const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);',

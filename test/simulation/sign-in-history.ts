@@ -31,7 +31,7 @@ export const signIn: SimulatedWorld<SignInPlan> = {
       line: lineOf(chance, index),
       ...(index > 0 && chance.happens(0.4) ? { after: chance.below(index) } : {}),
       pause: chance.pick([0, 0, 0, 20, 50, 1000]),
-      fate: fateOf(chance, isOn, 100),
+      fate: fateOfWriter(chance, isOn),
     }));
     return { seed, runs };
   },
@@ -40,9 +40,10 @@ export const signIn: SimulatedWorld<SignInPlan> = {
     const plain = { seed: 1, runs: lines.map((line, index) => ({ line, ...(index > 0 ? { after: index - 1 } : {}) })) };
     const { calls } = await playSignIn(plain);
     const kills = (run: number): readonly Fate[] =>
-      Array.from({ length: calls[run] ?? 0 }, (_, index) =>
-        (['kill', 'power'] as const).map((how) => ({ kill: { at: index + 1, how } })),
-      ).flat();
+      Array.from({ length: calls[run] ?? 0 }, (_, index) => [
+        ...(['kill', 'power'] as const).map((how) => ({ kill: { at: index + 1, how } })),
+        { disk: { at: index + 1, code: 'ENOSPC' } },
+      ]).flat();
     for (const run of plain.runs.keys())
       for (const fate of kills(run))
         for (const next of isNight && run < 2 ? kills(run + 1) : [{}])
@@ -56,6 +57,13 @@ export const signIn: SimulatedWorld<SignInPlan> = {
   },
   play: playSignIn,
 };
+
+/** A disk fails where the two files are written: of the fifty calls before that other worlds have the same. */
+function fateOfWriter(chance: Chance, isOn: { readonly kill: boolean; readonly disk: boolean }): Fate {
+  const fate = fateOf(chance, isOn, 100);
+  if (!fate.disk) return fate;
+  return { disk: { at: 50 + chance.below(50), code: chance.pick(['ENOSPC', 'ENOSPC', 'EIO', 'EROFS']) } };
+}
 
 /** Each run has a key of its own, unless the server is to try it. */
 function lineOf(chance: Chance, index: number): string {

@@ -9,7 +9,7 @@ const { search, seeded, worlds } = (await import(await bundle('test'))) as typeo
 const unlimited = { mostFailing: 3, mostCpuSeconds: Infinity };
 
 /** Histories of seeds in `npm test`; a million in a night. */
-const sizes = { ensure: 120, create: 40, apply: 40, retire: 40, purge: 80, archive: 100, 'sign-in': 40 } as const;
+const sizes = { ensure: 150, create: 80, apply: 40, retire: 80, purge: 25, archive: 50, 'sign-in': 40 } as const;
 
 test.each(Object.entries(sizes))(
   '%s: in no history of %i does anything happen that no rule allows',
@@ -22,9 +22,6 @@ test.each(Object.entries(sizes))(
 );
 
 test.each([
-  ['ensure', 100_894],
-  ['ensure', 300_329],
-  ['ensure', 508_111],
   ['archive', 505_639],
   ['archive', 101_544],
   ['archive', 301_505],
@@ -33,27 +30,67 @@ test.each([
   expect((await world.play(world.draw(seed))).wrongs).toEqual([]);
 });
 
-test('a small world, each kill of the first run of ensure with every reply and moment: a 40th of it', async () => {
+const ensureAda = 'license ensure --remote-user ada --size-allowance 4 -o ndjson';
+
+test.each([
+  {
+    about: 'another program has issued the license, and a resize is answered with nothing',
+    seed: 100_894,
+    runs: [
+      { line: ensureAda, pause: 20 },
+      { line: ensureAda, after: 0, pause: 9000 },
+    ],
+    mishaps: [{ method: 'PATCH', nth: 1, reply: 'empty', commit: 0 }],
+    others: [{ user: 'ada', size: 3, at: 0 }],
+  },
+  {
+    about: 'a resize is answered with nothing, and carried out a little later',
+    seed: 300_329,
+    runs: [{ line: ensureAda, pause: 9000 }],
+    mishaps: [{ method: 'PATCH', nth: 1, reply: 'empty', commit: 700 }],
+    others: [{ user: 'ada', size: 3, at: 0 }],
+  },
+  {
+    about: 'the disk fails while the computer is marked, and its power is cut',
+    seed: 508_111,
+    runs: [
+      { line: ensureAda, fate: { disk: { at: 36, code: 'EIO' } } },
+      { line: ensureAda, pause: 20, fate: { kill: { at: 60, how: 'power', loss: 'all' } } },
+      { line: ensureAda, after: 0, pause: 1000, fate: { disk: { at: 46, code: 'EIO' } } },
+      { line: ensureAda, after: 0, fate: { disk: { at: 33, code: 'EIO' } } },
+    ],
+    mishaps: [
+      { method: 'POST', nth: 5, reply: 'dropped', commit: 2000 },
+      { method: 'POST', nth: 1, reply: 'refused' },
+      { method: 'GET', nth: 4, reply: 'refused' },
+    ],
+    shape: { stale: 0, filters: 'changed' },
+  },
+])('ensure: a history that was wrong once stays right: $about', async ({ about: _, ...plan }) => {
+  expect((await worldOf('ensure').play(plan)).wrongs).toEqual([]);
+});
+
+test('a small world, each end of the first run of ensure with every reply and moment: a 140th of it', async () => {
   const world = worldOf('ensure');
-  const { histories, failing, limits } = await search(world, every(40, world.whole(false)), unlimited);
+  const { histories, failing, limits } = await search(world, every(140, world.whole(false)), unlimited);
   expect(failing).toEqual([]);
-  expect(histories).toBeGreaterThan(200);
+  expect(histories).toBeGreaterThan(90);
   // Counted, and not left out.
   expect([...limits.keys()].sort()).toEqual(['answered and not kept', 'carried out though it was refused']);
 });
 
-test('a small purge, each kill of its first run with every reply and moment of its call: a 150th of it', async () => {
+test('a small purge, each kill of its first run with every reply and moment of its call: a 400th of it', async () => {
   const world = worldOf('purge');
-  const { histories, failing } = await search(world, every(150, world.whole(false)), unlimited);
+  const { histories, failing } = await search(world, every(400, world.whole(false)), unlimited);
   expect(failing).toEqual([]);
-  expect(histories).toBeGreaterThan(50);
+  expect(histories).toBeGreaterThan(15);
 });
 
-test('a small archive, kills of its first run beside each thing that people do: a 60th of it', async () => {
+test('a small archive, kills of its first run beside each thing that people do: a 150th of it', async () => {
   const world = worldOf('archive');
-  const { histories, failing } = await search(world, every(60, world.whole(false)), unlimited);
+  const { histories, failing } = await search(world, every(150, world.whole(false)), unlimited);
   expect(failing).toEqual([]);
-  expect(histories).toBeGreaterThan(25);
+  expect(histories).toBeGreaterThan(8);
 });
 
 test('what a killed pull left without a line is gone once the same pull has found nothing more', async () => {
@@ -104,7 +141,7 @@ test('a power cut in the first run on a computer takes neither the claims nor th
   const world = worldOf('ensure');
   const line = 'license ensure --remote-user ada --size-allowance 4 -o ndjson';
   const mishaps = [{ method: 'POST', nth: 1, reply: 'dropped', commit: 4000 }];
-  for (let at = 40; at < 70; at += 1) {
+  for (let at = 40; at < 70; at += 3) {
     const runs = [
       { line, fate: { kill: { at, how: 'power' } } },
       { line, after: 0 },
@@ -124,7 +161,7 @@ test('a power cut after a login said that it stored a profile takes neither prof
 });
 
 test('a login that is killed leaves no draft with its key beyond the next one, and no file that is cut', async () => {
-  for (let at = 68; at < 96; at += 1)
+  for (let at = 68; at < 96; at += 3)
     for (const fate of [{ kill: { at, how: 'kill' } }, { disk: { at, code: 'ENOSPC' } }]) {
       const runs = [signIn('a', 1, fate), { line: 'auth logout --all -y -o ndjson', after: 0 }];
       expect((await worldOf('sign-in').play({ seed: at, runs })).wrongs).toEqual([]);

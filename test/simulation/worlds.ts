@@ -16,8 +16,13 @@ export interface SimulatedWorld<Plan = unknown> {
   play(plan: Plan, trace?: (line: string) => void): Promise<Verdict>;
 }
 
+function ensureOf(user: string, isAgain: boolean): string {
+  const again = isAgain ? ` --send-again ${user}` : '';
+  return `license ensure --remote-user ${user} --size-allowance 4${again} -o ndjson`;
+}
+
 const createAda = 'license create --remote-user ada --size-allowance 4 -o ndjson';
-const ensureAda = 'license ensure --remote-user ada --size-allowance 4 -o ndjson';
+const ensureAda = ensureOf('ada', false);
 
 const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
@@ -30,12 +35,13 @@ const ensure: SimulatedWorld<LicensingPlan> = {
       server: chance.happens(0.6),
       disk: chance.happens(0.2),
       others: chance.happens(0.2),
+      again: chance.happens(0.1),
     };
     const runs = Array.from({ length: 1 + chance.below(4) }, (_, index) => ({
-      line: `license ensure --remote-user ${chance.pick(users)} --size-allowance 4 -o ndjson`,
+      line: ensureOf(chance.pick(users), isOn.again && chance.happens(0.4)),
       ...(index > 0 && chance.happens(0.5) ? { after: chance.below(index) } : {}),
       pause: chance.pick([0, 0, 20, 1000, 4000, 9000]),
-      fate: fateOf(chance, isOn, 110),
+      fate: { ...earlyDisk(chance, isOn), ...fateOf(chance, isOn, 110) },
     }));
     return {
       ...{ seed, runs },
@@ -154,7 +160,8 @@ function shapeOf(chance: Chance): LicenseShape {
 
 /**
  * Every reply to the first request of that method, every moment at which it is carried out, and every call before which
- * the first run can be killed or lose its computer's power; at night a kill of the second run at each of its calls too.
+ * the first run can be killed, interrupted, or lose its computer's power; at night the second run too, at each of its
+ * calls.
  */
 async function* everyKill(
   plain: LicensingPlan,
@@ -168,15 +175,25 @@ async function* everyKill(
     const { calls } = await playLicensing(base);
     const seconds = isNight ? Array.from({ length: calls[1] ?? 0 }, (_, index) => index + 1) : [undefined];
     for (let at = 1; at <= (calls[0] ?? 0); at += 1)
-      for (const how of ['kill', 'power'] as const)
+      for (const how of ['kill', 'power', 'interrupt'] as const)
         for (const second of seconds) {
-          const fate = second === undefined ? {} : { fate: { kill: { at: second, how } } };
+          const fate = second === undefined ? {} : { fate: endAt(second, how) };
           yield {
             ...base,
-            runs: [{ ...first, fate: { kill: { at, how } } }, ...others.map((run) => ({ ...run, ...fate }))],
+            runs: [{ ...first, fate: endAt(at, how) }, ...others.map((run) => ({ ...run, ...fate }))],
           };
         }
   }
+}
+
+/** An error of the disk while the folders and marks are made, which a run can survive, to be killed later. */
+function earlyDisk(chance: Chance, { disk }: { readonly disk: boolean }): Fate {
+  if (!disk || !chance.happens(0.3)) return {};
+  return { disk: { at: 1 + chance.below(40), code: chance.pick(['ENOSPC', 'EIO', 'EIO', 'EROFS']) } };
+}
+
+function endAt(at: number, how: 'kill' | 'power' | 'interrupt'): Fate {
+  return how === 'interrupt' ? { interrupt: { at } } : { kill: { at, how } };
 }
 
 /** What befalls a process: mostly nothing. */

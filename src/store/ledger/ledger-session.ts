@@ -9,6 +9,7 @@ import { ledgerVersion, refuseOtherVersion } from './ledger-steps.ts';
 import type { Database, QueryLimits } from './postgres.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
+  /** The longest time of one POST. */
   readonly requestLimit: Milliseconds;
 }
 
@@ -37,6 +38,7 @@ interface OpeningSession extends LedgerClaimOptions {
   readonly host: string;
   readonly pid: number;
   readonly clock: Clock;
+  /** How long a POST is remembered. */
   readonly remember: Milliseconds;
 }
 

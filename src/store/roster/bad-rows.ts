@@ -1,4 +1,4 @@
-import { Failure, usage } from '../../core/failure.ts';
+import { usage, type Failure } from '../../core/failure.ts';
 
 /** What is wrong with a row, or with a value of it. */
 export interface Fault {
@@ -8,26 +8,12 @@ export interface Fault {
   readonly hint?: string | undefined;
 }
 
-export function joined(faults: readonly Fault[]): Fault {
-  return {
-    reason: faults.map(({ reason }) => reason).join('; '),
-    rule: faults.map(({ reason, rule = reason }) => rule).join('; '),
-    hint: faults.find(({ hint }) => hint !== undefined)?.hint,
-  };
+export interface BadRows {
+  /** Each rule's lines come in their order. @throws Failure usage, naming them all, where there are too many */
+  add(line: number, fault: Fault): void;
+  /** All of them as one failure, which names each; undefined where there is none. */
+  failure(): Failure | undefined;
 }
-
-/** A failure of one value; `text` is the value. Anything but a usage failure is thrown on. */
-export function faultOf(cause: unknown, text: string): Fault {
-  if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
-  const reason = cause.message;
-  const rule = reason
-    .replace(`'${text}'`, 'the value')
-    .replace(`: ${text} `, ': the value ')
-    .replace(/\d+ char/, 'char');
-  return { reason, rule, hint: cause.details.hint };
-}
-
-export type BadRows = ReturnType<typeof badRowsOf>;
 
 /** How places of a file are named: in a JSON array by the number of the row. */
 export interface Place {
@@ -47,7 +33,7 @@ interface BadRow {
   readonly rule: string;
 }
 
-export function badRowsOf(place: Place) {
+export function badRowsOf(place: Place): BadRows {
   /** The first ones of the file, in its order. */
   const named: BadRow[] = [];
   const linesOf = new Map<string, number[]>();
@@ -59,8 +45,7 @@ export function badRowsOf(place: Place) {
     return usage([...first, ...grouped(linesOf, named, place), ...more], [...hints].join(' ') || undefined);
   };
   return {
-    /** Each rule's lines come in their order. @throws Failure usage, naming them all, where there are too many */
-    add(line: number, { reason, rule = reason, hint }: Fault): void {
+    add(line, { reason, rule = reason, hint }) {
       if (count >= maxBad)
         throw failed([`${place.file}: more than ${maxBad} bad rows; not read beyond ${place.unit} ${line}`]);
       count += 1;
@@ -74,8 +59,7 @@ export function badRowsOf(place: Place) {
       named.length = Math.min(named.length, maxNamed);
       if (hint !== undefined) hints.add(hint);
     },
-    /** All of them as one failure, which names each; undefined where there is none. */
-    failure: (): Failure | undefined => (count === 0 ? undefined : failed()),
+    failure: () => (count === 0 ? undefined : failed()),
   };
 }
 

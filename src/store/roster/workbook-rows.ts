@@ -1,6 +1,7 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { suggestion } from '../../schema/nearest.ts';
-import { joined, type Fault } from './bad-rows.ts';
+import type { Fault } from './bad-rows.ts';
+import { joined } from './check-rows.ts';
 import {
   columnsOf,
   countRequired,
