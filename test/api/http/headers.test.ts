@@ -7,6 +7,8 @@ import { Planned, type Connection, type PlannedCall, type WireEvent } from '../.
 import { path } from '../../../src/api/http/request.ts';
 import { openGate } from '../../../src/api/http/retry.ts';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
+import { Failure } from '../../../src/core/failure.ts';
+import { sleptClock } from '../../helpers/clock.ts';
 
 function connectionTo(port: number, plan?: (call: PlannedCall) => void): Connection {
   return {
@@ -83,4 +85,25 @@ test('a call that nothing went wrong with is reported after ten seconds, one tha
     { kind: 'slow', host, attempt: 2, of: 2 },
     { kind: 'settled' },
   ]);
+});
+
+test('each attempt waits for what its call does before it, and is not sent where that fails', async () => {
+  const order: string[] = [];
+  const server = createServer((_request, response) => {
+    order.push('request');
+    response.writeHead(order.length < 3 ? 503 : 200).end('[]');
+  });
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const send = connect({ ...connectionTo(port), clock: sleptClock(), retries: 1 });
+  const call = { method: 'GET', path: path`/v1/license/`, repeat: 'safe' } as const;
+
+  await send({ ...call, before: async () => void order.push('before') });
+  expect(order).toEqual(['before', 'request', 'before', 'request']);
+
+  const lost = new Failure('unavailable', 'the claim is lost');
+  await expect(send({ ...call, before: () => Promise.reject(lost) })).rejects.toBe(lost);
+  expect(order).toHaveLength(4);
 });
