@@ -15,7 +15,7 @@ export interface TypedPath {
 
 const prefixes = { licensing: 'v1', chat: 'api/v1' } as const;
 
-/** Of a path typed with the prefix or without. @throws Failure usage where it leaves the server or API, encoded or not */
+/** With the prefix or without. @throws Failure usage for a path that leaves the server or the API, encoded or not */
 export function typedPath(service: Service, typed: string): TypedPath {
   const [, place = '', question, search = ''] = /^([^?#]*)(\?)?([^#]*)$/.exec(typed) ?? [];
   const isPlain = typed !== '' && !typed.includes('#') && !/^\/\/|^[a-z][a-z\d+.-]*:|\\|[\s\p{Cc}]/iu.test(place);

@@ -84,10 +84,7 @@ export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/**
- * Runs `read`; its failure starts with the name of what was read (`--since: not a time`) and has `kind`, if given.
- * @throws Failure
- */
+/** Runs `read`; its failure starts with the name of what was read (`--since: not a time`) and has `kind`, if given. */
 export function labelled<T>(label: string, read: () => T, kind?: FailureKind): T {
   try {
     return read();

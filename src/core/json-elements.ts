@@ -9,9 +9,8 @@ interface JsonEnvelope {
 }
 
 /**
- * The objects in the array `name` of a document, each with its own bytes: numbers, escapes and the order of members stay as they were
- * written. The platform judges the whole document; the search for the places of its elements relies on that. Both read bytes as Latin-1,
- * where each is a character: a page with letters beyond ASCII would take twice as long.
+ * The objects in the array `name` of a document, each with its own bytes, unchanged. The platform parses the whole, and
+ * the search for places relies on that. Both read Latin-1: letters beyond ASCII would take twice as long.
  * @throws SyntaxError where the document has no such array of objects, is not JSON, or is nested too deep
  */
 export function elementsOf(document: Uint8Array, name: string): JsonEnvelope {
@@ -81,10 +80,7 @@ export class JsonElement {
   }
 }
 
-/**
- * Where each object begins and ends in the last array `name` of a document, where that is JSON.
- * @throws SyntaxError where it is nested too deep
- */
+/** Where each object begins and ends in the last array `name` of JSON. @throws SyntaxError where it is too deep */
 function placesIn(signs: string, name: string): readonly number[] {
   let places: number[] = [];
   let [depth, isSought] = [0, false];

@@ -16,10 +16,7 @@ const momentPattern =
 
 const months = 'january february march april may june july august september october november december'.split(' ');
 
-/**
- * Reads a time: every spelling of docs/manual/chapters.md, Times. Returns milliseconds since 1970.
- * @throws Failure usage
- */
+/** Milliseconds since 1970 of every spelling of docs/manual/chapters.md, Times. @throws Failure usage */
 export function parseMoment(text: string, calendar: Calendar): Milliseconds {
   const written = withClock(withDate(withSaying(text.toLowerCase(), calendar.now()), calendar.now()));
   const [, seconds] = /^@(\d{1,11})$/.exec(written) ?? [];
@@ -40,16 +37,14 @@ export function parseMoment(text: string, calendar: Calendar): Milliseconds {
   return moment;
 }
 
-const spanUnits: Readonly<Record<string, string>> = {
-  ...{ second: 's', minute: 'm', hour: 'h', day: 'd', week: 'w', month: 'mo', year: 'y' },
-};
+const spanUnits = ['second', 'minute', 'hour', 'day', 'week', 'month', 'year'];
 
 /** Rewrites spans (`2 weeks ago`), months, years, and dates with the month first or in digits for the other rules. */
 function withSaying(text: string, now: Milliseconds): string {
   return text
     .replace(/^(an?|\d+) ?([a-z]+?)s? ago$/, (all, count: string, unit: string) => {
-      const letters = spanUnits[unit];
-      return letters === undefined ? all.replace(' ago', '') : `${Number(count) || 1}${letters}`;
+      if (!spanUnits.includes(unit)) return all.replace(' ago', '');
+      return `${Number(count) || 1}${unit === 'month' ? 'mo' : unit.charAt(0)}`;
     })
     .replace(/^(\d{1,2})\.(\d{1,2})\.(\d{4})(?=$| )/, (_all, day: string, month: string, year: string) =>
       [year, month.padStart(2, '0'), day.padStart(2, '0')].join('-'),

@@ -19,14 +19,9 @@ export class TooMuchInput extends Error {
   }
 }
 
-/** All bytes of a stream. @throws TooMuchInput, the signal's reason, or an error of the stream */
-export function readStreamBytes(stream: Readable, limits: ReadLimits): Promise<Buffer> {
-  return readUntil(stream, limits, () => false);
-}
-
 /** The text of a stream up to the end of the first line, or a little more. @throws as readStreamBytes */
 export async function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
-  const bytes = await readUntil(stream, limits, (chunk) => chunk.includes('\n'));
+  const bytes = await readStreamBytes(stream, limits, (chunk) => chunk.includes('\n'));
   // Of UTF-16 half of the last character may be missing.
   return new TextDecoder(encodingOf(bytes)).decode(bytes);
 }
@@ -43,10 +38,11 @@ export async function readFileBytes(path: string, limits: ReadLimits): Promise<B
   return readStreamBytes((await openInput(path)).stream, limits);
 }
 
-async function readUntil(
+/** All bytes of a stream, or enough. @throws TooMuchInput, the signal's reason, or an error of the stream */
+export async function readStreamBytes(
   stream: AsyncIterable<Buffer | string> & Pick<Readable, 'destroy'>,
   { signal, maxBytes }: ReadLimits,
-  isEnough: (chunk: Buffer) => boolean,
+  isEnough: (chunk: Buffer) => boolean = () => false,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -74,10 +70,7 @@ async function readUntil(
   return Buffer.concat(chunks);
 }
 
-/**
- * Opens a file for reading. A FIFO, a pipe or a terminal occupies no thread, which nothing could interrupt.
- * @throws an error of the file system
- */
+/** Opens a file for reading. A FIFO, a pipe or a terminal occupies no thread, which nothing could interrupt. */
 export async function openInput(path: string): Promise<{ readonly stream: Readable; readonly stats: Stats }> {
   const fd = await promisify(openDescriptor)(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await promisify(fstat)(fd);

@@ -62,10 +62,7 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/**
- * Base64 of a text that holds the value (`user:key`) shows it at one of three alignments; the edges mix with
- * neighbours.
- */
+/** Base64 of a text that holds the value shows it at one of three alignments; the edges mix with neighbours. */
 function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value);
   if (bytes.length < 6) return [];

@@ -14,10 +14,7 @@ export interface Clock {
   random(): number;
 }
 
-/**
- * Calls `ring` once after a span of real time; the function that it returns cancels the call. A limit on a socket or a
- * program needs real time, which a test's clock cannot hold.
- */
+/** Calls `ring` once after a span of real time, which no test's clock holds; what it returns cancels that. */
 export type Alarm = (span: Milliseconds, ring: () => void) => () => void;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,11 +27,9 @@ export interface System {
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
   readonly home: string;
-  /** The folder for temporary files. */
   readonly temporary: string;
   /** A folder of this computer alone, which a restart does not empty. */
   readonly local: string;
-  /** The computer's name. */
   readonly hostname: string;
   /** Undefined where the system has no user ids. */
   readonly uid: number | undefined;

@@ -7,7 +7,7 @@ const maxChars = 60_000;
 /** Of one cell: the words of a server. */
 const maxCellChars = 300;
 
-/** The conclusion and the changed rows that fit, as Markdown without license codes. Cells are code, which is harmless. */
+/** The conclusion and the changed rows that fit, as Markdown without license codes. Cells are harmless code. */
 export function changes({ show, conclusions = [] }: ChangesChoices): Formatter {
   const { outcome = { by: '', columns: [] } } = show;
   const { by, nothing } = outcome;

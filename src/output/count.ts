@@ -78,7 +78,7 @@ function byCount([value, count]: Counts[number], [other, otherCount]: Counts[num
   return otherCount - count || compare(value, other, 1);
 }
 
-/** The start of the local period of a time, null where there is none; times that follow one another are often in one period. */
+/** The start of the local period of a time, or null; times that follow one another are often in one period. */
 function startsOf(unit: Unit): (value: unknown) => number | null {
   let [from, to] = [0, 0];
   return (value) => {

@@ -38,7 +38,6 @@ export function painted({ shown, paint }: Cell): string {
   return paint ? paint(shown) : shown;
 }
 
-/** Columns of a line of such columns, the gaps included. */
 export function lineWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, gap.length * Math.max(0, widths.length - 1));
 }
@@ -80,7 +79,6 @@ export interface ColumnSize {
   readonly priority: number;
 }
 
-/** Which columns are shown, by their index, and how wide each of them is. */
 export interface Arrangement {
   readonly shown: readonly number[];
   readonly widths: readonly number[];

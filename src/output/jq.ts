@@ -4,7 +4,6 @@ import { Failure, usage, abortReason, orAborted } from '../core/failure.ts';
 import type { Alarm } from '../core/system.ts';
 import type { JsonFilter } from './presentation.ts';
 
-/** What ends an expression: the deadline, Ctrl-C or SIGTERM. */
 interface FilterEnding {
   readonly signal: AbortSignal;
   readonly alarm: Alarm;

@@ -16,7 +16,6 @@ export class JsonRows<R = unknown> {
   }
 }
 
-/** The same rows, each alone. */
 export async function* singly(rows: AsyncIterable<unknown>): AsyncGenerator {
   for await (const row of rows) {
     if (row instanceof JsonRows) yield* row;

@@ -30,7 +30,6 @@ type Fold = (text: string, room: number) => readonly string[];
 
 /** One way to draw the rows of a table, once its first rows are known. */
 interface TableWriter {
-  /** The header, if there is one, and the first rows. */
   first(rows: readonly (readonly Cell[])[]): string;
   /** One row more. */
   next(row: readonly Cell[]): string;
@@ -38,7 +37,7 @@ interface TableWriter {
   remark?(): string | undefined;
 }
 
-/** Columns for people under their names. In a terminal the first rows decide what goes; elsewhere nothing is left out. */
+/** Columns for people. In a terminal the first rows decide what is left out; elsewhere nothing is. */
 export function table(
   presentation: Presentation,
   { messageText, bold, paintOf, fold = (text) => [text] }: TableParts,
@@ -98,7 +97,6 @@ function writerOf(
 /** Minimum width of a column of text, in terminal columns. */
 const minTextWidth = 10;
 
-/** The sizes of columns, from the first rows of a table. */
 function columnSizes(
   names: readonly string[],
   rows: readonly (readonly Cell[])[],

@@ -36,7 +36,7 @@ async function writeDocument(result: Result, presentation: Presentation, sink: S
   else await writeText(result.one, await formatterOf(presentation), sink, presentation.show);
 }
 
-/** Writes what a filter makes of the document, or a value itself on which it fails: a new license exists nowhere else. */
+/** Writes what a filter makes of the document, or the value on which it fails: a new license exists nowhere else. */
 async function writeFiltered(
   result: Result,
   presentation: Presentation,
@@ -59,7 +59,7 @@ async function writeFiltered(
   if (written.status === 'rejected') throw written.reason;
 }
 
-/** Writes one value, as JSON where its format fails: a new license exists nowhere else. @throws Failure of the format */
+/** Writes one value, as JSON where its format fails. @throws Failure of the format */
 async function writeText(value: unknown, formatter: Formatter, sink: Sink, show: Show<unknown>): Promise<void> {
   let text: string;
   try {
@@ -135,7 +135,6 @@ interface RowTarget extends Pick<Presentation, 'turn'> {
   readonly isSilent: boolean;
 }
 
-/** Adds a row, or rows that are JSON texts; how many. */
 async function add(row: unknown, { formatter, batch, turn }: RowTarget): Promise<number> {
   if (row instanceof JsonRows && formatter.texts) {
     await batch.add(formatter.texts(row.texts));

@@ -72,7 +72,7 @@ function run(call: ChatCall, endpoint: Endpoint): SandboxAnswer {
   }
 }
 
-/** The headers of every answer that counts against an allowance (docs/apis.md, Rate limits). @throws Refusal where it is used up */
+/** The headers of every counted answer (docs/apis.md, Rate limits). @throws Refusal where the allowance is used up */
 function count({ allowance, perMinute, clock }: ChatCall, { user_id }: User): SandboxAnswer['headers'] {
   const verdict = allowance(`account ${user_id}`, [{ calls: perMinute, span: 60_000 }], clock.now());
   const headers = {
@@ -93,7 +93,7 @@ function isAnswer(outcome: object): outcome is SandboxAnswer {
   return 'status' in outcome && 'headers' in outcome && 'body' in outcome;
 }
 
-/** Errors carry a code from level 76 on, rate limits from 36; before that only specific ones did (docs/apis.md, Messages.1 and 3.1). */
+/** Errors carry a code from level 76 on, rate limits from 36; before that only specific ones did. */
 function codeIsKnown(level: number, { status, code }: Refusal): boolean {
   if (status >= 500) return false;
   if (code === 'RATE_LIMIT_HIT') return level >= levels.rateLimitCode;

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { percentDecoded } from '../schema/url.ts';
 
 /** One request as both services read it. */
 export interface SandboxRequest {
@@ -22,7 +23,7 @@ export interface SandboxRequest {
 /** Largest body that the proxy of the chat service lets through (docs/apis.md, Limits on input). */
 const largestBody = 25 * 1024 * 1024;
 
-/** The whole request, or undefined where its body is larger than the proxy accepts. Rejects when the client goes away. */
+/** The whole request; undefined where its body is larger than the proxy accepts. Rejects when the client goes away. */
 export async function readRequest(incoming: IncomingMessage): Promise<SandboxRequest | undefined> {
   const body = await readBody(incoming);
   if (!body) return undefined;
@@ -34,7 +35,7 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
   return {
     method: incoming.method ?? 'GET',
     target,
-    path: decoded(at < 0 ? target : target.slice(0, at)),
+    path: percentDecoded(at < 0 ? target : target.slice(0, at)),
     query: new URLSearchParams(at < 0 ? '' : target.slice(at + 1)),
     // The body of a GET is not read (docs/apis.md, Parameters).
     form: await readForm(isGet ? '' : mediaType, contentType, body),
@@ -58,15 +59,6 @@ function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
     incoming.on('end', () => resolve(size <= largestBody ? Buffer.concat(chunks) : undefined));
     incoming.on('error', reject);
   });
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch (cause) {
-    if (cause instanceof URIError) return path;
-    throw cause;
-  }
 }
 
 async function readForm(mediaType: string, contentType: string, body: Buffer): Promise<URLSearchParams> {

@@ -41,7 +41,7 @@ export interface SandboxSession {
   readonly closing: AbortSignal;
 }
 
-/** Reads one request, draws its fault, lets a service answer it, and writes the log entry. Never rejects because of a client. */
+/** Reads one request, draws its fault, answers it, and writes the log entry. Never rejects because of a client. */
 export async function serve(
   session: SandboxSession,
   incoming: IncomingMessage,

@@ -156,7 +156,7 @@ export type Transaction = (
   work: () => SandboxAnswer,
 ) => Promise<{ readonly answer: SandboxAnswer; readonly committed: boolean }>;
 
-/** Runs the work of one request as a whole: its changes are durable before it is answered, or undone where that fails. */
+/** Runs one request as a whole: its changes are durable before it is answered, or undone where that fails. */
 export function createTransaction(store: Store, persistence?: Persistence): Transaction {
   // Without a log nothing is awaited, so that nothing else runs between the work and its end.
   const run = async (work: () => SandboxAnswer, log?: SharedLog) => {

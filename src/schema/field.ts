@@ -3,7 +3,6 @@ import { Failure, labelled, usage } from '../core/failure.ts';
 import { parseJson } from '../core/json.ts';
 import { suggestion } from './nearest.ts';
 
-/** What every field says of itself. */
 interface Shape {
   /** Meaning and unit, one sentence without a full stop: help, manual and `settings describe` show it. */
   readonly help: string;
@@ -16,7 +15,6 @@ interface Shape {
   readonly stdin?: boolean;
   /** The flag's name without dashes where it differs from the field's name with `_` as `-`. */
   readonly flag?: string;
-  /** One-letter flag. */
   readonly short?: string;
   /** Not shown in help and manual. */
   readonly hidden?: boolean;
@@ -28,10 +26,7 @@ interface Shape {
   readonly suggest?: Suggestion | readonly string[];
 }
 
-/**
- * Words that completion looks up; `assignments` and `terms` are NAME=VALUE. Only the chat server knows `channels`,
- * `topics`, `users`, `snippets` and all `views`.
- */
+/** Words that completion looks up; `assignments` and `terms` are NAME=VALUE, the chat server knows its own. */
 type Suggestion =
   'assignments' | 'channels' | 'profiles' | 'settings' | 'snippets' | 'terms' | 'topics' | 'users' | 'views';
 

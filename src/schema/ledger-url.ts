@@ -15,10 +15,7 @@ const noHost = '-';
 const shape = 'Write it as in postgres://chatelaine@db.example.com/ledger.';
 const parameters = ['host', 'port', 'user', 'dbname', 'service', 'sslmode', 'sslrootcert'] as const;
 
-/**
- * A ledger's URL, as libpq reads one. No failure repeats the text.
- * @throws Failure usage for another, or a password in it
- */
+/** A ledger's URL, as libpq reads one. @throws Failure usage, without the text, which may hold a password */
 export function parseLedgerUrl(text: string): LedgerUrl {
   // The class URL needs something in place of a host that is left out after a user.
   const written = text.replace(/^([a-z]+:\/\/[^/?#@]*@)(?=[/?]|$)/i, `$1${noHost}`);

@@ -24,13 +24,11 @@ export const licenseFields = {
 
 export type LicenseFields = Values<typeof licenseFields>;
 
-/** The path segment that names a license. */
 export const licenseCode = {
   required: true,
   ...textField('CODE', 'The license key; - reads it from standard input'),
 } as const;
 
-/** Chooses users by their names. */
 export const matchField = {
   kind: 'string',
   many: true,
@@ -64,7 +62,6 @@ export const rosterFields = {
   app_code: { ...licenseFields.app_code, required: false },
 } as const satisfies Fields;
 
-/** The columns of a roster of sensors. */
 export const sensorRosterFields = {
   mac_address: firstActivationFields.mac_address,
   remote_user: licenseFields.remote_user,
@@ -94,10 +91,7 @@ export const licenseRules =
   'A license key belongs to one user of one application: never give it to two users, and never build it into the application. ' +
   'The service limits how often a key can be activated; it does not publish the number, and its support can change it.';
 
-/**
- * A sensor's address as sent: upper-case pairs joined by colons, from 12 or 16 hexadecimal digits.
- * @throws Failure usage
- */
+/** A sensor's address as sent: upper-case pairs joined by colons. @throws Failure usage */
 export function readMac(text: string): string {
   const digits = text.replace(/[:\-. ]/g, '');
   if (!/^([0-9a-f]{12}|[0-9a-f]{16})$/i.test(digits)) {

@@ -2,7 +2,6 @@ import { unless, usage } from '../core/failure.ts';
 import { isLoopback } from './url.ts';
 import { narrowTerm, type NarrowTerm } from './narrow.ts';
 
-/** What a link of the web app selects. */
 export interface Link {
   readonly terms: readonly NarrowTerm[];
   /** The message that it leads to. */
@@ -10,8 +9,7 @@ export interface Link {
 }
 
 /**
- * What was copied from the web app: the URL of a conversation or search of `site`, what follows its host, or a mention
- * (`#bulk`, `#**bulk>every shape**`); undefined for other texts (docs/apis.md, Links).
+ * What a link or mention copied from the web app of `site` selects (docs/apis.md, Links); undefined for other texts.
  * @throws Failure usage for the link of another host, or of no conversation
  */
 export function readLink(text: string, site: string | undefined): Link | undefined {
@@ -71,10 +69,7 @@ export function isUrl(text: string): boolean {
   return /^\s*https?:\/\//i.test(text);
 }
 
-/**
- * What follows `#` in a URL of the account's site; this machine's ports count as one.
- * @throws Failure usage for others
- */
+/** What follows `#` in a URL of the site; this machine's ports count as one. @throws Failure usage for other hosts */
 export function fragmentOf(url: string, site: string | undefined): string {
   if (!URL.canParse(url)) throw usage('the link is not a URL');
   const { host, hostname, hash } = new URL(url);

@@ -6,10 +6,7 @@ const channelKinds = ['public', 'web-public', 'archived'];
 const states = ['dm', 'starred', 'unread', 'mentioned', 'alerted', 'resolved', 'followed', 'muted'];
 const things = ['attachment', 'image', 'link', 'reaction'];
 
-/**
- * Operators of a narrow with an option of their own (docs/apis.md, Narrow operators). `integers`: digits go as a
- * number.
- */
+/** Operators of a narrow with an option of their own (docs/apis.md, Narrow operators). */
 export const narrowOperators = {
   channel: {
     ...terms('NAME|ID', 'Messages of this channel; a link, #narrow/… or #name as pasted'),

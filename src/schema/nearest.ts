@@ -1,9 +1,6 @@
 import { foldName, resolvedPrefix } from './topic.ts';
 
-/**
- * `Did you mean …?` for the known words that contain this one (`user` of `remote_user`), else the nearest; or
- * undefined.
- */
+/** `Did you mean …?` for the known words that contain this one (`user` of `remote_user`), else the nearest. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
   const part = word.toLowerCase().replace(/^--/, '');
   const whole = known.filter((name) => name.toLowerCase().replace(/^--/, '').split(/[-_/]/).includes(part));

@@ -4,10 +4,7 @@ import { readLedgerUrl } from './ledger-url.ts';
 import { licenseFields } from './license.ts';
 import { readBaseUrl, readSite } from './url.ts';
 
-/**
- * A row of a profile. The option of `auth login`, its check, the stored value, the credential, the variable, the header
- * and the line of curl are loops over the rows.
- */
+/** A row of a profile. Options, checks, files, credentials, variables and headers are loops over the rows. */
 export type ProfileField = Field & {
   /** What `auth login` asks for on a terminal where the option is not typed. */
   readonly question?: string;

@@ -4,7 +4,6 @@ import { type Field, type Fields, readField } from './field.ts';
 import { nearest, suggestion } from './nearest.ts';
 import { otherWords, removedSettings, settings } from './settings.ts';
 
-/** A setting by its wire name. */
 interface NamedSetting {
   readonly name: string;
   readonly field: Field;
@@ -25,7 +24,7 @@ export function settingsNear(words: readonly string[]): NamedSetting[] {
 }
 
 /** Words that say nothing of a setting. */
-const idle: ReadonlySet<string> = new Set(
+const stopWords: ReadonlySet<string> = new Set(
   'a an be by can do every for i in is it less make me more my no not of off on please set should the to turn want when with'.split(
     ' ',
   ),
@@ -33,7 +32,7 @@ const idle: ReadonlySet<string> = new Set(
 
 function wantedIn(words: readonly string[]): readonly string[] {
   const all = words.flatMap((word) => searchable(word).trim().split(' '));
-  const telling = all.filter((word) => !idle.has(word));
+  const telling = all.filter((word) => !stopWords.has(word));
   return telling.length > 0 ? telling : all;
 }
 
@@ -94,11 +93,7 @@ function searchable(text: string): string {
     .replaceAll(/\be mail/g, 'email');
 }
 
-/**
- * Reads a setting's text by `readField`, and refuses what a server would. `True`, `on` and `yes` are `true`; seconds
- * may be `5m`, a language its name.
- * @throws Failure usage
- */
+/** As `readField`, but `on` and `yes` are `true`, seconds may be `5m`, a language its name. @throws Failure usage */
 export function readSetting(name: string, field: Field, text: string): unknown {
   if (field.kind === 'boolean' && /^(?:true|false|on|off|yes|no)$/i.test(text)) return /^(?:true|on|yes)$/i.test(text);
   if (name.endsWith('_seconds') && /^\d+[a-z]+$/i.test(text)) return readField(name, field, secondsOf(name, text));

@@ -195,7 +195,6 @@ export const otherWords: Readonly<Partial<Record<SettingName, string>>> = {
 
 /** Settings that PATCH /settings took before it took all (docs/apis.md, Settings). */
 export const identitySettings: ReadonlySet<string> = new Set(['full_name', 'email', 'old_password', 'new_password']);
-/** From this level on all settings have one endpoint. */
 export const unifiedSettingsLevel = 80;
 
 /** From this level on an administrator may change other users' settings (docs/apis.md, Settings). */

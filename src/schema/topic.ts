@@ -4,10 +4,7 @@ export const topicLevels = { batches: 147, partial: 154, complete: 211, emptyTop
 /** What the chat's clients put in front of the name of a resolved topic (docs/apis.md, Topics). */
 export const resolvedPrefix = '✔ ';
 
-/**
- * A name as the server compares it: case does not count. Letter by letter: its database keeps `ß` and `SS` apart
- * (docs/apis.md, Topics).
- */
+/** A name as the server compares it: its database keeps `ß` and `SS` apart (docs/apis.md, Topics). */
 export function foldName(name: string): string {
   return Array.from(name)
     .map((letter) => {

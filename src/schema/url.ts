@@ -7,11 +7,7 @@ export function readBaseUrl(text: string): string {
   return `${url.origin}${pathWithout(url, /\/v1$/)}`;
 }
 
-/**
- * The URL of a chat organization without `/api` or `/api/v1` at its end; https, and http for localhost (rules of a
- * zuliprc).
- * @throws Failure usage
- */
+/** The URL of a chat organization without `/api/v1`; the usual scheme is that of a zuliprc. @throws Failure usage */
 export function readSite(text: string): string {
   const scheme = text.startsWith('localhost') ? 'http' : 'https';
   const url = readUrl('the site', /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${scheme}://${text}`);
@@ -26,10 +22,7 @@ export function isExposed(url: string): boolean {
 
 export const consentVariable = 'CHATELAINE_ALLOW_HTTP';
 
-/**
- * Plain http beyond this computer needs `allow_http` of the profile, or the variable with the host.
- * @throws Failure config
- */
+/** Plain http beyond this computer needs `allow_http`, or the host in the variable. @throws Failure config */
 export function refuseExposed(url: string, profile: { readonly allow_http?: boolean }, env: Environment): void {
   if (!isExposed(url) || profile.allow_http) return;
   const { host, hostname, port } = new URL(url);

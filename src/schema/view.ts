@@ -28,11 +28,7 @@ export const viewFields = {
   },
 } as const satisfies Fields;
 
-/**
- * The fragment of a view as pasted from an address bar, encoded or not, or in a URL of `site`. No segment can change
- * the request's path (docs/apis.md, Navigation views).
- * @throws Failure usage
- */
+/** The fragment of a view as pasted from an address bar. @throws Failure usage where it would change the path */
 export function readFragment(text: string, site?: string): string {
   const fragment = percentDecoded(
     isUrl(text) ? labelled(`fragment '${text}'`, () => fragmentOf(text, site)) : text.trim().replace(/^\/?#/, ''),

@@ -2,7 +2,6 @@ import { pageSize } from '../../schema/messages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Message, MessageHead, MessagePage, MessageQuery, MessageSource } from './chat-messages.ts';
 
-/** A way through the messages of a query. */
 export interface Walk<M extends MessageHead = Message> {
   /** Where to start: a message id, `oldest`, `newest` or `first_unread`. */
   readonly anchor: string;

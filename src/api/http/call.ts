@@ -15,7 +15,6 @@ export interface Path {
 /** Names and texts of a query or form, in the order in which they are sent. */
 export type Parameters = readonly (readonly [name: string, text: string | Secret])[];
 
-/** The bytes of a file that a person gave as body. */
 interface TypedBody {
   readonly bytes: Uint8Array;
   /** `-` is standard input. */
@@ -72,7 +71,6 @@ export interface PlannedCall {
     readonly headers?: string;
     readonly body?: string;
   };
-  /** The same as a line for a shell. */
   readonly curl: string;
   /** The lines that read its key, where no variable holds it yet. */
   readonly setup: readonly string[];
@@ -80,7 +78,6 @@ export interface PlannedCall {
   readonly passwords: readonly string[];
 }
 
-/** Where a line of curl finds the key of a credential. */
 export interface KeyVariable {
   readonly variable: string;
   /** The user of basic authentication; absent: the key is a token. */
@@ -113,7 +110,6 @@ export type WireEvent =
       readonly took: Milliseconds;
     })
   | (AttemptEvent & { readonly kind: 'failure'; readonly message: string })
-  /** A request waits to be sent again. */
   | (Omit<AttemptEvent, 'attempt'> & { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string })
   /** A call waits: its first attempt for ten seconds, or a later one, `attempt` of at most `of`. */
   | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }

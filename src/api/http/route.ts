@@ -166,7 +166,6 @@ function openTunnel(
   });
 }
 
-/** What the status with which a proxy answers CONNECT means. */
 function refusal(status: number): TransportError {
   if (status === 407) return new TransportError('proxy asks for a password');
   return new TransportError(status >= 500 ? 'proxy does not reach the server' : 'proxy refuses', {

@@ -25,7 +25,10 @@ export function isTrouble(status: number): boolean {
 interface ErrorPlace {
   readonly host: string;
   readonly timeout: Milliseconds;
-  readonly error: TransportError;
+  readonly detail: string;
+  readonly at: string;
+  /** ` through the proxy HOST`, or nothing. */
+  readonly through: string;
 }
 
 interface Cause extends AttemptEnding {
@@ -40,9 +43,9 @@ const notConnected = { request: 'unprocessed', again: 'after a backoff' } as con
 const unconfirmed = { request: 'unknown', again: 'after a backoff' } as const;
 const unusable = { request: 'unknown', again: 'never' } as const;
 
-const noName = ({ error }: ErrorPlace): string => `DNS: no address for ${error.at} (${error.detail})`;
+const noName = ({ at, detail }: ErrorPlace): string => `DNS: no address for ${at} (${detail})`;
 const dnsHint = 'Check the URL of the profile, the network and the proxy.';
-const refusing = ({ host, error }: ErrorPlace): string => `the proxy refused to connect to ${host} (${error.detail})`;
+const refusing = ({ host, detail }: ErrorPlace): string => `the proxy refused to connect to ${host} (${detail})`;
 const proxyHint = 'Check HTTPS_PROXY and NO_PROXY.';
 const serviceHint = 'Check that the service runs and that the URL and proxy are right.';
 
@@ -52,13 +55,13 @@ const causes = {
   'no name service': { ...notConnected, says: noName, hint: dnsHint },
   'no connection': {
     ...notConnected,
-    says: ({ host, error }) => `no connection to ${host}${error.through} (${error.detail || 'unknown error'})`,
+    says: ({ host, through, detail }) => `no connection to ${host}${through} (${detail || 'unknown error'})`,
     hint: serviceHint,
   },
   'no connection in time': {
     ...notConnected,
-    says: ({ host, timeout, error }) =>
-      `timeout: no connection to ${host}${error.through} within ${formatDuration(timeout)}`,
+    says: ({ host, timeout, through }) =>
+      `timeout: no connection to ${host}${through} within ${formatDuration(timeout)}`,
     hint: serviceHint,
   },
   'proxy asks for a password': {
@@ -70,17 +73,17 @@ const causes = {
   'proxy does not reach the server': { ...notConnected, says: refusing, hint: proxyHint },
   'proxy hangs up': {
     ...notConnected,
-    says: ({ host, error }) => `the proxy ${error.at} closed the tunnel to ${host} before it was open`,
+    says: ({ host, at }) => `the proxy ${at} closed the tunnel to ${host} before it was open`,
     hint: proxyHint,
   },
   'no TLS': {
     ...nothingSent,
-    says: ({ host, error }) => `TLS: ${host} does not speak TLS on this port (${error.detail})`,
+    says: ({ host, detail }) => `TLS: ${host} does not speak TLS on this port (${detail})`,
     hint: 'Check the port of the URL; http is for http://.',
   },
   'untrusted certificate': {
     ...nothingSent,
-    says: ({ host, error }) => `TLS: the certificate of ${host} is not trusted (${error.detail})`,
+    says: ({ host, detail }) => `TLS: the certificate of ${host} is not trusted (${detail})`,
     hint:
       'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; or, if the system trusts it, with --system-ca (Node ' +
       '22.15 or newer).',
@@ -92,7 +95,7 @@ const causes = {
   },
   broken: {
     ...unconfirmed,
-    says: ({ host, error: { detail } }) =>
+    says: ({ host, detail }) =>
       `the connection to ${host} broke before a whole answer came${detail === '' ? '' : ` (${detail})`}`,
     hint: 'Run the command again.',
   },
@@ -106,7 +109,7 @@ const causes = {
     says: ({ host }) => `the answer of ${host} is larger than any answer of this API`,
     hint: 'Check the URL of the profile.',
   },
-  'file too large': { ...unusable, kind: 'rejected', says: ({ error }) => `it is larger than ${error.detail} bytes` },
+  'file too large': { ...unusable, kind: 'rejected', says: ({ detail }) => `it is larger than ${detail} bytes` },
 } as const satisfies Record<string, Cause>;
 
 interface ErrorDetails {
@@ -122,16 +125,12 @@ interface ErrorDetails {
 /** An attempt without an answer, by its row of `causes`. */
 export class TransportError extends Error {
   readonly reason: keyof typeof causes;
-  readonly detail: string;
-  readonly at: string;
-  readonly through: string;
+  readonly #details: ErrorDetails;
 
-  constructor(reason: keyof typeof causes, { detail = '', at = '', proxy, cause }: ErrorDetails = {}) {
-    super(reason, { cause });
+  constructor(reason: keyof typeof causes, details: ErrorDetails = {}) {
+    super(reason, { cause: details.cause });
     this.reason = reason;
-    this.detail = detail;
-    this.at = at;
-    this.through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
+    this.#details = details;
   }
 
   get ending(): AttemptEnding {
@@ -140,7 +139,9 @@ export class TransportError extends Error {
 
   failure(http: { readonly method: string; readonly url: string }, timeout: Milliseconds): Failure {
     const { kind = 'unavailable', says, hint, again }: Cause = causes[this.reason];
-    const message = says({ host: new URL(http.url).host, timeout, error: this });
+    const { detail = '', at = '', proxy } = this.#details;
+    const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
+    const message = says({ host: new URL(http.url).host, timeout, detail, at, through });
     return new Failure(kind, message, { hint, http, cause: this, retryable: again !== 'never' });
   }
 }

@@ -59,7 +59,6 @@ type Head = Pick<Answer, 'status' | 'headers'> & { readonly body: Readable };
 /** Bytes that may wait for the reader before the sender is paused. */
 const mostWaiting = 256 * 1024;
 
-/** Dispatches a request, and resolves when the head of its answer is there. */
 function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, cancellation: Cancellation) {
   return new Promise<Head>((resolve, reject) => {
     let body: Readable | undefined;

@@ -6,7 +6,7 @@ import { likenessOfApp } from './user-licenses.ts';
 
 type Listing = Pick<LicensingApi, 'list'>;
 
-/** Where each license listed has another code, the key is of another application. An empty or partial list proves nothing. */
+/** @throws Failure auth where each license of a whole list has another code; an empty one proves nothing */
 export async function refuseOtherApplication(api: Listing, app_code: number, remote_user?: string): Promise<void> {
   const codes = new Set<string>();
   try {

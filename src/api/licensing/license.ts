@@ -24,7 +24,6 @@ export interface LicenseHolder {
   readonly app_code?: number | undefined;
 }
 
-/** The licenses that a server lists for a user. */
 export interface UserLicenses {
   readonly exact: readonly License[];
   /** Licenses of a name that the server may have made of the user's; empty where one matches exactly. */
@@ -146,13 +145,11 @@ function keyIn(object: JsonObject, key_field: string | undefined): string | unde
   return others.length === 0 ? keyText(only?.[1]) : undefined;
 }
 
-/** The key under a name that says so. */
 function namedKeyIn(object: JsonObject, key_field: string | undefined): string | undefined {
   const names = key_field === undefined ? namedKeyFields : [key_field, ...namedKeyFields];
   return names.map((name) => keyText(object[name])).find((key) => key !== undefined);
 }
 
-/** What is asked for a license, and what it is found by. */
 const licenseParts = [...licenseNames, 'mac_address'] as const;
 
 /** A guessed key has fewer characters: a longer text says something. */

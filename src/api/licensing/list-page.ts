@@ -23,7 +23,6 @@ export interface Page extends PageEnd {
   readonly answer: Answer;
 }
 
-/** What a page says of the length of its list. */
 export type PageSize = Pick<Page, 'next' | 'total' | 'pages' | 'count'>;
 
 /** Is called for each page of a list, counted from 1, before its rows. */

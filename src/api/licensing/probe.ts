@@ -22,7 +22,7 @@ interface ProbedServer {
 /** Most rows that are read of a list that is longer. */
 const mostRows = 2000;
 
-/** Finds out by GET how the server lists, and what of docs/exactly-once.md follows. @throws Failure of the first list */
+/** Finds out by GET how the server lists, and what follows for the promises. @throws Failure of the first list */
 export async function* probeServer(server: ProbedServer): AsyncGenerator<Observation> {
   const list = await readList(server, {});
   const { first, failure } = list;
@@ -142,7 +142,6 @@ async function filterOf(server: ProbedServer, licenses: readonly License[]): Pro
   return names.every((name, index) => name === (index < asked.licenses.length ? user : other)) ? 'honoured' : 'folded';
 }
 
-/** Headers by which a cache says that it answered. */
 const cacheHeaders = ['age', 'x-cache', 'cf-cache-status'] as const;
 
 /** Reads alone cannot tell how long after a write a list shows it: only what makes a list an old one. */

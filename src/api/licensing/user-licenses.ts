@@ -59,7 +59,7 @@ function sortedBy(likenessOf: (license: License) => Likeness, licenses: readonly
   return { exact, near: exact.length > 0 ? [] : those('near') };
 }
 
-/** The list again, where a random name shows the same rows: the server ignores the filter. Undefined where it does not. */
+/** The list again, if a random name shows its rows: the server ignores the filter. Undefined where it does not. */
 async function readAgain(listed: readonly License[], asked: LicenseHolder, { rows, random }: LookUp) {
   const length = measureList();
   try {
@@ -85,7 +85,7 @@ export function randomName(random: () => number): string {
 /** How a listed license relates to the user and the application that were asked for. */
 type Likeness = 'exact' | 'near' | 'other';
 
-/** `near`: the name may be the asked one as a server stored it, or `app_code` is no integer. `other`: it has no name. */
+/** `near`: the name may be the asked one as a server stored it, or `app_code` is no integer. `other`: no name. */
 export function likeness(license: License, asked: LicenseHolder): Likeness {
   const name = textOf(license, 'remote_user');
   if (name === undefined) return 'other';

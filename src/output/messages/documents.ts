@@ -22,19 +22,13 @@ export async function pageForm(head: PageHead, listed?: (line: string) => void):
 export async function documentForm(
   format: Exclude<DocumentFormat, 'ndjson'>,
   head: PageHead,
-  options: DocumentOptions,
+  { fields: names, header = true, csv_safe: csvSafe = false }: DocumentOptions,
   show: Show<unknown>,
 ): Promise<Formatter> {
-  const choices = {
-    show,
-    terminal: false,
-    fields: options.fields?.split(',').map((name) => name.trim()),
-    header: options.header ?? true,
-    csvSafe: options.csv_safe ?? false,
-  };
+  const fields = names?.split(',').map((name) => name.trim());
   switch (format) {
     case 'csv':
-      return (await import('../csv.ts')).csv(choices);
+      return (await import('../csv.ts')).csv({ show, terminal: false, fields, header, csvSafe });
     case 'markdown':
       return (await import('./markdown.ts')).markdown(head);
     case 'text':

@@ -15,10 +15,7 @@ interface TextStyle {
   readonly resolve: (link: string) => string;
 }
 
-/**
- * Reads a message's HTML as lines of plain text that keep its structure; what could move a cursor is escaped. Make one
- * for many messages: the library compiles its options.
- */
+/** Reads a message's HTML as harmless lines of text. Make one for many messages: the library compiles its options. */
 export function htmlReader(style: TextStyle): (html: string) => string {
   const convert = compile(optionsFor(style));
   const emphasis = [...style.strong, ...style.faint, ...(style.found ?? [])];

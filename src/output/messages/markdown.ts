@@ -6,12 +6,7 @@ import type { PageHead } from './page-shell.ts';
 import { widgetOf } from './widget.ts';
 
 /** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. */
-export function markdown({
-  title,
-  notes,
-  warnings,
-  links,
-}: Pick<PageHead, 'title' | 'notes' | 'warnings' | 'links'>): Formatter {
+export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlOf' | 'pages'>): Formatter {
   let conversation: string | undefined;
   let day: string | undefined;
   const open = (): string => {
@@ -46,9 +41,8 @@ export function markdown({
 }
 
 /**
- * Markdown that CommonMark readers show without loading anything: typed HTML and pictures become text. Code stays only
- * where every reader takes it for code: in a closed fence at the beginning of a line, and between backticks of one line
- * outside a table. A backtick without its pair is escaped.
+ * Markdown that loads nothing: typed HTML and pictures become text. Code stays only where every reader takes it for code:
+ * in a closed fence at the beginning of a line, and between backticks of one line outside a table.
  */
 function withoutHtml(source: string): string {
   let fence = '';

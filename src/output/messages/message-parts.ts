@@ -66,10 +66,7 @@ export function characterOf(code: string): string | undefined {
 /** More emoji than any message has. */
 const mostReactions = 200;
 
-/**
- * What is said beside the sender: edited, moved, or both, and the kind of a bot or system message. Before level 365
- * `last_edit_timestamp` covers moves too: the history decides if there is one (docs/apis.md, Messages).
- */
+/** Beside the sender. Before level 365 `last_edit_timestamp` covers moves too, and the history decides. */
 export function marksOf(message: MessageFields, widget: { readonly kind: string } | undefined): readonly string[] {
   const { edit_history: history, last_edit_timestamp: edit, last_moved_timestamp: move } = message;
   const events = Array.isArray(history) ? history.map((event: unknown) => asObject(event) ?? {}) : [];
@@ -88,10 +85,7 @@ export function isHtml({ content_type: type }: MessageFields): boolean {
 const mostRendered = 150_000;
 
 /** A message's content up to the length that is rendered, and the mark that follows where the rest is cut. */
-export function renderedOf({ content }: MessageFields): {
-  readonly content: string;
-  readonly mark: string | undefined;
-} {
+export function renderedOf({ content }: MessageFields) {
   const cut = typeof content === 'string' ? content.length - mostRendered : 0;
   return { content: textOf(content), mark: cut > 0 ? `[cut: ${cut} more characters are not shown]` : undefined };
 }

@@ -1,7 +1,4 @@
-/**
- * Style sheet and scripts of pages of messages, as constants: the policy of a page allows exactly these by their
- * hashes.
- */
+/** Style sheet and scripts of pages, as constants: the policy of a page allows exactly these by their hashes. */
 
 export const styleSheet = `
 :root { color-scheme: light dark; --back: #fff; --text: #1c1e21; --faint: #667; --line: #dde; --box: #f5f6f8; --link: #1558b0; --mark: #fff3b0; }

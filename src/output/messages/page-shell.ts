@@ -26,15 +26,10 @@ interface OtherPage {
 /** The line by which a page of this program is known. */
 export const generator = '<meta name="generator" content="chatelaine">';
 
-/**
- * The beginning of a page. Its policy allows our style sheet and script by hash, and pictures beside the page; Firefox
- * does not count another file as 'self'.
- */
-export function opening(
-  { title, notes, warnings, pages }: Pick<PageHead, 'title' | 'notes' | 'warnings' | 'pages'>,
-  content: readonly string[],
-  script?: string,
-): string {
+type PageTitle = Pick<PageHead, 'title' | 'notes' | 'warnings' | 'pages'>;
+
+/** The beginning of a page. Firefox does not count another file beside it as 'self'. */
+export function opening({ title, notes, warnings, pages }: PageTitle, content: readonly string[], script?: string) {
   const scripts = script === undefined ? '' : ` script-src '${hashOf(script)}';`;
   const policy = `default-src 'none'; style-src '${hashOf(styleSheet)}';${scripts} img-src 'self' file:; base-uri 'none'; form-action 'none'`;
   return [
@@ -59,16 +54,13 @@ export function opening(
   ].join('\n');
 }
 
-/** Links to the other pages, as a line of the page. */
 export function navigation(pages: readonly OtherPage[] = []): string[] {
   if (pages.length === 0) return [];
   const links = pages.map(({ label, href }) => `<a href="${escaped(href)}">${escaped(label)}</a>`);
   return [`<nav class="pages">${links.join(' ')}</nav>`];
 }
 
-/** What a page has of one conversation. */
 export interface PageConversation {
-  /** Such as `#general`. */
   readonly channel: string;
   readonly topic: string;
   /** The name of its first message in the page. */
@@ -80,37 +72,23 @@ export interface PageConversation {
 }
 
 /** The index of channels and topics: number, days, a link to each. Names that differ only by case are one topic. */
-export function indexPage(
-  head: Pick<PageHead, 'title' | 'notes' | 'warnings'>,
-  pages: ReadonlyMap<string, Iterable<PageConversation>>,
-): string {
+export function indexPage(head: PageTitle, pages: ReadonlyMap<string, Iterable<PageConversation>>): string {
   const channels = new Map<string, Map<string, PageConversation>>();
   for (const [file, conversations] of pages)
     for (const { channel, topic, id, ...part } of conversations) {
       const topics = channels.get(channel) ?? new Map<string, PageConversation>();
-      const { messages, first, ...known } = topics.get(foldName(topic)) ?? {
-        ...part,
-        id: `${file}#${id}`,
-        messages: 0,
-      };
+      const begun = { ...part, id: `${file}#${id}`, messages: 0 };
+      const { messages, first, ...known } = topics.get(foldName(topic)) ?? begun;
       topics.delete(foldName(topic));
       const counts = { messages: messages + part.messages, first, last: part.last };
       channels.set(channel, topics.set(foldName(topic), { ...known, channel, topic, ...counts }));
     }
-  const lists = Array.from(channels, ([name, topics], index) => ({
-    name,
-    id: `c${index}`,
-    topics: [...topics.values()],
-  }));
+  const lists = [...channels].map(([name, topics], index) => ({ name, id: `c${index}`, topics: [...topics.values()] }));
+  const overview = lists.map(({ name, id, topics }) => rowOf(name, `#${id}`, topics));
   const content = [
     '<p>Days are UTC.</p></header>',
     '<main>',
-    ...(lists.length > 1
-      ? tableOf(
-          'Channel',
-          lists.map(({ name, id, topics }) => rowOf(name, `#${id}`, topics)),
-        )
-      : []),
+    ...(lists.length > 1 ? tableOf('Channel', overview) : []),
     ...lists.flatMap(({ name, id, topics }) => [
       `<h2 id="${id}"><bdi>${escaped(name)}</bdi></h2>`,
       ...tableOf('Topic', topics.map((topic) => rowOf(topic.topic, topic.id, [topic])).reverse()),
@@ -128,13 +106,8 @@ function tableOf(name: string, rows: readonly string[]): string[] {
 function rowOf(name: string, href: string, parts: readonly PageConversation[]): string {
   const link = `<a href="${escaped(href)}"><bdi>${escaped(name)}</bdi></a>`;
   const messages = parts.reduce((sum, part) => sum + part.messages, 0);
-  const days = [
-    parts.map(({ first }) => first).sort()[0],
-    parts
-      .map(({ last }) => last)
-      .sort()
-      .at(-1),
-  ];
+  const [firsts, lasts] = [parts.map(({ first }) => first).sort(), parts.map(({ last }) => last).sort()];
+  const days = [firsts[0], lasts.at(-1)];
   const span = Array.from(new Set(days), (day) => `<time>${day}</time>`).join(' to ');
   return `<tr><td>${link}</td><td class="right">${messages}</td><td class="days">${span}</td></tr>`;
 }
@@ -145,7 +118,7 @@ export const searchLink: OtherPage = { label: 'Search all messages', href: searc
 
 /** The search over all pages, of whose messages `blocks` has a line for each. */
 export async function* searchPage(
-  head: Pick<PageHead, 'title' | 'notes' | 'warnings'>,
+  head: PageTitle,
   blocks: AsyncIterable<{ readonly file: string; readonly lines: readonly string[] }>,
 ): AsyncGenerator<string> {
   const field =

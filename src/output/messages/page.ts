@@ -18,21 +18,17 @@ import { escaped, navigation, opening, type PageConversation, type PageHead } fr
 import { sanitizer } from './sanitize.ts';
 import { widgetOf } from './widget.ts';
 
-/** A page whose rows are messages. */
 export interface PageForm extends Formatter {
   /** The conversations so far, by their headings. */
   readonly conversations: ReadonlyMap<string, PageConversation>;
 }
 
-/**
- * Messages as one HTML page, written as they come. It runs only its own search and loads only kept pictures. `listed`
- * receives each message's line for the search over several pages.
- */
+/** Messages as one HTML page. `listed` receives each message's line for the search over several pages. */
 export function page(head: PageHead, listed?: (line: string) => void): PageForm {
   const conversations = new Map<string, PageConversation>();
   let before: MessageFields = {};
   let isOpen = false;
-  const look: ArticleLook = { head, sanitized: sanitizer(head.links), initials: new Map() };
+  const look: ArticleLook = { head, sanitized: sanitizer(head.links) };
   const open = (): string => {
     if (isOpen) return '';
     isOpen = true;
@@ -79,12 +75,9 @@ function searchLine(message: MessageFields, id: string, content: string): string
   return [id, time, ...names, text].map((part) => part.replace(/\s+/g, ' ').trim()).join('\t');
 }
 
-/** What the articles of a page share. */
 interface ArticleLook {
   readonly head: PageHead;
   readonly sanitized: (html: string) => string;
-  /** By sender: to find them takes as long as a short message. */
-  readonly initials: Map<string, string>;
 }
 
 function articleOf(
@@ -110,7 +103,7 @@ function articleOf(
   const colour = typeof user === 'number' ? Math.abs(Math.trunc(user)) % 12 : sender.length % 12;
   return [
     `<article id="${escaped(id)}"${isMore ? ' class="more"' : ''}>`,
-    `<div class="avatar c${colour}" aria-hidden="true">${initialsOf(sender, look)}</div>`,
+    `<div class="avatar c${colour}" aria-hidden="true">${initialsOf(sender)}</div>`,
     `<div class="by">${by}</div>`,
     `<div class="content${isAction ? ' action' : ''}" dir="auto">${content}</div>`,
     reactions.length === 0 ? '' : `<ul class="reactions">${reactions.join('')}</ul>`,
@@ -137,9 +130,8 @@ function contentOf(message: MessageFields, { sanitized }: ArticleLook): string {
 }
 
 function footOf(conversations: PageForm['conversations'], { pages }: PageHead): string {
-  const items = [...conversations].map(
-    ([name, { id }]) => `<li><a href="#${escaped(id)}"><bdi>${escaped(name)}</bdi></a></li>`,
-  );
+  const item = (name: string, id: string) => `<li><a href="#${escaped(id)}"><bdi>${escaped(name)}</bdi></a></li>`;
+  const items = [...conversations].map(([name, { id }]) => item(name, id));
   return [
     '</main>',
     `<nav id="conversations"><h2>Conversations</h2><ul>${items.join('\n')}</ul></nav>`,
@@ -152,12 +144,8 @@ function footOf(conversations: PageForm['conversations'], { pages }: PageHead): 
   ].join('\n');
 }
 
-function initialsOf(sender: string, { initials }: ArticleLook): string {
-  const known = initials.get(sender);
-  if (known !== undefined) return known;
+function initialsOf(sender: string): string {
   const words = sender.match(/[\p{L}\p{N}]+/gu) ?? [];
   const letters = [words.slice(0, 1), words.slice(1).slice(-1)].flat().map((word) => /^./u.exec(word)?.[0] ?? '');
-  const made = escaped(letters.join('').toUpperCase() || '?');
-  initials.set(sender, made);
-  return made;
+  return escaped(letters.join('').toUpperCase() || '?');
 }

@@ -12,10 +12,7 @@ export interface LinkTargets {
   readonly fileAt: (path: UploadPath) => string | undefined;
 }
 
-/**
- * Sanitizes a message's HTML by an allow-list of tags, classes and schemes: it runs nothing and loads only kept
- * pictures. Make one for many messages: the sanitizer prepares its options.
- */
+/** Sanitizes a message's HTML by allow-lists. Make one for many messages: the sanitizer prepares its options. */
 export function sanitizer(targets: LinkTargets): (html: string) => string {
   const options = optionsFor(targets);
   // A spoiler without a head: the style sheet names a summary that is empty, and a line end is not.

@@ -2,7 +2,6 @@ import { jsonIn } from '../../core/json.ts';
 import { asObject } from '../columns.ts';
 import { textOf, type MessageFields } from './message-parts.ts';
 
-/** A message that people act on in the chat. */
 interface Widget {
   /** `poll`, `todo`, or whatever the server calls it. */
   readonly kind: string;

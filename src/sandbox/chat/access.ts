@@ -2,7 +2,7 @@ import type { ChannelRecord, MessageRecord, User } from '../records.ts';
 import type { State } from '../state.ts';
 import { policyKey } from './topic-names.ts';
 
-/** Whether the message was delivered to the user: personal history is made of these rows (docs/apis.md, Narrow operators). */
+/** Whether the message was delivered to the user: personal history has these rows (docs/apis.md, Narrow operators). */
 export function received(user: User, message: MessageRecord, state: State): boolean {
   if (message.stream_id === undefined) return message.people?.includes(user.user_id) ?? false;
   const channel = state.channels.get(message.stream_id);
@@ -13,7 +13,7 @@ export function isSubscribed(user: User, channel: ChannelRecord): boolean {
   return channel.subscribers.some((row) => row.user_id === user.user_id);
 }
 
-/** Whether the user may know what is in the channel: public for members, private for subscribers, administrators like others. */
+/** Whether the user may know what is in the channel: public for members, private for subscribers alone. */
 export function mayEnter(user: User, channel: ChannelRecord): boolean {
   if (isSubscribed(user, channel)) return true;
   return channel.privacy === 'web-public' || (channel.privacy === 'public' && user.role !== 'guest');
@@ -44,7 +44,7 @@ export function policyOf({ user_id }: User, { stream_id, subject }: MessageRecor
   return state.topicPolicies.get(policyKey({ user_id, stream_id, topic: subject }))?.policy;
 }
 
-/** The caller's flags for a message; shared history that was never delivered is read and historical (docs/apis.md, Messages). */
+/** The caller's flags; shared history that was never delivered is read and historical (docs/apis.md, Messages). */
 export function flagsOf(user: User, message: MessageRecord, state: State): readonly string[] {
   if (!received(user, message, state)) return ['read', 'historical'];
   return message.flags[user.user_id] ?? ['read'];

@@ -80,7 +80,7 @@ function update({ state, user }: UserCall, change: Partial<User>): void {
 const atom = "[-!#$%&'*+/=?^_`{}|~0-9A-Z]+";
 const label = '[A-Z0-9](?:[A-Z0-9-]{0,61}[A-Z0-9])?';
 const local = `"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"|${atom}(?:\\.${atom})*`;
-/** What the server takes as an e-mail address (docs/apis.md, Settings): the last of its labels has at least two characters. */
+/** An e-mail address to the server (docs/apis.md, Settings): the last of its labels has at least two characters. */
 const address = new RegExp(`^(?:${local})@(?:localhost|(?:${label}\\.)+(?=..)${label})$`, 'i');
 
 export function isAddress(email: string): boolean {

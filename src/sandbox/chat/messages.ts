@@ -73,7 +73,7 @@ export function fetchMessages(call: UserCall) {
   return { ...flags, messages: rows.map((row) => showMessage(call, row, look)) };
 }
 
-/** Newest first, because clients must not rely on an order: the server's query has none. Missing ids are left out silently. */
+/** Newest first, because clients must not rely on an order: the server's query has none. Missing ids are left out. */
 function byIds(call: UserCall, found: Narrowed, ids: readonly number[], look: MessageLook) {
   const visible = call.organization.first_visible_message_id;
   const rows = [...new Set(ids)]

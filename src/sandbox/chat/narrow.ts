@@ -122,7 +122,7 @@ export function resolveWith(call: UserCall, terms: readonly Term[]): readonly Te
   throw badNarrow("Invalid 'with' operator");
 }
 
-/** The `narrow` parameter of a server of that level: a JSON list of objects or string pairs, or null (docs/apis.md, Narrow operators). */
+/** The `narrow` parameter: a JSON list of objects or string pairs, or null (docs/apis.md, Narrow operators). */
 export function narrowReader(level: number): Reader<readonly Term[]> {
   return (name, text) => {
     const value = jsonValue(name, text);

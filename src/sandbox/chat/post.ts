@@ -1,5 +1,6 @@
 import type { ChannelRecord, MessageRecord } from '../records.ts';
 import type { Milliseconds } from '../../core/duration.ts';
+import { unless } from '../../core/failure.ts';
 import type { State } from '../state.ts';
 import { userOfAddress } from './users.ts';
 import { mayEnter } from './access.ts';
@@ -76,13 +77,7 @@ function toPeople({ state, user }: UserCall, to: string): PostPlace {
 }
 
 function namesOf(to: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(to);
-    return Array.isArray(value) ? value : [value];
-  } catch (cause) {
-    if (cause instanceof SyntaxError) return to.split(',');
-    throw cause;
-  }
+  return unless(SyntaxError, (): readonly unknown[] => [JSON.parse(to)].flat()) ?? to.split(',');
 }
 
 /** Adds a message after all others and gives its id. Ids are never given out again, whatever is deleted. */

@@ -23,7 +23,7 @@ export function highlight(htmlText: string, operand: string): string {
 
 const word = /[\p{L}\p{N}_]+/gu;
 
-/** The stems of all words, those in quotes included; and what is in quotes, in lower case: it must match literally too. */
+/** The stems of all words, and what is in quotes, in lower case: it must match literally too. */
 function readQuery(operand: string) {
   const text = operand.toLowerCase().replace(/<[^<>]*>/g, ' ');
   const phrases = text

@@ -11,7 +11,7 @@ import { Refusal } from './refusal.ts';
 export type SettingValue = boolean | number | string;
 type SettingReader = Reader<SettingValue | ReturnType<typeof targetUsers>>;
 
-/** What PATCH /settings takes at that level, in the order of the specification. Below level 80 each alias took settings of its own. */
+/** What PATCH /settings takes at that level, in the specification's order. Below 80 each alias took its own. */
 export function settingsAt({ level, segment }: UserCall): Readonly<Record<string, SettingReader>> {
   const known = Object.entries<Field>(settings).flatMap(([name, field]): [string, SettingReader][] => {
     const wire = (field.level ?? 0) <= level ? name : renamed[name];
@@ -94,7 +94,7 @@ export const sounds: ReadonlySet<string> = new Set([
   ...'wood block,zaping,zing,zulip'.split(','),
 ]);
 
-/** A name of the time zone database, which the files of a system have a second time under `posix` and `right`; of today's names the spelling counts. */
+/** A name of the time zone database, which systems have under `posix` and `right` too; its spelling counts. */
 function timeZone(read: Reader<string>): Reader<string> {
   return (name, text) => {
     const zone = read(name, text);
@@ -119,7 +119,7 @@ const targetUsers = (name: string, text: string) => {
   return { user_ids: ids.filter((id): id is number => Number.isInteger(id)) };
 };
 
-/** Settings that the specification does not have: those of early levels, and parameters of later ones (docs/apis.md, Settings). */
+/** Settings beyond the specification: of early levels, or parameters of later ones (docs/apis.md, Settings). */
 const others: readonly { name: string; read: SettingReader; since?: number; until?: number }[] = [
   { name: 'dense_mode', read: boolean, until: levels.noDenseMode },
   { name: 'realm_name_in_notifications', read: boolean, until: levels.noRealmNameInNotifications },
@@ -127,7 +127,7 @@ const others: readonly { name: string; read: SettingReader; since?: number; unti
   { name: 'target_users', read: targetUsers, since: levels.targetUsers },
 ];
 
-/** Settings that an administrator cannot change for others; the name is dropped without a word (docs/apis.md, Settings). */
+/** Settings that an administrator cannot change for others; the name is dropped silently (docs/apis.md, Settings). */
 const own = new Set([
   ...['email', 'new_password', 'timezone', 'allow_private_data_export', 'email_address_visibility'],
   ...['enable_digest_emails', 'enable_login_emails', 'enable_marketing_emails', 'presence_enabled'],

@@ -29,7 +29,7 @@ export function createSnippet(call: UserCall) {
   return { saved_snippet_id: id };
 }
 
-/** DELETE /saved_snippets/{id}: a repeated delete is a 404; ignored parameters are never named (docs/apis.md, Saved snippets). @throws Refusal */
+/** A repeated delete is a 404; ignored parameters are never named (docs/apis.md, Saved snippets). @throws Refusal */
 export function deleteSnippet({ state, user, segment }: UserCall) {
   const snippet = state.snippets.get(Number(segment));
   if (snippet?.user_id !== user.user_id) throw absent('Saved snippet does not exist.');

@@ -4,7 +4,7 @@ import { html, type SandboxAnswer } from '../answer.ts';
 import { canRead } from './access.ts';
 import type { CallOutcome, ChatCall, UserCall } from './chat-call.ts';
 
-/** GET /user_uploads/{realm_id}/{name}: a file is there if a message links to it; who can read one of these messages gets an address. */
+/** A file is there if a message links to it; who can read one of these messages gets an address. */
 export function uploadAddress(call: UserCall): CallOutcome {
   const { state, user, segment, clock, organization } = call;
   const linking = state.messages

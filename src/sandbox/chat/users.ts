@@ -75,7 +75,7 @@ export function hasComputablePicture(user: User): boolean {
   return user.avatar_url === undefined && showsAddress(user);
 }
 
-/** The address under which the API knows the user, for everybody: a made-up one where the real one is hidden (docs/apis.md, Narrow operators). */
+/** The address under which the API knows the user; made up where it is hidden (docs/apis.md, Narrow operators). */
 export function addressOf(user: User): string {
   return showsAddress(user) ? user.email : `user${user.user_id}@${user.email.slice(user.email.lastIndexOf('@') + 1)}`;
 }

@@ -11,7 +11,7 @@ export function listViews({ state, user }: UserCall) {
   return { navigation_views: views.map(({ user_id: _, ...view }) => view) };
 }
 
-/** PATCH /navigation_views/{fragment}, its checks in the order of the server (docs/apis.md, Navigation views). @throws Refusal */
+/** The checks are in the order of the server (docs/apis.md, Navigation views). @throws Refusal */
 export function changeView(call: UserCall) {
   const { state, user, segment } = call;
   const values = readParameters(call, { is_pinned: boolean, name: plain });

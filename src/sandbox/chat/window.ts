@@ -45,7 +45,7 @@ export function window(call: UserCall, found: Narrowed, range: WindowRange) {
   };
 }
 
-/** The matching rows that the server's query gives, hidden ones included; the anchor's row counts against the limit of one side. */
+/** The rows that the server's query gives, hidden ones included; the anchor's counts against the limit of one side. */
 function take(
   found: Narrowed,
   limits: Pick<WindowRange, 'include_anchor'> & Readonly<Record<'anchor' | 'before' | 'after' | 'visible', number>>,

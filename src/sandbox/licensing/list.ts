@@ -5,7 +5,7 @@ import { listShapes, type ListPage, type ListShape, type PageLink } from './list
 import { storedName, rowOf } from './license-body.ts';
 import type { LicenseShape } from './options.ts';
 
-/** GET /license/: the application's licenses in the order of their creation unless they move, filtered by their text. @throws Unacceptable */
+/** The application's licenses in the order of their creation unless they move. @throws Unacceptable */
 export function listLicenses(call: LicensingCall): SandboxAnswer {
   const { query } = call.request;
   const own = call.lag.visible(call.state.licenses.rows()).filter((license) => license.app_code === call.app_code);

@@ -39,7 +39,7 @@ function oneOf<T extends object>(rows: T, placeholder: string, leads: string, us
   return { kind: 'string', choices, placeholder, help: `${leads} ${choices.join(', ')} (default: ${usual})` } as const;
 }
 
-/** How answers look whose form the specification leaves open, as the options say it; each choice is a server that a client may meet. */
+/** How answers look whose form the specification leaves open; each choice is a server that a client may meet. */
 export interface LicenseShape extends BodyShape, Values<typeof licensingOptions> {
   /** Origin of the links between pages; default our own. */
   readonly nextOrigin?: string;

@@ -30,7 +30,7 @@ export function createLag(clock: Clock, span: Milliseconds) {
   };
 }
 
-/** The places of licenses in lists that move. Each second reading of a list finds it still, so that whoever reads again can succeed. */
+/** The places of licenses in lists that move. Each second reading finds the list still, so that it can succeed. */
 export function createMotion() {
   /** Negative: in front of all others, the lowest first; positive: behind them. */
   const places = new Map<string, number>();

@@ -76,7 +76,7 @@ const rows: readonly (readonly [app_code: number, remote_user: string, size_allo
   [4712, 'rowing-club-west', 8, '2026-03-02T09:09:09Z'],
 ];
 
-/** Sensors that were activated: with which license (its number above), and when. The second was lent from physio-7731 to physio-7740. */
+/** Activated sensors: with which license (its number above), and when. The second was lent to physio-7740. */
 const activations: readonly (readonly [mac_address: string, license: number, time: string])[] = [
   ['D422CD000301', 1, '2026-01-15T07:31:00Z'],
   ['D422CD000302', 5, '2026-02-02T09:00:00Z'],
