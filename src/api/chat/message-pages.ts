@@ -7,6 +7,8 @@ export interface Walk<M extends MessageHead = Message> {
   readonly anchor: string;
   /** Maximum number of messages; all without it. */
   readonly limit?: number | undefined;
+  /** Messages of a page; the recommended number without it. */
+  readonly page?: number;
   /** Messages to leave out; the limit does not count them. */
   readonly isWanted?: ((message: M) => boolean) | undefined;
   /** Whether this message lies beyond what is wanted, and all after it. */
@@ -75,7 +77,7 @@ async function* pages<M extends MessageHead>(
   end: EndFlag,
   ...[chat, query, walk]: PageArguments<M>
 ): AsyncGenerator<MessagePage<M>> {
-  const { isWanted = () => true, isEnd = () => false } = walk;
+  const { isWanted = () => true, isEnd = () => false, page: largest = pageSize } = walk;
   const isUp = end === 'found_newest';
   // Servers below level 155 give the anchor all the same.
   const isAfterAnchor = isUp && query.include_anchor === false && /^\d+$/.test(walk.anchor);
@@ -83,7 +85,7 @@ async function* pages<M extends MessageHead>(
   let [anchor, edge, inclusion] = [walk.anchor, start, {}];
   for (let left = walk.limit ?? Infinity; left > 0;) {
     // Of a small page all messages may be unwanted ones.
-    const size = walk.isWanted ? pageSize : Math.min(pageSize, left);
+    const size = walk.isWanted ? largest : Math.min(largest, left);
     const around = isUp ? { num_before: 0, num_after: size } : { num_before: size, num_after: 0 };
     const page = await chat.messages({ ...query, ...around, anchor, ...inclusion });
     // The server cut hidden messages from this page after its limit: only a page from message 1 on is whole.

@@ -1,6 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessagePage, MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import { backward, forward } from '../../api/chat/message-pages.ts';
+import { maxMessages } from '../../schema/messages.ts';
 import { isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
@@ -27,6 +28,9 @@ export interface TopicSurvey extends Topic {
   readonly isLimited: boolean;
 }
 
+/** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
+const page = maxMessages;
+
 /**
  * Looks at every message of a topic.
  * @throws Failure unavailable where the server answers with messages of another topic or channel
@@ -39,7 +43,7 @@ export async function surveyTopic({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): 
   let isLimited = false;
   // The rendered form shows every link to a file as one.
   const query = { ...queryOf(topic), apply_markdown: undefined };
-  for await (const { messages, history_limited } of checked(topic, forward(raw, query, { anchor: 'oldest' }))) {
+  for await (const { messages, history_limited } of checked(topic, forward(raw, query, { anchor: 'oldest', page }))) {
     isLimited ||= history_limited;
     first_timestamp ??= timeOf(messages[0]);
     last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
@@ -60,7 +64,7 @@ function timeOf(message: MessageHead | undefined): number | null {
 
 /** The pages of a topic from its newest message downward, each in itself ascending. @throws as surveyTopic */
 export function newestPages({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): AsyncGenerator<MessagePage<RawMessage>> {
-  return checked(topic, backward(raw, queryOf(topic), { anchor: 'newest' }));
+  return checked(topic, backward(raw, queryOf(topic), { anchor: 'newest', page }));
 }
 
 /** The pages of a topic above a message, upward. @throws as surveyTopic */
@@ -69,7 +73,7 @@ export function newerPages(
   topic: Topic,
   id: number,
 ): AsyncGenerator<MessagePage<RawMessage>> {
-  return checked(topic, forward(raw, { ...queryOf(topic), include_anchor: false }, { anchor: String(id) }));
+  return checked(topic, forward(raw, { ...queryOf(topic), include_anchor: false }, { anchor: String(id), page }));
 }
 
 /** Pages whose messages are of a channel of that name, as far as they name their own. */
