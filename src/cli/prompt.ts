@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import password from '@inquirer/password';
 import { Failure, usage } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
-import { plain } from '../output/plain.ts';
+import { fitted, plain } from '../output/plain.ts';
 import { lockFolder, withLock } from '../store/lock/lock.ts';
 import type { Host, Input } from './host.ts';
 
@@ -11,7 +11,9 @@ import type { Host, Input } from './host.ts';
 export function openPrompt(host: Host, interactive: () => boolean, signal: AbortSignal) {
   const line = async (question: string, hint = 'Give it as an option: see --help.'): Promise<string> => {
     if (!interactive()) throw usage(`an answer is needed, and there is no terminal: ${question}`, hint);
-    return atTerminal(host, signal, (input) => readLine(input, host, plain(question), signal));
+    // The answer begins on the same line.
+    const shown = fitted(plain(question), Math.max(0, (host.stderr.columns ?? 0) - 2));
+    return atTerminal(host, signal, (input) => readLine(input, host, shown, signal));
   };
   return {
     line,

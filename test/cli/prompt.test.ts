@@ -42,3 +42,17 @@ test('of two processes of a group the second asks once the first is answered', a
   expect([await first, await second].sort()).toEqual(['a', 'b']);
   expect(typed.map(({ destroyed }) => destroyed)).toEqual([true, true]);
 });
+
+test('a question that is wider than the terminal is broken between words', async () => {
+  const { host, typed, said } = terminal();
+  Object.assign(host.stderr, { columns: 40 });
+
+  const agreed = openPrompt(host, () => true, new AbortController().signal).confirm(
+    '30 to create, 1 to resize (profile sandbox). Go on?',
+  );
+  await expect.poll(() => typed.length).toBe(1);
+  typed[0]?.write('y\n');
+  await agreed;
+
+  expect(said()).toContain('30 to create, 1 to resize (profile\n  sandbox). Go on? [y/N] ');
+});
