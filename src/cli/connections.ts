@@ -96,12 +96,10 @@ function ownVariable(profile: string): string {
   return `KEY__${profile.replace(/[^a-z\d]/gi, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;
 }
 
-function sharedBy({ host, options, messages, redactor, signal }: Running) {
+function sharedBy(running: Running) {
+  const { host, options, signal } = running;
   const { system, clock, alarm } = host;
-  const observers = [
-    observer(options, messages, host),
-    ...(options.log === undefined ? [] : [openLog(options.log, clock, redactor, messages)]),
-  ];
+  const observers = [observer(running), ...(options.log === undefined ? [] : [openLog(options.log, running)])];
   return {
     userAgent: `chatelaine/${host.version} (${system.platform}; ${process.arch}; node ${process.versions.node})`,
     clock,

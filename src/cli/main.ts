@@ -53,13 +53,12 @@ interface Started {
 
 /** A line that cannot be read writes its summary too: else an earlier run's would be taken for it. */
 async function refuse(cause: unknown, started: Started, { system }: Host): Promise<never> {
-  const { messages, redactor } = started;
   const path = typedValues(started.given.map(String), ['--summary']).at(-1) ?? variable(system.env, twinOf('summary'));
   try {
-    if (path !== undefined) started.end = (await openedSummary(path, null, messages, redactor)).end;
+    if (path !== undefined) started.end = (await openedSummary(path, null, started)).end;
   } catch (unwritable) {
     if (!(unwritable instanceof Failure)) throw unwritable;
-    messages.warn(unwritable.message);
+    started.messages.warn(unwritable.message);
   }
   throw cause;
 }
@@ -74,7 +73,7 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
   const { command, options } = request;
   // Opened before anything else is done.
   const summary =
-    options.summary === undefined ? undefined : await openedSummary(options.summary, command.name, messages, redactor);
+    options.summary === undefined ? undefined : await openedSummary(options.summary, command.name, started);
   if (summary) started.end = summary.end;
   const { words, typed } = await fillFromInput(request, { host, messages, signal });
   // No option is before the first of them.
@@ -86,14 +85,9 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
 }
 
 /** @throws Failure where it cannot be written */
-async function openedSummary(
-  path: string,
-  command: string | null,
-  messages: Messages,
-  redactor: Redactor,
-): Promise<Summary> {
+async function openedSummary(path: string, command: string | null, started: Started): Promise<Summary> {
   const { openSummary } = await import('./summary.ts');
-  return openSummary(path, command, messages, redactor);
+  return openSummary(path, command, started);
 }
 
 async function report(cause: unknown, { messages, end }: Started, typed: Typed): Promise<number> {

@@ -1,24 +1,20 @@
-import type { GlobalValues, Progress } from '../commands/context.ts';
+import type { Progress } from '../commands/context.ts';
 import { formatDuration } from '../core/duration.ts';
-import type { Messages } from './messages.ts';
-import type { Host } from './host.ts';
+import type { Running } from './values.ts';
 
 const redrawEvery = 100;
 const lineEvery = 5000;
 const barWidth = 24;
 
+type Telling = Pick<Running, 'host' | 'messages'> & { readonly options: Pick<Running['options'], 'quiet' | 'output'> };
+
 /**
  * A job's progress on stderr: a redrawn line on a terminal, a line every 5 s and a last one elsewhere; not with
  * `--quiet`.
  */
-export function openProgress(
-  host: Host,
-  { quiet, output }: GlobalValues,
-  messages: Messages,
-  label: string,
-  total: number,
-): Progress {
+export function openProgress({ host, options, messages }: Telling, label: string, total: number): Progress {
   const { stdout, stderr, clock } = host;
+  const { quiet, output } = options;
   const isTerminal = stderr.isTTY === true && host.system.env['TERM'] !== 'dumb';
   // Rows that come one by one on the same terminal are progress enough.
   const rowsAreShown = stdout.isTTY === true && output !== undefined && output !== 'table';

@@ -150,7 +150,8 @@ function questions(running: Running) {
 }
 
 /** What long work leaves behind: journals, archives, a line of progress. */
-function records({ host, options, messages, signal }: Running) {
+function records(running: Running) {
+  const { host, signal } = running;
   return {
     async journal(header: JournalHeader, file?: string) {
       const { openJournal } = await import('../store/journal.ts');
@@ -164,7 +165,7 @@ function records({ host, options, messages, signal }: Running) {
       const { openArchive } = await import('../store/archive/archive.ts');
       return openArchive(folder, host, signal);
     },
-    progress: (label: string, total: number) => openProgress(host, options, messages, label, total),
+    progress: (label: string, total: number) => openProgress(running, label, total),
   };
 }
 

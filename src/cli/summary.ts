@@ -3,8 +3,8 @@ import { cellsOf } from '../output/columns.ts';
 import { failureFields } from '../output/errors.ts';
 import type { Show } from '../output/presentation.ts';
 import { openSummaryFile } from '../store/log-file.ts';
-import { cleaned, type Messages } from './messages.ts';
-import type { Redactor } from './redactor.ts';
+import { cleaned } from './messages.ts';
+import type { Running } from './values.ts';
 
 /** The file of `--summary`: what a later step needs to decide what to do. */
 export interface Summary {
@@ -24,8 +24,7 @@ const maxChanges = 1000;
 export function openSummary(
   path: string,
   command: string | null,
-  { warn }: Pick<Messages, 'warn'>,
-  redactor: Pick<Redactor, 'clean'>,
+  { messages, redactor }: Pick<Running, 'messages' | 'redactor'>,
 ): Summary {
   const write = openSummaryFile(path);
   const counts: Record<string, number> = {};
@@ -39,7 +38,7 @@ export function openSummary(
       if (typeof status !== 'string') return;
       counts[status] = (counts[status] ?? 0) + 1;
       if (status === outcome?.nothing) return;
-      if (changes.length < maxChanges) changes.push(changeIn(row, outcome?.columns ?? [], show, redactor));
+      if (changes.length < maxChanges) changes.push(changeIn(row, show, redactor));
       else left_out += 1;
     },
     end(exit, failure) {
@@ -51,19 +50,15 @@ export function openSummary(
       } catch (cause) {
         if (!(cause instanceof Failure)) throw cause;
         // What was done decides how the run ends.
-        warn(cause.message);
+        messages.warn(cause.message);
       }
       return exit;
     },
   };
 }
 
-function changeIn(
-  row: unknown,
-  columns: readonly string[],
-  show: Show<unknown> | undefined,
-  { clean }: Pick<Redactor, 'clean'>,
-): object {
+function changeIn(row: unknown, show: Show<unknown> | undefined, { clean }: Running['redactor']): object {
+  const columns = show?.outcome?.columns ?? [];
   const cells = cellsOf(row, columns, show).map((cell) => (typeof cell === 'string' ? clean(cell) : cell));
   const fields = columns.map((name, index) => [name, cells[index]] as const);
   return Object.fromEntries(fields.filter(([, cell]) => cell !== undefined && cell !== null));

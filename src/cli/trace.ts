@@ -1,26 +1,19 @@
 import { isObject, jsonIn } from '../core/json.ts';
 import type { WireEvent } from '../api/http/call.ts';
-import type { GlobalValues } from '../commands/context.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { indented, lineBreak } from '../output/plain.ts';
-import type { Clock } from '../core/system.ts';
 import { openLogFile } from '../store/log-file.ts';
-import type { Messages } from './messages.ts';
-import type { Redactor } from './redactor.ts';
-import type { Host } from './host.ts';
+import type { Running } from './values.ts';
 
 /** Turns what happens on the wire into lines of stderr: `--verbose` a line each, `--trace` everything but secrets. */
-export function observer(
-  { verbose, trace }: GlobalValues,
-  messages: Messages,
-  host: Pick<Host, 'stderr' | 'system'>,
-): (event: WireEvent) => void {
-  const reportSlow = slowReporter(messages, host);
+export function observer(running: Running): (event: WireEvent) => void {
+  const { options, messages } = running;
+  const reportSlow = slowReporter(running);
   return (event) => {
     if (event.kind !== 'answer' && event.kind !== 'failure') reportSlow(event);
     if (event.kind === 'slow' || event.kind === 'settled') return;
-    if (trace) messages.trace(traced(event));
-    else if (verbose && event.kind !== 'request') messages.trace(indented(brief(event)));
+    if (options.trace) messages.trace(traced(event));
+    else if (options.verbose && event.kind !== 'request') messages.trace(indented(brief(event)));
   };
 }
 
@@ -28,7 +21,7 @@ type SlowEvent = Exclude<WireEvent, { kind: 'answer' | 'failure' }>;
 type TracedEvent = Exclude<WireEvent, { kind: 'slow' | 'settled' }>;
 
 /** Says what is waited for: in a transient line on a terminal; elsewhere each line once a run. */
-function slowReporter(messages: Messages, host: Pick<Host, 'stderr' | 'system'>): (event: SlowEvent) => void {
+function slowReporter({ messages, host }: Running): (event: SlowEvent) => void {
   const said = new Set<string>();
   let asked: string | undefined;
   return (event) => {
@@ -107,17 +100,12 @@ function typesOf(value: unknown): unknown {
  * codes.
  * @throws Failure config where the file cannot be written
  */
-export function openLog(
-  path: string,
-  clock: Pick<Clock, 'now'>,
-  redactor: Pick<Redactor, 'clean'>,
-  messages: Pick<Messages, 'warn'>,
-): (event: WireEvent) => void {
+export function openLog(path: string, { host, redactor, messages }: Running): (event: WireEvent) => void {
   const append = openLogFile(path, messages.warn);
   return (event) => {
     const entry = entryOf(event);
     if (!entry) return;
-    const time = new Date(clock.now()).toISOString();
+    const time = new Date(host.clock.now()).toISOString();
     const texts = Object.entries(entry).map(([name, value]) => [
       name,
       typeof value === 'string' ? redactor.clean(value) : value,

@@ -138,7 +138,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
   };
   const style = { json: false, quiet: options.quiet ?? false, color: false, verbose: false };
   const messages = openMessages({ stderr }, style, openRedactor());
-  const { step, upTo, end } = openProgress(host, options, messages, 'rows', total);
+  const { step, upTo, end } = openProgress({ host, options, messages }, 'rows', total);
   return {
     step: (after: number) => {
       clock.pass(after);

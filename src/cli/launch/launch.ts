@@ -51,13 +51,8 @@ type Chunk = (
 
 type PackedChunks = Readonly<Record<string, Chunk>>;
 
-interface Chunks {
-  load(name: string): object;
-  isLoaded(name: string): boolean;
-}
-
 /** Loads chunks as Node loads CommonJS: once each, and a circle gets what is exported so far. */
-function openChunks(dist: string, packed: PackedChunks): Chunks {
+function openChunks(dist: string, packed: PackedChunks) {
   const modules = new Map<string, { exports: object }>();
   const load = (name: string): object => {
     const known = modules.get(name);
@@ -70,7 +65,7 @@ function openChunks(dist: string, packed: PackedChunks): Chunks {
     return module.exports;
   };
   const require = (name: string): unknown => (name.startsWith('./') ? load(name.slice(2)) : builtin(name));
-  return { load, isLoaded: (name) => modules.has(name) };
+  return { load, isLoaded: (name: string) => modules.has(name) };
 }
 
 function builtin(name: string): unknown {
