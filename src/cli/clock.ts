@@ -16,7 +16,6 @@ export const realAlarm: Alarm = (span, ring) => {
   return () => clearTimeout(timer);
 };
 
-/** The clock of the machine. */
 export const realClock: Clock = {
   now: () => Date.now(),
   elapsed() {

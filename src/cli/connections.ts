@@ -38,7 +38,6 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
   const nobody = { authorization: undefined, key: undefined, sealed: false, readOnly: false };
   const unauthenticated = { ...shared, ...nobody, headers: {}, plan: undefined };
   const named = new Set<string>();
-  /** Each server once a run. */
   const nameExposed = (url: string): void => {
     if (!isExposed(url) || named.has(url)) return;
     named.add(url);

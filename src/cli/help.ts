@@ -49,7 +49,6 @@ export function exitHelp(word: string): string | undefined {
   return lines.length === 0 ? undefined : `${lines.join('\n')}\n`;
 }
 
-/** Text of `chatelaine help options`. */
 export function optionsHelp(width: number): string {
   return sections([
     ['Options of every command', entryLines([...optionEntries(globalOptions), ...textOptions], width)],
@@ -59,7 +58,6 @@ export function optionsHelp(width: number): string {
   ]);
 }
 
-/** Text of `chatelaine NOUN --help`. */
 export function nounHelp(noun: string, table: readonly CommandEntry[], width: number): string {
   const own = table.filter(({ name }) => name.startsWith(`${noun} `));
   const [first] = own;
@@ -72,7 +70,6 @@ export function nounHelp(noun: string, table: readonly CommandEntry[], width: nu
   ]);
 }
 
-/** Text of `chatelaine NOUN VERB --help`. */
 export function commandHelp(command: AnyCommand, width: number): string {
   const args = argumentEntries(command.args ?? {});
   const options = optionEntries(command.options ?? {});
@@ -204,7 +201,6 @@ function levelNote({ level }: Field): string | undefined {
   return level === undefined ? undefined : `from feature level ${level}`;
 }
 
-/** What is known besides, in one pair of brackets. */
 function notes(...all: readonly (string | false | undefined)[]): string {
   const known = all.filter((note) => typeof note === 'string');
   return known.length > 0 ? ` (${known.join(', ')})` : '';

@@ -1,8 +1,10 @@
+import type { AnyCommand } from '../commands/command.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { commandLine } from '../core/shell-word.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { suggestion } from '../schema/nearest.ts';
 import { settings } from '../schema/settings.ts';
+import { synopsis } from './help.ts';
 
 /** Where in the tree of commands a line went wrong. */
 export interface LinePlace {
@@ -13,15 +15,15 @@ export interface LinePlace {
   readonly argv: readonly string[];
   /** Its arguments. */
   readonly given: readonly string[];
-  /** How the command is written, once it is known; its arguments by the names that commander has. */
-  readonly form?: { readonly synopsis: string; readonly args: Fields } | undefined;
+  /** Once it is known. */
+  readonly command: AnyCommand | undefined;
 }
 
 /** Rewords an error of the parser. It names the options that were typed, never a value: that may be a secret. */
 export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'message'>, place: LinePlace): Failure {
   const line = ['chatelaine', ...place.words].join(' ');
   const help = `See ${line} --help.`;
-  const form = place.form ? `See --help, and write: ${place.form.synopsis}` : help;
+  const form = place.command ? `See --help, and write: ${synopsis(place.command)}` : help;
   const [quoted = ''] = /(?<=').*(?=')/s.exec(mistake.message) ?? [];
   const [, ...numbers] = /Expected (\d+) .*got (\d+)/.exec(mistake.message) ?? [];
   // The words of the command are arguments to the parser.
@@ -32,7 +34,7 @@ export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'mess
     case 'commander.optionMissingArgument':
       return usage(`${/--[^ ]+/.exec(quoted)?.[0] ?? 'an option'} needs a value`, help);
     case 'commander.missingArgument':
-      return usage(`${place.form?.args[quoted]?.placeholder ?? quoted.toUpperCase()} is required`, form);
+      return usage(`${place.command?.args?.[quoted]?.placeholder ?? quoted.toUpperCase()} is required`, form);
     case 'commander.excessArguments':
       return usage(
         `${line} takes ${countOf(taken)}; ${given} ${given === 1 ? 'was' : 'were'} given`,

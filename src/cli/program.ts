@@ -5,7 +5,7 @@ import { globalOptions } from '../commands/environment.ts';
 import { flagOf, isNegatable, type Field, type Fields } from '../schema/field.ts';
 import { inOurNames } from './api-names.ts';
 import { commandWords, fromFirstWord, withoutHelpWords } from './command-words.ts';
-import { synopsis, commandHelp, exitHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
+import { commandHelp, exitHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
 import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
 import type { Host } from './host.ts';
 
@@ -67,11 +67,10 @@ export async function readCommandLine(
     if (!(cause instanceof CommanderError)) throw cause;
     if (cause.code === 'commander.version') return { text: `${version}\n` };
     if (cause.code === 'commander.helpDisplayed') return help();
-    const form = command && { synopsis: synopsis(command), args };
     throw (await import('./mistakes.ts')).mistakeIn(cause, {
       words,
       options,
-      form,
+      command,
       argv: line,
       given: program.args.slice(words.length),
     });

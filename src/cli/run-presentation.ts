@@ -29,7 +29,6 @@ interface RunPresentation {
   checkFields(fromFile: readonly string[]): void;
 }
 
-/** What a presentation needs of the host. */
 interface PrintedTo {
   readonly system: Pick<Host['system'], 'env'>;
   readonly stdout: Pick<Host['stdout'], 'isTTY' | 'columns'>;
@@ -65,7 +64,6 @@ function applicable(command: AnyCommand, given: Options): Options {
   return options.jq === undefined ? options : { ...options, output: 'json' };
 }
 
-/** An option that does not apply to what a command prints, and what to do. */
 interface StrangeLook {
   readonly look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by';
   readonly why: string;
@@ -194,7 +192,6 @@ function planPresented(options: Options, { system, stdout }: PrintedTo): Present
   return presented({ show: planShow }, chosen, host);
 }
 
-/** The fields of a planned request. */
 const planColumns: readonly string[] = ['method', 'url', 'content_type', 'body'];
 
 const planShow: Show<unknown> = {
@@ -207,7 +204,6 @@ const planShow: Show<unknown> = {
       .join(' '),
 };
 
-/** The names of `--fields`. */
 function fieldsIn(fields: string | undefined): readonly string[] {
   return fields?.split(',').map((name) => name.trim()) ?? [];
 }

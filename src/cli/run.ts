@@ -87,7 +87,6 @@ const moment = 100;
 
 type Print = (outcome: unknown) => Promise<void>;
 
-/** Prints what a command returned, or the rows that it yields. */
 function printer(command: AnyCommand, presentation: Presentation, running: Running): Print {
   const open = sinkOf(running);
   // Rows of writes are outcomes: a reader that has gone ends the output, and not the work.

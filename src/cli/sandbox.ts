@@ -55,12 +55,10 @@ export function embeddedSandbox(host: Host) {
   };
 }
 
-/** The file that keeps what the embedded sandbox holds. */
 function sandboxFile({ system }: Host): string {
   return join(foldersOf(system).state, 'sandbox.ndjson');
 }
 
-/** The sandbox as `sandbox serve` and `sandbox reset` see it. */
 export function sandboxControl(host: Host, signal: AbortSignal, note: (text: string) => void): SandboxControl {
   return {
     async *serve(options) {

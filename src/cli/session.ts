@@ -63,7 +63,6 @@ export function openSession(running: Running, command: string, checkFields: Cont
   };
   return {
     context,
-    /** Requests that a dry run would have sent. */
     planned,
     /** Lines for stderr, once the result is written. */
     conclusions,

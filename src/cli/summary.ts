@@ -3,8 +3,8 @@ import { cellsOf } from '../output/columns.ts';
 import { failureFields } from '../output/errors.ts';
 import type { Show } from '../output/presentation.ts';
 import { openSummaryFile } from '../store/log-file.ts';
-import { cleaned } from './messages.ts';
-import type { Running } from './values.ts';
+import { cleaned, type Messages } from './messages.ts';
+import type { Redactor } from './redactor.ts';
 
 /** The file of `--summary`: what a later step needs to decide what to do. */
 export interface Summary {
@@ -24,7 +24,7 @@ const maxChanges = 1000;
 export function openSummary(
   path: string,
   command: string | null,
-  { messages, redactor }: Pick<Running, 'messages' | 'redactor'>,
+  { messages, redactor }: { readonly messages: Messages; readonly redactor: Redactor },
 ): Summary {
   const write = openSummaryFile(path);
   const counts: Record<string, number> = {};
@@ -57,7 +57,7 @@ export function openSummary(
   };
 }
 
-function changeIn(row: unknown, show: Show<unknown> | undefined, { clean }: Running['redactor']): object {
+function changeIn(row: unknown, show: Show<unknown> | undefined, { clean }: Redactor): object {
   const columns = show?.outcome?.columns ?? [];
   const cells = cellsOf(row, columns, show).map((cell) => (typeof cell === 'string' ? clean(cell) : cell));
   const fields = columns.map((name, index) => [name, cells[index]] as const);

@@ -24,7 +24,6 @@ export interface Options extends GlobalValues {
   readonly typed: ReadonlySet<GlobalOption>;
 }
 
-/** What a command runs with. */
 export interface Running {
   readonly host: Host;
   readonly options: Options;
@@ -35,10 +34,8 @@ export interface Running {
   readonly signal: AbortSignal;
 }
 
-/** Texts as they were typed, by name. */
 export type Texts = Readonly<Record<string, unknown>>;
 
-/** One option of a line. */
 export interface TypedOption {
   /** Without dashes; of `--no-header` it is `no-header`. */
   readonly flag: string;

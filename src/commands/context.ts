@@ -17,6 +17,7 @@ import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Claims } from '../store/claims.ts';
 import type { OpenAnswer } from '../store/request-history.ts';
+import type { Sandbox } from '../sandbox/server.ts';
 import type { serveOptions } from '../sandbox/serve-options.ts';
 import type { globalOptions } from './environment.ts';
 import type { CommandSurface } from './surface.ts';
@@ -41,20 +42,15 @@ export interface Invocation {
   checkFields(fromFile: readonly string[]): void;
   /** Collects garbage once the heap has grown by 30 %: V8 lets it grow up to four times while its collector gets no core. */
   saveMemory(): void;
-  /** Every command, as it describes itself. */
-  surface(): Promise<{
-    readonly nouns: Readonly<Record<string, string>>;
-    readonly commands: readonly CommandSurface[];
-  }>;
+  surface(): Promise<{ nouns: Readonly<Record<string, string>>; commands: readonly CommandSurface[] }>;
 }
 
 /** Both services, each with a credential that is looked up when the first request is sent, and the sandbox that serves both. */
 export interface Services {
   licensing(choice?: AppChoice): LicensingApi;
-  /** The licensing API with a credential that is not stored (yet). */
+  /** With a credential that is not stored (yet). */
   licensingAs(credential: LicensingCredential): LicensingApi;
   chat(): ChatApi;
-  /** The chat API with a credential that is not stored (yet). */
   chatAs(credential: ChatCredential): ChatApi;
   /** How to send what a person writes to a service. */
   send(service: Service): Promise<Send>;
@@ -76,12 +72,9 @@ interface AppChoice {
 export interface Accounts {
   licensingAccount(choice?: AppChoice): Promise<LicensingCredential>;
   chatAccount(): Promise<ChatCredential>;
-  /** Which complete credentials the environment holds. */
   environmentKinds(): readonly Kind[];
-  /** Every stored licensing application. */
   licensingApps(): Promise<readonly StoredApp[]>;
   profiles(): Profiles;
-  /** The credential of a stored profile. */
   credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
   /** The name of a server in journals and claims: its origin; the embedded sandbox has one name, whatever its port. */
   identityOf(credential: LicensingCredential): string;
@@ -93,7 +86,6 @@ export interface Keys {
   keyFromFile(file: string): Promise<Secret>;
   /** The key in the first line of standard input; what follows is not read. */
   keyFromInput(): Promise<Secret>;
-  /** Runs a stored or a new key command. */
   runKeyCommand(command: string): Promise<Secret>;
   /** Whether other users can read that file; false where there is none. */
   othersCanRead(file: string): Promise<boolean>;
@@ -126,9 +118,7 @@ export interface Terminal {
 }
 
 export interface Progress {
-  /** One step more is done. */
   step(): void;
-  /** So many steps are done. */
   upTo(count: number): void;
   /** Takes the line away. */
   end(): void;
@@ -152,14 +142,12 @@ export interface Disk {
   readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
   /** The archive in that folder, or a new one, held by this process alone. */
   archive(folder: string): Promise<OpenArchive>;
-  /** The folders of configuration and state. */
   files(): { readonly config: string; readonly state: string };
   /** Whether the folder of state can be made or written; nothing is made. @throws Failure config where it cannot */
   refuseUnwritableState(): Promise<void>;
 }
 
 export interface Recorder {
-  /** The name of the run. */
   readonly run: string;
   /** Appends to the history; where it cannot be written there is a warning, once. */
   record(event: LicenseEvent): Promise<void>;
@@ -188,11 +176,9 @@ export interface Ledgers {
     app_code: number,
     users: readonly string[],
   ): Promise<ReadonlyMap<string, OpenAnswer>>;
-  /** The ledger of this run. @throws Failure config where none is configured */
+  /** @throws Failure config where none is configured; `anyLedger` is undefined then */
   ledger(): Promise<Ledger>;
-  /** The same; undefined where none is configured. */
   anyLedger(): Promise<Ledger | undefined>;
-  /** Every configured ledger. */
   ledgers(): Promise<readonly ConfiguredLedger[]>;
 }
 
@@ -216,7 +202,6 @@ export interface SandboxControl {
   serve(options: ServeOptions): AsyncGenerator<SandboxAddress>;
   /** Forgets everything but the sample data; the file that held it. */
   reset(): Promise<string>;
-  /** The file that keeps what the embedded sandbox holds. */
   file(): string;
 }
 
@@ -227,16 +212,6 @@ export interface ServeOptions extends Values<typeof serveOptions> {
 
 /** What a client needs to reach a sandbox: the accounts are its sample data, no secrets. */
 export interface SandboxAddress {
-  readonly licensing: {
-    readonly base_url: string;
-    readonly app_code: number;
-    readonly api_key: string;
-    readonly apps: readonly unknown[];
-  };
-  readonly chat: {
-    readonly site: string;
-    readonly email: string;
-    readonly api_key: string;
-    readonly accounts: readonly unknown[];
-  };
+  readonly licensing: Sandbox['licensing'] & Sandbox['licensing']['apps'][number];
+  readonly chat: Pick<Sandbox['chat'], 'site' | 'accounts'> & Sandbox['chat']['accounts'][number];
 }

@@ -56,7 +56,6 @@ function valueAt(field: SurfaceField, text: string, reading: LineReading, known:
   return { kind: 'words', offers: valuesOf(withOwnValues(field, text, reading), text, known) };
 }
 
-/** The value behind `--output=`. */
 function attachedAt(flag: string, text: string, reading: LineReading, known: NamesOf): Completion {
   const option = reading.options.find((known) => known.option === flag);
   if (!option) return { kind: 'words', offers: [] };
@@ -94,7 +93,6 @@ function lists(text: string, names: readonly string[]): readonly string[] {
   return names.filter((name) => !done.includes(name)).map((name) => [...done, name].join(','));
 }
 
-/** The next word of a command's name. */
 function commandOffers(surface: Surface, path: readonly string[]): Offer[] {
   const start = path.map((word) => `${word} `).join('');
   const below = surface.commands.filter(({ name }) => name.startsWith(start) && name !== start);
@@ -107,7 +105,6 @@ function meaningOf(surface: Surface, path: readonly string[]): string {
   return (group ?? commandAt(surface, path))?.summary ?? '';
 }
 
-/** Options that may still be typed. */
 function optionOffers({ given }: LineReading, options: readonly SurfaceOption[]): Offer[] {
   return options
     .filter(({ option, many }) => many === true || !given.has(option))
@@ -117,7 +114,6 @@ function optionOffers({ given }: LineReading, options: readonly SurfaceOption[])
     ]);
 }
 
-/** The words that a value can be. */
 function valuesOf(
   { choices, names, suggest }: Partial<SurfaceField>,
   current: string,

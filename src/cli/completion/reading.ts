@@ -2,7 +2,6 @@ import type { Field } from '../../schema/field.ts';
 
 /** What the words before the cursor say about the word at it. */
 export interface LineReading {
-  /** The command's words so far. */
   readonly path: readonly string[];
   /** Undefined where the words name no command yet. */
   readonly command: SurfaceCommand | undefined;
@@ -12,9 +11,7 @@ export interface LineReading {
   readonly given: ReadonlyMap<string, string>;
   /** The option whose value comes next. */
   readonly pending: SurfaceOption | undefined;
-  /** Arguments that were typed. */
   readonly typed: readonly string[];
-  /** The argument that comes next. */
   readonly argument: SurfaceField | undefined;
   /** Whether `--` comes before: no options follow. */
   readonly isEnded: boolean;

@@ -16,29 +16,21 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { makeFolder } from './early.ts';
 
-/** V8's code cache of a program text (docs/architecture.md, Code cache). Without it the program starts slower. */
-interface CodeCache {
-  /** The cache that an earlier run wrote; undefined where there is none that may be used. */
-  readonly data: Buffer | undefined;
-  /** Writes what `make` returns for the next run, and removes the caches of old builds. */
-  keep(make: () => Buffer): void;
-}
-
-/** What a cache is good for. */
-interface CacheKey {
-  /** Differs with each build: V8 compares only the lengths of program texts. */
-  readonly build: string;
-  /** Differs with the version of V8 and the processor. */
-  readonly engine: string;
-}
-
-/** @param folder undefined: nothing is read or written */
-export function openCodeCache(folder: string | undefined, { build, engine }: CacheKey): CodeCache {
+/**
+ * V8's code cache of a program text (docs/architecture.md, Code cache): what an earlier run wrote, where it may be used,
+ * and how to keep what `make` returns for the next run. A cache is good for one build, since V8 compares only the lengths
+ * of program texts, and for one engine: version of V8 and processor.
+ * @param folder undefined: nothing is read or written
+ */
+export function openCodeCache(
+  folder: string | undefined,
+  { build, engine }: { readonly build: string; readonly engine: string },
+) {
   if (folder === undefined) return { data: undefined, keep: () => undefined };
   const name = `${build}.${engine}`;
   return {
     data: attempt(() => read(folder, name)),
-    keep: (make) => attempt(() => write(folder, name, make(), `.${engine}`)),
+    keep: (make: () => Buffer) => attempt(() => write(folder, name, make(), `.${engine}`)),
   };
 }
 

@@ -17,7 +17,6 @@ interface KeySource {
 /** The argument of commands that look at stored profiles; without one, at all of them. */
 export const profilesArgument = { kind: 'string', many: true, placeholder: 'NAME', suggest: 'profiles' } as const;
 
-/** A credential that a command looks at. */
 export interface Candidate {
   readonly name: string;
   /** The name, and the kind where that does not say it. */
@@ -42,7 +41,6 @@ export function candidatesOf(
   ];
 }
 
-/** Where a person finds the key. */
 export const keyPlaces = {
   licensing: "The licensing key is that of the application: in the dashboard, under the application's credentials.",
   chat: 'The chat key is in the app: Settings, Account & privacy, API key. It is not your password; --password asks for that instead.',

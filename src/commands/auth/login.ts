@@ -16,7 +16,6 @@ import { command } from '../command.ts';
 import type { Accounts, Terminal } from '../context.ts';
 import { hostName, inPlaceOf, keyPlaces, readKey, storeProfile } from './account.ts';
 
-/** What a credential is for, as `auth login` takes it. */
 const kindField = {
   kind: 'string',
   choices: namesIn(kinds),
