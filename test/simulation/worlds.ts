@@ -28,24 +28,24 @@ const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
   draw(seed) {
     const chance = chanceOf(seed);
-    const users = ['ada', 'ben', 'cyd'].slice(0, 1 + chance.below(3));
+    const isAgain = chance.happens(0.1);
+    const users = ['ada', 'ben', 'cyd'].slice(0, isAgain ? 1 : 1 + chance.below(3));
     // Which faults are on at all is drawn first: all of them at once hide what one alone shows.
     const isOn = {
       kill: chance.happens(0.6),
       server: chance.happens(0.6),
       disk: chance.happens(0.2),
       others: chance.happens(0.2),
-      again: chance.happens(0.1),
     };
     const runs = Array.from({ length: 1 + chance.below(4) }, (_, index) => ({
-      line: ensureOf(chance.pick(users), isOn.again && chance.happens(0.4)),
+      line: ensureOf(chance.pick(users), isAgain && chance.happens(0.5)),
       ...(index > 0 && chance.happens(0.5) ? { after: chance.below(index) } : {}),
       pause: chance.pick([0, 0, 20, 1000, 4000, 9000]),
       fate: { ...earlyDisk(chance, isOn), ...fateOf(chance, isOn, 110) },
     }));
     return {
       ...{ seed, runs },
-      mishaps: isOn.server ? mishapsOf(chance, runs.length) : [],
+      mishaps: isAgain ? keptByNobody(chance) : isOn.server ? mishapsOf(chance, runs.length) : [],
       others: isOn.others ? [{ user: 'ada', size: chance.pick([3, 4]), at: 0 }] : [],
       shape: {
         stale: chance.pick([0, 0, 1000, 4000]),
@@ -217,6 +217,12 @@ function mishapsOf(chance: Chance, runs: number): Mishap[] {
     const commit = chance.pick([undefined, 0, 0, 700, 2000, 3900]);
     return { method, nth: 1 + chance.below(runs * 2), ...honest({ method, nth: 1, reply, commit }) };
   });
+}
+
+/** An answer whose license no list ever shows: what is sent again after it has no answer. */
+function keptByNobody(chance: Chance): Mishap[] {
+  const lost = { method: 'POST', nth: 2, reply: chance.pick(['dropped', '500', 'nothing', 'cut'] as const) } as const;
+  return [{ method: 'POST', nth: 1, reply: 'made' }, chance.happens(0.5) ? lost : { ...lost, commit: 0 }];
 }
 
 /**
