@@ -139,25 +139,12 @@ export const rules = [
       "    if (posted > -Infinity) return void this.waiting.set(row, { is: 'asked', row, posted });\n",
       '',
     ],
-    ['a row that another run holds is not sent', "=== 'held') return;", "=== 'never') return;"],
-    [
-      'an answer between the look and the claim is seen',
-      'const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);',
-      'const answer = undefined;',
-    ],
   ]),
   ...inFile('apply', 'store/journal.ts', [
     [
       'a cut line is taken away before the next one',
       'if (content.size < bytes.length) await truncate(path, content.size);',
       '',
-    ],
-  ]),
-  ...inFile('apply', 'jobs/license/roster-run.ts', [
-    [
-      'rows of others are looked at when these are done',
-      'const held = areAnswered ? await',
-      'const held = areAnswered && false ? await',
     ],
   ]),
   ...inFile('purge', 'jobs/topic/delete-rounds.ts', [
