@@ -8,11 +8,12 @@ import type { Accounts, Disk, Invocation, Ledgers, Services } from './context.ts
 
 export default command({
   about: [
-    'Looks at configuration and file modes, at the folder of journals and archives, at the credentials of the environment, and for every stored profile at its key, DNS, ' +
-      'proxy, TLS, the clock, the credential and the feature level of the chat server (the number of its API, which grows with each change); and at the shared ledger, where one is ' +
-      'configured. The exit code is that of the first problem.',
-    'With --probe nothing but licensing servers is looked at, by a few lists and one license: how many pages there are and whether the list is whole, the order ' +
-      'of rows, a number of licenses, what a filter by user does, signs of old answers, and what of "never two" (chatelaine-never-two(7)) holds there.',
+    'Checks the configuration and its file modes, the folder of journals and archives, the credentials of the environment, and the shared ' +
+      'ledger, if there is one. Of every stored profile it checks the key, DNS, proxy, TLS, the clock, the credential, and the feature level ' +
+      'of the chat server (the number of its API, which grows with each change). The exit code is that of the first problem.',
+    'With --probe it looks at licensing servers alone, by a few lists and one license. It says how many pages there are and whether the ' +
+      'list is whole, in what order rows come, how many licenses there are, what a filter by user does, whether answers may be old, and what ' +
+      'of "never two" (chatelaine-never-two(7)) holds there.',
   ],
   args: { name: { ...profilesArgument, help: 'Profiles to look at (default: all)' } },
   options: {

@@ -29,8 +29,9 @@ export default command({
   about: [
     'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
       'its default; auth use changes that.',
-    'On a terminal everything that is not typed is asked for. A profile of the same name keeps ' +
-      `${namesIn(profileSettings.licensing).join(', ')} unless they are typed, and an empty one is taken away; one of another account is replaced only when you agree, or with --yes.`,
+    'On a terminal everything that is not typed is asked for. If a profile of that name is stored, it keeps ' +
+      `${namesIn(profileSettings.licensing).join(', ')} unless you type them; an empty text removes one. A profile of another account is ` +
+      'replaced only when you agree, or with --yes.',
     `${keyPlaces.licensing} ${keyPlaces.chat}`,
     'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
       'takes the key itself. It is tried before anything is stored.',

@@ -11,7 +11,7 @@ const { mac_address, app_code } = firstActivationFields;
 
 export default command({
   about: [
-    'Shows whose license activated a sensor first. A sensor is lent where that is the license of another user: who has it now is not known. An address is 12 or 16 hexadecimal digits in any ' +
+    'Shows whose license activated a sensor first; who has the sensor today is not known. An address is 12 or 16 hexadecimal digits in any ' +
       'spelling; it is sent as upper-case pairs with colons (as typed, where the profile says mac_format "as_is"). A sensor that nobody ' +
       'has activated is a row of status never-activated, and exit code 5.',
   ],

@@ -9,7 +9,7 @@ import { aboutBuiltIn, readFragments, refuseIgnored, withNearViews } from './pin
 
 export default command({
   about: [
-    'Several views are renamed by several pairs of FRAGMENT and NAME, or by - alone, with a pair on each line of standard input: the ' +
+    'To rename several views, give several pairs of FRAGMENT and NAME, or - alone, and a pair on each line of standard input: the ' +
       'fragment, a blank, the name. A view that has the name already is unchanged. With --pin or --hide the views are pinned or hidden ' +
       'in the same requests.',
     aboutBuiltIn,
