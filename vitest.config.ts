@@ -5,6 +5,10 @@ import { shippedPackages } from './test/helpers/shipped-packages.js';
 // Processes of tests inherit both, whatever those of who runs them are: modes that tests expect, and the language of messages of the system.
 process.umask(0o022);
 process.env['LC_ALL'] = 'C.UTF-8';
+// It goes before the language of all but plain C.
+delete process.env['LANGUAGE'];
+// Tests put paths of temporary files into lines without quotes; names with blanks have tests of their own.
+if (/\s/.test(process.env['TMPDIR'] ?? '')) delete process.env['TMPDIR'];
 
 export default defineConfig({
   test: {

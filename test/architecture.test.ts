@@ -43,7 +43,7 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
 const revealing = [
   'api/http/request.ts',
   'commands/auth/token.ts',
-  'store/account/credentials.ts',
+  'store/account/profiles.ts',
   'store/ledger/postgres.ts',
 ];
 
@@ -176,8 +176,8 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
     'cli/launch/launch.ts',
     'cli/process.ts',
     'core/read.ts',
-    'store/disk/own-group.ts',
     'store/disk/owner.ts',
+    'store/disk/private-file.ts',
   ]);
 });
 

@@ -50,7 +50,8 @@ function compare(tags, hash, tag) {
 
 /** The commits of the tags of a repository; why they are not known as text. @param {string} address */
 function tagsOf(address) {
-  const env = { ...process.env, GIT_TERMINAL_PROMPT: '0' };
+  // Its messages are read: in English.
+  const env = { ...process.env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
   const { status, stdout, stderr } = spawnSync('git', ['ls-remote', '--tags', address], { env, encoding: 'utf8' });
   if (status !== 0) return stderr.split('\n').find((line) => line.startsWith('fatal:')) ?? stderr;
   const rows = stdout.trimEnd().split('\n');

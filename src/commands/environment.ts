@@ -126,7 +126,7 @@ export const variables = {
   XDG_STATE_HOME: 'Where chatelaine/ with journals, locks and sandbox data is (default: ~/.local/state)',
   XDG_CACHE_HOME: 'Where chatelaine/ with the compiled program is (default: ~/.cache)',
   PGPASSWORD:
-    'Password of the ledger; also PGPASSFILE (~/.pgpass), PGSERVICE, and PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
+    'Password of the ledger; also PGPASSFILE (~/.pgpass), PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
   HTTPS_PROXY:
     'Proxy for https requests, as http://HOST:PORT; NO_PROXY lists hosts without it; ALL_PROXY and SOCKS are not used',
   HTTP_PROXY: 'The same for http beyond this computer',

@@ -1,19 +1,18 @@
 import { unless, usage } from '../core/failure.ts';
 
-/** The parts of a ledger's URL that were written; the others come from a service, the environment and defaults. */
+/** The parts of a ledger's URL that were written; the others come from the environment and defaults. */
 export interface LedgerUrl {
   readonly host?: string;
   readonly port?: string;
   readonly user?: string;
   readonly dbname?: string;
-  readonly service?: string;
   readonly sslmode?: string;
   readonly sslrootcert?: string;
 }
 
 const noHost = '-';
 const shape = 'Write it as in postgres://chatelaine@db.example.com/ledger.';
-const parameters = ['host', 'port', 'user', 'dbname', 'service', 'sslmode', 'sslrootcert'] as const;
+const parameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert'] as const;
 
 /** A ledger's URL, as libpq reads one. @throws Failure usage, without the text, which may hold a password */
 export function parseLedgerUrl(text: string): LedgerUrl {
@@ -25,7 +24,7 @@ export function parseLedgerUrl(text: string): LedgerUrl {
   if (url.password !== '' || url.searchParams.has('password'))
     throw usage(
       'the URL of the ledger holds a password',
-      'Leave it out: PGPASSWORD, the file of PGPASSFILE (~/.pgpass) or the service of PGSERVICE has it.',
+      'Leave it out: PGPASSWORD or the file of PGPASSFILE (~/.pgpass) has it.',
     );
   const unknown = [...url.searchParams.keys()].filter((name) => !parameters.some((known) => known === name));
   if (unknown.length > 0 || url.hash !== '')

@@ -67,3 +67,16 @@ export function percentDecoded(text: string): string {
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }
+
+/**
+ * A server's name in journals and claims: its origin; all names of this computer are one (docs/exactly-once.md,
+ * Claims).
+ */
+export function serverOf(url: string): string {
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname.replace(/\.$/, '');
+  const isThisComputer =
+    /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0)$/.test(host) ||
+    /^\[(::1?|::ffff:(7f[0-9a-f]{2}|0):[0-9a-f]+)\]$/.test(host);
+  return `${protocol}//${isThisComputer ? 'localhost' : host}${port === '' ? '' : `:${port}`}`;
+}

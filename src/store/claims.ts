@@ -74,7 +74,6 @@ export interface SharedClaims extends Claims {
 export interface FreeUsers {
   /** Of the users that are claimed; `posted` is later than now where a POST of an ended session may still run. */
   readonly histories: RequestHistories;
-  /** The users that somebody else holds. */
   readonly held: readonly string[];
   /** One of those who hold them, in words. */
   readonly holder: string | undefined;
@@ -85,14 +84,12 @@ export interface TakenUsers extends FreeUsers {
   readonly now: Milliseconds;
 }
 
-/** Whether several machines share these claims. */
 export function areShared(claims: Claims): claims is SharedClaims {
   return 'lost' in claims;
 }
 
 const day: Milliseconds = 86_400_000;
 
-/** How long a POST is remembered. */
 export function rememberedFor(settle: Milliseconds): Milliseconds {
   return Math.max(settle, day);
 }

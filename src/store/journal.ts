@@ -4,7 +4,7 @@ import { appendFileSync, constants, nextTurn, open, truncate, unlink, type FileH
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
 import { codeOf, openFile, readBytes, replace, storageFailure, syncFolder } from './disk/files.ts';
-import { makeFolder as makeFolderAt } from './disk/private-folder.ts';
+import { makeFolder } from './disk/private-folder.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine, type Damaged } from './disk/records.ts';
 
@@ -47,16 +47,17 @@ export async function openJournal(
   host: Surroundings,
   options: JournalOptions = {},
 ): Promise<Journal> {
-  await makeFolder(path);
-  const release = await lockJournal(path, host, options.signal);
+  let release: (() => Promise<void>) | undefined;
   let opened: OpenedFile | undefined;
   try {
+    await makeFolder(dirname(path));
+    release = await acquireLock(`${path}.lock`, host, { wait: 0, signal: options.signal, what: `the journal ${path}` });
     opened = await openedOrMade(path);
     const content = await contentOf(path, opened, header);
     return journalOn(opened.file, content, release, options.write ?? writeLines);
   } catch (cause) {
     await opened?.file.close();
-    await release();
+    await release?.();
     throw unwritable(path, cause);
   }
 }
@@ -71,26 +72,6 @@ export type JournalContent = Pick<Journal, 'path' | 'records' | 'isDamaged'>;
 export async function readJournal(path: string, header: JournalHeader): Promise<JournalContent | undefined> {
   const bytes = await readBytes(path);
   return bytes && contentIn(path, bytes, header);
-}
-
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await makeFolderAt(dirname(path));
-  } catch (cause) {
-    throw unwritable(path, cause);
-  }
-}
-
-async function lockJournal(
-  path: string,
-  host: Surroundings,
-  signal: AbortSignal | undefined,
-): Promise<() => Promise<void>> {
-  try {
-    return await acquireLock(`${path}.lock`, host, { wait: 0, signal, what: `the journal ${path}` });
-  } catch (cause) {
-    throw unwritable(path, cause);
-  }
 }
 
 interface OpenedFile {
@@ -153,13 +134,13 @@ function journalOn(
   release: () => Promise<void>,
   write: WriteLines,
 ): Journal {
-  const { append, settled } = groupedAppend(file, write, (cause) => unwritable(path, cause));
+  const { append, flush } = groupedAppend(file, write, (cause) => unwritable(path, cause));
   let isOpen = true;
   let isEmpty = records.length === 0;
   const close = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
-    await settled();
+    await flush();
     await file.close();
     await release();
   };
@@ -174,7 +155,7 @@ function journalOn(
     close,
     async finish() {
       try {
-        await settled();
+        await flush();
         // The records of an earlier run stay where this one had nothing to do.
         await (isEmpty ? unlink(path) : replace(path, `${path}.done`));
       } catch (cause) {
@@ -195,7 +176,7 @@ function journalOn(
 function groupedAppend(file: FileHandle, write: WriteLines, failure: (cause: unknown) => unknown) {
   let gathering: { lines: string; readonly written: Promise<void> } | undefined;
   let last: Promise<void> = Promise.resolve();
-  const flush = async (): Promise<void> => {
+  const writeGroup = async (): Promise<void> => {
     await nextTurn();
     const lines = gathering?.lines ?? '';
     gathering = undefined;
@@ -209,11 +190,11 @@ function groupedAppend(file: FileHandle, write: WriteLines, failure: (cause: unk
   const append = (record: unknown): Promise<void> => {
     const line = recordLine(record);
     if (gathering) gathering.lines += line;
-    else gathering = { lines: line, written: (last = last.then(flush)) };
+    else gathering = { lines: line, written: (last = last.then(writeGroup)) };
     return gathering.written;
   };
-  /** `settled` resolves when nothing is being written; a failure was reported to those who appended. */
-  return { append, settled: () => last.catch(() => undefined) };
+  /** `flush` resolves when nothing is being written; a failure was reported to those who appended. */
+  return { append, flush: () => last.catch(() => undefined) };
 }
 
 function unwritable(path: string, cause: unknown): Failure {

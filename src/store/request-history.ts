@@ -23,7 +23,6 @@ export type PostEnd =
  * again unless somebody says so (docs/exactly-once.md, Answered is not confirmed). Kept without a limit of time.
  */
 export interface OpenAnswer {
-  /** The HTTP status of the answer. */
   readonly status: number;
   /** When it came, by the clock of the machine that sent the POST. */
   readonly time: Milliseconds;
@@ -35,7 +34,6 @@ export interface OpenAnswer {
 export interface RequestHistory {
   /** When the last POST ended; Infinity: its end is not recorded, as after a kill. Undefined: none is known. */
   readonly posted?: Milliseconds | undefined;
-  /** How many POSTs in a row had no answer. */
   readonly unanswered?: number | undefined;
   /** What was answered, and shown by no list. */
   readonly answer?: OpenAnswer | undefined;

@@ -137,7 +137,6 @@ test.each([3, 18, 33, 40, 62, 77, 92])(
       expect(readFileSync(join(home, 'kept', name, 'purge.ndjson'), 'utf8')).toContain('"finished"');
     expect(await start(line, { env, home }).ended).toMatchObject({ code: 5 });
   },
-  60_000,
 );
 
 test('the first delete_topic is sent after every file of the archive was synced and then read back', async () => {

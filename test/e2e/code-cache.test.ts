@@ -29,7 +29,7 @@ async function run(
     env: { PATH: process.env['PATH'], HOME: caches, XDG_CACHE_HOME: caches, ...more },
     extendEnv: false,
     stdin: 'ignore',
-    timeout: 20_000,
+    timeout: 170_000,
     killSignal: 'SIGKILL',
   });
 }

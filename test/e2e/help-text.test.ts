@@ -55,7 +55,8 @@ test('a full pipe that nobody waits for gets the whole text as it is read', need
   fill(pipe);
   // Node gives its children pipes that wait.
   const words = ['-e', unblocked, process.execPath, 'bin/chatelaine.cjs', '--help'];
-  const child = spawn('perl', words, { stdio: ['ignore', pipe, 'inherit'], timeout: 15_000 });
+  const child = spawn('perl', words, { stdio: ['ignore', pipe, 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const ended = once(child, 'exit');
   // On a machine so slow that the program has not met the full pipe by now, this shows nothing, and fails nothing.
   await new Promise((resolve) => setTimeout(resolve, 700));

@@ -1,12 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { realTime } from '../helpers/clock.ts';
 import { needs } from '../helpers/needs.ts';
 import { openService, shell, temporaryHome } from './program.ts';
 
 /** `--log` to what is no file on a disk: a log never holds a command up, and never makes it fail. */
 
-const limit = 'timeout --signal=KILL 50s';
+const limit = 'timeout --signal=KILL 170s';
 
 describe('--log to a named pipe', needs('shell'), () => {
   test('whose reader reads to the end has every line', needs('shell'), async () => {
@@ -22,10 +23,15 @@ describe('--log to a named pipe', needs('shell'), () => {
   });
 
   test('whose reader goes away is given up with a warning', needs('shell'), async () => {
-    const { env } = await openService({ latency: 500 });
+    const home = temporaryHome();
+    // The answer, whose line finds the pipe without a reader, waits for that.
+    const sleep = async (): Promise<void> => {
+      while (!existsSync(join(home, 'gone'))) await realTime.sleep(5);
+    };
+    const { env } = await openService({ latency: 1, clock: { ...realTime, sleep } });
     const { code, stderr } = await shell(
-      `mkfifo pipe; head -1 pipe > read & ${limit} "$NODE" "$PROGRAM" license list -q --log pipe; code=$?; wait; exit $code`,
-      { env },
+      `mkfifo pipe; { head -1 pipe > read; : > gone; } & ${limit} "$NODE" "$PROGRAM" license list -q --log pipe; code=$?; wait; exit $code`,
+      { env, home },
     ).ended;
     expect(code).toBe(0);
     expect(stderr).toBe('warning: the log pipe ends here: its reader is gone\n');

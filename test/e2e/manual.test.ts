@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { manualPages } from '../../scripts/manual/pages.ts';
 import type { Block } from '../../scripts/manual/roff.ts';
 import { parseLedgerUrl } from '../../src/schema/ledger-url.ts';
-import { serverOf } from '../../src/store/account/profile.ts';
+import { serverOf } from '../../src/schema/url.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs, whereIs } from '../helpers/needs.ts';

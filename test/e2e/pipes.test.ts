@@ -46,11 +46,10 @@ describe('a reader that goes away', () => {
 
   test('does not wait for the answer that is on its way', needs('shell'), async () => {
     const { port } = await openOrigin((request, count) => (count < 3 ? endless(request, count) : undefined));
-    const line = 'chatelaine messages fetch --all -o ndjson | head -1; echo "status:${PIPESTATUS[*]}"';
-    const begun = performance.now();
+    const fetch = 'chatelaine messages fetch --all --timeout 1h -o ndjson';
+    const line = `${fetch} | head -1; echo "status:\${PIPESTATUS[*]}"`;
     const done = await shell(line, { env: chatAt(port) }).ended;
     expect({ statuses: statuses(done), stderr: done.stderr }).toEqual({ statuses: '0 0', stderr: '' });
-    expect(performance.now() - begun).toBeLessThan(15_000);
   });
 
   test.each(['ndjson', 'tsv', 'json'])('does not end the work of a roster (%s)', needs('shell'), async (format) => {

@@ -95,19 +95,19 @@ const states: Readonly<Record<string, () => Promise<Waiting> | Waiting>> = {
   'a server that says nothing of TLS': async () => {
     const { port, connections } = await muteServer();
     return {
-      run: start('license list -o json', { env: keyed(`https://127.0.0.1:${port}`) }),
+      run: start('license list -o json --timeout 1h', { env: keyed(`https://127.0.0.1:${port}`) }),
       isWaiting: () => connections() > 0,
     };
   },
   'a proxy that says nothing': async () => {
     const { port, connections } = await muteServer();
     const env = { ...keyed('https://licenses.example.com'), HTTPS_PROXY: `http://127.0.0.1:${port}` };
-    return { run: start('license list -o json', { env }), isWaiting: () => connections() > 0 };
+    return { run: start('license list -o json --timeout 1h', { env }), isWaiting: () => connections() > 0 };
   },
   'a retry': async () => {
-    const { port, seen } = await openOrigin(() => ({ status: 429, headers: { 'retry-after': '100' }, body: '{}' }));
+    const { port, seen } = await openOrigin(() => ({ status: 429, headers: { 'retry-after': '3600' }, body: '{}' }));
     return {
-      run: start('license list -o json', { env: keyed(`http://127.0.0.1:${port}`) }),
+      run: start('license list -o json --deadline 2h', { env: keyed(`http://127.0.0.1:${port}`) }),
       isWaiting: () => seen.length > 0,
     };
   },
@@ -141,15 +141,14 @@ describe.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('%s ends the wait for', (signal, exit) => {
-  test.each(Object.entries(states))('%s within 2 s', async (_name, begin) => {
+  // None of these waits ends by itself within the time of a test.
+  test.each(Object.entries(states))('%s', async (_name, begin) => {
     const { run, isWaiting } = await begin();
     await until(isWaiting);
     expect(run.child.exitCode).toBeNull();
-    const sent = performance.now();
     run.child.kill(signal);
     await new Promise((resolve) => run.child.once('exit', resolve));
-    const tookMs = performance.now() - sent;
-    expect({ code: run.child.exitCode, isQuick: tookMs < 2000 }).toEqual({ code: exit, isQuick: true });
+    expect(run.child.exitCode).toBe(exit);
   });
 });
 

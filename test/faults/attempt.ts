@@ -3,6 +3,8 @@ import { parse as parseYaml } from 'yaml';
 import { faultKinds, type FaultKind, readFaults } from '../../src/sandbox/faults.ts';
 import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 import type { LogEntry } from '../../src/sandbox/serve.ts';
+import { realAlarm } from '../../src/cli/clock.ts';
+import type { Alarm } from '../../src/core/system.ts';
 import { runAgainst, type Ran } from '../helpers/run.ts';
 import { linkedClocks } from '../helpers/clock.ts';
 
@@ -33,16 +35,21 @@ export interface Came {
 export async function attempt({ line, stdin, faults, seed = 1, format = 'json', home }: Attempt): Promise<Came> {
   const clock = linkedClocks();
   const log: LogEntry[] = [];
+  const hanging = timeoutsOfHanging();
   const sandbox = await startSandbox({
     clock: clock.sandbox,
     faults: readFaults(faults, seed),
-    log: (entry) => void log.push(entry),
+    log: (entry) => {
+      log.push(entry);
+      if (entry.fault?.startsWith('hang')) hanging.add();
+    },
   });
   try {
-    const timeout = /hang/.test(faults) ? ' --timeout 1s --retries 1' : '';
+    const timeout = /hang/.test(faults) ? ' --timeout 1h --retries 1' : '';
     const ran = await runAgainst(sandbox, `${line.replace('{origin}', sandbox.chat.site)} -o ${format}${timeout}`, {
       home,
       clock: clock.client,
+      alarm: hanging.alarm,
       bodyLimit: 1_000_000,
       ...(stdin === undefined ? {} : { stdin }),
     });
@@ -53,6 +60,34 @@ export async function attempt({ line, stdin, faults, seed = 1, format = 'json', 
     await sandbox.close();
   }
 }
+
+/** Time-outs ring as soon as no request is open but those that hang, whatever the machine has to do beside. */
+function timeoutsOfHanging(): { readonly alarm: Alarm; readonly add: () => void } {
+  const open = new Set<() => void>();
+  let hanging = 0;
+  const ring = (): void => {
+    if (hanging === 0 || open.size > hanging) return;
+    hanging = 0;
+    for (const each of [...open]) each();
+  };
+  return {
+    alarm: (span, late) => {
+      if (!timeouts.includes(span)) return realAlarm(span, late);
+      open.add(late);
+      return () => {
+        open.delete(late);
+        ring();
+      };
+    },
+    add: () => {
+      hanging += 1;
+      ring();
+    },
+  };
+}
+
+/** That of attempts, and that of the question for the feature level. */
+const timeouts: readonly number[] = [3_600_000, 3000];
 
 /** stdout is empty or a whole document; stderr ends with one JSON error exactly when the exit code is that of one. */
 function wrongOutput({ exitCode, stdout, lines, error }: Ran, format: string): string[] {

@@ -18,7 +18,7 @@ afterAll(() => coverage.close());
 
 test.each(Object.entries(parsers))(
   '%s: no text ends in a bug',
-  { timeout: 2 * msec + 60_000 },
+  { timeout: 2 * msec + 180_000 },
   async (name, parser) => {
     const { report, wrongs } = await explore(parser, pick, coverage, msec);
     if (process.env['FUZZ_SECONDS'] !== undefined) process.stdout.write(`${name}: ${report}\n`);

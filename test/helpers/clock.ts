@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { realClock } from '../../src/cli/clock.ts';
+import { realAlarm, realClock } from '../../src/cli/clock.ts';
 import { abortReason } from '../../src/core/failure.ts';
-import type { Clock } from '../../src/core/system.ts';
+import type { Alarm, Clock } from '../../src/core/system.ts';
 
 /** Every clock of the tests. Chance is the same in every run. */
 
@@ -154,6 +154,22 @@ export function linkedClocks(begin = Date.UTC(2026, 2, 1, 12)): LinkedClocks {
           signal?.addEventListener('abort', wake);
         });
       },
+    },
+  };
+}
+
+/** Alarms of that span ring when a test says so, all others in real time. */
+export function alarmByHand(span: number): { readonly alarm: Alarm; readonly ring: () => undefined } {
+  const set = new Set<() => void>();
+  return {
+    alarm: (given, ring) => {
+      if (given !== span) return realAlarm(given, ring);
+      set.add(ring);
+      return () => void set.delete(ring);
+    },
+    ring: () => {
+      for (const each of set) each();
+      return undefined;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openOrigin } from '../helpers/origin.ts';
@@ -33,7 +33,34 @@ async function listen(serve: (socket: Socket, count: number) => void): Promise<S
 const mute = (): void => undefined;
 const create = 'license create --remote-user ada --size-allowance 4';
 
+/** Runs `act`, and resolves to the options that were set meanwhile on sockets, with whether they were connected. */
+async function optionsSet(port: number, act: () => Promise<unknown>): Promise<Set<string>> {
+  const probe = connect(port, '127.0.0.1');
+  const handles = Object.getPrototypeOf(Reflect.get(probe, '_handle')) as object;
+  probe.destroy();
+  const seen = new Set<string>();
+  const names = ['setNoDelay', 'setKeepAlive'];
+  const given = names.map((name) => ({ name, set: Reflect.get(handles, name) as (...args: unknown[]) => unknown }));
+  for (const { name, set } of given)
+    Reflect.set(handles, name, function (this: { getpeername(name: object): number }, ...args: unknown[]) {
+      seen.add(`${name}: ${this.getpeername({}) === 0 ? 'connected' : 'not connected'}`);
+      return set.apply(this, args);
+    });
+  try {
+    await act();
+  } finally {
+    for (const { name, set } of given) Reflect.set(handles, name, set);
+  }
+  return seen;
+}
+
 describe('while connecting', () => {
+  test('no option is set on a socket before it is connected: Wine refuses that', async () => {
+    const { port } = await listen((socket) => socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n'));
+    const seen = await optionsSet(port, () => at(`http://127.0.0.1:${port}`, 'license list'));
+    expect(seen).toEqual(new Set(['setNoDelay: connected', 'setKeepAlive: connected']));
+  });
+
   test.each(['license list', create])('%s: --timeout holds for TLS, and nothing was sent', async (line) => {
     const { port, connections } = await listen(mute);
     const { error } = await at(`https://127.0.0.1:${port}`, `${line} --timeout 200ms --retries 1`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../src/cli/clock.ts';
 import type { Clock } from '../../src/core/system.ts';
+import { alarmByHand } from '../helpers/clock.ts';
 import { openOrigin, type Origin, type Respond } from '../helpers/origin.ts';
 import { fakeService, run, runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
 
@@ -211,40 +212,44 @@ test('one 429 holds back all four workers', async () => {
   expect(after.filter((span) => span >= 400).length).toBeGreaterThanOrEqual(16);
 });
 
-describe('--deadline and --timeout in real time', () => {
+describe('--deadline and --timeout', () => {
+  const create = 'license create --remote-user a --size-allowance 4 --deadline 1h';
+  const hour = 3_600_000;
+
   test('a deadline ends a request that hangs, and names itself', async () => {
-    const { ran, origin } = await runAt(() => undefined, 'license list --deadline 1s', { clock: hasty });
-    expect(ran.error).toMatchObject({ exit: 7, message: 'the deadline of 1s was reached' });
+    const { alarm, ring } = alarmByHand(hour);
+    const { ran, origin } = await runAt(() => ring(), 'license list --deadline 1h', { alarm });
+    expect(ran.error).toMatchObject({ exit: 7, message: 'the deadline of 1h was reached' });
     expect(origin.seen).toHaveLength(1);
   });
 
   test('a deadline ends a POST that hangs unconfirmed', async () => {
-    const { ran, origin } = await runAt(
-      ({ method }) => (method === 'POST' ? undefined : {}),
-      'license create --remote-user a --size-allowance 4 --deadline 1500ms',
-      { clock: hasty },
-    );
+    const { alarm, ring } = alarmByHand(hour);
+    const respond: Respond = ({ method }) => (method === 'POST' ? ring() : {});
+    const { ran, origin } = await runAt(respond, create, { alarm });
     expect(ran.error).toMatchObject({ code: 'unknown', exit: 9, retryable: false });
     expect(origin.seen.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
   test('a deadline ends the wait that settles an unconfirmed POST', async () => {
-    const { ran, origin } = await runAt(
-      ({ method }) => (method === 'POST' ? busy : {}),
-      'license create --remote-user a --size-allowance 4 --deadline 1500ms',
-      { clock: hasty },
-    );
+    const { alarm, ring } = alarmByHand(hour);
+    const sleep: Clock['sleep'] = (span, signal) => {
+      ring();
+      return realClock.sleep(span, signal);
+    };
+    const { ran, origin } = await runAt(({ method }) => (method === 'POST' ? busy : {}), create, {
+      clock: { ...hasty, sleep },
+      alarm,
+    });
     expect(ran.error).toMatchObject({ code: 'unknown', exit: 9 });
     expect(ran.error?.hint).toContain('chatelaine license list --remote-user');
     expect(origin.seen.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
   test('a time-out is that of one attempt', async () => {
-    const { ran, origin } = await runAt(
-      (_request, count) => (count < 3 ? undefined : {}),
-      'license list --timeout 150ms',
-      { clock: hasty },
-    );
+    const { alarm, ring } = alarmByHand(hour);
+    const respond: Respond = (_request, count) => (count < 3 ? ring() : {});
+    const { ran, origin } = await runAt(respond, 'license list --timeout 1h', { alarm });
     expect({ exit: ran.exitCode, requests: origin.seen.length }).toEqual({ exit: 0, requests: 3 });
   });
 });

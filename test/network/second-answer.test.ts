@@ -102,5 +102,5 @@ function poster(url: string): () => Promise<Answer> {
   const surroundings = { env: {}, caFile: undefined };
   const connection = { dispatcher: undefined, surroundings, alarm: realAlarm, signal: new AbortController().signal };
   const request = { method: 'POST', url, shown: url, headers: {}, body: '{}', shownBody: '{}' } as const;
-  return () => exchange(connection, request, url, { timeout: 5000, body: { memory: 10_000 } });
+  return () => exchange(connection, request, url, { timeout: 170_000, body: { memory: 10_000 } });
 }

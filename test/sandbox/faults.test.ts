@@ -362,11 +362,11 @@ test('goes-on: the connection ends, and all is deleted, whatever time a call has
     () => 'broken',
   );
   expect(status).toBe('broken');
-  await expect.poll(running.clock.sleeping, { timeout: 30_000 }).toBe(1);
+  await expect.poll(running.clock.sleeping).toBe(1);
   expect(logOfGeneral(running)).toBe(320);
   running.clock.advance(5000);
 
-  await expect.poll(() => logOfGeneral(running), { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => logOfGeneral(running)).toBe(0);
 });
 
 test('complete-nothing: a success that did nothing', async () => {

@@ -9,7 +9,7 @@ import {
   variablesOf,
   type ProfileField,
 } from '../../src/schema/profile.ts';
-import { parseProfile } from '../../src/store/account/profile.ts';
+import { parseProfile } from '../../src/store/account/profiles.ts';
 
 const samples = { base_url: 'https://a.example', site: 'https://c.example', email: 'u@c.example' } as const;
 const ledger = 'postgres://ada@db.example/ledger';

@@ -28,13 +28,16 @@ export function dispatchIn(surroundings: TransportSurroundings, signal: AbortSig
   return known;
 }
 
+/** For Node, which sets them once a socket without TLS is connected: undici sets them before, which Wine refuses. */
+const whenConnected = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const;
+
 /** Each request has a connection to itself until its end; then the next one takes it. */
 async function keepConnections(surroundings: TransportSurroundings, signal: AbortSignal): Promise<Dispatch> {
   const { env } = surroundings;
   // A wrong variable is reported before the first connection.
   for (const scheme of ['https', 'http']) proxyOf(`${scheme}://example.com`, { ...env, NO_PROXY: '', no_proxy: '' });
   const trust = await trustIn(surroundings, signal);
-  const connect = buildConnector({ timeout: 0, ...(trust ? { secureContext: trust } : {}) });
+  const connect = buildConnector({ timeout: 0, ...whenConnected, ...(trust ? { secureContext: trust } : {}) });
   const idle = new Map<string, Set<Dispatch>>();
   return (options, ...given) => {
     const origin = String(options.origin);

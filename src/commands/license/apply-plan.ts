@@ -10,8 +10,7 @@ import {
   type Planning,
 } from '../../jobs/license/plan-roster.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { findingLine, readAccepted } from '../../jobs/license/accepted-findings.ts';
-import { notInRoster } from '../../jobs/license/audit-licenses.ts';
+import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit-licenses.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { missingUsers, retiredBy, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
@@ -45,7 +44,6 @@ export interface Job extends Omit<Planning, 'answerOf'> {
   };
 }
 
-/** Where the roster came from, for errors. */
 function placeOf({ file }: Pick<Job, 'file'>): string {
   return file === '-' ? 'standard input' : file;
 }
@@ -193,7 +191,6 @@ const spreadsheetName =
   /^\d([.,]\d+)?E\+?\d+$|^\d{1,2}[-.][A-Z][a-z]{2}\.?$|^[A-Z][a-z]{2}-\d{2}$|^#[A-Z/0]+[!?]?$|^(Grand |Sub)?(Total|TOTAL|Summe|SUMME|Gesamt|GESAMT|Somme|SOMME)$/;
 const maxNames = 3;
 
-/** Warns of names that look as if a spreadsheet had written them. */
 export function warnOfNames(job: Pick<Job, 'roster' | 'file'>, warn: (text: string) => void): void {
   const { rows, lines } = job.roster;
   const found = rows.flatMap(({ remote_user }, index) =>

@@ -16,7 +16,7 @@ import {
   type RowResult,
 } from '../../jobs/license/plan-roster.ts';
 import { dryRow, type DryRow } from '../../jobs/license/dry-run.ts';
-import type { RecordEvent } from '../../jobs/license/recorded-change.ts';
+import type { RecordEvent } from '../../jobs/license/history.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import { licenseJournal, recordedHistories, type LicenseJournal } from '../../jobs/license/roster-journal.ts';
 import { retiredFields, retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
@@ -42,7 +42,11 @@ function headerOf({ roster, targets, reviewed }: Job): JournalHeader {
   return { job: 'license apply', target, input: reviewed ? `plan ${roster.sha256}` : roster.sha256 };
 }
 
-async function lookFirst(job: Job, journal: Pick<LicenseJournal, 'history'>, context: ApplyingParts): Promise<Plan> {
+async function planUnclaimed(
+  job: Job,
+  journal: Pick<LicenseJournal, 'history'>,
+  context: ApplyingParts,
+): Promise<Plan> {
   const { rows } = job.roster;
   const answerOf = await answersBefore(rows, { journal, openAnswers: answersOf(job.targets, context) });
   const planning = { ...job, answerOf };
@@ -54,7 +58,7 @@ async function lookFirst(job: Job, journal: Pick<LicenseJournal, 'history'>, con
 export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<DryRow> {
   const journal = await context.readJournal(headerOf(job), job.values.journal);
   const history = recordedHistories(journal ?? { path: '', records: [] }, context);
-  yield* planned(await lookFirst(job, { history }, context), await toRetire(job, context), job, context);
+  yield* planned(await planUnclaimed(job, { history }, context), await toRetire(job, context), job, context);
 }
 
 export async function* applied(
@@ -160,7 +164,7 @@ async function askAboutPlan(
 ): Promise<number> {
   const isAgreed = journal.isResumed && missing.length === 0;
   if (!context.interactive() || context.options.yes || isAgreed) return Infinity;
-  const plan = await lookFirst(job, journal, context);
+  const plan = await planUnclaimed(job, journal, context);
   refuseOther(plan, job, context.warn);
   refusePlan(plan, job);
   const creations = creationsIn(plan);
@@ -214,7 +218,6 @@ async function* retireAll(
   }
 }
 
-/** The command line that applies a roster. */
 function applyLine(
   file: string,
   { app_code, size_allowance, input_format, journal, retire_missing, max_retire, accept, plan }: Job['values'],

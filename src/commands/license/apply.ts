@@ -11,8 +11,14 @@ import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
 import { warnOfNames } from './apply-plan.ts';
 import { applied, dryRun } from './apply-run.ts';
-import { applyColumns, keptColumns, readLicenseRoster } from './license-roster.ts';
-import { differencesTo, refuseOtherTargets, rosterOf } from './reviewed.ts';
+import {
+  applyColumns,
+  differencesTo,
+  keptColumns,
+  readLicenseRoster,
+  refuseOtherTargets,
+  rosterOf,
+} from './license-roster.ts';
 import { targetsOf } from './target.ts';
 import { allowedBy, ensuringOptions } from './options.ts';
 
@@ -100,11 +106,11 @@ export default command({
     const given = [values.file, values.file_option, values.plan].filter((one) => one !== undefined);
     const [file] = given;
     if (file === undefined || given.length > 1) throw usage('give one roster, FILE or --file FILE, or --plan FILE');
-    const [idle] = values.plan === undefined ? [] : namesIn(values).filter((name) => ofRoster.has(name));
-    if (idle !== undefined) throw usage(`--${idle.replaceAll('_', '-')} is about a roster, and --plan has none`);
+    const [unused] = values.plan === undefined ? [] : namesIn(values).filter((name) => ofRoster.has(name));
+    if (unused !== undefined) throw usage(`--${unused.replaceAll('_', '-')} is about a roster, and --plan has none`);
     if (values.write_plan !== undefined && !context.options.dry_run) throw usage('--write-plan needs --dry-run');
-    const [stray] = values.retire_missing ? [] : namesIn(values).filter((name) => ofRetiring.has(name));
-    if (stray !== undefined) throw usage(`--${stray.replace('_', '-')} needs --retire-missing`);
+    const [misplaced] = values.retire_missing ? [] : namesIn(values).filter((name) => ofRetiring.has(name));
+    if (misplaced !== undefined) throw usage(`--${misplaced.replace('_', '-')} needs --retire-missing`);
     const isAsked = context.interactive() && !context.options.yes;
     if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
       throw usage('--retire-missing needs --max-retire N where nobody is asked');
@@ -164,7 +170,6 @@ const ofRoster: ReadonlySet<string> = new Set([
   ...(['app_code', 'size_allowance', 'retire_missing', 'write_plan'] as const),
 ]);
 
-/** Options that are about `--retire-missing` alone. */
 const ofRetiring: ReadonlySet<string> = new Set(['max_retire', 'accept']);
 
 /** Whether a row is printed: `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */

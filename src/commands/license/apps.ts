@@ -12,7 +12,6 @@ export const allAppsOption = {
   all_apps: flagField('Ask with the key of every stored application; one that fails is named, and the exit code is 8'),
 } as const satisfies Fields;
 
-/** Whose licenses are listed. */
 interface LicenseListing extends Values<typeof licenseFilters> {
   readonly all_apps: boolean | undefined;
 }
@@ -31,7 +30,6 @@ export async function* licensesOf(
   else yield* list({ api: context.licensing(filter), app_code: (await context.licensingAccount(filter)).app_code });
 }
 
-/** One stored application, with its own key. */
 export interface OwnApp {
   readonly api: LicensingApi;
   readonly app_code: number;

@@ -1,8 +1,9 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
-import { findingLine, readAccepted } from '../../jobs/license/accepted-findings.ts';
 import {
   auditLicenses,
+  findingLine,
+  readAccepted,
   type AuditCounts,
   type ExpectedLicense,
   type FindingRow,
@@ -80,7 +81,6 @@ export default command({
 });
 
 interface Accepting {
-  /** Each accepted finding with its line. */
   readonly accepted: ReadonlyMap<string, string>;
   readonly write_accepted: string | undefined;
   readonly hasRoster: boolean;
@@ -92,7 +92,6 @@ async function* countFindings(
   { accepted, write_accepted: target, hasRoster }: Accepting,
   { conclude, note }: Pick<Terminal, 'conclude' | 'note'>,
 ): AsyncGenerator<FindingRow> {
-  /** The lines of what was found. */
   const found = new Map<string, string>();
   let [count, acceptedCount] = [0, 0];
   let result = await findings.next();
@@ -137,12 +136,12 @@ function counted(count: number, what: string): readonly string[] {
 async function readExpected(
   file: string,
   options: RosterValues,
-  typed: number | undefined,
+  explicit: number | undefined,
   context: Accounts & Disk & Terminal,
 ): Promise<readonly ExpectedLicense[]> {
   const source = await rosterSource(file, options, context);
   const completion = async (read: readonly Values<typeof auditFields>[]) => {
-    const codeOf = await appCodeOfEach(read, typed, context);
+    const codeOf = await appCodeOfEach(read, explicit, context);
     return (row: Values<typeof auditFields>) => ({ ...row, app_code: codeOf(row) });
   };
   const { rows } = await readRoster(source, { fields: auditFields, ...oncePerUser, completion });
@@ -152,19 +151,18 @@ async function readExpected(
 /** The licenses of every application that is asked about. */
 async function* licensesOf(
   expected: readonly ExpectedLicense[] | undefined,
-  typed: number | undefined,
+  explicit: number | undefined,
   context: Services & Accounts,
 ): AsyncGenerator<Listed> {
-  const codes = expected ? new Set(expected.map(({ app_code }) => app_code)) : [typed];
+  const codes = expected ? new Set(expected.map(({ app_code }) => app_code)) : [explicit];
   for (const app_code of codes) {
-    const choice = { app_code: typed, row_app_code: app_code };
+    const choice = { app_code: explicit, row_app_code: app_code };
     const own = app_code ?? (await context.licensingAccount(choice)).app_code;
     const licenses = listOfApplication(context.licensing(choice), { app_code }, { app_code: own, extent: 'whole' });
     for await (const license of licenses) yield { app_code: own, license };
   }
 }
 
-/** The licenses of one stored application. */
 async function* ofOwnApp({ api, app_code }: OwnApp): AsyncGenerator<Listed> {
   for await (const license of listOfApplication(api, {}, { app_code, extent: 'whole' })) yield { app_code, license };
 }

@@ -5,7 +5,7 @@ import { isObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords, sizeOf } from '../../jobs/license/decide.ts';
-import { recordedChange } from '../../jobs/license/recorded-change.ts';
+import { recordedChange } from '../../jobs/license/history.ts';
 import { each } from '../../jobs/work/each.ts';
 import { licenseExtras, type LicenseFields } from '../../schema/license.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
@@ -15,7 +15,6 @@ import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../co
 import { askAbout, type PlannedChange } from './plan-lines.ts';
 import { licenseOutcome, licenseShow, wholeList } from './show.ts';
 
-/** A license that was changed. */
 export interface ChangedLicense extends License {
   /** The fields that changed, as they were. */
   readonly before: FieldsBefore;
@@ -38,7 +37,6 @@ export const changedShow = {
   outcome: licenseOutcome,
 };
 
-/** The fields of its result, for `--fields`. */
 export const changedFields: readonly string[] = [
   ...licenseExtras,
   ...licenseNames.map((name) => `${name}_before`),
@@ -64,7 +62,6 @@ function changeNote({ before: { size_allowance: size, ...others }, after, status
 
 const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
 
-/** The parts of the context that change licenses. */
 export type ChangingParts = Pick<Invocation, 'options'> & Services & Accounts & Terminal & Pick<Time, 'now'> & Disk;
 
 /** Which licenses become what; with the journal of the job where there is one. */
@@ -73,7 +70,6 @@ interface LicenseChange extends Partial<ChangeJournal> {
   readonly chosen: ReadonlyMap<string, License | undefined>;
   readonly fieldsOf: (user: string, code: string) => EditedFields;
   readonly status: string;
-  /** The verb of the question, where there is one. */
   readonly ask?: string;
 }
 
@@ -216,7 +212,6 @@ export async function* withUndo(
   }
 }
 
-/** What a run changed, and the command that undoes it. */
 export function concludeChanges(
   licenses: readonly ChangedLicense[],
   run: string,

@@ -25,12 +25,12 @@ export default command({
 
   result: 'one',
 
-  async *run({ settle = defaultSettle, remote_user, size_allowance, ...typed }, context) {
-    const app_code = await appCodeOf(context, typed.app_code);
-    const account = await context.licensingAccount(typed);
+  async *run({ settle = defaultSettle, remote_user, size_allowance, ...explicit }, context) {
+    const app_code = await appCodeOf(context, explicit.app_code);
+    const account = await context.licensingAccount(explicit);
     refuseReadOnly(account);
     const { options, elapsed, warn, interactive, confirm } = context;
-    const api = context.licensing(typed);
+    const api = context.licensing(explicit);
     const fields = { remote_user, app_code, size_allowance };
     // The request alone is what a dry run shows.
     if (options.dry_run) await api.create(fields);

@@ -16,7 +16,7 @@ export interface CreatedFor {
  */
 export function warnOfDoubles(
   users: readonly CreatedFor[],
-  { warn, options: { profile: typed, sandbox } }: Pick<Terminal, 'warn'> & Pick<Invocation, 'options'>,
+  { warn, options: { profile: explicit, sandbox } }: Pick<Terminal, 'warn'> & Pick<Invocation, 'options'>,
 ): Failure | undefined {
   const doubled = users.filter(({ licenses }) => licenses.length > 1);
   if (doubled.length === 0) return undefined;
@@ -28,7 +28,7 @@ export function warnOfDoubles(
         .sort()
         .slice(1),
     );
-    return commandLine('license retire', codes, { profile: profile ?? typed, sandbox });
+    return commandLine('license retire', codes, { profile: profile ?? explicit, sandbox });
   });
   const [count, have] = doubled.length === 1 ? ['1 user', 'has'] : [`${doubled.length} users`, 'have'];
   const what = `${count} for whom this run created a license ${have} several`;

@@ -6,7 +6,7 @@ import { commandLine } from '../../core/shell-word.ts';
 import { flagField, optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, matchField, retiredName } from '../../schema/license.ts';
 import { similarTo } from '../../jobs/license/decide.ts';
-import { recordedChange } from '../../jobs/license/recorded-change.ts';
+import { recordedChange } from '../../jobs/license/history.ts';
 import { command } from '../command.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { licensesOf } from './apps.ts';

@@ -38,11 +38,11 @@ export default command({
   result: 'one',
 
   async *run(
-    { settle = defaultSettle, allow_similar, trust_list, send_again, remote_user, size_allowance, ...typed },
+    { settle = defaultSettle, allow_similar, trust_list, send_again, remote_user, size_allowance, ...explicit },
     context,
   ) {
-    const app_code = await appCodeOf(context, typed.app_code);
-    const account = await context.licensingAccount(typed);
+    const app_code = await appCodeOf(context, explicit.app_code);
+    const account = await context.licensingAccount(explicit);
     refuseReadOnly(account);
     const { options, elapsed, note } = context;
     const allowed = allowedBy({ allow_similar, trust_list, send_again }, [remote_user]);
@@ -52,7 +52,7 @@ export default command({
     const { record } = context.recorder(account);
     const ensuring = { ...settlingOf(context, settle), claims, elapsed, ...allowed, record };
     const fields = { remote_user, app_code, size_allowance };
-    const ensured = await ensureLicense(context.licensing(typed), fields, ensuring);
+    const ensured = await ensureLicense(context.licensing(explicit), fields, ensuring);
     const { outcome, license, size_before, failure, all = [] } = ensured;
     const change = outcome === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
     if (!failure) note(`${outcome}${change}: the license of ${remote_user} in application ${app_code}`);

@@ -46,8 +46,8 @@ export function allowedBy(
   users: readonly string[],
 ): Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {
   const known = new Set(send_again.length > 0 ? users : []);
-  const strange = send_again.find((user) => !known.has(user));
-  if (strange !== undefined) throw usage(`--send-again: this command is not about the user '${strange}'`);
+  const unknown = send_again.find((user) => !known.has(user));
+  if (unknown !== undefined) throw usage(`--send-again: this command is not about the user '${unknown}'`);
   return {
     similar: allow_similar ? 'allow' : 'refuse',
     uncounted: trust_list ? 'trust' : 'refuse',
@@ -55,18 +55,17 @@ export function allowedBy(
   };
 }
 
-/** What a job needs to settle an unconfirmed request. */
 export function settlingOf(context: Invocation & Terminal & Time, settle: number): Settling {
   const { options, now, sleep, note, warn } = context;
   return { settle, retries: options.retries ?? defaultRetries, now, sleep, note, warn };
 }
 
-/** The code of the application: typed, else the credential's. @throws Failure config where neither names it */
+/** The code of the application: explicit, else the credential's. @throws Failure config where neither names it */
 export async function appCodeOf(
   { licensingAccount }: Pick<Accounts, 'licensingAccount'>,
-  typed: number | undefined,
+  explicit: number | undefined,
 ): Promise<number> {
-  const code = typed ?? (await licensingAccount({ app_code: typed })).app_code;
+  const code = explicit ?? (await licensingAccount({ app_code: explicit })).app_code;
   if (code !== undefined) return code;
   throw new Failure('config', 'the code of the application is not known', {
     hint: 'Give --app-code C, or set CHATELAINE_APP_CODE.',

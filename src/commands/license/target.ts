@@ -4,7 +4,6 @@ import type { Claims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts, Ledgers } from '../context.ts';
 
-/** Where the licenses of one application are created. */
 export interface Target {
   readonly app_code: number;
   readonly account: LicensingCredential;
@@ -15,12 +14,12 @@ export interface Target {
 /** Where each application's licenses are created, by code. @throws Failure config where a credential is missing */
 export async function targetsOf(
   rows: readonly Pick<LicenseUser, 'app_code'>[],
-  typed: number | undefined,
+  explicit: number | undefined,
   { licensingAccount, identityOf }: Pick<Accounts, 'licensingAccount' | 'identityOf'>,
 ): Promise<Target[]> {
   const targets: Target[] = [];
   for (const app_code of [...new Set(rows.map((row) => row.app_code))].sort((one, other) => one - other)) {
-    const account = await licensingAccount({ app_code: typed, row_app_code: app_code });
+    const account = await licensingAccount({ app_code: explicit, row_app_code: app_code });
     targets.push({ app_code, account, origin: identityOf(account) });
   }
   return targets;
@@ -33,7 +32,6 @@ export function inTargets(targets: readonly Target[]): string {
   return `${hosts.join(' and ')}, application${codes.length === 1 ? '' : 's'} ${codes.join(', ')}`;
 }
 
-/** The claims on the users of each application. */
 export async function claimsOf(
   targets: readonly Target[],
   settle: number,

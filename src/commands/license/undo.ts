@@ -1,7 +1,6 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { changesOf, type PastChange } from '../../jobs/license/history.ts';
-import { recordedChange } from '../../jobs/license/recorded-change.ts';
+import { changesOf, recordedChange, type PastChange } from '../../jobs/license/history.ts';
 import { planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import { textField } from '../../schema/field.ts';
@@ -59,7 +58,6 @@ export default command({
   show: changedShow,
 });
 
-/** What the run did. @throws Failure not_found where there is none */
 function lastRun(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {
   const run = named ?? changes.at(-1)?.run;
   // Of two runs of one name the later one is meant.

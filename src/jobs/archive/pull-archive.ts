@@ -88,7 +88,7 @@ async function lookAtChannels(
   head: ArchiveHead,
   warn: (text: string) => void,
 ): Promise<void> {
-  for (const operand of channelsIn(selectionIn(head))) {
+  for (const operand of channelsIn(selectionIn(head).narrow)) {
     const { isLimited, lowest } = await visibilityOf(chat, [{ operator: 'channel', operand }]);
     if (isLimited || lowest !== undefined) continue;
     const what = `nothing of the channel '${operand}' is visible to this account`;

@@ -1,6 +1,6 @@
 import type { License } from '../../api/licensing/license.ts';
 import { plainName } from '../../api/licensing/user-licenses.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
@@ -43,7 +43,6 @@ export interface FindingRow {
 export interface AuditCounts {
   readonly licenses: number;
   readonly retired: number;
-  /** The applications that were asked about. */
   readonly apps: ReadonlySet<number | undefined>;
 }
 
@@ -68,7 +67,7 @@ export async function* auditLicenses(
   const byKey = new Map<string, OwnedLicense[]>();
   const apps = new Set<number | undefined>(roster?.map(({ app_code }) => app_code));
   let [looked, retired] = [0, 0];
-  let gap: Failure | undefined;
+  let incomplete: Failure | undefined;
   try {
     for await (const listed of licenses) {
       const entry = entryOf(listed);
@@ -90,7 +89,7 @@ export async function* auditLicenses(
     }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-    gap = cause;
+    incomplete = cause;
   }
   for (const own of byUser.values())
     for (const [index, entry] of own.length > 1 ? own.entries() : [])
@@ -100,12 +99,11 @@ export async function* auditLicenses(
       };
   for (const holders of byKey.values()) if (holders.length > 1) yield* shared(holders);
   yield* similar(byUser);
-  if (roster) yield* compare(byUser, roster, gap ? 'part' : 'whole');
-  if (gap) throw gap;
+  if (roster) yield* compare(byUser, roster, incomplete ? 'part' : 'whole');
+  if (incomplete) throw incomplete;
   return { licenses: looked, retired, apps };
 }
 
-/** A listed license and whose it is. */
 interface OwnedLicense extends Listed {
   readonly name: string;
   /** One text for the user of the application. */
@@ -132,7 +130,6 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : writeJson(value);
 }
 
-/** The rule that a value breaks. */
 function fault(name: 'remote_user' | 'size_allowance', value: unknown): string | undefined {
   if (value === undefined || value === null) return `${name}: the server does not say`;
   try {
@@ -150,18 +147,9 @@ function row(
   detail: string,
   size_allowance: number | null = sizeOf(license) ?? null,
 ): FindingRow {
-  const remote_user = license.fields['remote_user'] === null ? null : name;
-  const license_code = license.key ?? null;
-  return {
-    finding,
-    remote_user,
-    app_code: app_code ?? null,
-    size_allowance,
-    license_code,
-    license,
-    detail,
-    fact: detail,
-  };
+  const { remote_user } = license.fields;
+  const user = { remote_user: remote_user === null ? null : name, app_code: app_code ?? null };
+  return { finding, ...user, size_allowance, license_code: license.key ?? null, license, detail, fact: detail };
 }
 
 function* shared(listed: readonly OwnedLicense[]): Generator<FindingRow> {
@@ -185,8 +173,9 @@ function* similar(byUser: ReadonlyMap<string, readonly OwnedLicense[]>): Generat
     for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
 
-/** The detail of `unexpected`. */
+/** The details of `unexpected` and `missing`. */
 export const notInRoster = 'not in the roster';
+const withoutLicense = 'in the roster, without a license';
 
 function* compare(
   byUser: ReadonlyMap<string, readonly OwnedLicense[]>,
@@ -199,12 +188,8 @@ function* compare(
     expected.add(user);
     const own = byUser.get(user);
     if (own && size_allowance !== null) yield* otherSizes(own, size_allowance);
-    const detail = 'in the roster, without a license';
-    if (!own && extent === 'whole')
-      yield {
-        ...{ finding: 'missing', remote_user, app_code, size_allowance, license_code: null, license: null },
-        ...{ detail, fact: detail },
-      };
+    const none = { license_code: null, license: null, detail: withoutLicense, fact: withoutLicense };
+    if (!own && extent === 'whole') yield { finding: 'missing', remote_user, app_code, size_allowance, ...none };
   }
   for (const [user, own] of byUser)
     if (!expected.has(user)) for (const entry of own) yield row('unexpected', entry, notInRoster);
@@ -216,4 +201,39 @@ function* otherSizes(own: readonly OwnedLicense[], size: number): Generator<Find
   if (own.some((entry) => shown(entry) === String(size))) return;
   for (const entry of own)
     yield row('other-size', entry, `size_allowance is ${shown(entry)}, and ${size} in the roster`, size);
+}
+
+/** One line for a finding, without a key: two findings of one line are one fact. */
+export function findingLine({
+  finding,
+  remote_user,
+  app_code,
+  fact,
+}: Pick<FindingRow, 'finding' | 'remote_user' | 'app_code' | 'fact'>): string {
+  const line = `${finding}: ${remote_user ?? 'no user'} in application ${app_code ?? '?'}: ${fact}`;
+  return line.replace(/[\p{C}\p{Zl}\p{Zp}#]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16) ?? ''}}`);
+}
+
+/**
+ * Reads the findings that somebody has accepted: a line each, as `findingLine` writes it, with a reason after ` #`. Blank lines, and those
+ * that begin with `#`, are no findings.
+ * @returns each finding with its whole line
+ * @throws Failure usage naming every line that is no finding
+ */
+export function readAccepted(text: string, file: string): ReadonlyMap<string, string> {
+  const accepted = new Map<string, string>();
+  const problems: string[] = [];
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .entries()) {
+    const finding = line.replace(/(^|\s)#.*/, '').trim();
+    if (finding === '') continue;
+    accepted.set(finding, line);
+    const name = finding.slice(0, finding.indexOf(': '));
+    if (!findingNames.some((known) => known === name) || !/: .+ in application .+: /.test(finding))
+      problems.push(`${file}:${index + 1}: '${finding}' is not a finding`);
+  }
+  if (problems.length === 0) return accepted;
+  throw usage(problems, 'Each line is as license audit --write-accepted FILE writes it; a reason follows it after #.');
 }

@@ -5,7 +5,6 @@ import type { Journal } from '../../store/journal.ts';
 import { pool } from '../work/pool.ts';
 import { isObject } from '../../core/json.ts';
 
-/** A sensor and the user who should have activated it first. */
 export interface ExpectedSensor {
   readonly mac_address: string;
   readonly remote_user: string;
@@ -97,7 +96,7 @@ async function lookUp(
   const base = { ...sensor, app_code: app_code ?? null, first_user: null };
   try {
     const license = await licensing(app_code).firstActivation({ mac_address, app_code });
-    return { row: { ...base, ...judge(sensor, license) } };
+    return { row: { ...base, ...statusOf(sensor, license) } };
   } catch (cause) {
     if (!(cause instanceof Failure) || signal.aborted || cause.kind === 'auth' || cause.kind === 'config') throw cause;
     // A page in place of an answer comes with a hint: under a wrong base URL no sensor would seem to be activated.
@@ -109,7 +108,10 @@ async function lookUp(
   }
 }
 
-function judge({ remote_user }: ExpectedSensor, license: License): Pick<SensorRow, 'status' | 'first_user' | 'error'> {
+function statusOf(
+  { remote_user }: ExpectedSensor,
+  license: License,
+): Pick<SensorRow, 'status' | 'first_user' | 'error'> {
   const first_user = textOf(license, 'remote_user');
   if (first_user === undefined)
     return { status: 'error', first_user: null, error: 'the license does not name its user' };

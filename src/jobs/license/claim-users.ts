@@ -5,10 +5,8 @@ import type { Creation } from '../../api/licensing/license-writes.ts';
 import type { Claims, ReleasedUser } from '../../store/claims.ts';
 import { noRequests, type PostEnd, type RequestHistories, type RequestHistory } from '../../store/request-history.ts';
 
-/** One user of one application. */
 export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
 
-/** One text for one user of one application. */
 export function userKey({ app_code, remote_user }: LicenseUser): string {
   return `${app_code} ${remote_user}`;
 }
@@ -23,7 +21,6 @@ export interface ClaimingUser {
 
 /** One claimed user, and where the POSTs for it are recorded. */
 export interface ClaimedUser {
-  /** Earlier POSTs, by the claims. */
   readonly history: RequestHistory;
   /** POSTs in a row that had no answer; those of earlier runs count as repeats too. */
   readonly unanswered: () => number;
@@ -116,16 +113,13 @@ export interface RosterClaims {
   ended(row: LicenseUser, end: PostEnd): Promise<void>;
   /** A list shows a license of that user: no answer is open any more. */
   confirmed(row: LicenseUser): void;
-  /** Why the claims are lost; undefined while they are not. */
   lost(): Failure | undefined;
   /** Gives a row back, with others a little later. */
   release(row: LicenseUser): Promise<void>;
-  /** Gives back all rows that are still claimed. */
   releaseAll(): Promise<void>;
 }
 
 export interface ClaimingRoster extends Pick<ClaimingUser, 'elapsed' | 'warn'> {
-  /** The claims on the users of each application. */
   readonly claims: ReadonlyMap<number, Claims>;
 }
 

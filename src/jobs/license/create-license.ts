@@ -14,7 +14,6 @@ import { sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 export interface Settling {
   /** How long after a POST without an answer the server may still carry it out, and hide from its list what it created. */
   readonly settle: Milliseconds;
-  /** How often a POST may be repeated. */
   readonly retries: number;
   readonly now: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
@@ -27,7 +26,6 @@ interface Creating extends Settling, Pick<ClaimingUser, 'elapsed'> {
   readonly before: UserLicenses | undefined;
 }
 
-/** What came of a creation. */
 export interface CreatedLicense {
   readonly license: License;
   /** `open`: the server answered with it, and its list does not show it. `unseen`: the list was not answered. */
@@ -76,7 +74,7 @@ export async function createLicense(
     earlier = failure;
     if (!before) throw unsettled(fields, failure, unknownBefore);
     await waitForList(fields, failure, { ...creating, posted });
-    const look = await lookAfter(api.deciding(decidingOn('unanswered', posted, settle)), fields, { before });
+    const look = await confirmByList(api.deciding(decidingOn('unanswered', posted, settle)), fields, { before });
     if (look.shows === 'it') {
       user.confirmed();
       return { license: look.license, list: 'shows it', all: look.all };
@@ -117,14 +115,14 @@ async function confirm(
   const sought = { before: creating.before, answered: license };
   if (!creating.before && !isAsAsked) throw unsettled(fields, failure, unknownBefore);
   try {
-    let look = await lookAfter(looks, fields, sought);
+    let look = await confirmByList(looks, fields, sought);
     if (look.shows === 'no answer' && license && isAsAsked) {
       creating.warn(`the license was created, as the server answered, and could not be confirmed: ${look.why}`);
       return { license, list: 'unseen' };
     }
     if (look.shows === 'nothing' || look.shows === 'a part') {
       await waitForList(fields, failure, creating);
-      look = await lookAfter(looks, fields, sought);
+      look = await confirmByList(looks, fields, sought);
     }
     if (look.shows === 'it') {
       const isOther = license && isAsAsked && hasKeyOf(license, look.license) === false;
@@ -141,16 +139,16 @@ async function confirm(
   }
 }
 
-type LookAfter =
+type Confirmation =
   | { readonly shows: 'it'; readonly license: License; readonly all: readonly License[] }
   | { readonly shows: 'nothing' | 'something else' | 'a part' | 'no answer'; readonly why: string };
 
 /** Whether the list shows the license of a POST. Where the licenses before are not known, only its answered key tells it. */
-async function lookAfter(
+async function confirmByList(
   api: Pick<CreatingApi, 'ofUser'>,
   { remote_user, app_code, size_allowance }: LicenseFields,
   { before, answered }: { readonly before: UserLicenses | undefined; readonly answered?: License | undefined },
-): Promise<LookAfter> {
+): Promise<Confirmation> {
   try {
     const { exact, near } = await api.ofUser({ remote_user, app_code });
     const known = new Set([...(before?.exact ?? exact), ...(before?.near ?? near)].map(identityOf));

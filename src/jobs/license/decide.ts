@@ -59,13 +59,12 @@ export function retriesFor(
   return sendAgain.has(remote_user) ? 0 : retries;
 }
 
-/** Whether nothing may be sent, since an earlier POST was answered. */
 export function isOpen(decision: Decision | Undecided): boolean {
   return 'answer' in decision;
 }
 
 /** A look was answered, with a similar name, or with a list that is not whole. */
-export const isLook: ReadonlySet<FailureKind> = new Set(['rejected', 'incomplete']);
+export const isAnswered: ReadonlySet<FailureKind> = new Set(['rejected', 'incomplete']);
 
 /** Never a second license, and nothing that a plan which was read does not say. */
 export function decide(result: LookupResult, asked: LicenseFields, known: KnownUsers): Decision {
@@ -123,18 +122,15 @@ export function ownOf(
   return licenses.find((one) => hasKeyOf(answered, one) !== false);
 }
 
-/** The size of a license; undefined where it does not have one. */
 export function sizeOf(license: License): number | undefined {
   const text = textOf(license, 'size_allowance');
   return text === undefined ? undefined : Number(text);
 }
 
-/** A change of size, as in `4 -> 6`. */
 export function changeInWords(before: number | null | undefined, after: number): string {
   return `${before ?? '?'} -> ${after}`;
 }
 
-/** Names the asked user and the one that the server lists. */
 export function similarTo(near: License, remote_user: string): string {
   const listed = textOf(near, 'remote_user') ?? 'without a name';
   if (listed === remote_user)
@@ -142,7 +138,6 @@ export function similarTo(near: License, remote_user: string): string {
   return `the server lists no license of '${remote_user}', but one of the similar name '${listed}'`;
 }
 
-/** The warning for a user with several licenses. */
 export function severalWarning({ remote_user, app_code }: LicenseUser): string {
   return `${remote_user} has several licenses in application ${app_code}: see chatelaine license audit`;
 }
@@ -165,7 +160,6 @@ export function openInWords(
   return `the server answered a request of ${new Date(time).toISOString().slice(0, 19)}Z with ${status}, ${key}; ${shown}`;
 }
 
-/** How to go on where a POST was answered and no list shows the license. */
 export function sendAgainHint({ remote_user, app_code }: LicenseUser): string {
   const look = commandLine('license list', [], { app_code });
   return `Only --send-again ${shellWord(remote_user)} asks for another one. Look for the license: ${look}`;

@@ -7,7 +7,6 @@ import { retiredFields, type MissingUser } from './retire.ts';
 
 export type DryRow = RowResult<'create' | 'resize' | 'unchanged' | 'failed' | 'retire'>;
 
-/** The row of a dry run. */
 export function dryRow({ row, decision }: PlannedRow): DryRow {
   if (decision.step === 'refused') return resultOf(row, 'failed', null, decision.failure.message);
   if (!('license' in decision)) return resultOf(row, 'create', null);
@@ -25,7 +24,6 @@ export async function planRequests({ rows }: Plan, { licensing }: Pick<Planning,
   }
 }
 
-/** A request of a dry run. */
 async function noted(request: Promise<unknown>): Promise<void> {
   try {
     await request;
@@ -34,7 +32,6 @@ async function noted(request: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Asks for each request, as `planRequests` does. */
 export async function planRetiring(
   missing: readonly MissingUser[],
   { licensing }: { readonly licensing: (app_code: number) => Pick<LicensingApi, 'update'> },

@@ -7,7 +7,7 @@ import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users
 import { createLicense, decidingOn, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
 import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { listAfterPost } from './list-users.ts';
-import { recordedChange, recordedCreation, type RecordEvent } from './recorded-change.ts';
+import { recordedChange, recordedCreation, type RecordEvent } from './history.ts';
 import { lookupResult } from './lookup.ts';
 
 interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {
@@ -19,9 +19,7 @@ interface EnsuredLicense {
   readonly license: License;
   /** Of a license that was resized; undefined also where the list did not tell it. */
   readonly size_before?: number | undefined;
-  /** The licenses of the user once one was created. */
   readonly all?: readonly License[] | undefined;
-  /** What to throw once the license is printed. */
   readonly failure?: Failure | undefined;
 }
 
@@ -42,7 +40,7 @@ async function ensure(
   user: ClaimedUser,
   ensuring: Ensuring,
 ): Promise<EnsuredLicense> {
-  const listed = await look(api, fields, user, ensuring);
+  const listed = await listSettled(api, fields, user, ensuring);
   const decision = decide(lookupResult(listed), fields, { ...ensuring, answerOf: () => user.history.answer });
   if ('license' in decision) {
     user.confirmed();
@@ -64,7 +62,7 @@ async function ensure(
 }
 
 /** Nothing is created on a list that is read less than `settle` after an earlier POST (docs/exactly-once.md, Lists that lag). */
-async function look(
+async function listSettled(
   api: EnsuringApi,
   { remote_user, app_code }: LicenseFields,
   { history }: ClaimedUser,
@@ -95,7 +93,7 @@ export function createAnother(
   return whileClaimed(fields.remote_user, creating, async (user) => {
     const { posted = -Infinity, answer } = user.history;
     const isRecent = posted + creating.settle > creating.elapsed();
-    const before = await lookBefore(api, fields, creating);
+    const before = await listBefore(api, fields, creating);
     if (answer && before?.exact.length === 0) creating.warn(`${openInWords(fields, answer)}: this creates another one`);
     // A license of a moment ago that the list does not show yet could be taken for the new one.
     const create = () => createLicense(api, fields, user, { ...creating, before: isRecent ? undefined : before });
@@ -108,7 +106,7 @@ interface Agreeing {
   readonly agree: (reason: string) => Promise<void>;
 }
 
-async function lookBefore(
+async function listBefore(
   api: CreatingApi,
   { remote_user, app_code }: LicenseFields,
   { warn, agree }: Settling & Agreeing,

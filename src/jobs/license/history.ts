@@ -1,5 +1,70 @@
-import type { HistoryEntry } from '../../store/record/history.ts';
+import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import { Failure, type FailureKind } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
 import { changeInWords } from './decide.ts';
+
+export type RecordEvent = (event: LicenseEvent) => Promise<void>;
+
+/**
+ * Changes a license, recorded before and after: what a kill leaves is known to `license undo`.
+ * @throws what the change throws
+ */
+export async function recordedChange(
+  found: License,
+  fields: EditedFields,
+  record: RecordEvent,
+  change: () => Promise<License>,
+): Promise<License> {
+  const event = changeOf(found, fields);
+  await record({ ...event, event: 'changing' });
+  try {
+    const license = await change();
+    await record({ ...event, event: 'changed' });
+    // An answer without the license says nothing of the fields that were not asked for.
+    return textOf(license, 'remote_user') === undefined
+      ? { ...license, fields: { ...found.fields, ...license.fields } }
+      : license;
+  } catch (cause) {
+    // Where an answer of success is contradicted by the license, a part may have been changed.
+    const isRefused =
+      cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
+    if (isRefused) await record({ ...event, event: 'refused' });
+    throw cause;
+  }
+}
+
+/** Creates a license, recorded when its outcome is known. @throws what the creation throws */
+export async function recordedCreation<T extends { readonly license: License }>(
+  fields: LicenseFields,
+  record: RecordEvent,
+  create: () => Promise<T>,
+): Promise<T> {
+  try {
+    const created = await create();
+    await record({ ...fields, event: 'created', license_code_end: created.license.key?.slice(-4) });
+    return created;
+  } catch (cause) {
+    if (cause instanceof Failure && cause.kind === 'unknown') await record({ ...fields, event: 'unknown' });
+    throw cause;
+  }
+}
+
+/** After these the server changed nothing. */
+const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'usage', 'not_found', 'rejected']);
+
+function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'event'> {
+  const user = textOf(found, 'remote_user') ?? '';
+  const [app, size] = [textOf(found, 'app_code'), textOf(found, 'size_allowance')];
+  return {
+    app_code: app === undefined ? undefined : Number(app),
+    remote_user: asked.remote_user ?? user,
+    remote_user_before: asked.remote_user === undefined || asked.remote_user === user ? undefined : user,
+    size_allowance: asked.size_allowance ?? (size === undefined ? undefined : Number(size)),
+    size_allowance_before: size === undefined ? undefined : Number(size),
+    license_code_end: found.key?.slice(-4),
+  };
+}
 
 /** What happened to one license. */
 export interface PastChange extends Omit<HistoryEntry, 'event'> {

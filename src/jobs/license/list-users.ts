@@ -25,7 +25,6 @@ export type ListingApi = Pick<LicensingApi, 'list' | 'ofUser'>;
 export interface ListedUsers {
   /** Undefined where the list does not show the license, and the user has to be looked up. */
   readonly lookupResult: (user: string) => LookupResult | undefined;
-  /** Licenses of similar names that the list shows. */
   readonly nearOf: (user: string) => readonly License[];
   /** Whether the server tells as many licenses as it lists. */
   readonly isCounted: boolean;
@@ -98,14 +97,12 @@ async function readTwice(api: ListingApi, app_code: number, users: readonly stri
 }
 
 interface ListReadingOptions {
-  /** A list of more licenses is not read. */
   readonly longest?: number;
   readonly known?: KnownLicense | undefined;
   /** Takes each license of the list, in one text. */
   readonly all?: Set<string>;
 }
 
-/** One reading of the list of an application. */
 interface ListReading extends ListedUsers {
   readonly length: ReturnType<typeof measureList>;
 }
@@ -127,16 +124,16 @@ async function readList(
   let candidatesOf: ReturnType<typeof nameIndex> | undefined;
   const length = measureList();
   /** How many licenses page one tells of, where there are more pages. */
-  let told = 0;
+  let total = 0;
   const heard = (page: PageSize, place: number): void => {
     length.heard(page, place);
-    told = place === 1 && page.next !== undefined ? Math.max(page.total, page.pages * page.count) : 0;
+    total = place === 1 && page.next !== undefined ? Math.max(page.total, page.pages * page.count) : 0;
   };
   try {
     for await (const license of api.list({ app_code }, 'whole', heard)) {
       const name = textOf(license, 'remote_user');
       if (name === undefined) return unusable('its rows do not name users');
-      if (told > longest) return unusable('it is too long');
+      if (total > longest) return unusable('it is too long');
       all?.add(license.key ?? identityOf(license));
       if (wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact') {
         const held = known?.(name);
@@ -162,7 +159,6 @@ async function readList(
   };
 }
 
-/** What a list shows after a POST. */
 export interface ListAfter {
   readonly result: LookupResult | undefined;
   /** Why the list proves nothing: it does not hold all earlier licenses and the new one. */
@@ -220,7 +216,6 @@ export function nameIndex(users: ReadonlySet<string>): (name: string) => Iterabl
   };
 }
 
-/** The place of the first text above `key` in a sorted array. */
 function firstAfter(sorted: readonly string[], key: string): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

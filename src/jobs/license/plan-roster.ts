@@ -14,7 +14,6 @@ import { shareRoster, type SharingRoster } from './share-roster.ts';
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi } from './list-users.ts';
 import { lookUp, nothing, withNear } from './lookup.ts';
 
-/** What has to be done for each row, in the order of the rows. */
 export interface Plan {
   readonly rows: readonly PlannedRow[];
   /** When the lists that it follows from were begun, on the clock `elapsed`. */
@@ -23,7 +22,6 @@ export interface Plan {
   readonly counted: ReadonlySet<number>;
 }
 
-/** A row with what has to be done for it. */
 export interface PlannedRow {
   readonly row: LicenseFields;
   readonly decision: Decision | Undecided;
@@ -166,7 +164,6 @@ export interface RowResult<Status = 'created' | 'resized' | 'unchanged' | 'faile
   readonly license: License | null;
   /** Of a license that is resized; null also where no list tells it. */
   readonly size_allowance_before: number | null;
-  /** Why a row failed or is unknown. */
   readonly error: string | null;
 }
 
@@ -193,7 +190,6 @@ export function planInWords({ rows }: Pick<Plan, 'rows'>): string {
   ]);
 }
 
-/** The counts that are not zero, in words. */
 export function inWords(counts: readonly (readonly [count: number, word: string])[]): string {
   return counts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
 }
@@ -214,12 +210,10 @@ export function twinsIn({ rows }: Pick<Plan, 'rows'>): (readonly [later: License
   );
 }
 
-/** The number of rows that a plan creates. */
 export function creationsIn({ rows }: Pick<Plan, 'rows'>): number {
   return rows.filter(({ decision }) => isCreation(decision)).length;
 }
 
-/** The number of rows that a plan would change. */
 export function changesIn({ rows }: Pick<Plan, 'rows'>): number {
   return rows.filter(({ decision }) => decision.step === 'resize' || isCreation(decision)).length;
 }

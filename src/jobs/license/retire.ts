@@ -5,10 +5,9 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { sizeOf } from './decide.ts';
-import type { PastChange } from './history.ts';
+import { recordedChange, type PastChange, type RecordEvent } from './history.ts';
 import { nameIndex } from './list-users.ts';
 import { resultOf, usersOfEachApp, type RowResult } from './plan-roster.ts';
-import { recordedChange, type RecordEvent } from './recorded-change.ts';
 
 const smallest = licenseFields.size_allowance.min;
 
@@ -54,7 +53,6 @@ export function retiredFields(user: string, code: string, now: number, shown = '
   });
 }
 
-/** A license whose user is in no row of a roster. */
 export interface MissingUser extends LicenseFields {
   readonly key: string;
 }
@@ -64,7 +62,6 @@ export interface MissingUsers {
   readonly missing: readonly MissingUser[];
   /** Users whose names are like one of a row: the server may have changed it. */
   readonly similar: readonly { readonly listed: string; readonly row: string }[];
-  /** How many licenses are not retired. */
   readonly active: number;
 }
 
@@ -123,7 +120,6 @@ export async function retireMissing(
   return retiredRow(user, 'retired', license, sizeOf(found));
 }
 
-/** The row of a license that is retired, or would be. */
 export function retiredRow<S>(
   { remote_user, app_code }: LicenseFields,
   status: S,

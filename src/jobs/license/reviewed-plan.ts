@@ -113,7 +113,6 @@ function isField(name: 'remote_user' | 'size_allowance', value: unknown): boolea
   }
 }
 
-/** What is not as a plan says. */
 export interface OtherNow {
   readonly remote_user: string;
   readonly what: string;

@@ -23,7 +23,6 @@ export interface RowRecords {
   readonly claims: Pick<RosterClaims, 'history'>;
 }
 
-/** What both records know. */
 export function historyOf(row: LicenseUser, { journal, claims }: RowRecords): RequestHistory {
   return joinHistories(journal.history(row), claims.history(row));
 }
@@ -40,7 +39,7 @@ export type RowState = { readonly row: LicenseFields; readonly posted: Milliseco
       readonly near: ReadonlySet<string>;
     }
   /** A POST of this run was answered, and a list is to confirm it. */
-  | { readonly is: 'answered'; readonly creation: AnsweredCreation; readonly looks: 'none yet' | 'one' }
+  | { readonly is: 'answered'; readonly creation: AnsweredCreation; readonly listed: 'not yet' | 'once' }
 );
 
 /** Why a row is unknown whose POST an interruption cut. */

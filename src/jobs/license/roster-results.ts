@@ -1,13 +1,14 @@
 import { notShown, otherKey, type AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { hasKeyOf, type License } from '../../api/licensing/license.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
 import { endOf, type LicenseUser, type RosterClaims } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
-import type { RecordEvent } from './recorded-change.ts';
+import type { RecordEvent } from './history.ts';
 import { severalWarning } from './decide.ts';
-import { wasPosted, type AnsweredRow, type LicenseJournal, type RowState } from './roster-journal.ts';
+import { unanswered, wasPosted, type AnsweredRow, type LicenseJournal, type RowState } from './roster-journal.ts';
 import { resultOf, type Looking, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 
 /** What carrying out a plan needs. */
@@ -18,15 +19,12 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
   readonly signal: AbortSignal;
   /** Takes the counts, which are for below the rows. */
   readonly conclude: (text: string) => void;
-  /** Host and applications, for the summary. */
   readonly where: string;
   /** Tells the history of this computer what was done. */
   readonly record: RecordEvent;
-  /** The command that resumes the run. */
   readonly resume: string;
   /** A user for whom this run created a license has several. */
   readonly doubled: (user: LicenseUser, licenses: readonly License[]) => void;
-  /** A row has its outcome. */
   readonly finished: () => void;
 }
 
@@ -42,6 +40,23 @@ export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<App
   return decision.step === 'unchanged' && decision.licenses.length === 1 && journal.history(row).posted === undefined;
 }
 
+/** What came of a row, on its way to its result. */
+export interface RowOutcome extends Pick<RowResult, 'status' | 'license' | 'error'> {
+  readonly state: RowState;
+  readonly size_before?: number | undefined;
+  /** Looks are over, and none shows what was answered, now or earlier: only `--send-again` goes on. */
+  readonly isOpen?: true;
+  /** Where it is recorded; default: in the journal and the history. */
+  readonly recordedIn?: 'neither' | 'history';
+  /** When the last POST ended; default: now. */
+  readonly time?: Milliseconds;
+}
+
+/** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
+export function unconfirmed(state: RowState, error: string): RowOutcome {
+  return { state, status: 'unknown', license: null, error, isOpen: true };
+}
+
 /** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
 const maxUnwritten = 500;
 
@@ -52,23 +67,14 @@ export class RosterResults {
   readonly #applying: Reporting;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
-  /** The sizes of licenses that are resized, before that. */
-  readonly #sizes = new Map<LicenseFields, number>();
   /** Rows that are unknown though a POST was answered. `open`: looks are over, and only `--send-again` goes on with them. */
   readonly answeredOnly = new Map<LicenseFields, 'open' | 'unconfirmed'>();
   /** The keys that were answered, and for how many users: a key of several is nobody's until a list says whose. */
   readonly #keys = new Map<string, 'one' | 'several'>();
-  readonly #unlooked: (Failure | undefined)[] = [];
+  readonly #accepted: (Failure | undefined)[] = [];
 
   constructor(applying: Reporting) {
     this.#applying = applying;
-  }
-
-  /** Records that a license of that size is about to be resized. */
-  resizing(row: LicenseFields, size_before: number | undefined): Promise<void> {
-    const { journal, now } = this.#applying;
-    if (size_before !== undefined) this.#sizes.set(row, size_before);
-    return journal.record(row, { event: 'resizing', time: now(), size_before });
   }
 
   /** A user for whom the run creates a license, and who has several, is its result. */
@@ -79,19 +85,6 @@ export class RosterResults {
     const isCreated = wasPosted(state, journal) || journal.history(row).outcome === 'created';
     if (isCreated) doubled(row, licenses);
     else warn(severalWarning(row));
-  }
-
-  /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
-  async end(
-    state: RowState,
-    status: Exclude<RowResult['status'], 'unchanged'>,
-    license: License | null,
-    error: string | null,
-  ): Promise<void> {
-    const { row } = state;
-    await this.tell(row, status, license ?? (state.is === 'answered' ? state.creation.license : undefined));
-    this.#inBackground(this.record(row, eventOf[status]).then(() => this.finish(state, status, license, error)));
-    if (this.#writing.size > maxUnwritten) await this.written();
   }
 
   /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
@@ -111,59 +104,66 @@ export class RosterResults {
     return isOfSeveral ? { ...creation, license_is: 'of several users' } : creation;
   }
 
-  /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
-  async keepUnconfirmed(state: RowState, error: string): Promise<void> {
-    this.answeredOnly.set(state.row, 'open');
-    await this.end(state, 'unknown', null, error);
-  }
-
   /** Where no look was answered, what the server said counts. */
-  async acceptAnswer(state: AnsweredRow, why: Failure | undefined): Promise<void> {
-    const creation = this.#keyChecked(state.creation);
-    if (creation.license_is !== 'as asked' || !creation.license)
-      return this.end(state, 'unknown', null, why?.message ?? '');
-    this.#unlooked.push(why);
-    await this.tell(state.row, 'created', creation.license);
-    await this.finish(state, 'created', creation.license, null);
+  acceptAnswer(state: AnsweredRow, why: Failure | undefined): RowOutcome {
+    const { license, license_is } = this.#keyChecked(state.creation);
+    if (license_is !== 'as asked' || !license)
+      return { state, status: 'unknown', license: null, error: why?.message ?? '' };
+    this.#accepted.push(why);
+    return { state, status: 'created', license, error: null, recordedIn: 'history' };
   }
 
-  warnOfUnlooked(): void {
-    const [why] = this.#unlooked;
-    const count = this.#unlooked.length;
+  /** A row that may have a license is `unknown`, and never `failed`. `why`: a similar name is the reason, in words. */
+  failed(
+    state: RowState,
+    message: string,
+    { why = message, license = null }: { readonly why?: string | undefined; readonly license?: License | null } = {},
+  ): RowOutcome {
+    if (license || !wasPosted(state, this.#applying.journal))
+      return { state, status: 'failed', license, error: message };
+    const sent =
+      state.is === 'unanswered'
+        ? (state.failure?.message ?? unanswered)
+        : state.is !== 'answered' && 'an earlier run asked for a license';
+    // What was answered is said by the result.
+    return { state, status: 'unknown', license: null, error: [sent, why].filter(Boolean).join('; ') };
+  }
+
+  warnOfAccepted(): void {
+    const [why] = this.#accepted;
+    const count = this.#accepted.length;
     if (count === 0) return;
     const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
     const unread = why && !why.isInterruption ? why.message : 'none was read';
     this.#applying.warn(`${said}; no list confirmed it: ${unread}`);
   }
 
-  /** Tells the history of a creation; a change is recorded where it is sent. */
-  async tell(row: LicenseFields, status: RowResult['status'], license: License | null | undefined): Promise<void> {
-    if (status !== 'created' && status !== 'unknown') return;
-    const { remote_user, app_code, size_allowance } = row;
-    const license_code_end = license?.key?.slice(-4);
-    await this.#applying.record({ event: status, remote_user, app_code, size_allowance, license_code_end });
+  /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
+  async end(outcome: RowOutcome): Promise<void> {
+    const { state, status, license, recordedIn, time } = outcome;
+    const { remote_user, app_code, size_allowance } = state.row;
+    // A change is recorded where it is sent.
+    if (recordedIn !== 'neither' && (status === 'created' || status === 'unknown')) {
+      const told = license ?? (state.is === 'answered' ? state.creation.license : undefined);
+      const license_code_end = told?.key?.slice(-4);
+      await this.#applying.record({ event: status, remote_user, app_code, size_allowance, license_code_end });
+    }
+    if (recordedIn || status === 'unchanged') return this.#report(outcome);
+    this.#inBackground(this.record(state.row, eventOf[status], time).then(() => this.#report(outcome)));
+    if (this.#writing.size > maxUnwritten) await this.flush();
   }
 
-  /** Reports an outcome that needs no record. */
-  async finish(
-    state: RowState,
-    status: RowResult['status'],
-    license: License | null,
-    error: string | null,
-  ): Promise<void> {
+  async #report({ state, status, license, error, size_before, isOpen }: RowOutcome): Promise<void> {
     const { row } = state;
     const creation = state.is === 'answered' ? this.#keyChecked(state.creation) : undefined;
-    const result = this.#withAnswer(resultOf(row, status, license, error, this.#sizeBefore(row, status)), creation);
+    const before = status === 'resized' ? (size_before ?? null) : null;
+    const result = this.#withAnswer(resultOf(row, status, license, error, before), creation);
     if (!creation) this.#applying.finished();
-    else if (result.status === 'unknown' && !this.answeredOnly.has(row)) this.answeredOnly.set(row, 'unconfirmed');
+    if (isOpen) this.answeredOnly.set(row, 'open');
+    else if (creation && result.status === 'unknown') this.answeredOnly.set(row, 'unconfirmed');
     this.#ready.put(row, result);
     // A row whose request is unconfirmed is given back at the end, with the time of that request.
     if (result.status !== 'unknown') await this.#applying.claims.release(row);
-  }
-
-  #sizeBefore(row: LicenseFields, status: RowResult['status']): number | null {
-    if (status !== 'resized') return null;
-    return this.#sizes.get(row) ?? this.#applying.journal.history(row).size_before ?? null;
   }
 
   /** What a POST of this run was answered is not `failed` unless a list shows the license, and the answered key is printed in every case. */
@@ -187,11 +187,10 @@ export class RosterResults {
   }
 
   /** Resolves when each outcome so far is recorded and reported. */
-  async written(): Promise<void> {
+  async flush(): Promise<void> {
     await Promise.all(this.#writing);
   }
 
-  /** No more outcomes come. */
   close(): void {
     this.#ready.close();
   }
@@ -204,7 +203,7 @@ export class RosterResults {
     return this.#ready.take(row);
   }
 
-  /** What rejects stays, and is thrown by `written`. */
+  /** What rejects stays, and is thrown by `flush`. */
   #inBackground(writing: Promise<void>): void {
     this.#writing.add(writing);
     writing.then(

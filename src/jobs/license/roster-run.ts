@@ -5,7 +5,7 @@ import { pool } from '../work/pool.ts';
 import { isCreation } from './decide.ts';
 import { inWords, planRoster, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
 import { unanswered, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
-import { decidingBy, isUnchanged, RosterResults, type Applying } from './roster-results.ts';
+import { decidingBy, isUnchanged, RosterResults, type Applying, type RowOutcome } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
 import type { KnownLicense } from './list-users.ts';
 import { endsRun, countOutcomes } from './run-end.ts';
@@ -17,9 +17,8 @@ import { endsRun, countOutcomes } from './run-end.ts';
  */
 export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerator<RowResult> {
   const outcomes = countOutcomes(applying, plan.rows.length);
-  const results = new RosterResults(applying);
-  const work = new RowWork(applying, results);
-  const run = new RosterRun(plan, applying, results, work);
+  const run = new RosterRun(plan, applying);
+  const { results } = run;
   const working = run.carryOut().finally(() => results.close());
   // Awaited below: until then a bug must not end the process.
   working.catch(() => undefined);
@@ -34,9 +33,10 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
     run.abandon();
     await working;
   }
-  const failure = outcomes.failureOf(work.run.stopped(), results.answeredOnly);
+  const stopped = run.stopped();
+  const failure = outcomes.failureOf(stopped, results.answeredOnly);
   // Any other failure says the counts itself.
-  if (!failure || failure === work.run.stopped()) applying.conclude(outcomes.summary());
+  if (!failure || failure === stopped) applying.conclude(outcomes.summary());
   if (failure) throw failure;
 }
 
@@ -45,20 +45,20 @@ const ahead = 16;
 
 /** Owns the state of a run. A row without a result waits, or was not begun because the run stopped. */
 class RosterRun {
+  readonly results: RosterResults;
   readonly #plan: Plan;
   readonly #applying: Applying;
-  readonly #results: RosterResults;
   readonly #work: RowWork;
   #isAbandoned = false;
 
-  constructor(plan: Plan, applying: Applying, results: RosterResults, work: RowWork) {
+  constructor(plan: Plan, applying: Applying) {
     this.#plan = plan;
     this.#applying = applying;
-    this.#results = results;
-    this.#work = work;
+    this.results = new RosterResults(applying);
+    this.#work = new RowWork(applying, this.results);
   }
 
-  /** Never rejects with a Failure: what ended the run is in `stopped` of the work. */
+  /** Never rejects with a Failure: what ended the run is in `stopped`. */
   async carryOut(): Promise<void> {
     const { journal, note, signal } = this.#applying;
     if (journal.isResumed) note('Resuming an interrupted run');
@@ -79,16 +79,19 @@ class RosterRun {
     }
     signal.removeEventListener('abort', sayWait);
     await this.#reportUnconfirmed();
-    this.#results.warnOfUnlooked();
+    this.results.warnOfAccepted();
   }
 
-  /** Nothing more is begun. */
+  stopped(): Failure | undefined {
+    return this.#work.run.stopped();
+  }
+
   abandon(): void {
     this.#isAbandoned = true;
   }
 
   #isOver(): boolean {
-    return this.#isAbandoned || this.#work.run.stopped() !== undefined;
+    return this.#isAbandoned || this.stopped() !== undefined;
   }
 
   /** Gives rows back that need nothing, and returns the others. */
@@ -112,7 +115,7 @@ class RosterRun {
       if (!this.#isOver()) await this.#work.apply(planned);
     };
     for await (const _ of pool(rows, this.#applying.concurrency + ahead, apply)) continue;
-    await this.#results.written();
+    await this.results.flush();
   }
 
   /**
@@ -124,7 +127,7 @@ class RosterRun {
     const areAnswered = waiting.every(({ is }) => is === 'answered');
     const held = areAnswered ? await this.#applying.claims.othersDone(waiting.map(({ row }) => row)) : [];
     // A look at once confirms most of those that no list was read for since they were answered.
-    const answered = waiting.flatMap((one) => (one.is === 'answered' && one.looks === 'none yet' ? [one] : []));
+    const answered = waiting.flatMap((one) => (one.is === 'answered' && one.listed === 'not yet' ? [one] : []));
     if (answered.length + held.length > 0) return this.#lookAtOnce(answered, held);
     return waiting.length > 0 ? this.#whenSettled(waiting) : undefined;
   }
@@ -152,7 +155,7 @@ class RosterRun {
       if (!(cause instanceof Failure) || endsRun(cause, this.#applying)) throw cause;
       for (const waiting of answered) {
         this.#work.waiting.delete(waiting.row);
-        await this.#results.acceptAnswer(waiting, cause);
+        await this.results.end(this.results.acceptAnswer(waiting, cause));
       }
       if (held.length > 0) throw cause;
       return [];
@@ -170,7 +173,6 @@ class RosterRun {
     return (await planRoster(rows, decidingBy(this.#applying, { is: 'unanswered', posted: latest }))).rows;
   }
 
-  /** How many rows wait, by what was asked for and by whom. */
   #inKinds(waiting: readonly RowState[]): string {
     const own = waiting.filter((one) => wasPosted(one, this.#applying.journal));
     const answered = own.filter(({ is }) => is === 'answered').length;
@@ -184,19 +186,18 @@ class RosterRun {
   /** The next run settles these first; its wait counts from their last request. */
   async #reportUnconfirmed(): Promise<void> {
     const { journal, elapsed, now } = this.#applying;
-    for (const waiting of this.#work.waiting.values()) {
-      const { row, posted } = waiting;
-      if (waiting.is === 'answered') {
-        if (waiting.looks === 'none yet') await this.#results.acceptAnswer(waiting, this.#work.run.stopped());
-        else await this.#results.end(waiting, 'unknown', null, '');
-      } else if (wasPosted(waiting, journal)) {
-        if (!journal.broken()) await this.#results.record(row, 'ended', posted - elapsed() + now());
-        await this.#results.tell(row, 'unknown', undefined);
-        const failure = waiting.is === 'unanswered' ? waiting.failure : undefined;
-        const error = failure?.message ?? this.#work.run.stopped()?.message ?? unanswered;
-        await this.#results.finish(waiting, 'unknown', null, error);
+    const stopped = this.stopped();
+    const outcomeOf = (state: RowState): RowOutcome => {
+      if (state.is !== 'answered') {
+        const error =
+          (state.is === 'unanswered' ? state.failure : undefined)?.message ?? stopped?.message ?? unanswered;
+        return { state, status: 'unknown', license: null, error, time: state.posted - elapsed() + now() };
       }
-    }
-    await this.#results.written();
+      if (state.listed === 'not yet') return this.results.acceptAnswer(state, stopped);
+      return { state, status: 'unknown', license: null, error: '' };
+    };
+    for (const state of this.#work.waiting.values())
+      if (wasPosted(state, journal)) await this.results.end(outcomeOf(state));
+    await this.results.flush();
   }
 }

@@ -1,14 +1,11 @@
-import type { Creation } from '../../api/licensing/license-writes.ts';
-import { identityOf, keyOf, type License } from '../../api/licensing/license.ts';
+import { identityOf, keyOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
-import { endOf } from './claim-users.ts';
+import { endOf, type LicenseUser } from './claim-users.ts';
 import {
   decide,
-  isCreation,
-  isLook,
-  isOpen,
+  isAnswered,
   openInWords,
   ownOf,
   retriesFor,
@@ -18,18 +15,19 @@ import {
   type Decision,
   type Undecided,
 } from './decide.ts';
-import { listProof } from './list-proof.ts';
-import { historyOf, unanswered, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
+import { recordedChange } from './history.ts';
+import { listAfterPost, type ListAfter } from './list-users.ts';
+import { historyOf, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
 import { lookUpRow, type PlannedRow } from './plan-roster.ts';
-import { decidingBy, type Applying, type RosterResults } from './roster-results.ts';
-import { recordedChange } from './recorded-change.ts';
+import { decidingBy, unconfirmed, type Applying, type RowOutcome, type RosterResults } from './roster-results.ts';
 import { endsRun, circuitBreaker } from './run-end.ts';
 
-/** The work on one row: from what is to be done to its result, or to another look (docs/exactly-once.md, States of a row). */
+/** What a turn leads to: a state that waits for another look, or an outcome. Undefined: another run has the row, or the run ends before it. */
+type Turn = RowState | RowOutcome | undefined;
+
+/** The work on one row: from what is to be done to its outcome, or to another look (docs/exactly-once.md, States of a row). */
 export class RowWork {
-  /** The rows that wait for another look. */
   readonly waiting = new Map<LicenseFields, RowState>();
-  /** How many POSTs are on their way. */
   sending = 0;
   readonly run: ReturnType<typeof circuitBreaker>;
   readonly #applying: Applying;
@@ -37,111 +35,110 @@ export class RowWork {
   readonly #limit: ReturnType<typeof limiter>;
   /** Rows are claimed in their order, so that they are recorded and sent in it. */
   readonly #inOrder = limiter(1);
-  readonly #proof: ReturnType<typeof listProof>;
+  /** Applications whose list holds what this run creates. */
+  readonly #conclusive = new Set<number>();
+  readonly #oneAtATime = limiter(1);
 
   constructor(applying: Applying, results: RosterResults) {
     this.#applying = applying;
     this.#results = results;
     this.run = circuitBreaker(applying);
-    this.#proof = listProof(applying, this.run);
     this.#limit = limiter(applying.concurrency);
   }
 
   async apply({ row, decision }: PlannedRow): Promise<void> {
     const state = this.waiting.get(row) ?? ({ row, is: 'new', posted: -Infinity } as const);
     this.waiting.delete(row);
-    try {
-      await this.#carryOut(state, decision);
-    } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-      await this.#handleFailure(state, cause);
-    }
+    const turn = await this.#carryOut(state, decision).catch((cause: unknown) => this.#handleFailure(state, cause));
+    if (turn && 'is' in turn) this.waiting.set(row, turn);
+    else if (turn) await this.#results.end(turn);
   }
 
-  async #carryOut(state: RowState, decision: Decision | Undecided): Promise<void> {
+  async #carryOut(state: RowState, decision: Decision | Undecided): Promise<Turn> {
     if ('license' in decision) {
       const own = ownOf(decision, state.is === 'answered' ? state.creation : undefined);
-      if (!own) return this.#results.keepUnconfirmed(state, 'the list shows the user, and no license with that key');
+      if (!own) return unconfirmed(state, 'the list shows the user, and no license with that key');
       this.#results.noteSeveral(state, decision.licenses);
       return decision.step === 'resize' ? this.#resize(state, decision.license) : this.#keep(state, own);
     }
     if (state.is === 'answered') return this.#confirm(state, decision);
-    if (isCreation(decision) || isOpen(decision)) return this.#create(state, decision);
-    if (decision.step === 'refused') await this.#fail(state, decision.failure.message, decision.similar);
+    if (decision.step !== 'refused' || decision.answer) return this.#create(state, decision);
+    return this.#results.failed(state, decision.failure.message, { why: decision.similar });
   }
 
-  async #keep(state: RowState, license: License): Promise<void> {
+  #keep(state: RowState, license: License): RowOutcome {
     const { claims, journal } = this.#applying;
     claims.confirmed(state.row);
-    if (wasPosted(state, journal)) return this.#results.end(state, 'created', license, null);
-    await this.#results.finish(state, journal.history(state.row).outcome ?? 'unchanged', license, null);
+    const { outcome = 'unchanged', size_before } = journal.history(state.row);
+    return wasPosted(state, journal)
+      ? { state, status: 'created', license, error: null }
+      : { state, status: outcome, license, error: null, size_before, recordedIn: 'neither' };
   }
 
   /** The look does not show what was answered, or not everything. */
-  async #confirm(state: AnsweredRow, decision: Decision | Undecided): Promise<void> {
+  async #confirm(state: AnsweredRow, decision: Decision | Undecided): Promise<Turn> {
     const seen = await this.#lookUp(state, decision);
     if ('license' in seen) return this.#carryOut(state, seen);
-    if (seen.step === 'refused' && !isLook.has(seen.failure.kind))
+    if (seen.step === 'refused' && !isAnswered.has(seen.failure.kind))
       return this.#results.acceptAnswer(state, seen.failure);
-    if (state.looks === 'none yet') return void this.waiting.set(state.row, { ...state, looks: 'one' });
-    const why = seen.step === 'refused' ? (seen.similar ?? seen.failure.message) : 'the list does not show it';
-    await this.#results.keepUnconfirmed(state, why);
+    if (state.listed === 'not yet') return { ...state, listed: 'once' };
+    return unconfirmed(
+      state,
+      seen.step === 'refused' ? (seen.similar ?? seen.failure.message) : 'the list does not show it',
+    );
   }
 
-  async #resize(state: RowState, listed: License): Promise<void> {
-    const { claims, licensing, journal, record, differs } = this.#applying;
+  async #resize(state: RowState, listed: License): Promise<Turn> {
+    const { claims, licensing, journal, record, differs, now } = this.#applying;
     const { row } = state;
     claims.confirmed(row);
     if (differs) {
       const found = await this.#limit(() => licensing(row.app_code).view(keyOf(listed)));
       if (sizeOf(found) !== sizeOf(listed))
-        return this.#fail(state, `it was resized to ${sizeOf(found) ?? '?'} meanwhile`);
+        return this.#results.failed(state, `it was resized to ${sizeOf(found) ?? '?'} meanwhile`);
     }
     await this.#inOrder(() => undefined);
-    await this.#results.resizing(row, sizeOf(listed));
+    const size_before = sizeOf(listed);
+    await journal.record(row, { event: 'resizing', time: now(), size_before });
     const fields = { size_allowance: row.size_allowance };
     const key = keyOf(listed);
     const send = () => recordedChange(listed, fields, record, () => licensing(row.app_code).update(key, fields));
     try {
       const license = await this.#limit(async () => (this.run.stopped() ? undefined : send()));
-      if (license) {
-        this.run.answered();
-        await this.#results.end(state, 'resized', license, null);
-      } else this.#requeue(state);
+      if (!license) return this.#waitsOn(state);
+      this.run.answered();
+      const before = size_before ?? journal.history(row).size_before;
+      return { state, status: 'resized', license, error: null, size_before: before };
     } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-      await this.#handleFailure(state, cause, wasPosted(state, journal) ? listed : null);
+      return this.#handleFailure(state, cause, wasPosted(state, journal) ? listed : null);
     }
   }
 
   /** Nothing is sent before a look after the claim, and `settle` after the last POST, shows no license, and while an answer is open. */
-  async #create(state: RowState, decision: Decision | Undecided): Promise<void> {
+  async #create(state: RowState, decision: Decision | Undecided): Promise<Turn> {
     const { claims, journal, answerOf, sendAgain } = this.#applying;
     const { row } = state;
     const isNew = state.is === 'new';
-    if (isNew && (await this.#inOrder(() => claims.claim(row))) === 'held') return;
+    if (isNew && (await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
     const seen = await this.#lookUp(state, decision);
     if ('license' in seen || (seen.step === 'refused' && !seen.answer)) return this.#carryOut(state, seen);
     const { posted: known = -Infinity } = historyOf(row, this.#applying);
     const posted = isNew ? Math.max(known, journal.missingUntil) : -Infinity;
-    if (posted > -Infinity) return void this.waiting.set(row, { is: 'asked', row, posted });
-    if (seen.step === 'refused') return this.#results.keepUnconfirmed(state, seen.failure.message);
+    if (posted > -Infinity) return { is: 'asked', row, posted };
+    if (seen.step === 'refused') return unconfirmed(state, seen.failure.message);
     // Another machine may have been answered between the look and the claim.
     const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
-    if (answer) return this.#results.keepUnconfirmed(state, openInWords(row, answer));
+    if (answer) return unconfirmed(state, openInWords(row, answer));
     if (state.is === 'unanswered') {
       const added = seen.near?.find((license) => !state.near.has(identityOf(license)));
-      if (added) return this.#fail(state, similarTo(added, row.remote_user));
+      if (added) return this.#results.failed(state, similarTo(added, row.remote_user));
       if (state.posts > retriesFor(row, this.#applying))
-        return this.#fail(state, `sent ${times(state.posts)}, and the list does not show it`);
+        return this.#results.failed(state, `sent ${times(state.posts)}, and the list does not show it`);
     }
-    const post = () => this.#post(state, new Set(seen.near?.map(identityOf)));
-    const list = await this.#proof(row, seen.unfiltered, () => post().then(() => this.waiting.has(row)));
-    const sent = list && this.waiting.get(row);
-    if (!sent || (!list.result && sent.is !== 'answered')) return;
-    this.waiting.delete(row);
-    if (list.result) await this.#carryOut(sent, decide(list.result, row, this.#applying));
-    else await this.#results.keepUnconfirmed(sent, 'the list does not show it');
+    const [sent, list] = await this.#postAndList(state, new Set(seen.near?.map(identityOf)), seen.unfiltered);
+    if (!sent || !list) return sent;
+    if (list.result) return this.#carryOut(sent, decide(list.result, row, this.#applying));
+    return sent.is === 'answered' ? unconfirmed(sent, 'the list does not show it') : sent;
   }
 
   /** Decides what the list leaves open; a look that fails creates nothing. */
@@ -158,86 +155,93 @@ export class RowWork {
     }
   }
 
-  async #post(state: RowState, near: ReadonlySet<string>): Promise<void> {
-    const { journal, claims, licensing, now, elapsed } = this.#applying;
+  /**
+   * Where the list is the look, POSTs go one at a time until a list holds all earlier licenses and a new one; if it does not, the run stops
+   * (docs/exactly-once.md, A list is a hint).
+   * @returns what the row waits for, and what the list shows after the POST, where one was read
+   */
+  #postAndList(state: RowState, near: ReadonlySet<string>, earlier: UnfilteredList | undefined) {
+    const isConclusive = (): boolean => !earlier || this.#conclusive.has(state.row.app_code);
+    const send = async (): Promise<readonly [sent: RowState | undefined, list?: ListAfter | undefined]> => {
+      const sent = await this.#post(state, near);
+      if (!sent || !earlier || isConclusive() || this.run.stopped()) return [sent];
+      return [sent, await this.#listAfter(state.row, earlier)];
+    };
+    return isConclusive() ? send() : this.#oneAtATime(send);
+  }
+
+  async #listAfter(row: LicenseUser, earlier: UnfilteredList): Promise<ListAfter | undefined> {
+    try {
+      const list = await listAfterPost(this.#applying.licensing(row.app_code), row, earlier, this.#applying);
+      if (list.failure) this.run.stop(list.failure);
+      else this.#conclusive.add(row.app_code);
+      return list;
+    } catch (cause) {
+      if (!(cause instanceof Failure)) throw cause;
+      this.run.stop(cause);
+      return undefined;
+    }
+  }
+
+  /** A request that an interruption cut may have been sent; before a request, an interruption is the reason of the signal itself. */
+  async #post(state: RowState, near: ReadonlySet<string>): Promise<RowState | undefined> {
+    const { journal, claims, licensing, signal, now, elapsed } = this.#applying;
     const { row } = state;
+    const api = licensing(row.app_code);
     // Once `--retries` are used up, each run sends one.
     const before = state.is === 'unanswered' ? state.posts : (historyOf(row, this.#applying).unanswered ?? 0);
     const posts = Math.min(before, retriesFor(row, this.#applying)) + 1;
     await journal.record(row, { event: 'sent', time: now() });
-    const creation = await this.#limit(async () => {
-      await this.run.ready();
-      return this.run.stopped() ? undefined : this.#send(state, { posts, near });
-    });
-    if (!creation) return this.#leaveUnsent(state);
-    const posted = elapsed();
-    if (creation.state === 'answered') {
-      this.run.answered();
-      this.#results.answered(row, creation);
-      // Written out: of a copy by spread V8 keeps a shape for each object, 300 bytes.
-      this.waiting.set(row, { row, posted, is: 'answered', creation, looks: 'none yet' });
-      return;
-    }
-    await claims.ended(row, endOf(creation, now(), posts));
-    this.waiting.set(row, { row, posted, is: 'unanswered', posts, near, failure: creation.failure });
-    // A server that is gone must not leave every row unconfirmed.
-    if (creation.heard === 'nothing') this.run.unanswered(() => licensing(row.app_code).ofUser(row));
-  }
-
-  /** A request that an interruption cut may have been sent; before a request, an interruption is the reason of the signal itself. */
-  async #send(
-    state: RowState,
-    sent: { readonly posts: number; readonly near: ReadonlySet<string> },
-  ): Promise<Creation> {
-    const { licensing, claims, signal, now, elapsed } = this.#applying;
-    const { row } = state;
-    this.sending += 1;
     try {
-      return await licensing(row.app_code).create(row, () => claims.posting(row));
-    } catch (cause) {
-      if (cause === claims.lost() || cause === signal.reason) await this.#leaveUnsent(state);
-      else if (signal.aborted) {
-        await claims.ended(row, { event: 'ended', time: now(), unanswered: sent.posts });
-        this.waiting.set(row, { ...sent, is: 'unanswered', row, posted: elapsed(), failure: undefined });
+      const creation = await this.#limit(async () => {
+        await this.run.ready();
+        if (this.run.stopped()) return undefined;
+        this.sending += 1;
+        return api.create(row, () => claims.posting(row)).finally(() => (this.sending -= 1));
+      });
+      if (!creation) return await this.#leaveUnsent(state);
+      const posted = elapsed();
+      if (creation.state === 'answered') {
+        this.run.answered();
+        this.#results.answered(row, creation);
+        // Written out: of a copy by spread V8 keeps a shape for each object, 300 bytes.
+        return { row, posted, is: 'answered', creation, listed: 'not yet' };
       }
-      throw cause;
-    } finally {
-      this.sending -= 1;
+      await claims.ended(row, endOf(creation, now(), posts));
+      // A server that is gone must not leave every row unconfirmed.
+      if (creation.heard === 'nothing') this.run.unanswered(() => api.ofUser(row));
+      return { row, posted, is: 'unanswered', posts, near, failure: creation.failure };
+    } catch (cause) {
+      const isUnsent = cause === claims.lost() || cause === signal.reason;
+      if (!(cause instanceof Failure) || !(isUnsent || signal.aborted)) throw cause;
+      this.run.stop(cause);
+      if (isUnsent) return this.#leaveUnsent(state);
+      await claims.ended(row, { event: 'ended', time: now(), unanswered: posts });
+      return { row, posted: elapsed(), is: 'unanswered', posts, near, failure: undefined };
     }
   }
 
   /** A request that is not sent does not undo what is known of an earlier one. */
-  async #leaveUnsent(state: RowState): Promise<void> {
-    if (!this.#requeue(state)) await this.#results.record(state.row, 'unsent');
+  async #leaveUnsent(state: RowState): Promise<RowState | undefined> {
+    const waits = this.#waitsOn(state);
+    if (!waits) await this.#results.record(state.row, 'unsent');
+    return waits;
   }
 
-  /** A row that may have a license waits on where its turn ended early, unless more is known by now. @returns whether it is such a row */
-  #requeue(state: RowState): boolean {
-    const isSent = state.is !== 'new' && wasPosted(state, this.#applying.journal);
-    if (isSent && !this.waiting.has(state.row)) this.waiting.set(state.row, state);
-    return isSent;
+  /** A row that may have a license waits on where its turn ended early. */
+  #waitsOn(state: RowState): RowState | undefined {
+    return state.is !== 'new' && wasPosted(state, this.#applying.journal) ? state : undefined;
   }
 
   /** A refused row fails alone. Where the run ends, a row whose POST was sent is reported with those that wait. */
-  async #handleFailure(state: RowState, cause: Failure, license: License | null = null): Promise<void> {
+  #handleFailure(state: RowState, cause: unknown, license: License | null = null): Turn {
+    if (!(cause instanceof Failure)) throw cause;
     const isEnd = endsRun(cause, this.#applying);
     if (cause.kind === 'unavailable') this.run.failed(cause);
     else this.run.answered();
     if (isEnd) this.run.stop(cause);
-    if (isEnd && this.#requeue(state)) return;
-    if (!isEnd || cause.kind === 'auth' || cause.kind === 'config')
-      await this.#fail(state, cause.message, cause.message, license);
-  }
-
-  /** A row that may have a license is `unknown`, and never `failed`. `why`: a similar name is the reason, in words. */
-  async #fail(state: RowState, message: string, why = message, license: License | null = null): Promise<void> {
-    if (license || !wasPosted(state, this.#applying.journal))
-      return this.#results.end(state, 'failed', license, message);
-    const sent =
-      state.is === 'unanswered'
-        ? (state.failure?.message ?? unanswered)
-        : state.is !== 'answered' && 'an earlier run asked for a license';
-    // What was answered is said by the result.
-    await this.#results.end(state, 'unknown', null, [sent, why].filter(Boolean).join('; '));
+    const waits = isEnd ? this.#waitsOn(state) : undefined;
+    const isReported = !isEnd || cause.kind === 'auth' || cause.kind === 'config';
+    return waits ?? (isReported ? this.#results.failed(state, cause.message, { license }) : undefined);
   }
 }

@@ -27,7 +27,6 @@ export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resum
   const failed: RowResult[] = [];
   const unknown: RowResult[] = [];
   const left = (): number => Object.values(counts).reduce((rest, count) => rest - count, total);
-  /** The counts in words. */
   const summary = (): string => {
     const rows = Object.entries(counts).map(([status, count]) => [count, status] as const);
     return `${inWords([...rows, [left(), 'not done']])} on ${where}`;
@@ -91,32 +90,29 @@ const maxSilences = 20;
 export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | 'signal'>) {
   let stop: Failure | undefined;
   let [outages, silences] = [0, 0];
-  let presence: Promise<void> = Promise.resolve();
-  let gone: Failure | undefined;
-  const proven = async (prove: () => Promise<unknown>): Promise<void> => {
+  let probing: Promise<void> = Promise.resolve();
+  let unreachable: Failure | undefined;
+  const probe = async (ask: () => Promise<unknown>): Promise<void> => {
     try {
-      await prove();
+      await ask();
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      gone ??= cause;
+      unreachable ??= cause;
     }
   };
   return {
-    /** A request was answered. */
     answered: () => void ([outages, silences] = [0, 0]),
-    /** A request found the server unavailable. */
     failed(cause: Failure): void {
       outages += 1;
-      if (outages >= maxOutages) gone ??= cause;
+      if (outages >= maxOutages) unreachable ??= cause;
     },
-    /** A POST got no answer. After `maxSilences` of them in a row, `prove` has to succeed before the next one is sent. */
-    unanswered(prove: () => Promise<unknown>): void {
+    /** A POST got no answer. After `maxSilences` of them in a row, `ask` has to succeed before the next one is sent. */
+    unanswered(ask: () => Promise<unknown>): void {
       silences += 1;
-      if (silences % maxSilences === 0) presence = proven(prove);
+      if (silences % maxSilences === 0) probing = probe(ask);
     },
     /** Resolves when the next POST may be sent. */
-    ready: () => presence,
-    /** Nothing more is begun. */
+    ready: () => probing,
     stop: (failure: Failure) => void (stop ??= failure),
     /**
      * What ended the run before each row had a result; undefined while it goes on. A server is taken to be gone that was unavailable
@@ -124,7 +120,7 @@ export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | '
      */
     stopped(): Failure | undefined {
       const interruption = signal.aborted && signal.reason instanceof Failure ? signal.reason : undefined;
-      return stop ?? journal.broken() ?? gone ?? interruption;
+      return stop ?? journal.broken() ?? unreachable ?? interruption;
     },
   };
 }

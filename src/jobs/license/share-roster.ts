@@ -53,7 +53,6 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     return rows.slice(start, start + count(rows.length - start));
   };
 
-  /** Claims those that are free. */
   const take = async (wanted: readonly LicenseFields[]): Promise<void> => {
     for (const [app_code, own] of claims) {
       const users = wanted.filter((row) => row.app_code === app_code);

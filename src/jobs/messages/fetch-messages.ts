@@ -4,7 +4,8 @@ import { forward, newestMessages } from '../../api/chat/message-pages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { maxMessages } from '../../schema/messages.ts';
+import type { Fields } from '../../schema/field.ts';
+import { maxMessages, messageParameters } from '../../schema/messages.ts';
 import { ahead } from '../work/pool.ts';
 import { messagesByIds, portions } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
@@ -46,8 +47,17 @@ export async function* fetchMessages<M extends MessageHead>(
     note(`messages of --ids that the selection leaves out, or that do not exist or may not be read: ${left}`);
   if (limited)
     warn('the history is cut by the plan of the organization: older messages exist that the server does not show');
-  if (ignored.size > 0)
-    throw new Failure('rejected', `the server is too old for, and ignored: ${[...ignored].join(', ')}`);
+  if (ignored.size > 0) throw notTaken([...ignored], await chat.level());
+}
+
+/** What the user set and the server ignored, each with the level that it needs. */
+function notTaken(names: readonly string[], level: number | undefined): Failure {
+  const fields: Fields = messageParameters;
+  const reasons = names.map((name) => `${name}${fields[name]?.level ? ` (needs level ${fields[name].level})` : ''}`);
+  const server = level === undefined ? 'the server' : `the server (level ${level})`;
+  return new Failure('rejected', `${server} ignored: ${reasons.join(', ')}`, {
+    hint: 'The messages are shown as it knows them. Leave the option out, or update the chat server.',
+  });
 }
 
 function refuseIgnored(page: Pick<MessagePage, 'ignored'>): void {

@@ -4,6 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { messagesOfIds } from './messages-by-ids.ts';
+import { channelsIn, operandsIn } from './selection.ts';
 
 type Source<M extends MessageHead> = MessageSource<M> & Pick<ChatApi, 'level'>;
 
@@ -69,7 +70,7 @@ async function placeOf(
     return seen.size;
   };
   if (strays.some(({ stream_id }) => typeof stream_id !== 'number')) return 'unknown';
-  const byName = narrow?.some((term) => isChannelTerm(term) && typeof term['operand'] === 'string');
+  const byName = channelsIn(narrow).some((channel) => typeof channel === 'string');
   const places = new Map<string, { readonly place: readonly unknown[]; readonly messages: MessageHead[] }>();
   for (const message of strays) {
     const place = placeNarrow(byName ? message.display_recipient : message.stream_id, message.subject);
@@ -123,31 +124,25 @@ type Test = (message: MessageHead) => boolean;
 
 /** What the messages of a query show of its place; `with` moves the place that the other terms name. */
 function testsOf({ narrow = [], allow_empty_topic_name }: MessageQuery): readonly Test[] {
-  const terms = narrow.filter(isObject);
-  if (terms.some(({ operator }) => operator === 'with')) return [];
-  return terms.flatMap((term) => testOf(term, allow_empty_topic_name) ?? []);
+  if (narrow.some((term) => isObject(term) && term['operator'] === 'with')) return [];
+  const topics = operandsIn(narrow, 'topic').filter((operand) => typeof operand === 'string');
+  return [
+    ...channelsIn(narrow).map(channelTest),
+    ...topics.flatMap((topic) => topicTest(topic.trim(), allow_empty_topic_name) ?? []),
+  ];
 }
 
-function testOf(term: Readonly<Record<string, unknown>>, allowsEmpty: boolean | undefined): Test | undefined {
-  const { operator, operand, negated } = term;
-  if (negated === true) return undefined;
-  if (isChannelTerm(term)) {
-    if (typeof operand === 'number')
-      return ({ stream_id, display_recipient }) =>
-        stream_id === operand || (stream_id === undefined && display_recipient === undefined);
-    const name = String(operand).trim();
-    return ({ display_recipient }) =>
-      display_recipient === undefined || (typeof display_recipient === 'string' && isSameName(display_recipient, name));
-  }
-  if (operator !== 'topic' || typeof operand !== 'string') return undefined;
-  const topic = operand.trim();
+function channelTest(channel: number | string): Test {
+  if (typeof channel === 'number')
+    return ({ stream_id, display_recipient }) =>
+      stream_id === channel || (stream_id === undefined && display_recipient === undefined);
+  const name = channel.trim();
+  return ({ display_recipient }) =>
+    display_recipient === undefined || (typeof display_recipient === 'string' && isSameName(display_recipient, name));
+}
+
+function topicTest(topic: string, allowsEmpty: boolean | undefined): Test | undefined {
   // The empty topic is shown under a name of the server's own, or as ''.
   if (topic === '') return allowsEmpty ? ({ subject }) => subject === '' : undefined;
   return ({ subject }) => typeof subject !== 'string' || subject === '' || isSameName(subject, topic);
-}
-
-function isChannelTerm(term: unknown): term is Readonly<Record<string, unknown>> {
-  return (
-    isObject(term) && (term['operator'] === 'channel' || term['operator'] === 'stream') && term['negated'] !== true
-  );
 }

@@ -35,11 +35,14 @@ export interface TimeSpan {
   readonly limit?: number | undefined;
 }
 
-/** The channels that a selection names and does not leave out. */
-export function channelsIn({ narrow }: Pick<MessageSelection, 'narrow'>): (number | string)[] {
-  return narrow.flatMap((term) => {
-    const { operator, operand, negated } = isObject(term) ? term : {};
-    const isChannel = (operator === 'channel' || operator === 'stream') && negated !== true;
-    return isChannel && (typeof operand === 'number' || typeof operand === 'string') ? [operand] : [];
-  });
+/** The channels that a narrow names and does not leave out. */
+export function channelsIn(narrow: readonly unknown[] = []): (number | string)[] {
+  const operands = [...operandsIn(narrow, 'channel'), ...operandsIn(narrow, 'stream')];
+  return operands.filter((operand) => typeof operand === 'number' || typeof operand === 'string');
+}
+
+/** What the terms of a narrow with that operator are of, but for those that leave messages out. */
+export function operandsIn(narrow: readonly unknown[], operator: string): unknown[] {
+  const terms = narrow.filter(isObject).filter((term) => term['operator'] === operator && term['negated'] !== true);
+  return terms.map(({ operand }) => operand);
 }

@@ -33,15 +33,12 @@ export interface PurgeWork extends Purging {
 /** How far a purge is; the rounds keep it current, for whoever reports a failure. */
 interface PurgeState {
   readonly standings: Standings;
-  /** Surveyed messages that were left in the topic when it was last seen. */
-  left: number;
-  wasCalled: boolean;
-  /** What is known of the last call: without an answer the server may go on with it. */
-  last: 'open' | 'answered' | 'seen';
+  /** What is known of this run's last call, if there was one: without an answer the server may go on with it. */
+  last?: 'open' | 'answered' | 'seen';
 }
 
 /** Rounds in which no message of the survey went, after which the purge gives up (docs/apis.md, Deleting a topic). */
-const maxIdleRounds = 2;
+const maxVisibleRounds = 2;
 /** The same where hidden messages are deleted, whose number nobody sees. */
 const maxHiddenRounds = 50;
 
@@ -56,10 +53,10 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
   const level = await chat.level();
   const isAtomic = level !== undefined && level < topicLevels.batches;
   let looked = await lookAt(purge, 'whole');
-  for (let idle = 0; standings.there.length > 0 || survey.isLimited;) {
-    left?.(state.left);
+  for (let roundsWithoutProgress = 0; standings.present.length > 0 || survey.isLimited;) {
+    left?.(standings.left());
     const came = await keepSeen(purge, looked);
-    standings.came(came);
+    standings.arrive(came);
     refuseMore(purge);
     await keeper?.record({ ...looked.step, there: [...looked.step.there, ...came] });
     const ending = await deleteOnce(purge);
@@ -70,21 +67,21 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
       if (!(await isRepeatable(chat, ending))) throw ending;
       // The server is left alone for a moment.
       note(`${ending.message}: looking at what is left`);
-      await sleep(backoff(idle, 1));
+      await sleep(backoff(roundsWithoutProgress, 1));
     }
     looked = await lookAt(purge, isAtomic ? 'whole' : 'newest');
-    if (state.left === 0 && end === 'whole') break;
-    idle = standings.sizes.lastTaken > 0 ? 0 : idle + 1;
-    if (idle >= maxIdle(purge, end)) throw stuck(purge, ending);
+    if (standings.left() === 0 && end === 'whole') break;
+    roundsWithoutProgress = standings.sizes.lastGone > 0 ? 0 : roundsWithoutProgress + 1;
+    if (roundsWithoutProgress >= maxRounds(purge, end)) throw stuck(purge, ending);
   }
   // No call follows this look.
   await keeper?.record({ ...looked.step, there: [] });
 }
 
-function maxIdle({ survey: { isLimited }, state: { standings, left } }: PurgeWork, end: CallEnd): number {
-  if (left > 0) return maxIdleRounds;
-  if (standings.there.length === 0 && !isLimited) return Infinity;
-  return isLimited && end === 'part' ? maxHiddenRounds : maxIdleRounds;
+function maxRounds({ survey: { isLimited }, state: { standings } }: PurgeWork, end: CallEnd): number {
+  if (standings.left() > 0) return maxVisibleRounds;
+  if (standings.present.length === 0 && !isLimited) return Infinity;
+  return isLimited && end === 'part' ? maxHiddenRounds : maxVisibleRounds;
 }
 
 interface Looked {
@@ -122,22 +119,21 @@ export async function lookAt(
   }
   const ids = pages.flat();
   const step = standings.look({ time, from, ids });
-  state.left = standings.left();
   if (state.last === 'answered') state.last = 'seen';
   return { step, newest: ids.at(-1) ?? 0, pages: pages.length, unkept };
 }
 
 /** Whether the newest messages of a topic, down to `lowest`, are enough before the next call. */
 function isEnough(
-  { there, sizes, ...standings }: Standings,
+  { present, sizes, ...standings }: Standings,
   pages: readonly (readonly number[])[],
   lowest: number,
 ): boolean {
   const count = pages.reduce((sum, page) => sum + page.length, 0);
   const total = standings.countWith(count, lowest);
-  const taken = there.length - total;
-  const mostTaken = Math.max(sizes.mostTaken, taken);
-  if (taken <= 0 || count < Math.max(leastNewest, 3 * mostTaken) || 2 * total <= sizes.lastWhole) return false;
+  const gone = present.length - total;
+  const mostGone = Math.max(sizes.mostGone, gone);
+  if (gone <= 0 || count < Math.max(leastNewest, 3 * mostGone) || 2 * total <= sizes.lastWhole) return false;
   return !standings.wentDeeper(pages.flat());
 }
 
@@ -163,14 +159,15 @@ async function keepSeen(
 }
 
 function refuseMore({ survey: { topic_name }, state, maxMessages = Infinity }: PurgeWork): void {
-  const { standings, wasCalled, left } = state;
-  const tally = standings.counts();
-  const [count, gone] = [deletable(tally), tally.taken + tally.deleted];
+  const tally = state.standings.counts();
+  const [count, gone] = [deletable(tally), tally.gone + tally.deleted];
   if (count <= maxMessages) return;
   const earlier = gone > 0 ? `, ${gone} of them before` : '';
   const more = `${count} messages of '${topic_name}' would be deleted${earlier}, more than the ${maxMessages} that --max-messages allows`;
-  if (!wasCalled) throw usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
-  throw new Failure('incomplete', `${more}; ${left} of the messages of the start are left`, { retryable: false });
+  if (!state.last) throw usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
+  throw new Failure('incomplete', `${more}; ${state.standings.left()} of the messages of the start are left`, {
+    retryable: false,
+  });
 }
 
 /** How a call ended; Ctrl-C waits for its answer. @throws Failure of a signal or the deadline */
@@ -186,7 +183,7 @@ async function deleteOnce({
   const before = async (): Promise<void> => {
     await keeper?.record({ call: 'asked' });
     state.standings.ended('asked');
-    Object.assign(state, { wasCalled: true, last: 'open' });
+    state.last = 'open';
   };
   const say = (): void => note('waiting for the answer of the delete call under way; Ctrl-C again leaves at once');
   signal.addEventListener('abort', say);
@@ -218,8 +215,8 @@ async function isRepeatable(chat: Pick<ChatApi, 'level'>, { kind, details }: Fai
   return level !== undefined && level < topicLevels.partial;
 }
 
-function stuck({ survey: { topic_name, ids }, state: { left } }: PurgeWork, ending: CallEnd | Failure): Failure {
-  const what = `the server makes no progress; ${left} of ${ids.length} messages are left in '${topic_name}'`;
+function stuck({ survey: { topic_name, ids }, state: { standings } }: PurgeWork, ending: CallEnd | Failure): Failure {
+  const what = `the server makes no progress; ${standings.left()} of ${ids.length} messages are left in '${topic_name}'`;
   const hint = 'Run the same command again later: it continues.';
   return ending instanceof Failure
     ? ending.as('incomplete', `${what}: ${ending.message}`, { hint })

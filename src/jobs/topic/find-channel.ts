@@ -1,12 +1,12 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { readName } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
-import { channelsIn } from '../messages/selection.ts';
+import { channelsIn, operandsIn } from '../messages/selection.ts';
 import { isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { topicNamesIn, unknownChannel } from './near.ts';
 
@@ -89,10 +89,10 @@ export async function whyEmpty(
   narrow: readonly unknown[],
 ): Promise<string | undefined> {
   try {
-    for (const operand of channelsIn({ narrow })) {
+    for (const operand of channelsIn(narrow)) {
       const channel = (await channelFor(chat, operand))?.channel;
       const known = channel && (await topicNamesIn(chat, channel));
-      for (const topic of known ? topicsIn(narrow) : []) {
+      for (const topic of known ? operandsIn(narrow, 'topic').map(String) : []) {
         if (known?.some((name) => isSameName(name, topic))) continue;
         const near = nearNames(topic, known ?? []).map((name) => `'${name}'`);
         const name = String(channel?.name ?? operand);
@@ -104,11 +104,6 @@ export async function whyEmpty(
     if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'not_found') throw cause;
   }
   return undefined;
-}
-
-function topicsIn(narrow: readonly unknown[]): string[] {
-  const topics = narrow.filter(isObject).filter(({ operator, negated }) => operator === 'topic' && negated !== true);
-  return topics.map(({ operand }) => String(operand));
 }
 
 function unseenChannel(operand: number | string): Failure {

@@ -16,7 +16,15 @@ import { formsOf } from '../archive/part-forms.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import type { Standings, StandingCounts } from './standings.ts';
 import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
-import { closeAll, idsOf, keptVersions, openTopicArchives, type Keeping, type TopicArchive } from './topic-archives.ts';
+import {
+  closeAll,
+  idsOf,
+  isBegun,
+  keptVersions,
+  openTopicArchives,
+  type Keeping,
+  type TopicArchive,
+} from './topic-archives.ts';
 
 export type Keeper = ReturnType<typeof topicKeeper>;
 
@@ -45,7 +53,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       for await (const { file, problem } of problemsOf(await readArchive(folder)))
         throw unreadable(folder, file, problem);
       await keepFiles(chat, archives, survey, keeping);
-      for (const one of archives.filter((one) => one === last || one.purge.state === 'begun'))
+      for (const one of archives.filter((one) => one === last || isBegun(one)))
         for await (const message of keptVersions(one)) versions.set(message.id, versionOf(message));
       for (const { archive } of archives) await archive.seal();
       replay(archives, standings);
@@ -77,7 +85,11 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
     record: async (step: PurgeStep) => archives.at(-1)?.purge.append(step),
     /** The purge is over: a later one of the same name begins another archive. */
     async finish(tally: StandingCounts): Promise<void> {
-      const end = { finished: isoTime(keeping.now()), deleted: tally.deleted, unseen: tally.taken + tally.lost };
+      const end = {
+        finished: isoTime(keeping.now()),
+        deleted: tally.deleted,
+        unseen: tally.gone + tally.goneOutOfOrder,
+      };
       for (const { purge } of archives) await purge.append(end);
     },
     close: () => closeAll(archives),
@@ -91,7 +103,7 @@ function versionOf({ last_edit_timestamp: edited, content }: MessageHead): strin
 
 /** What earlier runs recorded; messages that they archived, and that no look right before a call has shown, are expected in the topic. */
 function replay(archives: readonly TopicArchive[], standings: Standings): void {
-  const begun = archives.filter(({ purge }) => purge.state === 'begun');
+  const begun = archives.filter(isBegun);
   begun.forEach(({ purge }, index) => {
     const ids = idsOf(begun.slice(0, index + 1));
     standings.replay(purge.steps);

@@ -25,8 +25,7 @@ export type TopicPurge = ReturnType<typeof openTopicPurge>;
 /** A purge of one surveyed topic; nothing is sent before `run`. */
 export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, purging: Purging) {
   const standings = openStandings();
-  const state = { standings, left: survey.ids.length, wasCalled: false, last: 'seen' as const };
-  const purge: PurgeWork = { ...purging, chat, survey, state };
+  const purge: PurgeWork = { ...purging, chat, survey, state: { standings } };
   let survivors: Survivors = { places: [], isSample: false };
   const outcome = (): PurgeOutcome => {
     const tally = standings.counts();
@@ -45,14 +44,14 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
         await purging.keeper?.begin(survey, standings);
         if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(purge);
         else await lookAt(purge, 'whole');
-        const gone = [...standings.of].flatMap(([id, standing]) => (standing === 'there' ? [] : [id]));
+        const gone = [...standings.of].flatMap(([id, standing]) => (standing === 'present' ? [] : [id]));
         gone.sort((one, other) => one - other);
         survivors = await lookElsewhere(purge, gone);
         await lookAt(purge, 'whole');
       } catch (cause) {
         throw inPart(cause, purge);
       } finally {
-        if (state.wasCalled) purging.left?.(state.left);
+        if (purge.state.last) purging.left?.(standings.left());
       }
     },
     /** The failure of a purge that ended as it did; undefined where all is deleted. */
@@ -113,9 +112,10 @@ function sampleOf(ids: readonly number[]): number[] {
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */
 function inPart(cause: unknown, { survey, state }: PurgeWork): unknown {
-  if (!(cause instanceof Failure) || !state.wasCalled) return cause;
+  if (!(cause instanceof Failure) || !state.last) return cause;
   const { topic_name, ids } = survey;
-  const message = `${cause.message}; ${state.left} of ${ids.length} messages of '${topic_name}' were left ${sinceThen[state.last]}`;
+  const left = state.standings.left();
+  const message = `${cause.message}; ${left} of ${ids.length} messages of '${topic_name}' were left ${sinceThen[state.last]}`;
   switch (cause.kind) {
     case 'unavailable':
     case 'config':
@@ -123,7 +123,7 @@ function inPart(cause: unknown, { survey, state }: PurgeWork): unknown {
     case 'rejected':
     case 'not_found':
       // A refused check is no refused deletion.
-      return state.left < ids.length ? cause.as('incomplete', message, { hint: continues, retryable: false }) : cause;
+      return left < ids.length ? cause.as('incomplete', message, { hint: continues, retryable: false }) : cause;
     case 'auth':
     case 'hangup':
     case 'cancelled':
@@ -145,7 +145,7 @@ const continues = 'Run the same command again: it continues.';
 function survived({ topic_name }: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
   const few = places.slice(0, 10).map((place) => `'${place}'`);
   const more = places.length > few.length ? ` and ${places.length - few.length} other topics` : '';
-  const hidden = tally.taken + tally.lost;
+  const hidden = tally.gone + tally.goneOutOfOrder;
   const others = `; ${tally.deleted} were deleted${hidden > 0 ? `, ${hidden} are no longer visible to this account` : ''}`;
   return new Failure(
     'incomplete',
@@ -155,7 +155,7 @@ function survived({ topic_name }: TopicSurvey, tally: StandingCounts, { places, 
 }
 
 function unseen({ topic_name }: TopicSurvey, tally: StandingCounts, call: LastCall | undefined): Failure {
-  const { deleted, taken, lost } = tally;
+  const { deleted, gone, goneOutOfOrder } = tally;
   const without = {
     asked: 'of an earlier run has no answer',
     crossed: 'failed',
@@ -167,7 +167,7 @@ function unseen({ topic_name }: TopicSurvey, tally: StandingCounts, call: LastCa
   const before = how ? `the last delete call ${how}; ${call.left} messages were left before it` : '';
   return new Failure(
     'incomplete',
-    `topic '${topic_name}': ${taken + lost} of ${countOf(tally)} messages are no longer visible to this account, and nothing proves that ` +
+    `topic '${topic_name}': ${gone + goneOutOfOrder} of ${countOf(tally)} messages are no longer visible to this account, and nothing proves that ` +
       `they were deleted: ${before || 'they may have been moved out of sight'}${deleted > 0 ? `; at least ${deleted} were deleted` : ''}`,
     {
       hint: 'Look for them with an account that sees more channels. The same command looks again; with --missing-ok it ends the purge.',
@@ -176,8 +176,9 @@ function unseen({ topic_name }: TopicSurvey, tally: StandingCounts, call: LastCa
   );
 }
 
-function remaining({ survey: { topic_name, ids }, state: { standings, left } }: PurgeWork): Failure {
-  const newer = standings.there.length - left;
+function remaining({ survey: { topic_name, ids }, state: { standings } }: PurgeWork): Failure {
+  const left = standings.left();
+  const newer = standings.present.length - left;
   const start =
     left > 0
       ? `${left} of the ${ids.length} messages of the start are left`

@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { foldName } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
 import { readHead } from '../../store/archive/archive-head.ts';
-import { readPurge, type PurgeEnd, type PurgeRecord } from '../../store/archive/line-file.ts';
+import { openPurge, type PurgeEnd, type PurgeRecord } from '../../store/archive/line-file.ts';
 import { archiveForms, type ArchivedMessage } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { archivedMessages } from '../archive/archived-messages.ts';
@@ -32,6 +32,11 @@ type PurgePlace = Pick<Keeping, 'root' | 'site' | 'account'>;
 export interface TopicArchive {
   readonly archive: OpenArchive;
   readonly purge: PurgeRecord;
+}
+
+/** Whether messages of the topic may have been deleted. */
+export function isBegun({ purge }: TopicArchive): boolean {
+  return purge.stage === 'begun';
 }
 
 export interface EarlierPurges {
@@ -67,7 +72,7 @@ export async function openTopicArchives(
   try {
     for (const { folder } of unfinished) opened.push(await openOne(folder, keeping));
     const last = opened.at(-1);
-    for (const one of opened.filter(({ purge }) => purge.state === 'begun')) await refuseDamaged(one.archive);
+    for (const one of opened.filter(isBegun)) await refuseDamaged(one.archive);
     if (last && (await lacking(last)).length === 0) return opened;
     const fresh = await openOne(free, keeping);
     opened.push(fresh);
@@ -90,7 +95,7 @@ async function openOne(folder: string, { open }: Pick<Keeping, 'open'>): Promise
   const archive = await open(folder);
   try {
     const purge = await archive.purge();
-    if (purge.state !== 'finished') return { archive, purge };
+    if (typeof purge.stage === 'string') return { archive, purge };
     throw new Failure('unavailable', `another process has just ended the purge of ${folder}: nothing was deleted`, {
       hint: 'Run the same command again.',
     });
@@ -176,8 +181,8 @@ async function archivesOf(topic: Topic, place: PurgePlace) {
   for (let number = 1; number <= maxArchives; number += 1) {
     const folder = folderOf(topic, place, number);
     // A run that ends before its purge begins leaves an archive without a record: it is unfinished too.
-    const stage = (await readPurge(folder)) ?? ((await readHead(folder)) && 'new');
-    if (stage === undefined) return { unfinished, ended, free: folder };
+    const { stage } = await openPurge(folder);
+    if (stage === 'new' && !(await readHead(folder))) return { unfinished, ended, free: folder };
     if (typeof stage === 'string') unfinished.push({ folder, stage });
     else ended = stage;
   }

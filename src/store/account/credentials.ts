@@ -14,8 +14,8 @@ import {
 } from '../../schema/profile.ts';
 import { refuseExposed } from '../../schema/url.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { appOf, defaultOf, profileNamed, originOfProfile, type ProfileSource } from './profile.ts';
-import { readConfiguration, type Content } from './configuration.ts';
+import { appOf, defaultOf, originOfProfile, profileNamed, type StoredProfiles } from './profiles.ts';
+import { readConfiguration } from './configuration.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
 import { appCodeOf, environmentCredential, type EnvironmentKey } from './environment-credential.ts';
 
@@ -67,7 +67,7 @@ export type Credentials = ReturnType<typeof openCredentials>;
 export function openCredentials(
   system: System,
   clock: Clock,
-  profiles: ProfileSource,
+  profiles: StoredProfiles,
   runKeyCommand: (command: string) => Promise<Secret>,
   /** Ends the reading of a key file that is a pipe. */
   signal?: AbortSignal,
@@ -154,7 +154,7 @@ export function credentialFrom(profile: Profile, key: Secret): LicensingCredenti
 
 /** The stored app in use; for a row, undefined where none is. What is typed goes before what the environment says. */
 async function chosenApp(
-  profiles: ProfileSource,
+  profiles: StoredProfiles,
   { profile, typed, app_code }: LicensingChoice,
   env: System['env'],
   row: number | undefined,
@@ -165,11 +165,6 @@ async function chosenApp(
   if (code !== undefined) return appOf(profiles, code);
   const isChosen = (await profiles.defaults()).licensing !== undefined;
   return isChosen || row === undefined ? defaultOf(profiles, 'licensing') : undefined;
-}
-
-/** What credentials.json keeps of a key: with its origin, so that a changed URL cannot send it elsewhere. */
-export function keyEntry(key: Secret | undefined, origin: string): Content {
-  return { origin, ...(key && { api_key: key.reveal() }) };
 }
 
 /** The binding is checked before a command runs; a profile with only a command may lack it (a copied config.json). */

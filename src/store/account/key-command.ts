@@ -1,12 +1,12 @@
+import { spawn, type ChildProcess } from 'node:child_process';
 import { posix, win32 } from 'node:path';
 import { access, constants, stat } from '../../core/outside.ts';
-import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import { Failure, orAborted, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { variable, type Alarm, type System } from '../../core/system.ts';
 import { codeOf } from '../disk/files.ts';
 import { firstLine, keyFrom } from './key-text.ts';
-import { ProgramTrouble, runProgram, type ProgramOutcome } from './run-program.ts';
 
 /**
  * Splits words as a POSIX shell does, expanding nothing. On Windows a backslash is itself but before a double quote.
@@ -61,7 +61,9 @@ export interface KeyCommandOptions {
 export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {
   const [name, ...words] = splitWords(command, options.system.platform);
   const file = await findProgram(name, options.system);
-  const { code, stdout, stderr } = await outcomeOf(name, file, words, options);
+  const { code, stdout, stderr } = await run(file, words, options).catch((cause: unknown) => {
+    throw cause instanceof ProgramTrouble ? failed(name, cause.message, cause.cause) : cause;
+  });
   const line = firstLine(stdout);
   if (code !== 0) {
     const said = withoutLines(stderr, stdout);
@@ -125,18 +127,115 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-async function outcomeOf(
-  name: string,
+/** Why a program gave no outcome: the rest of a sentence that begins with its name. Never holds what it printed. */
+class ProgramTrouble extends Error {}
+
+/**
+ * Runs a program without a shell, in a process group that ends with it (on Windows: with its child processes).
+ * @throws ProgramTrouble when it cannot be run, is too slow or prints too much; the signal's reason
+ */
+async function run(
   file: string,
   words: readonly string[],
-  options: KeyCommandOptions,
+  { system, timeout = 30_000, alarm, signal, interactive = false }: KeyCommandOptions,
 ): Promise<ProgramOutcome> {
-  const { system, timeout = 30_000, interactive = false } = options;
-  const open = Object.entries(system.env).filter(([name]) => !/^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name));
+  signal?.throwIfAborted();
+  const isHidden = (name: string): boolean => /^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name);
+  const child = begun(file, words, {
+    env: Object.fromEntries(Object.entries(system.env).filter(([name]) => !isHidden(name))),
+    stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
+    detached: system.platform !== 'win32',
+    windowsHide: true,
+  });
+  const late = new AbortController();
+  const slow = new ProgramTrouble(`was still running after ${formatDuration(timeout)}`);
+  const cancel = alarm(timeout, () => late.abort(slow));
   try {
-    return await runProgram(file, words, { ...options, env: Object.fromEntries(open), timeout, interactive });
+    const inTime = orAborted(endOf(child), late.signal);
+    return await (signal ? orAborted(inTime, signal) : inTime);
+  } finally {
+    cancel();
+    await endGroup(child, system, alarm);
+  }
+}
+
+/** Node refuses some words at once, instead of by the event for that. */
+function begun(...program: Parameters<typeof spawn>): ChildProcess {
+  try {
+    return spawn(...program);
   } catch (cause) {
-    if (cause instanceof ProgramTrouble) throw failed(name, cause.message, cause.cause);
-    throw cause;
+    throw notRun(cause);
+  }
+}
+
+function notRun(cause: unknown): ProgramTrouble {
+  return new ProgramTrouble(`cannot be run: ${codeOf(cause) ?? 'error'}`, { cause });
+}
+
+interface ProgramOutcome {
+  /** The exit code, or the name of the signal that ended it. */
+  readonly code: number | string;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const longest = 65_536;
+
+/** A program that leaves an agent behind may leave its pipes open, so its own end is enough once a line is whole. */
+function endOf(child: ChildProcess): Promise<ProgramOutcome> {
+  return new Promise((resolve, reject) => {
+    const output = { stdout: '', stderr: '' };
+    let code: number | string | undefined;
+    const finish = (): void => {
+      if (code !== undefined) resolve({ code, ...output });
+    };
+    const finishOnLine = (): void => {
+      if (output.stdout.includes('\n')) finish();
+    };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name]?.setEncoding('utf8').on('data', (text: string) => {
+        output[name] += text;
+        if (output[name].length > longest) reject(new ProgramTrouble(`printed more than ${longest} characters`));
+        finishOnLine();
+      });
+    }
+    child.once('error', (cause) => reject(notRun(cause)));
+    child.once('exit', (status, signal) => {
+      code = status ?? signal ?? 'no code';
+      finishOnLine();
+    });
+    child.once('close', finish);
+  });
+}
+
+const grace: Milliseconds = 1000;
+
+/** SIGTERM first: a program that hid the typing on the terminal can restore it. */
+async function endGroup(child: ChildProcess, system: System, alarm: Alarm): Promise<void> {
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    signalGroup(child, system, signal);
+    let cancel = (): void => undefined;
+    await Promise.race([gone, new Promise<void>((resolve) => (cancel = alarm(grace, resolve)))]);
+    cancel();
+  }
+}
+
+/** Windows has neither groups nor signals: its own program ends a process with its children. */
+function signalGroup(child: ChildProcess, { env, platform, kill }: System, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    if (platform !== 'win32') {
+      kill(-child.pid, signal);
+      return;
+    }
+    const file = win32.join(env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'taskkill.exe');
+    const killer = spawn(file, ['/t', '/f', '/pid', String(child.pid)], { stdio: 'ignore', windowsHide: true });
+    killer.once('error', () => child.kill());
+  } catch (cause) {
+    if (codeOf(cause) !== 'ESRCH') throw cause;
   }
 }

@@ -1,63 +1,74 @@
 import { join } from 'node:path';
-import { rm } from '../../core/outside.ts';
-import { Failure, labelled } from '../../core/failure.ts';
+import { Failure, labelled, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, System } from '../../core/system.ts';
 import { isObject } from '../../core/json.ts';
-import { readProfileName, urlOf, type Kind, type Profile } from '../../schema/profile.ts';
-import { refuseExposed } from '../../schema/url.ts';
-import { storageFailure } from '../disk/files.ts';
+import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
+import {
+  keyCommand,
+  kinds,
+  profileFields,
+  readProfileName,
+  urlOf,
+  type ChatProfile,
+  type Kind,
+  type LicensingProfile,
+  type Profile,
+} from '../../schema/profile.ts';
+import { originOf, refuseExposed } from '../../schema/url.ts';
+import { remove } from '../disk/files.ts';
 import { foldersOf, namesFile } from '../disk/folders.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
-import { keyEntry } from './credentials.ts';
-import { originOfProfile, parseProfile, type ProfileSource } from './profile.ts';
 
-export interface Profiles extends ProfileSource {
-  /**
-   * Stores a profile and its key in place of one of the same name; the first of its kind becomes the default. Without a
-   * key and key command the stored key stays, bound to its origin.
-   */
-  save(profile: Profile, key: Secret | undefined): Promise<void>;
-  /** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
-  check(profile: CandidateProfile): Profile;
-  /** Writes nothing. @throws Failure config for plain http without consent */
-  refuseExposed(profile: Profile): void;
-  /** Writes nothing, and fails where no profile has a name. */
-  refuseUnknown(names: string | readonly string[]): Promise<void>;
-  use(name: string): Promise<void>;
-  /** Every stored name, also of a kind that this version does not know. */
-  names(): Promise<readonly string[]>;
-  /** Forgets the profiles, keys without a profile, and their servers' names. No other default is chosen silently. */
-  remove(names: readonly string[]): Promise<void>;
+export interface CandidateProfile {
+  readonly kind: Kind;
+  readonly name: string;
 }
 
+export type Profiles = ReturnType<typeof openProfiles>;
+
+export type StoredProfiles = Pick<Profiles, 'all' | 'defaults' | 'find'>;
+
 /** The stored profiles (docs/apis.md, Credentials). Methods throw Failure config for unsafe files and unknown names. */
-export function openProfiles(system: System, clock: Clock): Profiles {
+export function openProfiles(system: System, clock: Clock) {
   const host = { system, clock };
+  const read = async () => readConfiguration('config', host);
+  const stored = async () => entriesOf((await read())['profiles']);
+  const change = (edit: (config: Content, files: Files) => Content | Promise<Content>): Promise<void> =>
+    changeConfiguration(host, async (files) => files.write('config', await edit(await files.read('config'), files)));
+  const parsed = (name: string, value: unknown): Profile | undefined => {
+    const label = `${join(foldersOf(system).config, 'config.json')}: profile '${name}'`;
+    return labelled(label, () => parseProfile(name, value), 'config');
+  };
+  /** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
   const check = (profile: CandidateProfile): Profile => {
     const valid = parseProfile(readProfileName(profile.name), profile);
     if (valid) return valid;
     throw new Error('only a profile of a kind that is known is stored');
   };
-  const path = (): string => join(foldersOf(system).config, 'config.json');
-  const read = async () => readConfiguration('config', host);
-  const change = (edit: (config: Content, files: Files) => Promise<Content>): Promise<void> =>
-    changeConfiguration(host, async (files) => files.write('config', await edit(await files.read('config'), files)));
 
   return {
-    async all() {
-      return entriesOf((await read())['profiles']).flatMap(([name, stored]) => profileIn(path(), name, stored) ?? []);
-    },
-    async defaults() {
-      return defaultsIn(await read());
-    },
-    async find(name) {
-      const stored = entriesOf((await read())['profiles']).find(([known]) => known === name);
-      return stored && profileIn(path(), name, stored[1]);
-    },
     check,
-    refuseExposed: (profile) => refuseExposed(urlOf(profile), profile, system.env),
-    async save(profile, key) {
+    all: async () => (await stored()).flatMap(([name, value]) => parsed(name, value) ?? []),
+    defaults: async () => defaultsIn(await read()),
+    async find(name: string): Promise<Profile | undefined> {
+      const own = (await stored()).find(([known]) => known === name);
+      return own && parsed(name, own[1]);
+    },
+    /** Every stored name, also of a kind that this version does not know. */
+    names: async () => (await stored()).map(([name]) => name),
+    /** Writes nothing. @throws Failure config for plain http without consent */
+    refuseExposed: (profile: Profile): void => refuseExposed(urlOf(profile), profile, system.env),
+    /** Writes nothing, and fails where no profile has a name. */
+    async refuseUnknown(names: string | readonly string[]): Promise<void> {
+      const config = await read();
+      for (const name of [names].flat()) storedIn(config, name);
+    },
+    /**
+     * Stores a profile and its key in place of one of the same name; the first of its kind becomes the default. Without a
+     * key and key command the stored key stays, bound to its origin.
+     */
+    async save(profile: Profile, key: Secret | undefined): Promise<void> {
       const valid = check(profile);
       refuseExposed(urlOf(valid), valid, system.env);
       await change(async (config, files) => {
@@ -65,22 +76,17 @@ export function openProfiles(system: System, clock: Clock): Profiles {
         return { ...config, ...withProfile(config, valid) };
       });
     },
-    async refuseUnknown(names) {
-      const config = await read();
-      for (const name of [names].flat()) refuseUnknown(name, config);
-    },
-    async use(name) {
+    async use(name: string): Promise<void> {
       await change((config) => {
-        const profile = known(path(), config, name);
-        return Promise.resolve({ ...config, defaults: { ...defaultsIn(config), [profile.kind]: name } });
+        const profile = parsed(name, storedIn(config, name));
+        if (!profile) throw unknownProfile(name, config);
+        return { ...config, defaults: { ...defaultsIn(config), [profile.kind]: name } };
       });
     },
-    async names() {
-      return entriesOf((await read())['profiles']).map(([name]) => name);
-    },
-    async remove(forgotten) {
+    /** Forgets the profiles, keys without a profile, and their servers' names. No other default is chosen silently. */
+    async remove(forgotten: readonly string[]): Promise<void> {
       await change(async (config, files) => {
-        for (const name of forgotten) refuseUnknown(name, config);
+        for (const name of forgotten) storedIn(config, name);
         const others = entriesOf(config['profiles']).filter(([other]) => !forgotten.includes(other));
         const isLeft = (name: unknown): boolean => others.some(([other]) => other === name);
         const credentials = await files.read('credentials');
@@ -91,55 +97,41 @@ export function openProfiles(system: System, clock: Clock): Profiles {
         const defaults = Object.entries(defaultsIn(config)).filter(([, name]) => isLeft(name));
         return { ...config, defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(others) };
       });
-      const names = namesFile(system);
-      await rm(names, { force: true }).catch((cause: unknown) => {
-        throw storageFailure(`cannot remove ${names}`, cause);
-      });
+      await remove(namesFile(system));
     },
   };
 }
 
-export interface CandidateProfile {
-  readonly kind: Kind;
-  readonly name: string;
-}
-
-function withProfile(config: Content, profile: Profile): Content {
-  const { name, ...fields } = profile;
-  const { kind } = profile;
-  const others = Object.entries(defaultsIn(config)).filter(([other, chosen]) => other === kind || chosen !== name);
-  const defaults: Partial<Record<string, string>> = Object.fromEntries(others);
-  const isFirst = !entriesOf(config['profiles']).some(
-    ([other, stored]) => other !== name && isObject(stored) && stored['kind'] === kind,
-  );
-  if (isFirst) defaults[kind] = name;
-  const profiles = entriesOf(config['profiles']).filter(([other]) => other !== name);
-  return { defaults, profiles: Object.fromEntries([...profiles, [name, fields]]) };
+function withProfile(config: Content, { name, ...fields }: Profile): Content {
+  const { kind } = fields;
+  const others = entriesOf(config['profiles']).filter(([other]) => other !== name);
+  const defaults = Object.entries(defaultsIn(config)).filter(([other, chosen]) => other === kind || chosen !== name);
+  const isFirst = !others.some(([, stored]) => isObject(stored) && stored['kind'] === kind);
+  return {
+    defaults: { ...Object.fromEntries(defaults), ...(isFirst && { [kind]: name }) },
+    profiles: Object.fromEntries([...others, [name, fields]]),
+  };
 }
 
 /** The key goes first: alone it is harmless; a profile for another origin than its key's is refused when used. */
 async function saveKey(files: Files, profile: Profile, key: Secret | undefined): Promise<void> {
   const credentials = await files.read('credentials');
   if (key === undefined && profile.key_command === undefined) return;
-  const entry = keyEntry(key, originOfProfile(profile));
   const others = entriesOf(credentials['keys']).filter(([name]) => name !== profile.name);
-  const next = Object.fromEntries([...others, [profile.name, entry]]);
-  await files.write('credentials', { ...credentials, keys: next });
+  const keys = Object.fromEntries([...others, [profile.name, keyEntry(key, originOfProfile(profile))]]);
+  await files.write('credentials', { ...credentials, keys });
 }
 
-function profileIn(path: string, name: string, stored: unknown): Profile | undefined {
-  return labelled(`${path}: profile '${name}'`, () => parseProfile(name, stored), 'config');
+/** What credentials.json keeps of a key: with its origin, so that a changed URL cannot send it elsewhere. */
+function keyEntry(key: Secret | undefined, origin: string): Content {
+  return { origin, ...(key && { api_key: key.reveal() }) };
 }
 
-function known(path: string, config: Content, name: string): Profile {
+/** @throws Failure config where there is none of that name */
+function storedIn(config: Content, name: string): unknown {
   const stored = entriesOf(config['profiles']).find(([other]) => other === name);
-  const profile = stored && profileIn(path, name, stored[1]);
-  if (!profile) throw unknownProfile(name, config);
-  return profile;
-}
-
-function refuseUnknown(name: string, config: Content): void {
-  if (!entriesOf(config['profiles']).some(([other]) => other === name)) throw unknownProfile(name, config);
+  if (stored) return stored[1];
+  throw unknownProfile(name, config);
 }
 
 function unknownProfile(name: string, config: Content): Failure {
@@ -156,4 +148,97 @@ function entriesOf(value: unknown): [string, unknown][] {
 /** Names under `defaults` of kinds that this version does not know are kept. */
 function defaultsIn(config: Content): Readonly<Partial<Record<Kind, string>>> {
   return Object.fromEntries(entriesOf(config['defaults']).filter(([, name]) => typeof name === 'string'));
+}
+
+/** A profile in the file, its URL normalised; undefined for an unknown kind. @throws Failure usage or config */
+export function parseProfile(name: string, stored: unknown): Profile | undefined {
+  if (!isObject(stored)) throw usage('is not an object');
+  const { kind } = stored;
+  const key = valuesIn(stored, { key_command: keyCommand });
+  if (kind === 'licensing') return { kind, name, ...valuesIn(stored, profileFields.licensing), ...key };
+  if (kind === 'chat') return { kind, name, ...valuesIn(stored, profileFields.chat), ...key };
+  if (typeof kind === 'string') return undefined;
+  throw usage('kind is missing');
+}
+
+export function originOfProfile(profile: Profile): string {
+  return originOf(urlOf(profile));
+}
+
+function valuesIn<const T extends Fields>(stored: Content, fields: T): Values<T> {
+  return valuesOf(fields, (name, field) => {
+    const value = stored[name];
+    return value === undefined && !field.required ? undefined : storedValue(name, field, value);
+  });
+}
+
+/** A value of another type is refused rather than taken for none: a wrong `read_only` would allow writes. */
+function storedValue(name: string, field: Field, value: unknown): unknown {
+  if (field.kind === 'boolean') {
+    if (typeof value === 'boolean') return value;
+    throw usage(`${name} is neither true nor false`);
+  }
+  if (field.kind === 'integer') {
+    if (typeof value === 'number') return readField(name, field, String(value));
+    throw usage(`${name} is not an integer`);
+  }
+  if (typeof value === 'string' && value !== '') return readField(name, field, value);
+  throw usage(`${name} is missing`);
+}
+
+type ProfileOf<K extends Kind> = K extends 'licensing' ? LicensingProfile : ChatProfile;
+
+/** The profile of that name and kind. @throws Failure config when there is none, or it is of the other kind */
+export async function profileNamed<K extends Kind>(
+  profiles: Pick<Profiles, 'find'>,
+  name: string,
+  kind: K,
+): Promise<ProfileOf<K>> {
+  const profile = await profiles.find(name);
+  if (isOfKind(profile, kind)) return profile;
+  if (profile) {
+    throw new Failure('config', `profile '${name}' is a ${kinds[profile.kind]}; this command needs a ${kinds[kind]}`, {
+      hint: `Name another profile; chatelaine auth list shows them.`,
+    });
+  }
+  throw new Failure('config', `there is no profile '${name}'`, { hint: 'chatelaine auth list shows what is stored.' });
+}
+
+function isOfKind<K extends Kind>(profile: Profile | undefined, kind: K): profile is ProfileOf<K> {
+  return profile?.kind === kind;
+}
+
+/** The stored app of that code. @throws Failure config when there is none, usage when there are several */
+export async function appOf(profiles: Pick<Profiles, 'all'>, code: number): Promise<LicensingProfile> {
+  const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
+  const [app, ...others] = apps.filter((profile) => profile.app_code === code);
+  if (!app) {
+    const codes = [...new Set(apps.map((profile) => profile.app_code))].join(', ');
+    throw new Failure('config', `no stored app has the code ${code}${codes === '' ? '' : ` (stored are ${codes})`}`, {
+      hint: `Sign in to it: chatelaine auth login licensing --base-url URL --app-code ${code}`,
+    });
+  }
+  if (others.length === 0) return app;
+  const names = [app, ...others].map((profile) => profile.name).join(', ');
+  throw usage(`several stored apps have the code ${code}: ${names}`, 'Choose one with --profile NAME.');
+}
+
+const signIn = {
+  licensing: 'chatelaine auth login licensing --base-url URL --app-code C',
+  chat: 'chatelaine auth login chat --site URL --email E',
+} as const satisfies Record<Kind, string>;
+
+/** The default profile of a kind. @throws Failure config when none is stored, or none is the default */
+export async function defaultOf<K extends Kind>(profiles: StoredProfiles, kind: K): Promise<ProfileOf<K>> {
+  const name = (await profiles.defaults())[kind];
+  if (name !== undefined) return profileNamed(profiles, name, kind);
+  const stored = (await profiles.all()).filter((profile) => profile.kind === kind).map((profile) => profile.name);
+  if (stored.length > 0) {
+    throw new Failure('config', `no ${kinds[kind]} is the default`, {
+      hint: `Choose one with --profile NAME or chatelaine auth use NAME: ${stored.join(', ')}`,
+    });
+  }
+  throw new Failure('config', `no ${kinds[kind]} is signed in`, {
+    hint: `Try it out first with --sandbox, or sign in: ${signIn[kind]}`,
+  });
 }

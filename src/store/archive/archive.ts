@@ -30,12 +30,12 @@ import {
 } from './archive-head.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
 import type { LineList } from './line-file.ts';
-import { openedArchive, type OpenArchive } from './open-archive.ts';
+import { openedArchive, type ArchiveContent, type OpenArchive } from './open-archive.ts';
 import { archiveForms, partNumberIn, type ArchivePart, readPart } from './part.ts';
 
 export type { OpenArchive } from './open-archive.ts';
 
-export interface Archive extends Pick<OpenArchive, 'folder' | 'parts' | 'changes' | 'files'> {
+export interface Archive extends ArchiveContent {
   readonly head: ArchiveHead;
   /** The signs that the last run did not end: the archive may lack what the server had. */
   readonly unfinished: readonly FileDamage[];

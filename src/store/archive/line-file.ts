@@ -3,7 +3,7 @@ import { open, type FileHandle } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { jsonIn, isObject } from '../../core/json.ts';
 import { readBytes, storageFailure, syncFolder } from '../disk/files.ts';
-import { readRecords, recordLine, type Records } from '../disk/records.ts';
+import { recordLine } from '../disk/records.ts';
 import { linesIn } from './part.ts';
 
 /** A file of JSON lines that only grows. */
@@ -50,20 +50,6 @@ export async function readList<T>(
   return { records, damaged, bytes, size };
 }
 
-/**
- * The whole records of a file; a missing file has none.
- * @throws Failure config where a line before the last is broken
- */
-async function readLineFile(path: string): Promise<Records> {
-  return readRecords(
-    (await readBytes(path)) ?? Buffer.alloc(0),
-    (problem) =>
-      new Failure('config', `${path} is damaged: ${problem}`, {
-        hint: 'Put it back from a copy, or pull into another folder.',
-      }),
-  );
-}
-
 /** A file of so many bytes of whole lines: a cut end is removed. Its first record makes the file. */
 export function appending(path: string, size: number): LineFile {
   let file: FileHandle | undefined;
@@ -93,18 +79,8 @@ export function appending(path: string, size: number): LineFile {
   };
 }
 
-/** The record of a purge beside its archive: purge.ndjson (docs/archive-format.md, Record of a purge). */
-export interface PurgeRecord {
-  readonly state: PurgeStage;
-  /** The looks and calls that were recorded so far, oldest first. */
-  readonly steps: readonly PurgeStep[];
-  /** From the first record on, messages may be deleted. Resolves when it is on disk. */
-  append(record: object): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** `begun`: messages may have been deleted, and the purge did not end. */
-type PurgeStage = 'new' | 'begun' | 'finished';
+type PurgeStage = 'new' | 'begun' | PurgeEnd;
 
 export interface PurgeEnd {
   readonly finished: string;
@@ -131,31 +107,28 @@ export interface LookStep {
 const callEnds = ['asked', 'whole', 'part', 'crossed', 'failed'] as const;
 export type CallEnd = (typeof callEnds)[number];
 
-const fileOf = (folder: string): string => join(folder, 'purge.ndjson');
+export type PurgeRecord = Awaited<ReturnType<typeof openPurge>>;
 
 /**
- * How the purge in that folder ended, or that it began, if there is one.
- * @throws Failure config for a damaged record
+ * The record of a purge beside its archive: purge.ndjson (docs/archive-format.md, Record of a purge). From its first record on, messages
+ * may be deleted.
+ * @throws Failure config where it is damaged
  */
-export async function readPurge(folder: string): Promise<PurgeEnd | 'begun' | undefined> {
-  const { records } = await readLineFile(fileOf(folder));
-  return records.length === 0 ? undefined : (endIn(records) ?? 'begun');
-}
-
-/** Opens the record of an archive that this process holds. @throws Failure config where it is damaged */
-export async function openPurge(folder: string): Promise<PurgeRecord> {
-  const { records, size } = await readLineFile(fileOf(folder));
-  return { ...appending(fileOf(folder), size), state: stageOf(records), steps: records.filter(isStep) };
+export async function openPurge(folder: string) {
+  const path = join(folder, 'purge.ndjson');
+  const { records, damaged, size } = await readList(path, (record) => record, 'a record of a purge');
+  if (damaged[0] !== undefined)
+    throw new Failure('config', `${path} is damaged: ${damaged[0]}`, {
+      hint: 'Put it back from a copy, or pull into another folder.',
+    });
+  /** The looks and calls that were recorded so far, oldest first. */
+  const steps: readonly PurgeStep[] = records.filter(isStep);
+  return { ...appending(path, size), stage: stageOf(records), steps };
 }
 
 function stageOf(records: readonly unknown[]): PurgeStage {
-  if (records.length === 0) return 'new';
-  return endIn(records) ? 'finished' : 'begun';
-}
-
-function endIn(records: readonly unknown[]): PurgeEnd | undefined {
   const last = records.at(-1);
-  if (!isObject(last) || !('finished' in last)) return undefined;
+  if (!isObject(last) || !('finished' in last)) return last === undefined ? 'new' : 'begun';
   return { finished: String(last['finished']), deleted: Number(last['deleted']) };
 }
 

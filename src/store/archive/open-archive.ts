@@ -14,7 +14,7 @@ import {
   type ListName,
 } from './archive-head.ts';
 import { filesByPath, isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
-import { appending, type LineFile, openPurge, type PurgeRecord } from './line-file.ts';
+import { appending, type LineFile, openPurge } from './line-file.ts';
 import {
   archiveForms,
   blankPart,
@@ -28,35 +28,20 @@ import {
   type StoredMessage,
 } from './part.ts';
 
-/** An archive that this process alone changes; a new one has no head. Every call but `mark` resolves when its work is on disk. */
-export interface OpenArchive {
+/** What is in an archive. */
+export interface ArchiveContent {
   readonly folder: string;
-  readonly head: ArchiveHead | undefined;
-  readonly state: ArchiveState;
   readonly parts: readonly ArchivePart[];
   readonly changes: readonly ArchiveChange[];
   /** What is known of attached files. */
   readonly files: ReadonlyMap<UploadPath, FileRecord>;
-  setHead(head: ArchiveHead): Promise<void>;
-  /** Records how far the archive is; it is on disk after `close`. */
-  mark(state: Pick<ArchiveState, 'complete' | 'checked'>): void;
-  /** Reads one form of a part and compares it with its line; undefined where `which` is `changed` and its file is as it was when it was last read. */
-  check(part: ArchivePart, form: ArchiveForm, which: 'all' | 'changed'): Promise<ReadPart | undefined>;
-  add(messages: PartMessages): Promise<ArchivePart>;
-  repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void>;
-  list(part: ArchivePart): Promise<void>;
-  record(changes: readonly ArchiveChange[]): Promise<void>;
-  /** Whether an attached file is there, and what its line says; `changed` as for `check`. */
-  holds(file: KeptFile, which: 'all' | 'changed'): Promise<boolean>;
-  /** Writes an attached file; its record is still to be recorded. Several may be written at once. */
-  keep(path: UploadPath, content: AsyncIterable<Uint8Array>): Promise<KeptFile>;
-  recordFile(record: FileRecord): Promise<void>;
-  purge(): Promise<PurgeRecord>;
-  /** Records what the lists hold now: a copy that is made from here on is whole. */
-  seal(): Promise<void>;
-  /** Seals the archive, and gives it back. */
-  close(): Promise<void>;
 }
+
+/** An archive that this process alone changes; a new one has no head. Every call but `mark` resolves when its work is on disk. */
+export type OpenArchive = ReturnType<typeof openedArchive>;
+
+/** Which files are read: all, or those that look otherwise than when they were last read. */
+type Which = 'all' | 'changed';
 
 interface Opened {
   readonly manifest: Manifest | undefined;
@@ -64,7 +49,7 @@ interface Opened {
   readonly release: () => Promise<void>;
 }
 
-export function openedArchive(folder: string, opened: Opened): OpenArchive {
+export function openedArchive(folder: string, { release, ...opened }: Opened) {
   const manifest = openedManifest(folder, opened);
   const read = opened.lists;
   const open = (name: ListName): LineFile => appending(join(folder, name), read[name].size);
@@ -72,22 +57,23 @@ export function openedArchive(folder: string, opened: Opened): OpenArchive {
   const parts = partsIn(read['parts.ndjson'].records);
   const changes = [...read['changes.ndjson'].records];
   const files = filesByPath(read['files.ndjson'].records);
+  const { setHead, mark, seal } = manifest;
   const list = async (part: ArchivePart): Promise<void> => {
     await lists.parts.append(part);
     const place = parts.findIndex((one) => one.part === part.part);
     parts.splice(place < 0 ? parts.length : place, 1, part);
   };
+  const content: ArchiveContent = { folder, parts, changes, files };
   return {
-    ...{ folder, parts, changes, files, list },
+    ...{ ...content, list, setHead, mark, seal },
     get head() {
       return manifest.head;
     },
     get state() {
       return manifest.state;
     },
-    setHead: (head) => manifest.setHead(head),
-    mark: (state) => manifest.mark(state),
-    async check(part, form, which) {
+    /** Reads one form of a part and compares it with its line; undefined where `which` is `changed` and its file is as it was when it was last read. */
+    async check(part: ArchivePart, form: ArchiveForm, which: Which): Promise<ReadPart | undefined> {
       const file = part[form]?.file ?? '';
       const stamp = await stampOf(join(folder, file));
       if (which === 'changed' && manifest.isSeen(file, stamp)) return undefined;
@@ -95,51 +81,53 @@ export function openedArchive(folder: string, opened: Opened): OpenArchive {
       if (read.problem === undefined) manifest.see(file, stamp);
       return read;
     },
-    async add(messages) {
+    async add(messages: PartMessages): Promise<ArchivePart> {
       const part = await written(folder, blankPart((parts.at(-1)?.part ?? 0) + 1, messages), messages);
       await list(part);
       for (const form of archiveForms) await manifest.seeNow(part[form]?.file);
       return part;
     },
-    async repair(part, form, messages) {
+    async repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void> {
       await list(await written(folder, part, { [form]: messages }));
       await manifest.seeNow(part[form]?.file);
     },
-    async record(added) {
+    async record(added: readonly ArchiveChange[]): Promise<void> {
       if (added.length > 0) await lists.changes.append(...added);
       changes.push(...added);
     },
-    async holds(kept, which) {
+    /** Whether an attached file is there, and what its line says; `changed` as for `check`. */
+    async holds(kept: KeptFile, which: Which): Promise<boolean> {
       const stamp = await stampOf(join(folder, kept.file));
       if (which === 'changed' && manifest.isSeen(kept.file, stamp)) return true;
       const isWhole = (await problemOfKept(folder, kept)) === undefined;
       if (isWhole) manifest.see(kept.file, stamp);
       return isWhole;
     },
-    keep: (path, content) => writeKeptFile(folder, path, content),
-    async recordFile(record) {
+    /** Writes an attached file; its record is still to be recorded. Several may be written at once. */
+    keep: (path: UploadPath, pieces: AsyncIterable<Uint8Array>) => writeKeptFile(folder, path, pieces),
+    async recordFile(record: FileRecord): Promise<void> {
       await lists.files.append(record);
       files.set(record.path, record);
       if (isKept(record)) await manifest.seeNow(record.file);
     },
     purge: () => openPurge(folder),
-    seal: () => manifest.seal(),
-    async close() {
+    /** Seals the archive, and gives it back. */
+    async close(): Promise<void> {
       try {
         for (const file of Object.values(lists)) await file.close();
         // A run that was killed left them, and the selection has nothing more for their part.
         const leftover = manifest.isComplete ? archiveForms : [];
         for (const form of leftover) await remove(join(folder, partFileName(form, (parts.at(-1)?.part ?? 0) + 1)));
-        await manifest.seal();
+        await seal();
       } finally {
-        await opened.release();
+        await release();
       }
     },
   };
 }
 
 /** archive.json of an open archive: it is written when its head is set, and at the end if anything else changed. */
-function openedManifest(folder: string, { manifest }: Opened) {
+function openedManifest(folder: string, { manifest }: Pick<Opened, 'manifest'>) {
   let head: ArchiveHead | undefined = manifest;
   let state = manifest?.state ?? noState;
   const seen = new Map(Object.entries(state.seen));
@@ -157,12 +145,13 @@ function openedManifest(folder: string, { manifest }: Opened) {
     get state() {
       return state;
     },
-    async setHead(next: ArchiveHead) {
+    async setHead(next: ArchiveHead): Promise<void> {
       if (!head) state = { ...state, complete: false };
       await writeManifest(folder, { ...next, state });
       head = next;
     },
-    mark(next: Pick<ArchiveState, 'complete' | 'checked'>) {
+    /** Records how far the archive is; it is on disk after `close`. */
+    mark(next: Pick<ArchiveState, 'complete' | 'checked'>): void {
       isChanged ||= !isDeepStrictEqual({ ...state, ...next }, state);
       isComplete = next.complete ?? isComplete;
       state = { ...state, ...next };
@@ -176,7 +165,8 @@ function openedManifest(folder: string, { manifest }: Opened) {
     async seeNow(file: string | undefined) {
       if (file !== undefined) see(file, await stampOf(join(folder, file)));
     },
-    async seal() {
+    /** Records what the lists hold now: a copy that is made from here on is whole. */
+    async seal(): Promise<void> {
       if (!head) return;
       const lists = await sealedLists(folder, state.lists);
       if (!isChanged && isDeepStrictEqual(lists, state.lists)) return;

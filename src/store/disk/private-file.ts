@@ -1,9 +1,8 @@
-import { stat, type Stats } from '../../core/outside.ts';
+import { readFile, stat, type Stats } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, hasModes, ifThere, openFile, storageFailure } from './files.ts';
-import { isOwnGroupAlone } from './own-group.ts';
 
 /**
  * The text of a file of this user, if there is one. `forbidden`: mode bits that make it unsafe, by default all of
@@ -51,4 +50,22 @@ export async function canOthersRead(path: string, system: System): Promise<boole
     if (codeOf(cause) === undefined) throw cause;
     return false;
   }
+}
+
+/**
+ * Whether of these bits of the mode only a group may write, of which this user is the only member, as Ubuntu and Fedora
+ * give every user one. A group that this computer's files do not name may have any members.
+ */
+export async function isOwnGroupAlone({ mode, gid }: Stats, system: System, bits: number): Promise<boolean> {
+  if ((mode & bits) !== 0o020) return false;
+  const [users, groups] = await Promise.all([rowsOf('/etc/passwd'), rowsOf('/etc/group')]);
+  const me = users.find(([, , uid]) => uid === String(system.uid))?.[0];
+  const members = groups.find(([, , id]) => id === String(gid))?.[3]?.split(',');
+  const others = users.filter(([name, , , group]) => group === String(gid) && name !== me);
+  return me !== undefined && others.length === 0 && members?.every((name) => name === '' || name === me) === true;
+}
+
+async function rowsOf(file: string): Promise<string[][]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').map((line) => line.split(':'));
 }

@@ -5,7 +5,7 @@ import type { System } from '../../core/system.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { codeOf, exists, hasModes, ifThere, storageFailure, syncFolder } from './files.ts';
 import { foldersOf } from './folders.ts';
-import { isOwnGroupAlone } from './own-group.ts';
+import { isOwnGroupAlone } from './private-file.ts';
 
 /**
  * Makes a folder that only this user can enter, and closes one of this user's; a read-only one stays so.

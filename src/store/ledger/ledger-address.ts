@@ -1,13 +1,12 @@
 import { userInfo } from 'node:os';
 import { Failure } from '../../core/failure.ts';
 import { isLoopback } from '../../schema/url.ts';
-import type { Secret } from '../../core/secret.ts';
+import { Secret } from '../../core/secret.ts';
 import { variable, type System } from '../../core/system.ts';
 import { exists } from '../disk/files.ts';
 import { libpqFile } from '../disk/folders.ts';
+import { readPrivate } from '../disk/private-file.ts';
 import { parseLedgerUrl } from '../../schema/ledger-url.ts';
-import { passwordIn } from './password-file.ts';
-import { serviceIn } from './service-file.ts';
 
 /** How the certificate of the database server is verified; `none`: no TLS. */
 type LedgerTls = 'none' | 'encrypt' | 'verify-ca' | 'verify-full';
@@ -31,15 +30,13 @@ export interface LedgerAddress {
 }
 
 /**
- * Completes a ledger's URL as libpq does: first what it says, then the service, then the environment, then defaults
+ * Completes a ledger's URL as libpq does: first what it says, then the environment, then defaults
  * (docs/exactly-once.md, The shared ledger).
- * @throws Failure usage for a bad URL, config for a service that is not there or a value that cannot be used
+ * @throws Failure usage for a bad URL, config for a value that cannot be used
  */
 export async function ledgerAddress(url: string, system: System): Promise<LedgerAddress> {
   const { env } = system;
-  const typed = parseLedgerUrl(url);
-  const service = typed.service ?? variable(env, 'PGSERVICE');
-  const values = { ...(service === undefined ? {} : await serviceIn(service, system)), ...typed };
+  const values = parseLedgerUrl(url);
   const host = values.host ?? variable(env, 'PGHOST') ?? 'localhost';
   const port = portOf(values.port ?? variable(env, 'PGPORT') ?? '5432');
   const user = values.user ?? variable(env, 'PGUSER') ?? userInfo().username;
@@ -52,7 +49,7 @@ export async function ledgerAddress(url: string, system: System): Promise<Ledger
     port,
     user,
     database,
-    password: await passwordIn(values, { host, port, user, database }, system),
+    password: await passwordIn({ host, port, user, database }, system),
     // As libpq does: with root certificates, the server's certificate is verified.
     tls: tls === 'encrypt' && rootCertificates !== undefined ? 'verify-ca' : tls,
     rootCertificates,
@@ -102,4 +99,32 @@ function tlsOf(mode: string | undefined, host: string): LedgerTls {
 async function usualRootFile(system: System): Promise<string | undefined> {
   const file = libpqFile(system, '.postgresql/root.crt', 'root.crt');
   return (await exists(file)) ? file : undefined;
+}
+
+type DatabasePlace = Pick<LedgerAddress, 'host' | 'port' | 'database' | 'user'>;
+
+/**
+ * The password as libpq finds it: of PGPASSWORD, or in the file of PGPASSFILE (~/.pgpass, on Windows pgpass.conf). The package reads that
+ * file too, but then nothing could hide the password in a trace, and a file that others can read would be a warning.
+ * @throws Failure config for a file that others can read
+ */
+async function passwordIn(place: DatabasePlace, system: System): Promise<Secret | undefined> {
+  const text = variable(system.env, 'PGPASSWORD');
+  if (text !== undefined) return new Secret(text);
+  const file = variable(system.env, 'PGPASSFILE') ?? libpqFile(system, '.pgpass', 'pgpass.conf');
+  const found = passwordOf((await readPrivate(file, system)) ?? '', place);
+  return found === undefined ? undefined : new Secret(found);
+}
+
+/** The first line that fits decides. A file names a unix socket `localhost`. */
+function passwordOf(text: string, { host, port, database, user }: DatabasePlace): string | undefined {
+  const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith('#')) continue;
+    const cells = [...line.matchAll(/((?:\\.|[^\\:])*)(?::|$)/g)].map(([, cell = '']) => cell.replace(/\\(.)/g, '$1'));
+    const password = cells[4];
+    const fits = wanted.every((value, index) => cells[index] === '*' || cells[index] === value);
+    if (fits && password !== undefined && password !== '') return password;
+  }
+  return undefined;
 }

@@ -16,7 +16,7 @@ const notSetUp: Meaning = {
 const refused: Meaning = {
   kind: 'auth',
   what: ({ name, user }) => `the ledger ${name} refuses the role ${user}`,
-  hint: 'PGPASSWORD, PGPASSFILE or PGSERVICE has the password, PGUSER or the URL the role.',
+  hint: 'PGPASSWORD or PGPASSFILE has the password, PGUSER or the URL the role.',
 };
 
 const withoutFunctions: Meaning = {

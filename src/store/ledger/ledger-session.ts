@@ -9,7 +9,6 @@ import { ledgerVersion, refuseOtherVersion } from './ledger-steps.ts';
 import type { Database, QueryLimits } from './postgres.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
-  /** The longest time of one POST. */
   readonly requestLimit: Milliseconds;
 }
 
@@ -38,7 +37,6 @@ interface OpeningSession extends LedgerClaimOptions {
   readonly host: string;
   readonly pid: number;
   readonly clock: Clock;
-  /** How long a POST is remembered. */
   readonly remember: Milliseconds;
 }
 

@@ -147,7 +147,7 @@ async function configOf(address: LedgerAddress, connecting: Connecting, socket: 
     password() {
       if (password) return password.reveal();
       throw new Failure('config', `the ledger ${address.name} asks for a password of ${user}, and none is known`, {
-        hint: `PGPASSWORD, the file of PGPASSFILE (~/.pgpass) or the service of PGSERVICE has it.`,
+        hint: 'PGPASSWORD or the file of PGPASSFILE (~/.pgpass) has it.',
       });
     },
   };

@@ -120,7 +120,6 @@ type ClaimAttempt = FreeUsers & { readonly by?: SeenHolder };
 /** A process that may send POSTs for users, and the file that says so. */
 type SeenHolder = LiveOwner & { readonly path: string };
 
-/** Which of the users others hold. */
 async function othersIn(
   { users }: RequestRecord,
   wanted: ReadonlyMap<string, string>,

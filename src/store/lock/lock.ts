@@ -9,7 +9,6 @@ import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../
 import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
 
-/** What a lock needs to know of the world. */
 export interface Surroundings {
   readonly system: System;
   readonly clock: Clock;

@@ -37,9 +37,7 @@ export type RecordLine =
 /** What was known of a user when it was held, and when that may be forgotten. An open answer never is. */
 export type CarriedOver = readonly [user: string, until: Milliseconds, history: RequestHistory];
 
-/** The first line of a file. */
 export interface RecordHead {
-  /** The version of the format. */
   readonly requests: number;
   /** The process that appends; absent in the merged file. */
   readonly owner?: Owner;
@@ -55,7 +53,6 @@ export const suffix = '.requests';
 interface UserRecord {
   readonly hold: number;
   readonly path: string;
-  /** Who holds the user; undefined: nobody. */
   holder: Owner | undefined;
   history: RequestHistory;
   until: Milliseconds;
@@ -63,9 +60,7 @@ interface UserRecord {
 
 export interface RequestRecord {
   readonly users: ReadonlyMap<string, UserRecord>;
-  /** The number of the last hold. */
   readonly last: number;
-  /** The owners of the files of processes. */
   readonly owners: ReadonlyMap<string, Owner>;
   /** Whether files should be merged: then all users are here, and not only those that were asked for. */
   readonly isMergeDue: boolean;

@@ -23,14 +23,12 @@ export interface LicenseEvent {
 }
 
 export interface HistoryEntry extends LicenseEvent {
-  /** RFC 3339. */
   readonly time: string;
   /** The name of the run, by which `license undo` finds it. */
   readonly run: string;
   readonly account: string;
   readonly computer: string;
   readonly command: string;
-  /** The name of the licensing server. */
   readonly origin: string;
 }
 
@@ -39,11 +37,25 @@ export type RunStamp = Pick<HistoryEntry, 'run' | 'command'>;
 /** Appends what a run did; nothing that writes reads it. @throws Failure where it cannot be written */
 export type AppendHistory = (origin: string, event: LicenseEvent) => Promise<void>;
 
-/** Each line is one write of less than 4 KiB, which no other process cuts in two; on Windows under a lock. */
+/**
+ * Each line is one write of less than 4 KiB, which no other process cuts in two. On Windows it is written under a lock, for which one
+ * caller of this process waits at a time, with the lines of all.
+ */
 export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory {
   const { system, clock } = host;
   const folder = foldersOf(system).state;
   let made: Promise<void> | undefined;
+  const waiting: { readonly path: string; readonly line: string }[] = [];
+  let turn: Promise<void> | undefined;
+  const append = (): void => {
+    turn = undefined;
+    for (const { path, line } of waiting.splice(0)) appendFileSync(path, line, { mode: 0o600 });
+  };
+  const appendAlone = (path: string): Promise<void> =>
+    (turn ??= withLock(`${path}.lock`, host, async () => append()).catch((cause: unknown) => {
+      turn = undefined;
+      throw cause;
+    }));
   return async (origin, event) => {
     const time = new Date(clock.now()).toISOString();
     const path = join(folder, `history-${time.slice(0, 4)}.ndjson`);
@@ -56,9 +68,10 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
       ...event,
     };
     await (made ??= makePrivateFolder(folder, system));
-    const append = async (): Promise<void> => appendFileSync(path, recordLine(entry), { mode: 0o600 });
+    waiting.push({ path, line: recordLine(entry) });
     try {
-      await (system.platform === 'win32' ? withLock(`${path}.lock`, host, append) : append());
+      if (system.platform === 'win32') await appendAlone(path);
+      else append();
     } catch (cause) {
       throw storageFailure(`cannot write ${path}`, cause);
     }

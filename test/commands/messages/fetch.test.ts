@@ -694,6 +694,17 @@ describe('old servers', () => {
     expect(lines.at(-1)).toContain('allow_empty_topic_name');
   });
 
+  test('with the level that it needs, where the server tells its own', async () => {
+    const { run: runThere } = await openSandbox({ featureLevel: 333 });
+
+    const { exitCode, stderr } = await runThere('messages fetch --channel general --allow-empty-topic-name --limit 1');
+
+    expect({ exitCode, said: stderr.split('\n')[0] }).toEqual({
+      exitCode: 6,
+      said: 'chatelaine: the server (level 333) ignored: allow_empty_topic_name (needs level 334)',
+    });
+  });
+
   test('what paging alone has sent is not worth a word', async () => {
     const service = fakeService();
     page(service, forward('oldest'), { ids: [1, 2] });

@@ -10,6 +10,7 @@ import {
   type DeleteReply,
   type Meanwhile,
 } from '../../helpers/chat-server.ts';
+import { alarmByHand } from '../../helpers/clock.ts';
 import { openSandbox } from '../../helpers/run.ts';
 
 /** A topic of three messages in channel 5, and another one. */
@@ -167,13 +168,14 @@ describe('it is repeated until the topic is empty', () => {
   });
 
   test('a timeout of our own is followed by a look at what is left', async () => {
+    const { alarm, ring } = alarmByHand(3_600_000);
     const { sandbox, run: runThere } = await openSandbox({
       faults: readFaults('POST /api/v1/streams/1/delete_topic=hang-after#1', 1),
+      log: ({ method }) => (method === 'POST' ? ring() : undefined),
     });
 
-    const { exitCode, error } = await runThere(
-      'topic delete 1 lunch --confirm lunch --no-archive --timeout 300ms -o json',
-    );
+    const line = 'topic delete 1 lunch --confirm lunch --no-archive --timeout 1h -o json';
+    const { exitCode, error } = await runThere(line, { alarm });
 
     expect(exitCode).toBe(8);
     expect(error?.message).toContain('are no longer visible to this account');
@@ -690,13 +692,18 @@ test('Ctrl-C in a purge is exit 130 after the answer of the call, and says what 
 });
 
 test('--deadline in a purge is exit 8 with what is left', async () => {
+  const { alarm, ring } = alarmByHand(3_600_000);
   const server = await kitchen({
-    messages: topicOf('lunch', idsBetween(1, 2000)),
+    messages: topicOf('lunch', idsBetween(1, 200)),
     deletesPerCall: 1,
+    deleteReply: (call) => {
+      if (call === 20) ring();
+      return undefined;
+    },
   });
 
-  const { exitCode, error } = await server.run(`${line} --deadline 1500ms -o json`);
+  const { exitCode, error } = await server.run(`${line} --deadline 1h -o json`, { alarm });
 
   expect({ exitCode, retryable: error?.retryable }).toEqual({ exitCode: 8, retryable: true });
-  expect(error?.message).toMatch(/the deadline.*; \d+ of 2000 messages of 'lunch' were left when last seen/);
+  expect(error?.message).toMatch(/the deadline.*; \d+ of 200 messages of 'lunch' were left when last seen/);
 });

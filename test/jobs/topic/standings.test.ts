@@ -40,7 +40,7 @@ describe('a message counts as deleted only if a look before a call showed it, th
     const { standings, look, call } = begun();
     call('part');
     look([1, 2, 3]);
-    expect(groups(standings.of)).toEqual({ there: [1, 2, 3], deleted: idsBetween(4, 10) });
+    expect(groups(standings.of)).toEqual({ present: [1, 2, 3], deleted: idsBetween(4, 10) });
     call('whole');
     look([]);
     expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 10) });
@@ -50,21 +50,21 @@ describe('a message counts as deleted only if a look before a call showed it, th
     const { standings, look, call } = begun();
     call('crossed');
     look([1, 2, 3, 4]);
-    expect(groups(standings.of)).toEqual({ there: [1, 2, 3, 4], taken: idsBetween(5, 10) });
+    expect(groups(standings.of)).toEqual({ present: [1, 2, 3, 4], gone: idsBetween(5, 10) });
     call('failed');
     look([1, 2, 3, 4]);
     call('whole');
     look([1, 2]);
     call('whole');
     look([]);
-    expect(groups(standings.of)).toEqual({ lost: [3, 4], deleted: [1, 2, ...idsBetween(5, 10)] });
+    expect(groups(standings.of)).toEqual({ goneOutOfOrder: [3, 4], deleted: [1, 2, ...idsBetween(5, 10)] });
   });
 
   test.each(['asked', 'failed', 'crossed'] as const)('no call was answered (%s): nobody can tell', (end) => {
     const { standings, look, call } = begun();
     call(end);
     look([]);
-    expect(groups(standings.of)).toEqual({ taken: idsBetween(1, 10) });
+    expect(groups(standings.of)).toEqual({ gone: idsBetween(1, 10) });
     expect(statusOf(standings.counts())).toBe('unseen');
   });
 
@@ -74,7 +74,7 @@ describe('a message counts as deleted only if a look before a call showed it, th
     standings.look({ time, from: null, ids: [1, 2] });
     standings.ended('whole');
     standings.look({ time, from: null, ids: [] });
-    expect(groups(standings.of)).toEqual({ deleted: [1, 2], lost: [3] });
+    expect(groups(standings.of)).toEqual({ deleted: [1, 2], goneOutOfOrder: [3] });
     expect(statusOf(standings.counts())).toBe('unseen');
   });
 
@@ -84,7 +84,7 @@ describe('a message counts as deleted only if a look before a call showed it, th
     look([4, 5, 6]);
     call('whole');
     look([]);
-    expect(groups(standings.of)).toEqual({ lost: [1, 2, 3], deleted: idsBetween(4, 10) });
+    expect(groups(standings.of)).toEqual({ goneOutOfOrder: [1, 2, 3], deleted: idsBetween(4, 10) });
   });
 
   test('found by a later look, in the topic or elsewhere', () => {
@@ -94,12 +94,12 @@ describe('a message counts as deleted only if a look before a call showed it, th
     standings.found([2], []);
     expect(statusOf(standings.counts())).toBe('incomplete');
     look([1]);
-    expect(groups(standings.of)).toMatchObject({ there: [1], elsewhere: [2] });
+    expect(groups(standings.of)).toMatchObject({ present: [1], elsewhere: [2] });
   });
 
   test('what arrived is counted apart from what was surveyed', () => {
     const { standings, look, call } = begun();
-    standings.came([11]);
+    standings.arrive([11]);
     call('part');
     look([1, 2, 12]);
     expect({ arrived: [...standings.arrived], left: standings.left() }).toEqual({ arrived: [11, 12], left: 2 });
@@ -111,7 +111,7 @@ describe('a look that reads only the newest', () => {
     const { standings, look, call } = begun();
     call('part');
     look([5, 6], 5);
-    expect(groups(standings.of)).toEqual({ there: idsBetween(1, 6), deleted: idsBetween(7, 10) });
+    expect(groups(standings.of)).toEqual({ present: idsBetween(1, 6), deleted: idsBetween(7, 10) });
     expect(standings.deeper).toEqual([]);
     // Message 5, which that look read, is left: the call did not go below it.
     expect(standings.wentDeeper([4, 5])).toBe(false);
@@ -159,9 +159,9 @@ describe('the steps of an earlier run', () => {
       }
       const again = openStandings();
       again.replay(run.steps);
-      expect({ seed, of: groups(again.of), there: again.there }).toEqual({
+      expect({ seed, of: groups(again.of), present: again.present }).toEqual({
         ...{ seed, of: groups(run.standings.of) },
-        there: run.standings.there,
+        present: run.standings.present,
       });
     }
   });
@@ -169,7 +169,7 @@ describe('the steps of an earlier run', () => {
   test('a call that was sent and has no answer proves nothing; an answered one does', () => {
     const { steps } = begun();
     for (const [more, standing] of [
-      [[], 'taken'],
+      [[], 'gone'],
       [[{ call: 'whole' }], 'deleted'],
     ] as const) {
       const standings = openStandings();

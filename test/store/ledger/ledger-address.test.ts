@@ -1,7 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isWindows, type Environment } from '../../../src/core/system.ts';
+import type { Environment } from '../../../src/core/system.ts';
 import { ledgerAddress, type LedgerAddress } from '../../../src/store/ledger/ledger-address.ts';
 import { failureOf, place } from '../place.ts';
 
@@ -47,26 +45,13 @@ test.each([
   expect((await addressOf(url, env)).tls).toBe(tls);
 });
 
-test('a service goes before the environment, and the URL before both', async () => {
-  const host = place({ PGSERVICE: 'team', PGUSER: 'of-environment', PGHOST: 'of-environment' });
-  const folder = isWindows ? join(host.system.home, 'AppData', 'Roaming', 'postgresql') : host.system.home;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, '.pg_service.conf'), '[team]\nhost = db.test\nuser=of-service\nport=7\n');
-  expect(await ledgerAddress('postgres://of-url@/x', host.system)).toMatchObject({
-    host: 'db.test',
-    port: 7,
-    user: 'of-url',
-    database: 'x',
-  });
-});
-
 test.each([
   ['https://db/x', 'usage'],
   ['postgres:x', 'usage'],
   ['postgres://db/x?application_name=a', 'usage'],
   ['postgres://db/x?sslmode=allow', 'config'],
   ['postgres://db/x?port=0', 'config'],
-  ['postgres://db/x?service=none', 'config'],
+  ['postgres://db/x?service=none', 'usage'],
 ])('%s is refused', async (url, kind) => {
   expect((await failureOf(() => addressOf(url))).kind).toBe(kind);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serverOf } from '../../../src/store/account/profile.ts';
+import { serverOf } from '../../src/schema/url.ts';
 
 test.each([
   'http://localhost:8080/x',
