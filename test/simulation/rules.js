@@ -134,11 +134,7 @@ export const rules = [
     ['an answer is recorded at once', '        await ended(endOf(creation, now(), unanswered));\n', ''],
   ]),
   ...inFile('apply', 'jobs/license/row-work.ts', [
-    [
-      'a row that was asked for waits',
-      "    if (posted > -Infinity) return void this.waiting.set(row, { is: 'asked', row, posted });\n",
-      '',
-    ],
+    ['a row that was asked for waits', "    if (posted > -Infinity) return { is: 'asked', row, posted };\n", ''],
   ]),
   ...inFile('apply', 'store/journal.ts', [
     [
@@ -150,9 +146,13 @@ export const rules = [
   ...inFile('purge', 'jobs/topic/delete-rounds.ts', [
     ['what a look shows is archived before its call', 'await keeper?.add(unkept);', ''],
     ['what has come since is archived too', 'await keeper?.add(fresh.filter((message) => keeper.lacks(message)));', ''],
-    ['a round in which nothing went counts', 'idle = standings.sizes.lastTaken > 0 ? 0 : idle + 1;', 'idle = 0;'],
-    ['where nothing went the whole topic is read', 'if (taken <= 0 || count <', 'if (count <'],
-    ['a look is three times as deep as what went', '3 * mostTaken', 'mostTaken'],
+    [
+      'a round in which nothing went counts',
+      'roundsWithoutProgress = standings.sizes.lastGone > 0 ? 0 : roundsWithoutProgress + 1;',
+      'roundsWithoutProgress = 0;',
+    ],
+    ['where nothing went the whole topic is read', 'if (gone <= 0 || count <', 'if (count <'],
+    ['a look is three times as deep as what went', '3 * mostGone', 'mostGone'],
     [
       'after a call that went deeper than its look the whole topic is read',
       'return !standings.wentDeeper(pages.flat());',
@@ -161,15 +161,15 @@ export const rules = [
     ['that a call is asked is recorded before it is sent', "    await keeper?.record({ call: 'asked' });\n", ''],
   ]),
   ...inFile('purge', 'jobs/topic/standings.ts', [
-    ['only an answered call deletes', "gone = !isAnswer(end) ? 'taken' : isCrossed", 'gone = isCrossed'],
+    ['only an answered call deletes', "fate = !isAnswer ? 'gone' : isCrossed", 'fate = isCrossed'],
     [
       'what goes while a newer message stays is lost',
-      'const survivor = both.findLast(isThere) ?? -Infinity;',
+      'const survivor = expected.findLast((id) => shown.has(id) && isPresent(id)) ?? -Infinity;',
       'const survivor = -Infinity;',
     ],
     [
       'what goes in the first answered call after a 500 is unseen',
-      "isCrossed ? 'lost' : 'deleted'",
+      "isCrossed ? 'goneOutOfOrder' : 'deleted'",
       "isCrossed ? 'deleted' : 'deleted'",
     ],
     [
