@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { generalFormats } from '../../src/output/formats.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
 import { errorOf, openService, shell, start, temporaryHome, type Done } from './program.ts';
@@ -31,7 +32,7 @@ const endless: Respond = ({ url }) => {
 const statuses = ({ stdout }: Done): string | undefined => /status:(.*)/.exec(stdout)?.[1];
 
 describe('a reader that goes away', () => {
-  test.each(['ndjson', 'csv', 'tsv', 'json', 'yaml'])(
+  test.each(generalFormats.filter((format) => format !== 'table'))(
     'ends a list at once, silently (%s)',
     needs('shell'),
     async (format) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/core/failure.ts';
-import type { Format } from '../../src/output/formats.ts';
+import { generalFormats, type Format } from '../../src/output/formats.ts';
 import type { Show } from '../../src/output/presentation.ts';
 import { writeResult } from '../../src/output/write.ts';
 import { failing, look, many, written } from './looks.ts';
@@ -81,6 +81,10 @@ describe('whole outputs of one object', () => {
 
 describe('small results', () => {
   const formats = ['table', 'tsv', 'csv', 'json', 'ndjson', 'yaml'] as const;
+  test('are shown in every format', () => {
+    expect(formats.toSorted()).toEqual(generalFormats.toSorted());
+  });
+
   const each = async (result: () => Parameters<typeof written>[0], shown?: Show<unknown>): Promise<string[]> =>
     Promise.all(formats.map((format) => written(result(), look(format), shown)));
 

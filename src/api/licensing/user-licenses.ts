@@ -30,11 +30,8 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
   // Any of the rows without a name may be of that user; a null is the name of nobody.
   if (exact.length === 0 && both.some(({ fields }) => fields['remote_user'] === undefined))
     throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
-  const unfiltered = {
-    licenses: new Set(both.map((license) => license.key ?? identityOf(license))),
-    mayBeCut: again.mayBeCut,
-  };
-  return { exact, near, unfiltered };
+  const licenses = new Set(both.map((license) => license.key ?? identityOf(license)));
+  return { exact, near, unfiltered: { licenses, mayBeCut: again.mayBeCut } };
 }
 
 /** Licenses under a form in which a server may store the name, though it compares its filter exactly. */
