@@ -13,9 +13,7 @@ export interface RawRequest {
   readonly at: TypedPath;
   /** Added to the query that the path has. */
   readonly query?: Parameters | undefined;
-  /** Of the licensing API. */
   readonly json?: unknown;
-  /** Of the chat API. */
   readonly form?: Parameters | undefined;
   /** The body as sent; of the chat API `form` says what it holds. */
   readonly input?: { readonly file: string; readonly bytes: Buffer } | undefined;

@@ -127,14 +127,15 @@ export function abortReason(signal: Pick<AbortSignal, 'reason'> | undefined): Er
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-/** Calls `ring`, or begins to wait until it does; what it returns ends the wait. */
-type Wait = (ring: () => void) => (() => void) | undefined;
+/** Waits, then calls `ring`; what it returns ends the wait. */
+type Wait = (ring: () => void) => () => void;
 
 /** The outcome of work, or the signal's reason if it aborts first, after a `wait`; the work itself continues. */
-export function orAborted<T>(work: Promise<T>, signal: AbortSignal, wait: Wait = noWait): Promise<T> {
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal, wait?: Wait): Promise<T> {
   return new Promise((resolve, reject) => {
-    let cancel: ReturnType<Wait>;
-    const stop = (): void => void (cancel = wait(() => reject(abortReason(signal))));
+    let cancel: ReturnType<Wait> | undefined;
+    const ring = (): void => reject(abortReason(signal));
+    const stop = (): void => (wait ? void (cancel = wait(ring)) : ring());
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     void work.then(resolve, reject).finally(() => {
@@ -142,8 +143,4 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal, wait: Wait =
       cancel?.();
     });
   });
-}
-
-function noWait(ring: () => void): undefined {
-  ring();
 }

@@ -5,7 +5,6 @@ import { commandsApart, fitted, indented, plainJson, plainLines } from './plain.
 interface ErrorLook {
   /** Whether stderr is a terminal: text is made harmless. */
   readonly terminal: boolean;
-  /** Of the terminal; 0 where unknown. */
   readonly columns: number;
   readonly color: boolean;
   /** Adds the request and the chain of causes. */

@@ -29,13 +29,8 @@ export async function openFilter(
   if (compiled.exitCode !== 0) throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'The language is that of jq 1.8.');
   return async (json) => {
     const { stdout, stderr, exitCode } = await answerOf(worker, json, ending);
-    if (exitCode === 0)
-      return stdout === ''
-        ? ''
-        : stdout
-            .split('\n')
-            .map((line) => `${line.startsWith('"') ? String(JSON.parse(line)) : line}\n`)
-            .join('');
+    const raw = (line: string): string => `${line.startsWith('"') ? String(JSON.parse(line)) : line}\n`;
+    if (exitCode === 0) return stdout === '' ? '' : stdout.split('\n').map(raw).join('');
     await worker.terminate();
     const problem = problemsIn(stderr);
     const rows = json.startsWith('[') && problem === tooMuch && json.match(/^ {2}[^\s}\]]/gm);

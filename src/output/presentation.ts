@@ -14,11 +14,9 @@ export interface Show<T> {
   readonly consumed?: (row: T) => readonly string[];
   /** Columns that a terminal never truncates, and leaves out last: a key, a user, a name, an address. */
   readonly untruncated?: readonly string[] | undefined;
-  /** How columns look in a table, by their name. */
   readonly layout?: Readonly<Record<string, ColumnLayout>>;
   /** What stderr says where a list is empty, unless the format says it. */
   readonly none?: string;
-  /** One sentence in place of the table. */
   readonly line?: (row: T) => string;
   /** The one thing that `-q` prints, one line a row, unless the format prints whole values. */
   readonly quiet?: (row: T) => string;
@@ -62,18 +60,14 @@ export interface Presentation {
   readonly isText?: boolean;
   /** One text for each row, on a line of its own, in place of any format. */
   readonly sentence?: ((row: unknown) => string) | undefined;
-  /** What the JSON document goes through before it is written. */
   readonly filter?: JsonFilter | undefined;
   /** Columns, or keys of JSON objects, that were asked for by name. */
   readonly fields: readonly string[] | undefined;
   /** The field that a list is sorted by, after a dash for the other way round. */
   readonly sort?: string | undefined;
-  /** What a list is counted by, in place of its rows. */
   readonly countBy?: CountBy | undefined;
-  /** What the bars of counts are made of. */
   readonly barMark?: string;
   readonly header: boolean;
-  /** An empty list is not even a header. */
   readonly quiet?: boolean;
   /** CSV for a spreadsheet, and what parts its cells. */
   readonly csvSafe: 'comma' | 'semicolon' | false;

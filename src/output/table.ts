@@ -18,7 +18,6 @@ const decidingRows = 200;
 /** What a table needs of heavier modules; absent where the presentation does not need it. */
 interface TableParts {
   readonly bold?: ((text: string) => string) | undefined;
-  /** The colour of a status. */
   readonly paintOf?: ((status: string) => ((text: string) => string) | undefined) | undefined;
   /** The text of a message, for a column with the layout `message`. */
   readonly messageText?: Parameters<typeof cellReader>[1];
@@ -31,9 +30,7 @@ type Fold = (text: string, room: number) => readonly string[];
 /** One way to draw the rows of a table, once its first rows are known. */
 interface TableWriter {
   first(rows: readonly (readonly Cell[])[]): string;
-  /** One row more. */
   next(row: readonly Cell[]): string;
-  /** Which columns were left out. */
   remark?(): string | undefined;
 }
 

@@ -110,10 +110,8 @@ interface Stored {
   readonly key_command?: string;
 }
 
-/** A licensing app. */
 export type LicensingProfile = { readonly kind: 'licensing' } & Stored & Values<(typeof profileFields)['licensing']>;
 
-/** A chat account. */
 export type ChatProfile = { readonly kind: 'chat' } & Stored & Values<(typeof profileFields)['chat']>;
 
 export type Profile = LicensingProfile | ChatProfile;

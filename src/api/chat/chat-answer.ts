@@ -33,11 +33,8 @@ export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
     ([name, value]) => typeof value === 'string' && !usual.has(name) && !msg?.includes(value),
   );
   const details = extras.map(([name, value]) => ` (${name}: ${String(value)})`).join('');
-  return new Failure(
-    kind,
-    `${lead[kind] ?? 'the chat server refused the request'}: ${msg ?? `status ${status}`}${details}`,
-    { hint: hintOf(kind, code, msg), http, server: { code, msg } },
-  );
+  const message = `${lead[kind] ?? 'the chat server refused the request'}: ${msg ?? `status ${status}`}${details}`;
+  return new Failure(kind, message, { hint: hintOf(kind, code, msg), http, server: { code, msg } });
 }
 
 const usual: ReadonlySet<string> = new Set(['result', 'msg', 'code']);

@@ -78,20 +78,15 @@ export function pageOf(answer: Answer): MessagePage {
   const { ignored } = accept(answer);
   const messages = isObject(answer.body) ? answer.body['messages'] : undefined;
   if (!Array.isArray(messages) || !messages.every(isMessage)) throw notMessages(answer);
-  return pageWith(messages, answer.body, ignored);
+  return pageWith(messages, answer, ignored);
 }
 
 /** A page of these messages, each once, with what the body of the answer says beside them. */
-function pageWith<M extends MessageHead>(
-  messages: readonly M[],
-  body: unknown,
-  ignored: readonly string[],
-): MessagePage<M> {
+function pageWith<M extends MessageHead>(messages: readonly M[], { body }: Answer, ignored: readonly string[]) {
   const flags = isObject(body) ? body : {};
+  const sorted = messages.toSorted((one, other) => one.id - other.id);
   return {
-    messages: messages
-      .toSorted((one, other) => one.id - other.id)
-      .filter(({ id }, index, sorted) => id !== sorted[index - 1]?.id),
+    messages: sorted.filter(({ id }, index) => id !== sorted[index - 1]?.id),
     found_newest: flags['found_newest'] === true,
     found_oldest: flags['found_oldest'] === true,
     history_limited: flags['history_limited'] === true,
@@ -178,7 +173,7 @@ export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
     if (!isMessageId(id)) throw notMessages(answer);
     return new RawMessage(id, element);
   });
-  const page = pageWith(messages, answer.body, ignored);
+  const page = pageWith(messages, answer, ignored);
   answer.release();
   return page;
 }
