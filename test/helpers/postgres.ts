@@ -103,7 +103,7 @@ export async function startPostgres(): Promise<Cluster> {
 /** A new server does not start before the processes of a killed one have noticed that it is gone. */
 async function answering(begin: () => ChildProcess, query: Cluster['query']): Promise<ChildProcess> {
   let server = begin();
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 2000; tries += 1) {
     try {
       await query('SELECT 1');
       return server;
