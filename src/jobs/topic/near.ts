@@ -15,29 +15,37 @@ export async function withNearNames(
 ): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') return cause;
   // What the server named: of a narrow on a channel and a user, only one may be unknown.
-  const [, named] = /\bunknown (channel|user)\b/.exec(cause.details.server.msg ?? '') ?? [];
+  const [, named, text] = /\bunknown (channel|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];
   for (const term of narrow) {
     if (!isObject(term)) continue;
     const { operator, operand } = term;
     if (named !== undefined && (operator === 'channel') !== (named === 'channel')) continue;
     if (operator === 'channel' && (typeof operand === 'number' || typeof operand === 'string')) {
-      const said = await unknownChannel(chat, operand);
+      const said = (await unknownChannel(chat, operand)) ?? (String(operand) === text && notThere(text));
       if (said) return cause.as(cause.kind, ...said);
     } else if (typeof operand === 'string' && ['sender', 'dm', 'dm-including', 'mentions'].includes(String(operator))) {
       // Organizations may hide addresses: what is before the @ of one is compared with names.
       const [users = [], name] = [await chat.users(), operand.replace(/@.*$/, '')];
       const near = nearRows(users, 'full_name', name, ({ user_id }) => `--${String(operator)} ${String(user_id)}`);
-      if (near) return cause.as(cause.kind, `no user '${operand}'${near}`, { hint: undefined });
+      if (near || operand === text)
+        return cause.as(cause.kind, `no user '${operand}'${near ?? ''}`, near ? { hint: undefined } : {});
     }
   }
   return cause;
+}
+
+type Said = [message: string, details: { readonly hint?: string | undefined }];
+
+/** What is said of a channel where no name comes near. */
+function notThere(wanted: string): Said {
+  return [`no channel '${wanted}'`, { hint: 'Give a name or an id that channel list shows.' }];
 }
 
 /** What is said of a channel that the server does not know: digits that name one, or the names that come near. */
 export async function unknownChannel(
   chat: Pick<ChatApi, 'channels'>,
   wanted: number | string,
-): Promise<[message: string, details: { readonly hint?: string | undefined }] | undefined> {
+): Promise<Said | undefined> {
   const channels = (await chat.channels()) ?? [];
   if (typeof wanted === 'number' && channels.some(({ name }) => name === String(wanted)))
     return [

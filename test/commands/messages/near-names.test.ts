@@ -8,6 +8,8 @@ test.each([
   ["--channel general --sender 'Ines Okafo'", /^no user 'Ines Okafo'; Ines Okafor is --sender 10/],
   ["--channel firmwar --sender 'Ines Okafor'", /firmware is id:2|unknown user/],
   ["--dm 'Ines Okafo'", /^no user 'Ines Okafo'; Ines Okafor is --dm 10/],
+  ["--channel bench --sender 'King Hamlet'", /^no channel 'bench'$/],
+  ["--channel general --sender 'King Hamlet'", /^no user 'King Hamlet'$/],
 ])('%s: the hint is of what the server named', async (words, message) => {
   const { run } = await openSandbox();
 
