@@ -255,6 +255,37 @@ describe('a list that does not show a row is waited for, and read again, after',
   });
 });
 
+test('a row that another run held is not passed over where the look after that run fails', async () => {
+  const { applying, posts } = host();
+  const failure = new Failure('unavailable', 'the server is gone');
+  let isDone = false;
+  const claims: RosterClaims = {
+    ...applying.claims,
+    claim: async ({ remote_user }) => (remote_user === 'user-3' ? 'held' : 'claimed'),
+    async othersDone() {
+      const held = isDone ? [] : rows.slice(3, 4);
+      isDone = true;
+      return held;
+    },
+  };
+  const api = applying.licensing(7);
+  const failing = (): LicensingApi => ({
+    ...api,
+    async *list(...asked) {
+      if (isDone) throw failure;
+      yield* api.list(...asked);
+    },
+    ofUser: (asked) => (isDone ? Promise.reject(failure) : api.ofUser(asked)),
+    deciding: failing,
+  });
+
+  const { rows: printed, failure: end } = await outcome({ ...applying, claims, licensing: failing });
+
+  expect(posts).toHaveLength(39);
+  expect(printed.map(userKey)).toEqual(rows.filter(({ remote_user }) => remote_user !== 'user-3').map(userKey));
+  expect(end).toMatchObject({ kind: 'incomplete', message: expect.stringContaining('the server is gone') as string });
+});
+
 describe('a row whose POST is unconfirmed', () => {
   test('counts its repeats against --retries; then it is unknown', async () => {
     const { applying, posts, slept } = host({
