@@ -21,7 +21,9 @@ const { values } = parseArgs({
 const taken = rules.find(({ name }) => name === values.without);
 if (values.without && !taken) throw new Error(`no rule is called ${values.without}: see test/simulation/rules.js`);
 /** @type {typeof import('./play.ts')} */
-const { search, seeded, shrink, worlds } = await import(await bundle('simulate', taken ? [taken] : []));
+const { search, seeded, shrink, worlds } = await import(
+  await bundle(taken ? `without-${rules.indexOf(taken)}` : 'simulate', taken ? [taken] : [])
+);
 const end = { mostFailing: values.proof ? 1 : Number(values.wrongs), mostCpuSeconds: Number(values.minutes) * 60 };
 
 if (values.proof) await proveRules();
