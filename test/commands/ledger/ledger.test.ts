@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { realAlarm, realClock } from '../../../src/cli/clock.ts';
+import { openLedger } from '../../../src/store/ledger/ledger.ts';
 import { upgradeScript } from '../../../src/store/ledger/ledger-steps.ts';
 import { openAuthority } from '../../helpers/authority.ts';
 import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { needs } from '../../helpers/needs.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone } from '../../helpers/run.ts';
+import { systemIn } from '../../store/system.ts';
 
 const ensure = 'license ensure --remote-user ada --size-allowance 4 -o json';
 
@@ -95,6 +98,44 @@ describe('with a database', needs('postgresql'), () => {
       version: 1,
       status: 'unchanged',
     });
+  });
+
+  test('license history of a user shows what another machine was answered and no list has shown', async () => {
+    const { run: runIt } = await openSandbox();
+    const home = emptyHome();
+    await runIt('license ensure --remote-user ben --size-allowance 4', { env: env(), home });
+    const [{ name: target = '' } = {}] = await cluster.query('SELECT name FROM chatelaine.target');
+    const signal = new AbortController().signal;
+    const host = { system: systemIn(cluster.socket), clock: realClock, alarm: realAlarm, signal, caFile: undefined };
+    const ledger = openLedger(cluster.url, { ...host, watch: (secret) => secret });
+    const run = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
+    const claims = await ledger.claims(String(target), run);
+    await claims.take(['ada']);
+    const time = Date.parse('2026-03-01T12:00:00Z');
+    await claims.ended('ada', { event: 'answered', status: 201, time, key_end: 'F69B' });
+    await claims.release([{ remote_user: 'ada' }]);
+    await ledger.close();
+
+    const history = async (line: string) =>
+      JSON.parse((await runIt(`license history ${line} -o json`, { env: env(), home })).stdout) as unknown[];
+    expect(await history('--remote-user ada')).toEqual([
+      {
+        time: '2026-03-01T12:00:00.000Z',
+        run: null,
+        account: null,
+        computer: null,
+        command: null,
+        origin: expect.any(String) as string,
+        app_code: 4711,
+        remote_user: 'ada',
+        change: 'unknown: a license was asked for',
+        license_code_end: 'F69B',
+      },
+    ]);
+    expect(await history('--remote-user ben')).toEqual([
+      expect.objectContaining({ command: 'license ensure', change: 'created' }),
+    ]);
+    expect(await history('')).toHaveLength(1);
   });
 
   test('ledger init --dry-run prints just what is missing, and changes nothing; psql takes it', async () => {
