@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { SharedClaims, TakenUsers } from '../../store/claims.ts';
+import type { SharedClaims } from '../../store/claims.ts';
 import { noRequests, type RequestHistory } from '../../store/request-history.ts';
 import { claimedRows, userKey, type ClaimingRoster, type LicenseUser, type RosterClaims } from './claim-users.ts';
 
@@ -53,33 +53,26 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     return rows.slice(start, start + count(rows.length - start));
   };
 
-  const take = async (wanted: readonly LicenseFields[]): Promise<void> => {
+  const takePortion = async (first: LicenseFields): Promise<void> => {
+    if (outcomes.has(userKey(first))) return;
+    const wanted = from(first, portionOf).filter((row) => !outcomes.has(userKey(row)));
     for (const [app_code, own] of claims) {
       const users = wanted.filter((row) => row.app_code === app_code);
       if (users.length === 0) continue;
       const taken = await own.takeFree(users.map((row) => row.remote_user));
       const others = new Set(taken.held);
-      for (const row of users) note(row, others.has(row.remote_user) ? undefined : taken);
+      for (const row of users) {
+        const key = userKey(row);
+        outcomes.set(key, others.has(row.remote_user) ? 'held' : 'claimed');
+        if (others.has(row.remote_user)) held.set(key, row);
+        else {
+          claimed.add(row);
+          ahead.add(key);
+          const history = taken.histories.get(row.remote_user) ?? noRequests;
+          histories.set(key, { ...history, posted: lastPost(row, history, taken.now, list, sharing.elapsed()) });
+        }
+      }
     }
-  };
-
-  /** `taken`: undefined where somebody else holds the row. */
-  const note = (row: LicenseFields, taken: TakenUsers | undefined): void => {
-    const key = userKey(row);
-    outcomes.set(key, taken ? 'claimed' : 'held');
-    if (!taken) {
-      held.set(key, row);
-      return;
-    }
-    claimed.add(row);
-    ahead.add(key);
-    const history = taken.histories.get(row.remote_user) ?? noRequests;
-    histories.set(key, { ...history, posted: lastPost(row, history, taken.now, list, sharing.elapsed()) });
-  };
-
-  const takePortion = async (first: LicenseFields): Promise<void> => {
-    if (outcomes.has(userKey(first))) return;
-    await take(from(first, portionOf).filter((row) => !outcomes.has(userKey(row))));
   };
 
   return {

@@ -59,9 +59,15 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
   };
   client.on('error', end);
   client.on('end', () => end(new Error('the connection was closed')));
-  const within = limited(connecting.alarm, end);
+  /** A connection that takes longer is given up. */
+  const limited = <T>(limit: Milliseconds, work: Promise<T>): Promise<T> =>
+    within(connecting.alarm, limit, work, () => {
+      const cause = new Error(`it did not answer within ${limit / 1000} s`);
+      end(cause);
+      return cause;
+    });
   try {
-    await within(connectLimit, client.connect(), connecting.signal);
+    await orAborted(limited(connectLimit, client.connect()), connecting.signal);
   } catch (cause) {
     socket.destroy();
     connecting.signal.throwIfAborted();
@@ -72,7 +78,7 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
   const send = async (text: string, values: readonly unknown[], limit = statementLimit) => {
     if (lost) throw lost;
     try {
-      return (await within(limit, client.query<Record<string, unknown>>(text, [...values]))).rows;
+      return (await limited(limit, client.query<Record<string, unknown>>(text, [...values]))).rows;
     } catch (cause) {
       throw ended() ?? ledgerFailure(address, cause);
     }
@@ -83,12 +89,12 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
       last = sent.catch(() => undefined);
       return orAborted(sent, signal).catch((cause: unknown) => {
         if (grace === 0 || cause !== signal.reason) throw cause;
-        return withinGrace(sent, grace, connecting.alarm, abortReason(signal));
+        return within(connecting.alarm, grace, sent, () => abortReason(signal));
       });
     },
     lost: ended,
     async close() {
-      await within(
+      await limited(
         closeLimit,
         last.then(() => client.end()),
       ).catch(() => undefined);
@@ -103,35 +109,12 @@ function withoutOptions(client: pg.Client): void {
   if (isObject(parameters)) Reflect.deleteProperty(parameters, 'options');
 }
 
-/** Waits a while longer for what a signal has ended the wait for. */
-function withinGrace<T>(work: Promise<T>, span: Milliseconds, alarm: Alarm, late: Error): Promise<T> {
+/** Waits for work, but not longer than a span of real time: then it rejects with what `late` returns. */
+function within<T>(alarm: Alarm, span: Milliseconds, work: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = alarm(span, () => reject(late));
+    const cancel = alarm(span, () => reject(late()));
     void work.then(resolve, reject).finally(cancel);
   });
-}
-
-/** Waits for work, but not longer than a limit of real time, after which `end` is called; and not longer than the signal allows. */
-function limited(
-  alarm: Alarm,
-  end: (cause: unknown) => void,
-): <T>(limit: Milliseconds, work: Promise<T>, signal?: AbortSignal) => Promise<T> {
-  return async (limit, work, signal) => {
-    let cancel = (): void => undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      cancel = alarm(limit, () => {
-        const cause = new Error(`it did not answer within ${limit / 1000} s`);
-        end(cause);
-        reject(cause);
-      });
-    });
-    try {
-      const first = Promise.race([work, late]);
-      return await (signal ? orAborted(first, signal) : first);
-    } finally {
-      cancel();
-    }
-  };
 }
 
 async function configOf(address: LedgerAddress, connecting: Connecting, socket: Socket): Promise<pg.ClientConfig> {

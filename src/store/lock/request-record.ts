@@ -59,9 +59,9 @@ interface UserRecord {
 }
 
 export interface RequestRecord {
-  readonly users: ReadonlyMap<string, UserRecord>;
-  readonly last: number;
-  readonly owners: ReadonlyMap<string, Owner>;
+  readonly users: Map<string, UserRecord>;
+  last: number;
+  readonly owners: Map<string, Owner>;
   /** Whether files should be merged: then all users are here, and not only those that were asked for. */
   readonly isMergeDue: boolean;
 }
@@ -86,7 +86,7 @@ export async function readRecord(
   }
   const own = contents.filter(([path]) => path !== base + suffix);
   const isMergeDue = own.length > maxFiles || own.reduce((sum, [, bytes]) => sum + bytes.length, 0) > maxBytes;
-  const record = { users: new Map<string, UserRecord>(), last: 0, owners: new Map<string, Owner>(), isMergeDue };
+  const record: RequestRecord = { users: new Map(), last: 0, owners: new Map(), isMergeDue };
   for (let file = contents.shift(); file; file = contents.shift())
     readInto(record, file, isMergeDue ? undefined : wanted);
   return record;
@@ -116,11 +116,7 @@ function ofOldVersion(path: string): Failure {
 }
 
 function readInto(
-  record: RequestRecord & {
-    last: number;
-    readonly users: Map<string, UserRecord>;
-    readonly owners: Map<string, Owner>;
-  },
+  record: RequestRecord,
   [path, bytes]: readonly [path: string, bytes: Buffer],
   wanted: ReadonlyMap<string, unknown> | undefined,
 ): void {
