@@ -101,13 +101,16 @@ describe('with a database', needs('postgresql'), () => {
   });
 
   test('license history of a user shows what another machine was answered and no list has shown', async () => {
+    await cluster.query('CREATE DATABASE history');
+    await cluster.query(upgradeScript(0), [], 'history');
+    const url = cluster.url.replace('/postgres?', '/history?');
     const { run: runIt } = await openSandbox();
-    const home = emptyHome();
-    await runIt('license ensure --remote-user ben --size-allowance 4', { env: env(), home });
-    const [{ name: target = '' } = {}] = await cluster.query('SELECT name FROM chatelaine.target');
+    const given = { env: { CHATELAINE_LEDGER: url }, home: emptyHome() };
+    await runIt('license ensure --remote-user ben --size-allowance 4', given);
+    const [{ name: target = '' } = {}] = await cluster.query('SELECT name FROM chatelaine.target', [], 'history');
     const signal = new AbortController().signal;
     const host = { system: systemIn(cluster.socket), clock: realClock, alarm: realAlarm, signal, caFile: undefined };
-    const ledger = openLedger(cluster.url, { ...host, watch: (secret) => secret });
+    const ledger = openLedger(url, { ...host, watch: (secret) => secret });
     const run = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
     const claims = await ledger.claims(String(target), run);
     await claims.take(['ada']);
@@ -117,7 +120,7 @@ describe('with a database', needs('postgresql'), () => {
     await ledger.close();
 
     const history = async (line: string) =>
-      JSON.parse((await runIt(`license history ${line} -o json`, { env: env(), home })).stdout) as unknown[];
+      JSON.parse((await runIt(`license history ${line} -o json`, given)).stdout) as unknown[];
     expect(await history('--remote-user ada')).toEqual([
       {
         time: '2026-03-01T12:00:00.000Z',
