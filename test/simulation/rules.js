@@ -63,9 +63,6 @@ export const rules = [
       'unanswered: event.unanswered, size_before',
     ],
   ]),
-  ...inFile('ensure', 'store/lock/own-requests.ts', [
-    ['nothing is appended behind a cut line', '    if (failure) throw failure;\n', ''],
-  ]),
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'the lock of a dead owner is cleared away',
