@@ -4,7 +4,6 @@ import { joined, path } from './http/request.ts';
 
 export type Service = 'licensing' | 'chat';
 
-/** A path that a person typed, taken apart. */
 export interface TypedPath {
   readonly path: Path;
   /** What follows `?`. */

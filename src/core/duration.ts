@@ -1,6 +1,5 @@
 import { usage } from './failure.ts';
 
-/** A span of time in milliseconds. */
 export type Milliseconds = number;
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

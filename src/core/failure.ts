@@ -41,7 +41,6 @@ interface FailureDetails {
   /** What to do next, one sentence. */
   readonly hint?: string | undefined;
   readonly http?: FailedRequest | undefined;
-  /** What the server said, as it said it. */
   readonly server?: { readonly code?: string | undefined; readonly msg?: string | undefined } | undefined;
   /** Whether running the same command again may succeed with nothing else changed. */
   readonly retryable?: boolean | undefined;

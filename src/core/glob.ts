@@ -3,7 +3,6 @@ export function matchesGlob(patterns: readonly string[], text: string): boolean 
   return patterns.some((pattern) => matchesPattern(pattern, text));
 }
 
-/** The same without regard to case. */
 export function matchesGlobInAnyCase(patterns: readonly string[], text: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern.toLowerCase(), text.toLowerCase()));
 }

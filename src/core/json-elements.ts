@@ -64,7 +64,6 @@ export class JsonElement {
     return this.#document.subarray(this.#start, this.#end);
   }
 
-  /** The whole object. */
   parse(): JsonObject {
     const value = parseJson(Buffer.from(this.bytes).toString());
     return isObject(value) ? value : {};

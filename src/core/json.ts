@@ -1,6 +1,5 @@
 import { unless } from './failure.ts';
 
-/** An object of JSON: what it has, nobody promised. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Whether a value of JSON is an object: not null, not a list. */
@@ -8,10 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * The platform's JSON, but integers beyond 2^53 are read as `bigint` and written digit for digit.
- * @throws SyntaxError as JSON.parse does, and for a document that is nested too deep
- */
+/** JSON.parse, but integers beyond 2^53 become `bigint`. @throws SyntaxError, also for a document nested too deep */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) throw tooDeep();
   if (!longNumber.test(text) || text.includes(mark)) return JSON.parse(text);

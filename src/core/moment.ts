@@ -2,7 +2,6 @@ import { parseDuration, type Milliseconds } from './duration.ts';
 import { Failure, unless, usage } from './failure.ts';
 import { variable, type Environment } from './system.ts';
 
-/** What a local time is read with. */
 export interface Calendar {
   /** Milliseconds since 1970-01-01 UTC. */
   now(): Milliseconds;
@@ -147,7 +146,6 @@ export function momentText(moment: Milliseconds): string {
   return `${new Date(moment + minutes * 60_000).toISOString().slice(0, 19)}${minutes < 0 ? '-' : '+'}${offset}`;
 }
 
-/** The same with its weekday, for people. */
 export function dayAndMoment(moment: Milliseconds): string {
   const weekday = weekdays[new Date(moment).getDay()] ?? '';
   return `${weekday.charAt(0).toUpperCase()}${weekday.slice(1)} ${momentText(moment)}`;

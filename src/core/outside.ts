@@ -1,7 +1,4 @@
-/**
- * The door to files, /proc, random names and the next turn of the event loop. Through it the simulator
- * (test/simulation) replaces the computer, and ends or fails each call.
- */
+/** The door to files, /proc, random names and turns: here the simulator (test/simulation) replaces the computer. */
 export {
   appendFileSync,
   constants,

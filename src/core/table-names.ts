@@ -1,4 +1,3 @@
-/** The rows of a table whose names are wanted. */
 export function rowsWhere<T extends object>(table: T, isWanted: (name: keyof T & string) => boolean): Partial<T> {
   const rows: Partial<T> = {};
   for (const name of namesIn(table)) if (isWanted(name)) rows[name] = table[name];
@@ -10,7 +9,6 @@ export function namesIn<T extends object>(table: T): (keyof T & string)[] {
   return Object.keys(table) as (keyof T & string)[];
 }
 
-/** The same properties, each absent where it may be undefined. */
 type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The properties that have a value: with exactOptionalPropertyTypes an optional property is absent, not undefined. */

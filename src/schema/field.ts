@@ -91,7 +91,6 @@ export type Value<F extends Field> = F extends { many: true } ? readonly One<F>[
 
 type RequiredNames<T extends Fields> = { [K in keyof T]: T[K] extends { required: true } ? K : never }[keyof T];
 
-/** The type of the values that a table of fields admits. */
 export type Values<T extends Fields> = { readonly [K in RequiredNames<T>]: Value<T[K]> } & {
   readonly [K in Exclude<keyof T, RequiredNames<T>>]?: Value<T[K]>;
 };

@@ -49,13 +49,11 @@ export const firstActivationFields = {
 /** The user of a license to look up: a blank that the server cuts off would make it be created each time. */
 export const soughtUser = { ...licenseFields.remote_user, trimmed: true } as const;
 
-/** The users and the application whose licenses are read. */
 export const licenseFilters = {
   remote_user: { ...licenseFields.remote_user, required: false, many: true },
   app_code: { ...licenseFields.app_code, required: false },
 } as const satisfies Fields;
 
-/** The columns of a roster of licenses of `license apply`. */
 export const rosterFields = {
   remote_user: soughtUser,
   size_allowance: licenseFields.size_allowance,

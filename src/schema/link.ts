@@ -8,10 +8,7 @@ export interface Link {
   readonly near?: string | undefined;
 }
 
-/**
- * What a link or mention copied from the web app of `site` selects (docs/apis.md, Links); undefined for other texts.
- * @throws Failure usage for the link of another host, or of no conversation
- */
+/** What a text copied from the web app of `site` selects (docs/apis.md, Links). @throws Failure usage: another host */
 export function readLink(text: string, site: string | undefined): Link | undefined {
   const fragment = isUrl(text) ? `#${fragmentOf(text, site)}` : text.trim();
   const path = /^#?narrow\/(.*)$/.exec(fragment)?.[1];

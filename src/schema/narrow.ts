@@ -53,7 +53,6 @@ const operandLevels: Readonly<Record<string, number>> = {
   'channels:archived': 489,
 };
 
-/** One term of a narrow, as sent. */
 export interface NarrowTerm {
   readonly operator: string;
   readonly operand: string | number | readonly number[];
@@ -85,7 +84,6 @@ export function readName(text: string): number | string {
   return text.startsWith('name:') ? text.slice('name:'.length) : text;
 }
 
-/** A term and the feature level of the server that it needs. */
 interface TermLevel {
   /** Operator, and operand where that is what needs the level: `with`, `channels:archived`. */
   readonly name: string;

@@ -20,7 +20,6 @@ export type ProfileField = Field & {
 
 type ProfileFields = Readonly<Record<string, ProfileField>>;
 
-/** Each kind of profile, and what it is called. */
 export const kinds = { licensing: 'licensing app', chat: 'chat account' } as const;
 
 export type Kind = keyof typeof kinds;

@@ -23,7 +23,6 @@ export function settingsNear(words: readonly string[]): NamedSetting[] {
   return names.map((name) => settingNamed(name));
 }
 
-/** Words that say nothing of a setting. */
 const stopWords: ReadonlySet<string> = new Set(
   'a an be by can do every for i in is it less make me more my no not of off on please set should the to turn want when with'.split(
     ' ',

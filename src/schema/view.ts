@@ -19,7 +19,6 @@ export const builtInViews = [
   'narrow/is/starred',
 ] as const;
 
-/** The path of PATCH /navigation_views/{fragment}. */
 export const viewFields = {
   fragment: {
     ...textField('FRAGMENT', "What follows # in the view's URL, with or without #, or the whole URL"),

@@ -34,9 +34,7 @@ export function chatApi(send: Send, sendUnauthenticated: Send) {
       const page = pageOf(answer);
       return { body: isObject(answer.body) ? answer.body : {}, page };
     },
-    /** The same messages as the text in which the server sends them. */
     raw: { messages: async (query: MessageQuery) => rawPageOf(await ask(query)) },
-    /** An attached file of at most so many bytes. */
     upload: (upload: UploadPath, maxBytes: number) => fetchUpload(send, sendUnauthenticated, upload, maxBytes),
     ...endpoints((row) => async (...values) => {
       const { accepts, ...request } = row(...values);

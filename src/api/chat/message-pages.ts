@@ -5,7 +5,6 @@ import type { Message, MessageHead, MessagePage, MessageQuery, MessageSource } f
 export interface Walk<M extends MessageHead = Message> {
   /** Where to start: a message id, `oldest`, `newest` or `first_unread`. */
   readonly anchor: string;
-  /** Maximum number of messages; all without it. */
   readonly limit?: number | undefined;
   /** Messages of a page; the recommended number without it. */
   readonly page?: number;

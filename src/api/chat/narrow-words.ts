@@ -67,7 +67,6 @@ function partsOf(term: unknown): readonly [unknown, unknown] {
 /** Operators of old servers (docs/apis.md, Narrow operators); the new servers take these too. */
 const operators: Readonly<Record<string, string>> = { channel: 'stream', channels: 'streams', dm: 'pm-with' };
 
-/** The same narrow in the words of a server of that level. */
 function legacyNarrow(narrow: readonly unknown[] | undefined, level: number): readonly unknown[] | undefined {
   if (level >= narrowLevels.channel) return narrow;
   return narrow?.map((term) => {

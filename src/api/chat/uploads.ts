@@ -7,7 +7,6 @@ import { path } from '../http/request.ts';
 import { isTrouble } from '../http/transport-error.ts';
 import { accept } from './chat-answer.ts';
 
-/** An attached file as the server gave it, or its reason for not giving it. */
 type Upload =
   | { readonly content: AsyncIterable<Uint8Array>; readonly refused?: undefined }
   | { readonly content?: undefined; readonly refused: string };
@@ -20,10 +19,7 @@ export function isMissingUpload(refused: string): boolean {
 /** A file of a gigabyte takes some minutes. */
 const fileTimeout = 600_000;
 
-/**
- * Fetches a file by its temporary address (docs/apis.md, Attached files). Read its content once and to the end.
- * @throws Failure auth, unavailable; a refusal of this one file is no failure
- */
+/** Fetches a file, to be read once and whole (docs/apis.md, Attached files). @throws Failure auth, unavailable */
 export async function fetchUpload(
   send: Send,
   sendUnauthenticated: Send,

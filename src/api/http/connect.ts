@@ -138,7 +138,6 @@ function watchSlowness({ alarm, observe, retries, base }: Connection) {
       attempt += 1;
       if (isSlow) report();
     },
-    /** Of the call: nothing is reported any longer. */
     end: (): void => {
       for (const cancel of cancels) cancel();
       if (isReported) observe({ kind: 'settled' });

@@ -108,7 +108,6 @@ function watchMoves() {
       // Rows without a key cannot be told apart on the pages of one reading.
       return last === undefined || (row.key === undefined && isOfReading && reading === 1);
     },
-    /** Rows of this reading that an earlier page showed. */
     repeats: () => repeats.length,
     /** @throws Failure incomplete where moved pages do not explain a gap, or at the limit */
     isReadAgain(answer: Answer, gap: string | undefined): boolean {

@@ -10,7 +10,6 @@ import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 
-/** A license: the object as the server sent it, and the key that was found in it. */
 export interface License {
   /** Undefined where no field can be recognised as the key. */
   readonly key: string | undefined;

@@ -25,7 +25,7 @@ export interface Page extends PageEnd {
 
 export type PageSize = Pick<Page, 'next' | 'total' | 'pages' | 'count'>;
 
-/** Is called for each page of a list, counted from 1, before its rows. */
+/** Called for each page of a list, counted from 1, before its rows. */
 export type Heard = (page: PageSize, place: number) => void;
 
 /** Servers cut a list at such a length, or a multiple of it. */

@@ -10,10 +10,7 @@ interface LongArray {
 /** Elements that `body` holds of each array: all of those that are no rows. */
 const keptElements = 100;
 
-/**
- * Checks a long page whole before any row is used, then reads its rows some at a time.
- * @throws SyntaxError where it is not JSON, ends early, is too deep, or has an element above 16 MiB
- */
+/** Checks a long page whole, then reads its rows in runs. @throws SyntaxError also for an element above 16 MiB */
 export async function readLongPage(spool: Pick<Spool, 'read'>) {
   const reader = readerOf();
   const arrays = new Map<string | undefined, LongArray>();
@@ -49,7 +46,6 @@ async function* elementsAt(spool: Pick<Spool, 'read'>, index: number | undefined
     for (const run of reader.read(chunk)) if (run.index === index) yield run.elements;
 }
 
-/** Elements of an array that follow one another; integers beyond 2^53 are `bigint`. */
 interface JsonRun {
   /** The member that the array is; undefined: the document is the array. */
   readonly array: string | undefined;

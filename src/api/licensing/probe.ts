@@ -41,7 +41,6 @@ export async function* probeServer(server: ProbedServer): AsyncGenerator<Observa
 
 interface ProbedList {
   readonly licenses: License[];
-  /** Undefined where no page came. */
   first: Page | undefined;
   pages: number;
   /** Whether the server has more rows than are read. */

@@ -9,10 +9,7 @@ interface LookUp {
   readonly random: () => number;
 }
 
-/**
- * One user's licenses by the server's filter (docs/exactly-once.md, Names that servers change).
- * @throws Failure incomplete where a list is not whole, or cannot tell whose licenses it shows
- */
+/** One user's licenses (docs/exactly-once.md, Names that servers change). @throws Failure incomplete */
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
   const listed = await gather(rows(asked));
   if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows) };
@@ -70,7 +67,6 @@ async function readAgain(listed: readonly License[], asked: LicenseHolder, { row
   }
 }
 
-/** A name that no user has. */
 export function randomName(random: () => number): string {
   const part = (): string =>
     Math.floor(random() * 2 ** 32)
