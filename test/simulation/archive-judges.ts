@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { MessageRecord } from '../../src/sandbox/records.ts';
 import { archiveFolder, type ChatEnded } from './chat-history.ts';
-import { endOf } from './chat-judges.ts';
+import { endOf, leftFiles } from './chat-judges.ts';
 import { channelId, topic } from './chat-server.ts';
 import type { Process } from './computer.ts';
 import type { Verdict } from './licensing-history.ts';
@@ -53,6 +53,7 @@ export function judgeArchive(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits
       ...untruths(run, `run ${index + 1}`, archive),
     ]),
     ...archive.wrongs,
+    ...leftFiles(ended),
     ...inventions(ended, archive, limits),
     ...gaps(ended, archive, [...ended.runs, ...healed], limits),
     ...oldNews(ended, archive, limits),

@@ -13,6 +13,7 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
   const wrongs = [
     ...unarchived(ended, limits),
     ...idles(ended),
+    ...leftFiles(ended),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
   ];
@@ -106,6 +107,14 @@ function rowOf({ stdout }: Process): Row | undefined {
   return line === undefined ? undefined : (JSON.parse(line) as Row);
 }
 
+/** A run with a fault leaves what it wrote, its lock and its sign of life at most; others leave nothing. */
+export function leftFiles({ computer, plan }: ChatEnded): string[] {
+  const own = /\/(archive\.json|\w+\.ndjson|(source|rendered)-\d+\.ndjson)$|\/here-\w+$/;
+  const left = [...computer.disk.files().keys()].filter((path) => !own.test(path));
+  const faults = plan.runs.filter(({ fate }) => Object.keys(fate ?? {}).length > 0).length;
+  return left.length > 3 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(', ')}`] : [];
+}
+
 /** No run hangs, waits beyond its deadline, or has an error of the program. */
 export function endOf(run: Process, name: string): string[] {
   if (run.isAlive) return [`${name} hangs`];
@@ -142,19 +151,21 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
 }
 
 /**
- * What a run knows when it ends: all that it did, and of earlier runs the looks that a call followed. `asked`: a run
- * that was killed after its look has recorded a call too, which it did not send.
+ * What a run may know when it ends: all that it did, and of earlier runs each call, with the look before it. Nobody
+ * sees which other looks were recorded. `ended`: those of runs that were not killed. `asked`: the last ones of killed
+ * runs, and that a call was asked that was not sent.
  */
-function knownTo(run: Process, { server: { steps } }: ChatEnded, asked: 'recorded' | 'not recorded'): Step[] {
+function knownTo(run: Process, { server: { steps } }: ChatEnded, others: 'none' | 'ended' | 'asked'): Step[] {
   const until = run.ended ?? Infinity;
   const isFollowed = (look: Look): boolean => steps.some((step) => 'size' in step && step.looks.at(-1) === look);
   return steps.flatMap((step): Step[] => {
     if (step.at > until) return [];
     if (step.client === run || 'size' in step || isFollowed(step)) return [step];
     const { client, at } = step;
-    const isLast = client.exit === undefined && steps.findLast((other) => other.client === client) === step;
+    if (client.exit !== undefined) return others === 'ended' ? [step] : [];
+    const isLast = steps.findLast((other) => other.client === client) === step;
     const call = { client, at, looks: [step], size: 0, deleted: 0, end: undefined };
-    return isLast && asked === 'recorded' ? [step, call] : [];
+    return isLast && others === 'asked' ? [step, call] : [];
   });
 }
 
@@ -164,8 +175,8 @@ function knownTo(run: Process, { server: { steps } }: ChatEnded, asked: 'recorde
  * left. Not in the first answered call after a 500.
  */
 function takenForDeleted(run: Process, ended: ChatEnded): number[] {
-  const found = (['recorded', 'not recorded'] as const).flatMap((asked) =>
-    takenAfter(knownTo(run, ended, asked), run, ended),
+  const found = (['none', 'ended', 'asked'] as const).flatMap((others) =>
+    takenAfter(knownTo(run, ended, others), run, ended),
   );
   return [...new Set(found)];
 }
@@ -193,11 +204,14 @@ function takenAfter(steps: readonly Step[], run: Process, ended: ChatEnded): num
 
 /** A run that sent no call says of the last one, whose client was killed before the answer, how many were left. */
 function unansweredOf(run: Process, name: string, ended: ChatEnded): string[] {
-  const calls = knownTo(run, ended, 'not recorded').filter((step) => 'size' in step);
+  const calls = knownTo(run, ended, 'none').filter((step) => 'size' in step);
   const last = calls.at(-1);
-  if (!last || last.client === run || last.client.exit !== undefined) return [];
-  if (last.end && last.end.at < (last.client.ended ?? 0)) return [];
-  const [, count] = /last delete call of an earlier run has no answer; (\d+) messages were left/.exec(run.stderr) ?? [];
+  // Whoever was killed after a look may have recorded a call that was not sent.
+  const isLast = last && !ended.server.steps.some(({ at, client }) => at > last.at && client !== run);
+  if (!isLast || last.client === run || last.client.exit !== undefined) return [];
+  const [, count] =
+    /last delete call (?:of an earlier run has no answer|failed); (\d+) messages were left/.exec(run.stderr) ?? [];
+  if (count === undefined && last.end?.is === 'answered') return [];
   // People may have come between the look and the call.
   const isTrue = count !== undefined && Math.abs(Number(count) - last.size) <= (ended.plan.people?.length ?? 0);
   return isTrue ? [] : [`${name} says of the last call, before which ${last.size} were left: ${run.stderr}`];

@@ -271,7 +271,7 @@ export function chatServer(
     const range =
       kind === 'since'
         ? { low: anchor + 1, high: page.found_newest ? Infinity : highest }
-        : { low: page.found_oldest ? -Infinity : lowest, high: anchor };
+        : { low: page.found_oldest ? -Infinity : lowest, high: anchor - 1 };
     looksOf(client)
       .at(-1)
       ?.pages.push({ at, ...range, ids, isSince: kind === 'since' });

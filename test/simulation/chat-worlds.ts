@@ -2,8 +2,9 @@ import { chanceOf, type Chance } from './chance.ts';
 import { judgeChat } from './chat-judges.ts';
 import { judgeArchive } from './archive-judges.ts';
 import { archiveFolder, playChat, purgeLine, type ChatPlan } from './chat-history.ts';
-import { chatReplies, deedNames, topic, type ChatMishap, type Deed } from './chat-server.ts';
+import { chatReplies, deedNames, topic, type ChatMishap, type ChatReplyName, type Deed } from './chat-server.ts';
 import type { Sizes } from './sizes.ts';
+import type { Fate } from './computer.ts';
 import type { Verdict } from './licensing-history.ts';
 import { fateOf, type SimulatedWorld } from './worlds.ts';
 
@@ -21,7 +22,7 @@ export const purge: SimulatedWorld<ChatPlan> = {
       line: purgeLine,
       ...(index > 0 && chance.happens(0.8) ? { after: index - 1 } : {}),
       pause: chance.pick([0, 0, 20, 1000, 4000]),
-      fate: fateOf(chance, isOn, 220),
+      fate: nearCall(chance, fateOf(chance, isOn, 220)),
     }));
     const messages = messagesOf(chance);
     const mishaps = !isOn.server ? [] : chance.happens(0.1) ? stuck(chance) : mishapsOf(chance);
@@ -33,30 +34,85 @@ export const purge: SimulatedWorld<ChatPlan> = {
       ...(chance.happens(0.6) ? { sizes: sizesOf(chance, messages), batches: chance.pick([1, 1, 1000, 1000]) } : {}),
     };
   },
-  async *whole(isNight) {
-    const runs = [{ line: purgeLine }, { line: purgeLine, after: 0 }];
-    for (const reply of chatReplies)
-      for (const commit of [undefined, 0, 2000]) {
-        const mishaps = [{ call: 'delete', nth: 1, reply, ...(commit === undefined ? {} : { commit }) } as const];
-        const plain = { seed: 1, messages: 3, runs, mishaps };
-        const { calls } = await playChat(plain, judgeChat);
-        const seconds = isNight ? Array.from({ length: calls[1] ?? 0 }, (_, index) => index + 1) : [undefined];
-        for (let at = 1; at <= (calls[0] ?? 0); at += 1)
-          for (const how of ['kill', 'power'] as const)
-            for (const second of seconds) {
-              const next = second === undefined ? {} : { fate: { kill: { at: second, how } } };
-              yield {
-                ...plain,
-                runs: [
-                  { line: purgeLine, fate: { kill: { at, how } } },
-                  { line: purgeLine, after: 0, ...next },
-                ],
-              };
-            }
-      }
-  },
+  whole: (isNight, every) => everyKill(smallPurges(), purge.play, isNight, every),
   play: (plan, trace) => playChat(plan, judgeChat, { trace }),
 };
+
+/**
+ * A purge of two calls, and the same again: each answer to one of them, each moment at which it is carried out, and
+ * each thing that people do at each moment.
+ */
+function smallPurges(): ChatPlan[] {
+  const runs = [{ line: purgeLine }, { line: purgeLine, after: 0 }];
+  const sizes = { page: 2, batch: 2, newest: 2 };
+  const plain = { seed: 1, messages: 3, level: 489, batches: 1, sizes, runs };
+  const mishaps = [1, 2].flatMap((nth) =>
+    deleteReplies.flatMap(([reply, ...commits]) =>
+      commits.map((commit) => [
+        { call: 'delete', nth, reply, ...(commit === undefined ? {} : { commit }) } satisfies ChatMishap,
+      ]),
+    ),
+  );
+  const moments = [
+    ...[1, 2, 3].map((nth) => ({ at: 0, on: { call: 'look', nth } as const })),
+    ...[1, 2].flatMap((nth) => [0, 1, 3000].map((at) => ({ at, on: { call: 'delete', nth } as const }))),
+  ];
+  const movements = deedNames.flatMap((does) => moments.map((moment) => [{ does, nth: 1, ...moment }]));
+  return [[], ...mishaps].flatMap((mishaps) => [[], ...movements].map((people) => ({ ...plain, mishaps, people })));
+}
+
+/**
+ * Replies to a delete call, each with the moments of its being carried out. What is refused (429) is not carried out; a
+ * call that says too much does nothing.
+ */
+const deleteReplies: readonly (readonly [reply: ChatReplyName, ...commits: (number | undefined)[]])[] = [
+  ...(['dropped', '500', '502', '504', 'nothing', 'cut'] as const).map((reply) => [reply, undefined, 0, 2000] as const),
+  ...[['made', 2000] as const, ['429', undefined] as const, ['whole', undefined] as const],
+];
+
+/** A pull of two pages, and a recheck: each thing that people do at each of its requests. */
+function smallPulls(): ChatPlan[] {
+  const line = pullLine('--channel general', '--both');
+  const runs = [{ line }, { line: `${line} --recheck`, after: 0 }];
+  const plain = { seed: 1, messages: 3, sizes: { page: 2, batch: 100, newest: 5000 }, runs };
+  const moments = Array.from({ length: 10 }, (_, index) => ({ at: 0, on: { call: 'read', nth: index + 1 } as const }));
+  return deedNames.flatMap((does) => moments.map((moment) => ({ ...plain, people: [{ does, nth: 1, ...moment }] })));
+}
+
+/**
+ * Each plan with a kill, or a power cut, before each call of its first run; at night with another one of the second run
+ * at each of its calls. `every`: each so manyth alone, spread over plans and calls.
+ */
+async function* everyKill(
+  plans: readonly ChatPlan[],
+  play: (plan: ChatPlan) => Promise<Verdict>,
+  isNight: boolean,
+  every = 1,
+): AsyncGenerator<ChatPlan> {
+  const planStep = Math.ceil(Math.sqrt(every));
+  const killStep = Math.round(every / planStep);
+  let number = 0;
+  for (let index = 0; index < plans.length; index += planStep) {
+    const plan = plans[index];
+    const [first, second] = plan?.runs ?? [];
+    if (!plan || !first || !second) continue;
+    const { calls } = await play(plan);
+    const seconds = isNight ? Array.from({ length: calls[1] ?? 0 }, (_, at) => at + 1) : [undefined];
+    for (let at = 1; at <= (calls[0] ?? 0); at += 1)
+      for (const how of ['kill', 'power'] as const)
+        for (const next of seconds) {
+          number += 1;
+          if (number % killStep > 0) continue;
+          const later = next === undefined ? second : { ...second, fate: { kill: { at: next, how } } };
+          yield { ...plan, runs: [{ ...first, fate: { kill: { at, how } } }, later] };
+        }
+  }
+}
+
+/** Many kills are about a call to delete: the first one of the run, or what follows it. */
+function nearCall(chance: Chance, fate: Fate): Fate {
+  return fate.kill && chance.happens(0.5) ? { kill: { ...fate.kill, at: chance.below(12), since: 'POST' } } : fate;
+}
 
 function mishapsOf(chance: Chance): ChatMishap[] {
   return Array.from({ length: 1 + chance.below(3) }, () => {
@@ -144,26 +200,7 @@ export const archive: SimulatedWorld<ChatPlan> = {
       ...(chance.happens(0.6) ? { sizes: sizesOf(chance, messages) } : {}),
     };
   },
-  async *whole(isNight) {
-    const line = pullLine('--channel general', '--both');
-    const recheck = `${line} --recheck`;
-    for (const does of deedNames)
-      for (let nth = 1; nth <= 6; nth += 1) {
-        const people = [{ at: 0, does, nth: 1, on: { call: 'read', nth } } as const];
-        const plain = { seed: 1, messages: 3, people, sizes: { page: 2, batch: 100, newest: 5000 } };
-        const runs = [{ line }, { line: recheck, after: 0 }];
-        const { calls } = await playArchive({ ...plain, runs });
-        for (let at = 1; at <= (calls[0] ?? 0); at += isNight ? 1 : 3)
-          for (const how of ['kill', 'power'] as const)
-            yield {
-              ...plain,
-              runs: [
-                { line, fate: { kill: { at, how } } },
-                { line: recheck, after: 0 },
-              ],
-            };
-      }
-  },
+  whole: (isNight, every) => everyKill(smallPulls(), archive.play, isNight, every),
   play: (plan, trace) => playArchive(plan, trace),
 };
 

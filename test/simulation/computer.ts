@@ -13,6 +13,8 @@ export interface Fate {
   readonly kill?: {
     readonly at: number;
     readonly how: 'kill' | 'zombie' | 'power';
+    /** `at` counts from the first request of this method on, which is 0. */
+    readonly since?: string;
     readonly loss?: 'all' | 'none' | 'drawn';
   };
   /** Held before that call for so many milliseconds, while its timers go on. */
@@ -130,6 +132,8 @@ export class Process {
   readonly #interrupt = new AbortController();
   #isInterrupted = false;
   #hasFailed = false;
+  /** The number of the call from which the kill is counted. */
+  #since: number | undefined;
   #held: (() => void)[] = [];
   readonly #atExit: (() => void)[] = [];
 
@@ -209,7 +213,8 @@ export class Process {
     this.calls += 1;
     this.tell(() => `${this.calls}: ${name} ${of}`);
     const { kill, stop, disk, interrupt } = this.#fate;
-    if (kill?.at === this.calls) this.#kill(kill);
+    if (kill?.since === name) this.#since ??= this.calls;
+    if (kill && this.calls === kill.at + (kill.since === undefined ? 0 : (this.#since ?? Infinity))) this.#kill(kill);
     if (stop?.at === this.calls) this.#stop(stop.span);
     if (interrupt && this.calls >= interrupt.at && !this.#isInterrupted) this.interruptNow();
     const isOfDisk = !/^(GET|POST|PUT|PATCH|DELETE|turn|stdout)/.test(name);

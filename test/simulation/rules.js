@@ -201,7 +201,6 @@ export const rules = [
       "if (kinds.includes('moved')) place.isLeft = true;",
       "if (kinds.includes('moved')) return;",
     ],
-    ['an old copy is no move', '!isOldCopy(now) || ', 'true || '],
   ]),
   ...inFile('sign-in', 'store/account/configuration.ts', [
     [

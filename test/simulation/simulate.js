@@ -10,6 +10,8 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     minutes: { type: 'string', default: '600' },
     whole: { type: 'boolean', default: false },
+    kills: { type: 'string', default: '2' },
+    every: { type: 'string', default: '1' },
     plan: { type: 'string' },
     wrongs: { type: 'string', default: '3' },
     all: { type: 'boolean', default: false },
@@ -43,7 +45,9 @@ function worldOf(name) {
 async function searchIn(name) {
   const world = worldOf(name);
   const first = Number(values.seed ?? 1);
-  const plans = values.whole ? world.whole(true) : seeded(world, first, Number(values.seeds ?? 1000));
+  const plans = values.whole
+    ? world.whole(values.kills !== '1', Number(values.every))
+    : seeded(world, first, Number(values.seeds ?? 1000));
   const { histories, cpuSeconds, failing, limits, most } = await search(world, plans, end);
   const rate = (histories / cpuSeconds).toFixed(1);
   console.log(

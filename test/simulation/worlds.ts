@@ -11,8 +11,8 @@ export interface SimulatedWorld<Plan = unknown> {
   readonly about: string;
   /** A history that a seed decides. */
   draw(seed: number): Plan;
-  /** Every history of a small world; `isNight`: those of a second kill too. */
-  whole(isNight: boolean): AsyncIterable<Plan>;
+  /** Every history of a small world; `isNight`: those of a second kill too; `every`: of a large one each so manyth. */
+  whole(isNight: boolean, every?: number): AsyncIterable<Plan>;
   play(plan: Plan, trace?: (line: string) => void): Promise<Verdict>;
 }
 
