@@ -40,10 +40,8 @@ export interface ClaimOptions {
   readonly note: (text: string) => void;
 }
 
-/** Users for whom somebody else may still send a POST. */
 export interface BusyUsers {
   readonly count: number;
-  /** One of those who hold them, in words. */
   readonly holder: string | undefined;
 }
 
@@ -75,7 +73,6 @@ export interface FreeUsers {
   /** Of the users that are claimed; `posted` is later than now where a POST of an ended session may still run. */
   readonly histories: RequestHistories;
   readonly held: readonly string[];
-  /** One of those who hold them, in words. */
   readonly holder: string | undefined;
 }
 

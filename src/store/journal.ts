@@ -37,10 +37,7 @@ export interface JournalOptions {
   readonly write?: WriteLines;
 }
 
-/**
- * Opens the journal for this process alone until it is closed or finished.
- * @throws Failure unavailable when another process holds it; config when it cannot be written, or is about something else
- */
+/** Opens the journal for this process alone. @throws Failure unavailable where another one holds it, config */
 export async function openJournal(
   path: string,
   header: JournalHeader,
@@ -62,13 +59,9 @@ export async function openJournal(
   }
 }
 
-/** What earlier runs recorded. */
 export type JournalContent = Pick<Journal, 'path' | 'records' | 'isDamaged'>;
 
-/**
- * Reads the journal without holding or mending it; undefined where no run left one.
- * @throws Failure config when it cannot be read, or is about something else
- */
+/** Reads the journal without holding or mending it; undefined where no run left one. @throws Failure config */
 export async function readJournal(path: string, header: JournalHeader): Promise<JournalContent | undefined> {
   const bytes = await readBytes(path);
   return bytes && contentIn(path, bytes, header);

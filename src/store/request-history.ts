@@ -43,7 +43,6 @@ export interface RequestHistory {
   readonly size_before?: number | undefined;
 }
 
-/** The histories of users; one of whom nothing is known is absent. */
 export type RequestHistories = ReadonlyMap<string, RequestHistory>;
 
 export const noRequests: RequestHistory = {};

@@ -6,7 +6,6 @@ import { makePrivateFolder, refuseUnwritable } from './disk/private-folder.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
 
-/** The log inside one piece of work. */
 interface OpenLog {
   /** What other processes appended since this one last read. */
   read(): Promise<readonly unknown[]>;
@@ -14,16 +13,12 @@ interface OpenLog {
   append(record: unknown): Promise<void>;
 }
 
-/** What the sandbox keeps, shared by every process that serves it. */
 export interface SandboxLog {
   /** Does the work while nobody else reads or appends: no other process, and no other caller in this one. */
   exclusively<T>(work: (log: OpenLog) => Promise<T>): Promise<T>;
 }
 
-/**
- * A file of records that several sandboxes share. Not synced: it holds play data, and a record that a crash cut is dropped.
- * @throws Failure config when its folder cannot be made or written
- */
+/** Several sandboxes share the records. Not synced: they are play data. @throws Failure config */
 export async function openSandboxLog(path: string, host: Surroundings): Promise<SandboxLog> {
   await prepareFolder(dirname(path), host);
   const seen: Seen = { log: '', size: 0, unread: [] };

@@ -1,9 +1,6 @@
 import Conf from 'conf';
 
-/**
- * Writes `name`.json through conf: a synced draft of mode 0600, renamed, through the user's symbolic link if there is
- * one. Under SNAP conf writes in place, so the caller checks the result.
- */
+/** Writes `name`.json, synced and renamed. Under SNAP conf writes in place, so the caller checks the result. */
 export function writeConf(folder: string, name: string, content: Readonly<Record<string, unknown>>): void {
   const conf = new Conf<Record<string, unknown>>({
     projectName: 'chatelaine',

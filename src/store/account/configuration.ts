@@ -9,7 +9,6 @@ import { makePrivateFolder, refuseUnsafeFolder } from '../disk/private-folder.ts
 import { foldersOf } from '../disk/folders.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 
-/** The two files of the configuration folder, without `.json`. */
 type ConfigurationFile = 'config' | 'credentials';
 
 const fileVersion = 1;
@@ -50,16 +49,12 @@ async function readContent(
   return content;
 }
 
-/** One file's change inside `changeConfiguration`. */
 export interface Files {
   read(file: ConfigurationFile): Promise<Content>;
   write(file: ConfigurationFile, content: Content): Promise<void>;
 }
 
-/**
- * Does the work under the lock of the configuration, which is beside its files: state folders may differ.
- * @throws Failure config where the folder is unsafe or cannot be written, unavailable where the disk is full
- */
+/** Does the work under a lock beside the files: state folders may differ. @throws Failure config, unavailable */
 export async function changeConfiguration(host: Surroundings, work: (files: Files) => Promise<void>): Promise<void> {
   const { writeConf, confText } = await import('./conf.ts');
   const folder = foldersOf(host.system).config;

@@ -60,10 +60,7 @@ type EnvironmentCredential = NonNullable<ReturnType<typeof environmentCredential
 
 export type Credentials = ReturnType<typeof openCredentials>;
 
-/**
- * Chooses one credential, whole (docs/apis.md, Credentials). Every method throws Failure config when there is none, or
- * it is incomplete, unsafe or for another host.
- */
+/** Chooses one credential, whole (docs/apis.md, Credentials). @throws Failure config where none is, or it is unsafe */
 export function openCredentials(
   system: System,
   clock: Clock,

@@ -11,7 +11,6 @@ import {
   type ProfileField,
 } from '../../schema/profile.ts';
 
-/** Where the key of the credential of the environment is. */
 export type EnvironmentKey =
   { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
 

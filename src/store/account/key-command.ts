@@ -8,10 +8,7 @@ import { variable, type Alarm, type System } from '../../core/system.ts';
 import { codeOf } from '../disk/files.ts';
 import { firstLine, keyFrom } from './key-text.ts';
 
-/**
- * Splits words as a POSIX shell does, expanding nothing. On Windows a backslash is itself but before a double quote.
- * @throws Failure usage for an open quote, a backslash at the end, or no word
- */
+/** Splits words as a POSIX shell, expanding nothing. On Windows a backslash escapes only `"`. @throws Failure usage */
 export function splitWords(text: string, platform: NodeJS.Platform): [string, ...string[]] {
   const [piece, escape] = platform === 'win32' ? windowsPiece : posixPiece;
   const words: string[] = [];
@@ -54,10 +51,7 @@ export interface KeyCommandOptions {
   readonly interactive?: boolean | undefined;
 }
 
-/**
- * Runs the user's key manager without a shell; the first line of its stdout is the key (docs/apis.md, Credentials).
- * @throws Failure usage for a command that cannot be split, config where it fails, is too slow or gives no key
- */
+/** Runs a key manager without a shell; the key is its first line (docs/apis.md, Credentials). @throws Failure */
 export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {
   const [name, ...words] = splitWords(command, options.system.platform);
   const file = await findProgram(name, options.system);
@@ -130,10 +124,7 @@ async function isProgram(path: string): Promise<boolean> {
 /** Why a program gave no outcome: the rest of a sentence that begins with its name. Never holds what it printed. */
 class ProgramTrouble extends Error {}
 
-/**
- * Runs a program without a shell, in a process group that ends with it (on Windows: with its child processes).
- * @throws ProgramTrouble when it cannot be run, is too slow or prints too much; the signal's reason
- */
+/** Runs a program without a shell, in a process group that ends with it. @throws ProgramTrouble, the signal's reason */
 async function run(
   file: string,
   words: readonly string[],

@@ -7,10 +7,7 @@ import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { hasModes, storageFailure } from '../disk/files.ts';
 
-/**
- * A key from its text; `source` names where it comes from.
- * @throws Failure config when it is empty or not for a header
- */
+/** A key from its text; `source` names where it is from. @throws Failure config when it is empty or not for a header */
 export function keyFrom(text: string, source: string): Secret {
   if (text === '') throw new Failure('config', `${source}: the key is empty`);
   if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text)) return new Secret(text);

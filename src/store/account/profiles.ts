@@ -118,13 +118,10 @@ async function saveKey(files: Files, profile: Profile, key: Secret | undefined):
   const credentials = await files.read('credentials');
   if (key === undefined && profile.key_command === undefined) return;
   const others = entriesOf(credentials['keys']).filter(([name]) => name !== profile.name);
-  const keys = Object.fromEntries([...others, [profile.name, keyEntry(key, originOfProfile(profile))]]);
+  // With its origin, so that a changed URL cannot send it elsewhere.
+  const entry = { origin: originOfProfile(profile), ...(key && { api_key: key.reveal() }) };
+  const keys = Object.fromEntries([...others, [profile.name, entry]]);
   await files.write('credentials', { ...credentials, keys });
-}
-
-/** What credentials.json keeps of a key: with its origin, so that a changed URL cannot send it elsewhere. */
-function keyEntry(key: Secret | undefined, origin: string): Content {
-  return { origin, ...(key && { api_key: key.reveal() }) };
 }
 
 /** @throws Failure config where there is none of that name */

@@ -5,10 +5,7 @@ import { readEmail } from '../../schema/profile.ts';
 import { readSite } from '../../schema/url.ts';
 import { keyFrom } from './key-text.ts';
 
-/**
- * Reads `[api]` of the chat service's own configuration file; `notes` are what the file asks for in vain.
- * @throws Failure usage with every problem of the file, and without a key
- */
+/** `notes` are what the file asks for in vain. @throws Failure usage with all problems, and where it has no key */
 export function readZuliprc(text: string) {
   const api = readIni(text, 'api');
   const email = () => readEmail(valueOf(api, 'email'));
@@ -47,10 +44,7 @@ function notesOf(api: Section): string[] {
   ];
 }
 
-/**
- * The values of one section by lower-case names, or undefined. Throws Failure usage for `%` that cannot be
- * interpolated.
- */
+/** The values of one section by lower-case names, or undefined. @throws Failure usage for `%` without interpolation */
 type Section = (name: string) => string | undefined;
 
 /**

@@ -57,11 +57,7 @@ export async function namesIn(folder: string): Promise<string[]> {
 /** Bytes at the beginning of a file among which its mark is looked for. */
 const headBytes = 1024;
 
-/**
- * The files of a folder of documents of one kind (with its mark), and attached files in their own folder. Names with a
- * dot first are skipped.
- * @throws Failure usage naming the first other file
- */
+/** Documents of one kind (with its mark), and attached files. @throws Failure usage naming the first other file */
 export async function documentsIn(
   folder: string,
   kind: { readonly name: RegExp; readonly mark: string },

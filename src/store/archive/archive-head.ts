@@ -13,12 +13,10 @@ export interface ArchiveHead {
   readonly level?: number | undefined;
   /** The address of the account that fetched the messages. */
   readonly account: string;
-  /** The options of the first pull, as typed. */
   readonly options: Readonly<Record<string, unknown>>;
   /** What they select; `src/jobs/archive` reads it. */
   readonly selection: unknown;
   readonly forms: readonly ArchiveForm[];
-  /** Whether attached files are kept too. */
   readonly files: boolean;
   /** Whether the plan of the organization hid older messages. */
   readonly history_limited: boolean;
@@ -34,10 +32,7 @@ const currentVersion = 1;
 /** What archive.json holds, or what is wrong with it. */
 export type ManifestRead = { readonly manifest: Manifest; readonly problem?: undefined } | { readonly problem: string };
 
-/**
- * Reads archive.json; undefined where there is none.
- * @throws Failure config where it cannot be read, or is of a later version of the format
- */
+/** Undefined where there is none. @throws Failure config where it cannot be read, or is of a later version */
 export async function readManifest(folder: string): Promise<ManifestRead | undefined> {
   const path = join(folder, manifestFile);
   const bytes = await readBytes(path);
@@ -51,10 +46,7 @@ export async function readManifest(folder: string): Promise<ManifestRead | undef
   return { manifest: { ...laterMembers, ...value } };
 }
 
-/**
- * The head of the archive in that folder; undefined where there is none.
- * @throws Failure config where it is damaged, or of a later version of the format
- */
+/** Undefined where there is no archive. @throws Failure config where it is damaged, or of a later version */
 export async function readHead(folder: string): Promise<Manifest | undefined> {
   const read = await readManifest(folder);
   if (read?.problem === undefined) return read?.manifest;
@@ -121,7 +113,6 @@ interface ListSeal {
 
 export const noState: ArchiveState = { lists: {}, seen: {} };
 
-/** The files of an archive that only grow. */
 export const listNames = ['parts.ndjson', 'changes.ndjson', 'files.ndjson', 'purge.ndjson'] as const;
 export type ListName = (typeof listNames)[number];
 

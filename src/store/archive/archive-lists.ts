@@ -81,7 +81,6 @@ export function isSealed(lists: Lists, manifest: Manifest): boolean {
   return manifest.state.lists[name] !== undefined && damageOf(name, lists[name], manifest).length === 0;
 }
 
-/** Whether a name is that of a damaged file that a repair kept aside. */
 export function isKeptAside(name: string): boolean {
   return /\.ndjson\.damaged(-\d+)?$/.test(name);
 }

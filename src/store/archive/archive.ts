@@ -43,16 +43,11 @@ export interface Archive extends ArchiveContent {
   readonly damage: readonly FileDamage[];
   /** Files of parts that no line of parts.ndjson names, and that a crash does not leave. */
   readonly unlisted: readonly string[];
-  /** Damaged files that a repair kept aside. */
   readonly damaged: readonly string[];
-  /** Files that are none of an archive. */
   readonly strange: readonly string[];
 }
 
-/**
- * Reads an archive, also while another process adds to it.
- * @throws Failure usage where the folder holds none; config where archive.json is damaged, or parts.ndjson lost lines
- */
+/** Reads an archive, also while another process adds to it. @throws Failure usage for none; config for a damaged one */
 export async function readArchive(folder: string): Promise<Archive> {
   const archive = await inspectArchive(folder);
   const head = archive.damage.find(({ file }) => file === manifestFile);

@@ -45,10 +45,7 @@ export function filesByPath(records: readonly FileRecord[]): Map<UploadPath, Fil
   return new Map(records.map((record) => [record.path, record]));
 }
 
-/**
- * Writes an attached file, which appears whole and synced or not at all.
- * @throws what the content throws; Failure config where it cannot be written, unavailable where the disk is full
- */
+/** Writes an attached file, whole and synced or not at all. @throws Failure config, unavailable for a full disk */
 export async function writeKeptFile(
   folder: string,
   path: UploadPath,
@@ -76,10 +73,7 @@ export async function writeKeptFile(
   return { path, file, bytes, sha256: hash.digest('hex') };
 }
 
-/**
- * Reads an attached file against its line; undefined where it is whole.
- * @throws Failure config where it cannot be read
- */
+/** Reads an attached file against its line; undefined where it is whole. @throws Failure config */
 export async function problemOfKept(
   folder: string,
   { file, bytes, sha256 }: KeptFile,
@@ -102,10 +96,7 @@ export async function problemOfKept(
   return hash.digest('hex') === sha256 ? undefined : 'the content changed: its SHA-256 is not that of files.ndjson';
 }
 
-/**
- * Copies an attached file for all whom the umask allows; returns what is wrong with it.
- * @throws Failure config, unavailable
- */
+/** Copies a file for all whom the umask allows; returns what is wrong with it. @throws Failure config, unavailable */
 export async function copyKept(folder: string, kept: KeptFile, target: string): Promise<string | undefined> {
   const copy = (file: FileHandle) => problemOfKept(folder, kept, (chunk) => file.writeFile(chunk));
   const problem = await writeWhole(target, copy, 0o666);

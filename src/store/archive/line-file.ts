@@ -6,14 +6,12 @@ import { readBytes, storageFailure, syncFolder } from '../disk/files.ts';
 import { recordLine } from '../disk/records.ts';
 import { linesIn } from './part.ts';
 
-/** A file of JSON lines that only grows. */
 export interface LineFile {
   /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
   append(...records: readonly unknown[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a file of JSON lines holds, as far as it can be read. */
 export interface LineList<T> {
   readonly records: readonly T[];
   /** What is wrong with its lines (`line 2 is not valid JSON`); a last line that a crash cut is not. */
@@ -23,10 +21,7 @@ export interface LineList<T> {
   readonly size: number;
 }
 
-/**
- * Reads the lines that `recordOf` takes; a missing file has none. `what`: what a line should be.
- * @throws Failure config
- */
+/** The lines that `recordOf` takes; a missing file has none. `what`: what a line should be. @throws Failure config */
 export async function readList<T>(
   path: string,
   recordOf: (record: unknown) => T | undefined,

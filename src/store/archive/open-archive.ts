@@ -28,19 +28,16 @@ import {
   type StoredMessage,
 } from './part.ts';
 
-/** What is in an archive. */
 export interface ArchiveContent {
   readonly folder: string;
   readonly parts: readonly ArchivePart[];
   readonly changes: readonly ArchiveChange[];
-  /** What is known of attached files. */
   readonly files: ReadonlyMap<UploadPath, FileRecord>;
 }
 
 /** An archive that this process alone changes; a new one has no head. Every call but `mark` resolves when its work is on disk. */
 export type OpenArchive = ReturnType<typeof openedArchive>;
 
-/** Which files are read: all, or those that look otherwise than when they were last read. */
 type Which = 'all' | 'changed';
 
 interface Opened {

@@ -50,7 +50,6 @@ export function partNumberIn(name: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-/** The next part, without its files. */
 export function blankPart(part: number, messages: PartMessages): ArchivePart {
   const rows = archiveForms.flatMap((form) => messages[form] ?? []);
   const ids = [...new Set(rows.map(({ id }) => id))];

@@ -50,10 +50,7 @@ export async function writeWhole<T>(path: string, write: (file: FileHandle) => P
   }
 }
 
-/**
- * Renames a file over another one, so that it survives a power cut.
- * @throws an error of the file system, or as `whenClosed`
- */
+/** Renames a file over another, so that it survives a power cut. @throws a file system's error, or as `whenClosed` */
 export async function replace(from: string, to: string): Promise<void> {
   await whenClosed(to, () => rename(from, to));
   await syncFolder(dirname(to));
@@ -62,10 +59,7 @@ export async function replace(from: string, to: string): Promise<void> {
 /** How long a file may be open in another program before that is said. */
 const longestHold: Milliseconds = 5000;
 
-/**
- * Repeats work on a file that Windows refuses while a virus scanner or index has it open.
- * @throws Failure unavailable where it stays open; what else the work throws
- */
+/** Repeats what Windows refuses while a scanner has the file open. @throws Failure unavailable if it stays open */
 export async function whenClosed<T>(path: string, work: () => Promise<T>): Promise<T> {
   let waited = 0;
   for (let pause = 5; ; pause *= 1.3) {
@@ -111,10 +105,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * Opens a file or one that the flags make; refuses a FIFO, on which opening and reading wait without end.
- * @throws Failure config for what is neither a file nor a folder, or an error of the file system
- */
+/** Refuses a FIFO, on which opening waits without end. @throws Failure config, or an error of the file system */
 export async function openFile(path: string, flags = constants.O_RDONLY): Promise<FileHandle> {
   const file = await open(path, flags | constants.O_NONBLOCK, 0o600);
   const found = await file.stat();
@@ -123,7 +114,6 @@ export async function openFile(path: string, flags = constants.O_RDONLY): Promis
   throw new Failure('config', `${path} is not a regular file`, { hint: 'Move it away, or name another file.' });
 }
 
-/** The bytes of a file. @throws as openFile */
 export async function readFile(path: string): Promise<Buffer> {
   const file = await openFile(path);
   try {
@@ -133,7 +123,7 @@ export async function readFile(path: string): Promise<Buffer> {
   }
 }
 
-/** The bytes of a file; undefined where there is none. @throws Failure config */
+/** Undefined where there is none. @throws Failure config */
 export function readBytes(path: string): Promise<Buffer | undefined> {
   return ifThere(`read ${path}`, readFile(path));
 }

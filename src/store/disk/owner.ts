@@ -29,7 +29,6 @@ export interface Owner {
   readonly sign?: string;
 }
 
-/** This process, with a fresh token. */
 export async function thisOwner(system: System): Promise<Owner> {
   const known = processes.get(system) ?? thisProcess(system);
   processes.set(system, known);

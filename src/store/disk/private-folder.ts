@@ -7,10 +7,7 @@ import { codeOf, exists, hasModes, ifThere, storageFailure, syncFolder } from '.
 import { foldersOf } from './folders.ts';
 import { isOwnGroupAlone } from './private-file.ts';
 
-/**
- * Makes a folder that only this user can enter, and closes one of this user's; a read-only one stays so.
- * @throws Failure config when it cannot be made, unavailable when the disk is full
- */
+/** Makes or closes a folder that only this user can enter. @throws Failure config, unavailable when the disk is full */
 export async function makePrivateFolder(folder: string, system: System): Promise<void> {
   try {
     await makeFolder(folder);
@@ -32,10 +29,7 @@ export function folderFailure(folder: string, system: System, cause: unknown, ve
   return failure.as('config', failure.message, { hint: 'Set XDG_STATE_HOME to a folder that can be written.' });
 }
 
-/**
- * Whether files can be made in a folder, which may be missing; makes nothing.
- * @throws Failure config where they cannot
- */
+/** The folder may be missing; makes nothing. @throws Failure config where files cannot be made in it */
 export async function refuseUnwritable(folder: string, system: System): Promise<void> {
   let nearest = folder;
   while (!(await exists(nearest)) && dirname(nearest) !== nearest) nearest = dirname(nearest);
@@ -72,10 +66,7 @@ async function isFilled(folder: string): Promise<boolean> {
   }
 }
 
-/**
- * A 0700 folder of this user inside one that all share.
- * @throws Failure config for a link, another's, or an open one
- */
+/** A 0700 folder of this user inside one that all share. @throws Failure config for a link, another's or an open one */
 export async function makeFolderAmongOthers(shared: string, system: System): Promise<string> {
   const folder = folderAmongOthers(shared, system);
   try {

@@ -5,10 +5,7 @@ import type { Spool } from '../../core/read.ts';
 
 const chunkBytes = 256 * 1024;
 
-/**
- * A spool in a temporary file that only this user can read, nameless where the system allows.
- * @throws Failure config where it cannot be written; the signal's reason while it is read
- */
+/** A temporary file of this user alone. @throws Failure config where it cannot be written; the signal's reason */
 export async function openSpool(folder: string, signal: AbortSignal): Promise<Spool> {
   const path = join(folder, `chatelaine-${randomBytes(12).toString('hex')}`);
   const file = await orConfig(folder, () => open(path, 'wx+', 0o600));

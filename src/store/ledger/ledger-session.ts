@@ -20,10 +20,7 @@ export const shortLimit: Milliseconds = 5000;
 
 /** One connection to a ledger, with the session that holds claims while it is open; all applications of a run share it. */
 export interface LedgerSession {
-  /**
-   * Calls a function of the ledger for this session.
-   * @throws Failure unavailable; the signal's reason, and then the statement still runs
-   */
+  /** Calls a function of the ledger. @throws Failure unavailable; the signal's reason while the statement still runs */
   call(name: string, values: readonly unknown[], limits: QueryLimits): Promise<unknown>;
   /** The name of a user in the ledger: a log of the database shows nothing that can be tested without the salt. */
   whoIs(target: string, user: string): Buffer;

@@ -100,10 +100,7 @@ export async function upgradeLedger(
   }
 }
 
-/**
- * The same as a script, for whoever may change the schema by hand. It fails, and changes nothing, where the ledger has another version by
- * then.
- */
+/** The same as a script to run by hand; it changes nothing where the ledger has another version by then. */
 export function upgradeScript(version: number, steps: readonly LedgerStep[] = ledgerSteps): string {
   const missing = missingSteps(version, steps);
   if (missing.length === 0) return `-- The ledger has version ${version}: nothing is to be done.\n`;

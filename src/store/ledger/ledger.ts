@@ -15,7 +15,6 @@ import { openDatabase, type Database } from './postgres.ts';
 /** One ledger, connected to when it is first used. Its methods throw Failure unavailable, auth or config, and the signal's reason. */
 export type Ledger = ReturnType<typeof openLedger>;
 
-/** What one session holds of one application. */
 interface HeldClaims {
   /** The licensing server with the code of the application. */
   readonly target: string;
@@ -83,7 +82,6 @@ export function openLedger(url: string, host: LedgerHost) {
     init: () => upgradeLedger(rowsOf),
     /** The SQL that `init` would run; changes nothing. */
     plan: async () => upgradeScript(await versionIn(rowsOf)),
-    /** What each session holds, the longest first. */
     async status() {
       const rows = await rowsOf('SELECT * FROM chatelaine.status()');
       return rows.map(heldClaims);

@@ -43,10 +43,7 @@ const connectLimit: Milliseconds = 10_000;
 const statementLimit: Milliseconds = 30_000;
 const closeLimit: Milliseconds = 1000;
 
-/**
- * Connects to the database of a ledger.
- * @throws Failure unavailable where it cannot be reached, auth where it refuses the role, config for what is missing; the signal's reason
- */
+/** @throws Failure unavailable, auth where the role is refused, config for what is missing; the signal's reason */
 export async function openDatabase(address: LedgerAddress, connecting: Connecting): Promise<Database> {
   const socket = new Socket();
   const client = new pg.Client(await configOf(address, connecting, socket));

@@ -22,10 +22,7 @@ interface Patience {
   readonly what?: string | undefined;
 }
 
-/**
- * Does the work while nobody else does work under that path: no other process, and no other caller in this one.
- * @throws Failure unavailable naming the owner when the wait is over
- */
+/** Works while no other process or caller does so under that path. @throws Failure unavailable after the wait */
 export async function withLock<T>(
   path: string,
   host: Surroundings,
@@ -40,10 +37,7 @@ export async function withLock<T>(
   }
 }
 
-/**
- * Takes the lock until the returned function is called. The lock of a process that was killed is taken over.
- * @throws Failure unavailable naming the owner when the wait is over
- */
+/** Takes the lock, also that of a killed process. @throws Failure unavailable naming the owner when the wait is over */
 export async function acquireLock(
   path: string,
   host: Surroundings,
@@ -168,10 +162,7 @@ async function claimWithoutLink(path: string, me: Owner, system: System): Promis
 /** By process: another one may be on another computer. */
 const knownFolders = new WeakMap<System, Set<string>>();
 
-/**
- * Makes a lock that was just made a second time, once for each folder: some file servers and synchronizers let both succeed.
- * @throws Failure config
- */
+/** Makes a lock a second time, once for each folder: some file servers let both succeed. @throws Failure config */
 async function refuseLoose(path: string, system: System, make: () => Promise<void>): Promise<void> {
   const folder = dirname(path);
   const known = knownFolders.get(system) ?? new Set();

@@ -70,10 +70,7 @@ export interface RequestRecord {
 const maxFiles = 8;
 const maxBytes = 262_144;
 
-/**
- * What is recorded of those users. A reader needs no lock: a file of a process is removed only after the merged one has its lines.
- * @throws Failure config where a file is damaged, or of another version
- */
+/** Needs no lock: a file is removed only after the merged one has its lines. @throws Failure config where damaged */
 export async function readRecord(
   base: string,
   system: System,

@@ -1,6 +1,5 @@
 import { Failure, usage } from '../../core/failure.ts';
 
-/** What is wrong with a row, or with a value of it. */
 export interface Fault {
   readonly reason: string;
   /** The reason without the row's own values: rows with one rule are grouped. */

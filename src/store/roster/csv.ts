@@ -29,17 +29,13 @@ interface CsvFault {
 interface CsvShape {
   readonly delimiter: string;
   readonly line: number;
-  /** Maximum number of records to read. */
   readonly limit?: number;
 }
 
 /** A row with more bytes is most likely one with a quote that is never closed. */
 const maxRecordBytes = 1024 * 1024;
 
-/**
- * Reads the rows below the header: the first record, or the one on `headerLine`.
- * @throws Failure usage where it is no CSV, or its header is not the wanted one
- */
+/** Reads the rows below the header: the first record, or the one on `headerLine`. @throws Failure usage for no CSV */
 export function readCsvRows(text: string, headerLine: number, wanted: WantedColumns, reader: RosterReader): void {
   const { body, shapes, line } = separators(text);
   const start = Math.max(line, headerLine);

@@ -9,7 +9,6 @@ export interface RosterReader {
   bad(line: number, fault: Fault): void;
 }
 
-/** Where the table is in a file. */
 export interface TableChoice {
   /** The line of the header in a table; else the first that is not blank. */
   readonly headerLine?: number | undefined;
@@ -53,10 +52,7 @@ export function normalized(header: string): string {
     .replace(/[\s_-]+/g, '_');
 }
 
-/**
- * Reads `NAME=HEADER` words.
- * @throws Failure usage where a word has another form, its name is no column of the roster, or one is given twice
- */
+/** Reads `NAME=HEADER` words. @throws Failure usage for another form, a name that is no column, or one given twice */
 export function readAliases(words: readonly string[], names: readonly string[]): ReadonlyMap<string, string> {
   const aliases = new Map<string, string>();
   for (const word of words) {
@@ -93,10 +89,7 @@ export interface HeaderRow {
 /** So many rows are searched for a header below a title. */
 export const maxHeaderSearch = 100;
 
-/**
- * The columns that the cells of the header mean; a cell without a name is ''. A row of `below` that has all required columns is named.
- * @throws Failure usage where a required column is missing, or two cells become the same name
- */
+/** A cell without a name is ''. @throws Failure usage where a required column is missing, or two cells have one name */
 export function columnsOf(
   { line, cells }: HeaderRow,
   wanted: WantedColumns,

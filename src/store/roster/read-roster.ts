@@ -15,13 +15,11 @@ export interface CheckedRoster<R> {
   readonly rows: readonly R[];
   /** The line that each row begins on; in a JSON array its number. */
   readonly lines: readonly number[];
-  /** The columns of each row that are carried through to the result; empty where none are kept. */
   readonly others: readonly OtherColumns[];
   /** The hash of the rows, since other rows are another job; a workbook that is saved again has other bytes. */
   readonly sha256: string;
 }
 
-/** A roster as it was given, and how its columns are read. */
 export interface RosterSource extends RosterFile {
   /** `NAME=HEADER` words: the column NAME is under that header. */
   readonly columns?: readonly string[] | undefined;
@@ -52,10 +50,7 @@ export const oncePerUser = {
     `${app_code ?? ''} ${remote_user}`,
 };
 
-/**
- * Reads a roster once and checks every row, repeated ones included. A file with bad rows is refused whole, each of them named.
- * @throws Failure usage; where all rows are good, the failure of `completion`
- */
+/** A file with bad rows is refused whole, each of them named. @throws Failure usage, or that of `completion` */
 export async function readRoster<const T extends Fields, R extends Values<T>>(
   source: RosterSource,
   rules: RosterRules<T, R>,

@@ -16,7 +16,6 @@ export interface RosterFile extends TableChoice {
 
 const maxBytes = 64 * 1024 * 1024;
 
-/** A roster whose format is known. */
 interface OpenedRoster extends RosterFile {
   readonly format: RosterFormat;
   /** Of a workbook nothing. */
@@ -50,10 +49,7 @@ const readers: Readonly<Record<RosterFormat, ReadRows>> = {
   json: readArray,
 };
 
-/**
- * Reads a roster's rows once, in order, with their line (in a JSON array: number).
- * @throws Failure usage; as `reader`
- */
+/** Reads a roster's rows once, in order, with their line (JSON: their number). @throws Failure usage; as `reader` */
 export async function readRosterRows(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): Promise<void> {
   try {
     const isJson = roster.format.endsWith('json');

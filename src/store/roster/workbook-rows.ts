@@ -13,10 +13,7 @@ import {
 import type { SheetCell, SheetRow } from './sheet.ts';
 import { openWorkbook, type Sheet } from './workbook.ts';
 
-/**
- * Reads the rows below the header of a sheet: its first row that is not blank, or `headerLine`.
- * @throws Failure usage where the bytes are no workbook, it has no such sheet, or its header is not the wanted one
- */
+/** Reads the rows below the header. @throws Failure usage for no workbook, no such sheet, or another header */
 export async function readWorkbookRows(
   bytes: Buffer,
   { sheet: typed, headerLine, warn }: TableChoice,

@@ -22,10 +22,7 @@ export interface Sheet {
 
 const saveAs = 'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".';
 
-/**
- * The shown sheets of a workbook, in order of tabs.
- * @throws Failure usage for bytes of another format, or damaged ones
- */
+/** The shown sheets of a workbook, in order of tabs. @throws Failure usage for another format, or a damaged file */
 export async function openWorkbook(bytes: Buffer): Promise<readonly Sheet[]> {
   const zip = openZip(bytes);
   const main = (await relationsOf(zip, '')).find(({ type }) => type.endsWith('/relationships/officeDocument'));

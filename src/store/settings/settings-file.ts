@@ -4,11 +4,7 @@ import type { SettingEntry } from './yaml.ts';
 /** Above all settings of the specification, below what takes long to parse (docs/apis.md, Limits on input). */
 const mostChars = 50_000;
 
-/**
- * The settings of a file: YAML, JSON, or NAME=VALUE lines, by extension, else by how the text begins. No error repeats
- * a value: it may be a password.
- * @throws Failure usage with file and line
- */
+/** YAML, JSON, or NAME=VALUE lines. @throws Failure usage with file and line, not the value: it may be a password */
 export async function readSettingsFile(file: string, text: string): Promise<readonly SettingEntry[]> {
   const label = file === '-' ? 'standard input' : file;
   if (text.length > mostChars)

@@ -7,10 +7,7 @@ const mostErrors = 20;
 /** The parser is recursive, and deep nesting would end the process; settings are not nested. */
 const mostOpenings = 500;
 
-/**
- * The pairs of a YAML mapping, or JSON object. Values stay as written (`007` is not 7); aliases and tags are refused.
- * @throws Failure usage with file and line; no error repeats the text
- */
+/** Values stay as written (`007` is not 7); no aliases, no tags. @throws Failure usage with file and line alone */
 export function yamlEntries(label: string, format: 'YAML' | 'JSON', text: string): SettingEntry[] {
   const openings = text.match(/[[{]|[-?:](?=\s)/g) ?? [];
   if (openings.length > mostOpenings)
@@ -47,7 +44,6 @@ function sourceOf(scalar: Scalar): string {
   return scalar.source ?? String(scalar.value);
 }
 
-/** One setting as written in a file. */
 export interface SettingEntry {
   /** File and line: `team.yaml:3`. */
   readonly place: string;
