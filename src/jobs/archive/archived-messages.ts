@@ -15,10 +15,7 @@ export interface ChosenPart extends ArchivePart {
 
 export type ChosenArchive = Archive & { readonly parts: readonly ChosenPart[] };
 
-/**
- * Every message in one form, ascending; holds one part, after comparing its hash.
- * @throws Failure incomplete for a damaged or missing part; the reason of the signal
- */
+/** Every message in one form, ascending; holds one part. @throws Failure incomplete for a damaged or missing part */
 export async function* archivedMessages(
   archive: ChosenArchive,
   form: ArchiveForm,
@@ -94,10 +91,7 @@ export function holdsMessage({ parts }: Pick<ChosenArchive, 'parts'>, id: number
   return ids[countBefore(ids, (one) => one < id)] === id;
 }
 
-/**
- * The archive with the chosen messages alone, or with all at a damaged part, where the export ends.
- * @throws as `isChosen`; the reason of the signal
- */
+/** The chosen messages alone, but all at a damaged part, where the export ends. @throws as `isChosen` */
 export async function chosenArchive(
   archive: Archive,
   form: ArchiveForm,

@@ -15,10 +15,7 @@ export interface ChannelFolder {
   readonly isEmpty: boolean;
 }
 
-/**
- * The channels that the account sees, and those that have a folder: `7-general`, whose id counts.
- * @throws Failure rejected where the server lists no channels; usage where the folder is an archive itself
- */
+/** A folder is named `7-general`; the id counts. @throws Failure rejected, usage where the folder is an archive */
 export async function channelFolders(
   chat: Pick<ChatApi, 'channels'>,
   folder: string,

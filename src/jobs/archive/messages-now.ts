@@ -9,7 +9,6 @@ import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { markdownOf, messagesBetween } from './part-forms.ts';
 
-/** Messages that were archived before, and where they were then. */
 interface Known {
   /** Ascending. */
   readonly ids: readonly number[];

@@ -10,11 +10,7 @@ export type Forms<M> = { readonly [F in ArchiveForm]?: readonly M[] };
 /** Times that a page is fetched again because its messages changed between the requests of the two forms. */
 const maxRounds = 5;
 
-/**
- * A page's messages in the forms of an archive. Where there are two, both are fetched until they hold the same
- * versions.
- * @throws Failure unavailable where they never do
- */
+/** Two forms are fetched until they hold the same versions. @throws Failure unavailable where they never do */
 export async function formsOf<M extends MessageHead>(
   chat: MessageSource<M>,
   selection: MessageSelection,
@@ -73,7 +69,6 @@ export function markdownOf(form: ArchiveForm): { readonly apply_markdown?: false
   return form === 'source' ? { apply_markdown: false } : {};
 }
 
-/** Whether both are the same message, with the same edits and moves. */
 function isSameVersion(one: MessageHead, other: MessageHead | undefined): boolean {
   return versionParts.every((name) => one[name] === other?.[name]);
 }

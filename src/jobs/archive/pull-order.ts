@@ -21,10 +21,7 @@ export interface PullOrder {
   readonly files?: boolean | undefined;
 }
 
-/**
- * What a pull would do, and how many messages the archive holds; asks and writes nothing.
- * @throws Failure config for another site or account; usage for another selection, or a folder of other files
- */
+/** What a pull would do; asks and writes nothing. @throws Failure as `headFor`; usage for a folder of other files */
 export async function planPull(folder: string, order: PullOrder) {
   if (!(await readHead(folder))) {
     await refuseOtherFiles(folder);
@@ -37,10 +34,7 @@ export async function planPull(folder: string, order: PullOrder) {
   return { messages, status: 'would be continued' } as const;
 }
 
-/**
- * The head of the archive with the wanted forms, or of a new one, not yet written.
- * @throws Failure config for another site or account; usage for another selection
- */
+/** The head with the wanted forms, or of a new archive, not yet written. @throws Failure as `refuseOtherOrder` */
 export async function headFor(
   chat: Pick<ChatApi, 'level' | 'organization'>,
   archive: OpenArchive,
@@ -64,10 +58,7 @@ export async function headFor(
   return head;
 }
 
-/**
- * The site identifies an organization, elsewhere ids mean nothing.
- * @throws Failure config for another site or account, usage for another selection
- */
+/** Ids mean nothing on another site. @throws Failure config for another site or account, usage for another selection */
 function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, options }: PullOrder): void {
   if (head.site !== site || head.account !== account)
     throw new Failure(
@@ -82,10 +73,7 @@ function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, op
     );
 }
 
-/**
- * What an archive selects (docs/archive-format.md, Manifest).
- * @throws Failure config where archive.json does not say it
- */
+/** What an archive selects (docs/archive-format.md, Manifest). @throws Failure config where that is not known */
 export function selectionIn({ selection }: Pick<ArchiveHead, 'selection'>): MessageSelection {
   if (isSelection(selection)) return selection;
   throw new Failure('config', 'archive.json holds no selection', {

@@ -20,10 +20,7 @@ export interface Rechecked {
   readonly gone: Readonly<Record<ReasonGone, number>>;
 }
 
-/**
- * Looks at every archived message again and records what changed: edited, moved, gone (with the reason), or back. What
- * is gone is asked for again each time.
- */
+/** Records what changed: edited, moved, gone (with the reason), or back. What is gone is asked for again each time. */
 export async function recheckArchive(
   chat: Pick<ChatApi, 'messages' | 'level'>,
   archive: OpenArchive,

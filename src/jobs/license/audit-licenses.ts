@@ -32,7 +32,6 @@ export interface FindingRow {
   readonly size_allowance: number | null;
   /** The key of the license; null where it is missing. */
   readonly license_code: string | null;
-  /** The license that the finding is of; null where one is missing. */
   readonly license: License | null;
   readonly detail: string;
   /** What is found, in words that are the same for all licenses of the finding. */

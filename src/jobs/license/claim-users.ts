@@ -123,10 +123,7 @@ export interface ClaimingRoster extends Pick<ClaimingUser, 'elapsed' | 'warn'> {
   readonly claims: ReadonlyMap<number, Claims>;
 }
 
-/**
- * Claims all users of a roster; waits while another process of this machine holds one of them.
- * @throws Failure unavailable, config
- */
+/** Claims a roster's users, waiting for processes of this machine that hold one. @throws Failure unavailable, config */
 export async function claimRoster(rows: readonly LicenseUser[], claiming: ClaimingRoster): Promise<RosterClaims> {
   const histories = new Map<number, RequestHistories>();
   const usersOf = (app_code: number) => rows.flatMap((row) => (row.app_code === app_code ? [row.remote_user] : []));

@@ -10,7 +10,6 @@ import type { ClaimedUser, ClaimingUser } from './claim-users.ts';
 import type { RowState } from './roster-journal.ts';
 import { sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 
-/** What creating one license needs besides the API. */
 export interface Settling {
   /** How long after a POST without an answer the server may still carry it out, and hide from its list what it created. */
   readonly settle: Milliseconds;

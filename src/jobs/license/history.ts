@@ -6,10 +6,7 @@ import { changeInWords } from './decide.ts';
 
 export type RecordEvent = (event: LicenseEvent) => Promise<void>;
 
-/**
- * Changes a license, recorded before and after: what a kill leaves is known to `license undo`.
- * @throws what the change throws
- */
+/** Changes a license, recorded before and after, so `license undo` knows what a kill left. @throws as the change */
 export async function recordedChange(
   found: License,
   fields: EditedFields,
@@ -66,7 +63,6 @@ function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'even
   };
 }
 
-/** What happened to one license. */
 export interface PastChange extends Omit<HistoryEntry, 'event'> {
   /** Whether the request was carried out; false: it may have been. */
   readonly isKnown: boolean;

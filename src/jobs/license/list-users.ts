@@ -165,10 +165,7 @@ export interface ListAfter {
   readonly failure?: Failure;
 }
 
-/**
- * Reads the list that is the look again after a POST, and once more after `settle` if it does not hold all earlier licenses and the new one.
- * @throws Failure of a list that cannot be read at all
- */
+/** Reads the list after a POST, and after `settle` if it lacks a license. @throws Failure of an unreadable list */
 export async function listAfterPost(
   api: Pick<LicensingApi, 'deciding'>,
   { remote_user, app_code }: LicenseUser,

@@ -9,7 +9,6 @@ export type LookupResult = (
   /** Licenses of names that the server may have made of the user's, and none of that name itself. */
   | { readonly shows: 'near'; readonly licenses: readonly [License, ...License[]] }
   | { readonly shows: 'nothing' }
-  /** The look did not show everything. */
   | { readonly shows: 'incomplete'; readonly failure: Failure }
 ) &
   Pick<UserLicenses, 'unfiltered'>;

@@ -71,11 +71,7 @@ export async function lookUpRow(row: LicenseFields, near: readonly License[], pl
   return decide(withNear(result, near), row, planning);
 }
 
-/**
- * Looks up what a plan leaves open.
- * @param believed applications whose lists are believed without a second reading
- * @throws Failure of a look
- */
+/** Looks up what is left open. @param believed applications whose list is not read twice @throws Failure of a look */
 export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {
   const decisions = new Map<LicenseFields, Decision>();
   const look = async ({ row, decision }: PlannedRow): Promise<void> => {
@@ -99,10 +95,8 @@ export function usersOfEachApp(rows: readonly LicenseUser[]): Map<number, string
   return users;
 }
 
-/** What is known of earlier answers where nothing is claimed. */
 export interface EarlierAnswers {
   readonly journal: Pick<LicenseJournal, 'history'>;
-  /** Open answers of these users, by the claims. */
   readonly openAnswers: (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
 }
 

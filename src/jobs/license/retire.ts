@@ -101,10 +101,7 @@ export async function missingUsers(
   return { missing: [...missing.values()], similar: [...similar.values()], active: active.size };
 }
 
-/**
- * Retires the license if it is still of that user.
- * @throws Failure rejected where somebody changed it since, or as a change
- */
+/** Retires the license if it is still of that user. @throws Failure rejected if somebody changed it, or as a change */
 export async function retireMissing(
   { key, ...user }: MissingUser,
   api: Pick<LicensingApi, 'view' | 'update'>,

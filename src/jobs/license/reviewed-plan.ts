@@ -19,7 +19,6 @@ export interface ReviewedRow extends LicenseFields {
   readonly license_code_end?: string | undefined;
 }
 
-/** Where a plan was made: another server or application has other licenses. */
 export interface PlanTarget {
   readonly app_code: number;
   readonly server: string;
@@ -118,10 +117,7 @@ export interface OtherNow {
   readonly what: string;
 }
 
-/**
- * Finds the licenses that a plan retires; those that are retired already are done. `other`: those that are neither.
- * @throws Failure incomplete where a list is not whole
- */
+/** What a plan retires; `other`: neither that nor retired already. @throws Failure incomplete for a part of a list */
 export async function reviewedMissing(
   rows: readonly ReviewedRow[],
   licensing: (app_code: number) => Pick<LicensingApi, 'list'>,

@@ -54,10 +54,7 @@ export function wasPosted({ row, is }: RowState, journal: Pick<LicenseJournal, '
 
 export type LicenseJournal = ReturnType<typeof licenseJournal>;
 
-/**
- * The steps of an application of a roster, on disk before and after each request (docs/exactly-once.md, Journal).
- * @throws Failure config where a record is not one of such a journal
- */
+/** A roster's steps, on disk before and after each request (docs/exactly-once.md, Journal). @throws Failure config */
 export function licenseJournal(
   journal: Pick<Journal, 'path' | 'records' | 'append' | 'isDamaged'>,
   clock: Pick<Clock, 'now' | 'elapsed'>,

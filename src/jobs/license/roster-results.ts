@@ -11,7 +11,6 @@ import { severalWarning } from './decide.ts';
 import { unanswered, wasPosted, type AnsweredRow, type LicenseJournal, type RowState } from './roster-journal.ts';
 import { resultOf, type Looking, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 
-/** What carrying out a plan needs. */
 export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' | 'now' | 'sleep' | 'note' | 'warn'> {
   readonly journal: LicenseJournal;
   readonly claims: RosterClaims;
@@ -40,7 +39,6 @@ export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<App
   return decision.step === 'unchanged' && decision.licenses.length === 1 && journal.history(row).posted === undefined;
 }
 
-/** What came of a row, on its way to its result. */
 export interface RowOutcome extends Pick<RowResult, 'status' | 'license' | 'error'> {
   readonly state: RowState;
   readonly size_before?: number | undefined;

@@ -38,10 +38,7 @@ export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resum
       if (row.status === 'unknown') unknown.push(row);
     },
     summary,
-    /**
-     * The failure that the run ends with; undefined where each row has its license.
-     * @param answered unknown rows whose POST was answered: the open ones stay unknown when the command is repeated
-     */
+    /** Undefined where each row has its license. @param answered open ones stay unknown when the command is repeated */
     failureOf(stopped: Failure | undefined, answered: RosterResults['answeredOnly']): Failure | undefined {
       const undone = counts.failed + counts.unknown + left();
       if (!stopped && undone === 0) return undefined;

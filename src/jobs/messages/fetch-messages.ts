@@ -70,10 +70,7 @@ function refuseIgnored(page: Pick<MessagePage, 'ignored'>): void {
     );
 }
 
-/**
- * The whole answer of the one request that a selection is.
- * @throws Failure usage for a selection that takes several requests; rejected where the server ignored what selects
- */
+/** The whole answer of one request. @throws Failure usage where it takes several; rejected for an ignored selection */
 export async function fetchEnvelope(
   chat: Pick<ChatApi, 'envelope'>,
   { narrow, form, range }: MessageSelection,

@@ -31,10 +31,7 @@ export async function* messagesByIds<M extends MessageHead>(
 /** Ids that are named one by one. */
 const mostNamed = 20;
 
-/**
- * The same, where ids that the server does not show are no failure.
- * @throws Failure rejected where the server is too old for `message_ids`
- */
+/** Ids that the server does not show are no failure here. @throws Failure rejected where it lacks `message_ids` */
 export async function* pagesOfIds<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   query: MessageQuery,

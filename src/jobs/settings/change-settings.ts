@@ -178,10 +178,7 @@ function reasonFor(name: string, level: number | undefined): string {
   return level !== undefined && needed > level ? `needs level ${needed}` : 'it does not know this setting';
 }
 
-/**
- * The settings in the words of the server's level; the level is asked only where it changes what is sent.
- * @throws Failure rejected where the level does not take a setting: nothing was sent
- */
+/** Asks for the level only where it changes what is sent. @throws Failure rejected where it does not take a setting */
 async function fitToLevel(
   chat: ChatApi,
   values: readonly Assignment[],

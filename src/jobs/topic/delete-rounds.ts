@@ -23,7 +23,6 @@ export interface Purging {
   readonly keeper: Keeper | undefined;
 }
 
-/** One purge: of what, by what, and how far it is. */
 export interface PurgeWork extends Purging {
   readonly chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'deleteTopic'>;
   readonly survey: TopicSurvey;

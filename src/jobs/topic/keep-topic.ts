@@ -111,10 +111,7 @@ function replay(archives: readonly TopicArchive[], standings: Standings): void {
   });
 }
 
-/**
- * Keeps the attached files that the archives lack, where they are wanted.
- * @throws Failure incomplete where one cannot be kept: the server may not have it when its message is gone
- */
+/** Keeps attached files that are lacking. @throws Failure incomplete: the server may lose one with its message */
 async function keepFiles(
   chat: Pick<ChatApi, 'upload'>,
   archives: readonly TopicArchive[],

@@ -5,7 +5,6 @@ import { isOldCopy, refuseIgnored } from '../messages/places.ts';
 import type { Channel } from './find-channel.ts';
 import { topicNamesIn } from './near.ts';
 
-/** A topic of a channel, counted from its messages. */
 interface TopicSummary {
   /** In the spelling of its newest message. */
   readonly topic_name: string;

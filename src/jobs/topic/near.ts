@@ -36,7 +36,6 @@ export async function withNearNames(
 
 type Said = [message: string, details: { readonly hint?: string | undefined }];
 
-/** What is said of a channel where no name comes near. */
 function notThere(wanted: string): Said {
   return [`no channel '${wanted}'`, { hint: 'Give a name or an id that channel list shows.' }];
 }
@@ -56,10 +55,7 @@ export async function unknownChannel(
   return near === undefined ? undefined : [`no channel '${wanted}'${near}`, { hint: undefined }];
 }
 
-/**
- * The user of that name: the whole of it, or else words of it, as `Ines`; undefined where there is none.
- * @throws Failure usage where several have it
- */
+/** The user of that whole name, else of words of it, as `Ines`. @throws Failure usage where several have it */
 export function userNamed(users: readonly JsonObject[], wanted: string): JsonObject | undefined {
   const named = (isIt: (name: string) => boolean) => users.filter(({ full_name }) => isIt(String(full_name)));
   const whole = named((name) => isSameName(name, wanted));

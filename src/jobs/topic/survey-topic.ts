@@ -21,7 +21,6 @@ export interface TopicSurvey extends Topic {
   /** UTC seconds of the oldest and of the newest message; null where there is none. */
   readonly first_timestamp: number | null;
   readonly last_timestamp: number | null;
-  /** The spellings that the messages have. */
   readonly spellings: readonly string[];
   readonly files: number;
   /** Whether the plan of the organization hides older messages of the topic. */
@@ -31,10 +30,7 @@ export interface TopicSurvey extends Topic {
 /** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
 const page = maxMessages;
 
-/**
- * Looks at every message of a topic.
- * @throws Failure unavailable where the server answers with messages of another topic or channel
- */
+/** Looks at every message of a topic. @throws Failure unavailable where the server answers with another topic's */
 export async function surveyTopic({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): Promise<TopicSurvey> {
   const ids: number[] = [];
   const spellings = new Set<string>();

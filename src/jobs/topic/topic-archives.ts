@@ -105,10 +105,7 @@ async function openOne(folder: string, { open }: Pick<Keeping, 'open'>): Promise
   }
 }
 
-/**
- * A pull repairs a damaged part with what the server still has, and of a purge that began the messages may be deleted already.
- * @throws Failure incomplete
- */
+/** A pull repairs a part with what the server still has, which a purge may have deleted. @throws Failure incomplete */
 async function refuseDamaged({ folder }: OpenArchive): Promise<void> {
   for await (const { file, problem } of problemsOf(await readArchive(folder)))
     throw new Failure(
@@ -171,10 +168,7 @@ export function idsOf(archives: readonly Pick<TopicArchive, 'archive'>[]): numbe
 /** Archives that one topic may have: each complete purge leaves one. */
 const maxArchives = 1000;
 
-/**
- * The archives of a topic whose purge did not end, in the order in which they were made, and the folder of the next one.
- * @throws Failure config where there are too many, or a record is damaged
- */
+/** Archives of purges that did not end, oldest first, and the next folder. @throws Failure config for too many */
 async function archivesOf(topic: Topic, place: PurgePlace) {
   const unfinished: { folder: string; stage: 'new' | 'begun' }[] = [];
   let ended: PurgeEnd | undefined;

@@ -114,6 +114,7 @@ export async function openFile(path: string, flags = constants.O_RDONLY): Promis
   throw new Failure('config', `${path} is not a regular file`, { hint: 'Move it away, or name another file.' });
 }
 
+/** @throws as `openFile` */
 export async function readFile(path: string): Promise<Buffer> {
   const file = await openFile(path);
   try {
