@@ -70,6 +70,25 @@ test.each([
   expect((await worldOf('ensure').play(plan)).wrongs).toEqual([]);
 });
 
+test('apply: pages that move alike in both readings of one user hide no license from a roster of few rows', async () => {
+  const users = ['ada', 'user-1', 'user-2', 'user-3', 'user-4', 'user-5', 'user-6', 'user-11'];
+  const others = [
+    ['user-3', 3],
+    ['user-4', 3],
+    ['user-6', 4],
+    ['user-7', 3],
+    ['user-11', 4],
+  ] as const;
+  const plan = {
+    seed: 2_002_310,
+    runs: [{ line: 'license apply /home/ada/roster.csv -o ndjson -y' }],
+    roster: users.map((user): [string, number] => [user, 4]),
+    others: others.map(([user, size]) => ({ user, size, at: 0 })),
+    shape: { filters: 'ignored', list_shape: 'moving-hidden', page_size: 2 },
+  };
+  expect((await worldOf('apply').play(plan)).wrongs).toEqual([]);
+});
+
 test('a small world, each end of the first run of ensure with every reply and moment: a 140th of it', async () => {
   const world = worldOf('ensure');
   const { histories, failing, limits } = await search(world, every(140, world.whole(false)), unlimited);

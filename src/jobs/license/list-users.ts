@@ -65,12 +65,19 @@ async function lookUpEach(
   const look = async (remote_user: string): Promise<void> =>
     void results.set(remote_user, await lookUp(api, { remote_user, app_code }));
   for await (const _ of pool(users, concurrency, look)) continue;
+  const all = [...results];
+  if (all.some(([, { unfiltered }]) => unfiltered))
+    return readTwice(api, app_code, users, new Map(all.filter(([, { shows }]) => shows === 'licenses')));
   return { ...unlisted, lookupResult: (user) => results.get(user) };
 }
 
-/** What any reading shows is there; the two of a pair must agree on the other users. */
-async function readTwice(api: ListingApi, app_code: number, users: readonly string[]): Promise<ListedUsers> {
-  const results = new Map<string, LookupResult>();
+/** What any reading shows is there; the two of a pair must agree on the other users. `results`: of users who were shown before. */
+async function readTwice(
+  api: ListingApi,
+  app_code: number,
+  users: readonly string[],
+  results = new Map<string, LookupResult>(),
+): Promise<ListedUsers> {
   let failure = new Failure('incomplete', `the list moves: of ${2 * maxPairs} readings no two show the same users`);
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const all = new Set<string>();
