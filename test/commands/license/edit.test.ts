@@ -54,7 +54,8 @@ describe('license edit --remote-user', () => {
 
 describe('license create for a user who has a license', () => {
   const line = 'license create --remote-user ada --size-allowance 2';
-  const question = /ada already has a license in application 4711: this creates another; license ensure would not\.\s+Go on\? \[y\/N\]/;
+  const question =
+    /ada already has a license in application 4711: this creates another; license ensure would not\.\s+Go on\? \[y\/N\]/;
 
   test.each([
     ['n', 130, 1],
