@@ -21,10 +21,7 @@ const switchNames: Readonly<Record<string, Readonly<Record<string, string | unde
   'is-pinned': { true: 'pin', false: 'hide' },
 };
 
-/**
- * A line in our own names: the API's names, underscores, and `=true` behind switches are taken too.
- * @throws Failure usage
- */
+/** Takes the API's names, underscores and `=true` behind switches too. @throws Failure usage */
 export function inOurNames(argv: readonly string[], { name, args = {}, options = {} }: CommandSurface): string[] {
   const fields = Object.entries<Field>({ ...globalOptions, ...options });
   const named = Object.keys(args).flatMap((argument) => argumentNames[argument] ?? []);

@@ -22,10 +22,7 @@ export function fromFirstWord(argv: readonly string[]): readonly string[] {
   return argv.slice(at);
 }
 
-/**
- * The words that name a command or noun, found first, so that an unknown command does not show another's help.
- * @throws Failure usage for a word that names none, with the nearest names
- */
+/** Found first, so that an unknown command does not show another's help. @throws Failure usage with near names */
 export function commandWords(argv: readonly string[]): readonly string[] {
   const [noun, ...behind] = fromFirstWord(argv);
   const [verb] = fromFirstWord(behind);

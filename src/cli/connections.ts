@@ -27,10 +27,7 @@ export type Connections = ReturnType<typeof openConnections>;
 const bodyLimit = 64 * 1024 * 1024;
 const defaultRetries = 5;
 
-/**
- * How to send for each credential; all share one rate gate.
- * @param plan takes the requests that a dry run does not send
- */
+/** All share one rate gate. @param plan takes the requests that a dry run does not send */
 export function openConnections(running: Running, plan: (call: PlannedCall) => void) {
   const shared = { ...sharedBy(running), plan: running.options.dry_run ? plan : undefined };
   const { redactor, messages } = running;

@@ -6,14 +6,11 @@ import { suggestion } from '../schema/nearest.ts';
 import { settings } from '../schema/settings.ts';
 import { synopsis } from './help.ts';
 
-/** Where in the tree of commands a line went wrong. */
 export interface LinePlace {
   /** The words of the command or noun; none is the program itself. */
   readonly words: readonly string[];
   readonly options: Fields;
-  /** The whole line as typed. */
   readonly argv: readonly string[];
-  /** Its arguments. */
   readonly given: readonly string[];
   /** Once it is known. */
   readonly command: AnyCommand | undefined;

@@ -113,10 +113,7 @@ function endProcess({ aborted, reason }: AbortSignal): void {
 
 const signalOf: Readonly<Record<string, NodeJS.Signals>> = { terminated: 'SIGTERM', hangup: 'SIGHUP' };
 
-/**
- * The first signal ends the command cleanly. A second of its kind kills the process, as any after Ctrl-C does, which
- * may wait for an answer.
- */
+/** A second signal of its kind kills the process, as any after Ctrl-C does, which may wait for an answer. */
 function interruption() {
   const controller = new AbortController();
   const listeners = Object.entries(signals()).map(([signal, failure]) => {

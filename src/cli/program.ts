@@ -9,7 +9,6 @@ import { commandHelp, exitHelp, helpWidth, nounHelp, optionsHelp, programHelp } 
 import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
 import type { Host } from './host.ts';
 
-/** What a command line asks for: a text to print, or a command to run. */
 type ParsedLine = { readonly text: string } | CommandRequest;
 
 export interface CommandRequest {
@@ -20,10 +19,7 @@ export interface CommandRequest {
   readonly options: Options;
 }
 
-/**
- * Reads a command line. The only file that knows commander: it finds the words and flags, our own tables judge them.
- * @throws Failure usage
- */
+/** The only file that knows commander: it finds words and flags, our own tables judge them. @throws Failure usage */
 export async function readCommandLine(
   argv: readonly string[],
   { system: { env }, version, stdout }: Pick<Host, 'system' | 'version' | 'stdout'>,

@@ -8,10 +8,7 @@ const barWidth = 24;
 
 type Telling = Pick<Running, 'host' | 'messages'> & { readonly options: Pick<Running['options'], 'quiet' | 'output'> };
 
-/**
- * A job's progress on stderr: a redrawn line on a terminal, a line every 5 s and a last one elsewhere; not with
- * `--quiet`.
- */
+/** A redrawn line on a terminal, elsewhere a line every 5 s and a last one; nothing with `--quiet`. */
 export function openProgress({ host, options, messages }: Telling, label: string, total: number): Progress {
   const { stdout, stderr, clock } = host;
   const { quiet, output } = options;

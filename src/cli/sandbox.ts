@@ -9,10 +9,7 @@ import type { Host } from './host.ts';
 
 export type EmbeddedSandbox = ReturnType<typeof embeddedSandbox>;
 
-/**
- * Both services on loopback, in this process, for one command; the state folder keeps their data. It starts when the
- * first of its credentials, which take the place of stored ones, is asked for.
- */
+/** Both services on loopback, in this process; they start when the first of their credentials is asked for. */
 export function embeddedSandbox(host: Host) {
   let started: Promise<Sandbox> | undefined;
   const start = async (): Promise<Sandbox> => {

@@ -80,10 +80,7 @@ function typedFor(name: string, field: Field, typed: readonly TypedOption[]): (s
   });
 }
 
-/**
- * The value of an option typed several times: lists gather; equal ones are one.
- * @throws Failure usage for two values: the first may be a guard
- */
+/** Lists gather; equal values are one. @throws Failure usage for two values: the first may be a guard */
 function oneText(label: string, field: Field, texts: readonly (string | boolean)[]): unknown {
   const values = [...new Set(texts)];
   if (field.many) return values;

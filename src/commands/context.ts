@@ -196,7 +196,6 @@ export interface Time extends Calendar {
   sleep(span: Milliseconds): Promise<void>;
 }
 
-/** The sandbox as its own commands see it. */
 export interface SandboxControl {
   /** Yields the address once it listens, and serves until the signal aborts. */
   serve(options: ServeOptions): AsyncGenerator<SandboxAddress>;

@@ -144,14 +144,12 @@ async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Examined> {
   }
 }
 
-/** One thing that was looked at. */
 interface Check {
   readonly check: string;
   /** The profile, file or host that it is about. */
   readonly subject: string;
   readonly status: 'ok' | 'note' | 'problem';
   readonly detail: string;
-  /** What to do. */
   readonly advice: string | null;
 }
 
@@ -161,10 +159,7 @@ interface Examined {
   readonly failure?: Failure;
 }
 
-/**
- * Checks something, and yields the outcome, or nothing where `tell` has no words for it.
- * @throws Failure of an interruption
- */
+/** Yields the outcome, or nothing where `tell` has no words for it. @throws Failure of an interruption */
 async function* attempt<T>(
   check: string,
   subject: string,

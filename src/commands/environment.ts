@@ -83,7 +83,6 @@ export const globalOptions = {
 
 export type GlobalOption = keyof typeof globalOptions;
 
-/** The formats that a command has beside those of every command. */
 export function ownFormats({
   format,
   dryRun = [],

@@ -5,7 +5,6 @@ import { rosterFormats } from '../store/roster/roster-file.ts';
 import type { Accounts, Disk, Services, Terminal } from './context.ts';
 import { appCodeOf } from './license/options.ts';
 
-/** The option of every command that reads a roster. */
 export const rosterOptions = {
   input_format: {
     kind: 'string',
@@ -21,21 +20,18 @@ export const rosterOptions = {
   },
 } as const satisfies Fields;
 
-/** The option of a command whose result has a row for each row of the roster. */
 export const keepOptions = {
   keep_columns: flagField(
     'Carry the other columns of the roster through to the result; one named like a column of the result becomes roster_NAME',
   ),
 } as const satisfies Fields;
 
-/** The option of every command that sends a request for each row. */
 export const workerOptions = {
   concurrency: { ...countField('N', 'Most requests at the same time (default: 4)'), max: 64 },
 } as const satisfies Fields;
 
 export const defaultConcurrency = 4;
 
-/** The options of a roster, as a command receives them. */
 export type RosterValues = Values<typeof rosterOptions>;
 
 /** The roster of a command; other columns are kept beside the result's, if given. @throws Failure usage */

@@ -6,10 +6,7 @@ import type { Terminal, Time } from './context.ts';
 
 export type TimeReading = Pick<Time, 'now' | 'checkZone'> & Pick<Terminal, 'note' | 'interactive'>;
 
-/**
- * The moment of an option's text, which is also shown: `thursday` depends on day and time zone.
- * @throws Failure usage
- */
+/** The moment of an option's text, also shown: `thursday` depends on day and time zone. @throws Failure usage */
 export function readTime(flag: string, text: string, context: TimeReading): Milliseconds {
   const moment = labelled(flag, () => parseMoment(text, context));
   const said = context.interactive()

@@ -27,7 +27,8 @@ export function cellsOf<T>(row: T, columns: readonly string[], show: Show<T> | u
   if (!object) return [row];
   return columns.map((column) => {
     const value = show?.cell?.(row, column);
-    return value === undefined ? own(object, column) : value;
+    // A column named `constructor` is not the member that every object inherits.
+    return value === undefined && Object.hasOwn(object, column) ? object[column] : value;
   });
 }
 
@@ -36,9 +37,4 @@ export function cellText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
   return writeJson(value);
-}
-
-/** The row's own value: a column named `constructor` is not the one that every object inherits. */
-function own(row: Readonly<Record<string, unknown>>, key: string): unknown {
-  return Object.hasOwn(row, key) ? row[key] : undefined;
 }

@@ -13,7 +13,6 @@ type Unit = NonNullable<CountBy['unit']>;
 /** The column of bars has no name. */
 const bar = '';
 
-/** What a person sees in place of no value. */
 const none = '(none)';
 
 /** A list in place of another one: a row for each value of a field, with its count. Only the values are held. */

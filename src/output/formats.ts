@@ -61,13 +61,11 @@ export const formats = {
 export type Format = keyof typeof formats;
 export type OwnFormat = { [F in Format]: (typeof formats)[F] extends { general: true } ? never : F }[Format];
 
-/** The formats of every command. */
 export const generalFormats: readonly Format[] = namesIn(formats).filter((name) => rowOf(name)?.general);
 
 /** The formats whose rows are whole values, as a hint names them. */
 export const wholeFormats: readonly Format[] = namesIn(formats).filter((name) => rowOf(name)?.whole);
 
-/** The row of a format; undefined for a word that is none. */
 export function rowOf(name: string | undefined): FormatRow | undefined {
   const rows: Readonly<Record<string, FormatRow>> = formats;
   return name !== undefined && Object.hasOwn(rows, name) ? rows[name] : undefined;

@@ -69,9 +69,7 @@ export interface ColumnSize {
   readonly minWidth: number;
   /** Never cut, and goes last: a key, a user, a name, an address. */
   readonly untruncated: boolean;
-  /** All its cells are alike. */
   readonly constant: boolean;
-  /** None of its cells shows anything. */
   readonly empty: boolean;
   /** It says what became of the row, so it is shown whole, or the row is a record. */
   readonly answer: boolean;

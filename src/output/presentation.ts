@@ -71,7 +71,6 @@ export interface Presentation {
   readonly quiet?: boolean;
   /** CSV for a spreadsheet, and what parts its cells. */
   readonly csvSafe: 'comma' | 'semicolon' | false;
-  /** Whether escape sequences for colour may be written to stdout. */
   readonly color: boolean;
   /** Whether stdout is a terminal: text is made harmless and fitted. */
   readonly terminal: boolean;
@@ -85,7 +84,6 @@ export interface Presentation {
   readonly turn?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** What the program knows of a format of results. */
 export interface FormatRow {
   /** Every result has it. Absent: a command offers it, and set in the environment it is ignored by every other one. */
   readonly general?: true;

@@ -96,7 +96,6 @@ export function batched(sink: Sink, size = 65_536) {
   return {
     /** Rejects with the first error of the sink, so that it is noticed while rows are awaited; never resolves. */
     broken,
-    /** Writes all that is pending. */
     flush,
     /** Resolves at once while little is pending, else when it is written; then the caller may use the bytes again. */
     async add(piece: string | Uint8Array): Promise<void> {

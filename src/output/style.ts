@@ -3,7 +3,6 @@ import { isWindows, variable, type Environment } from '../core/system.ts';
 export interface ColorChoice {
   /** `--color`; auto where it is absent. */
   readonly when: 'auto' | 'always' | 'never' | undefined;
-  /** Whether the stream is a terminal. */
   readonly terminal: boolean;
   readonly env: Environment;
 }

@@ -13,7 +13,6 @@ export function tsv(presentation: Presentation): Formatter {
 
 const escapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
 
-/** What decides the cells of a record. */
 export type RecordChoices = Pick<Presentation, 'show' | 'fields' | 'header'>;
 
 /** A formatter of one record a row below a header (csv, tsv). A list without rows still shows a known header. */

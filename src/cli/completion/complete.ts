@@ -21,10 +21,7 @@ export interface Completion {
   readonly offers: readonly Offer[];
 }
 
-/**
- * What the word `current` behind `words` can become. Offers only words that a terminal shows unchanged, each with one
- * harmless line: a line break would begin another offer.
- */
+/** Offers only words that a terminal shows unchanged, each on a harmless line: a break would begin another offer. */
 export function complete(surface: Surface, words: readonly string[], current: string, lookUp: NameSource): Completion {
   const reading = readLine(surface, words);
   const nothing: Completion = { kind: 'words', offers: [] };

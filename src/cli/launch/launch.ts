@@ -4,7 +4,6 @@ import { compileFunction, Script } from 'node:vm';
 import { cacheFolder, openCodeCache } from './code-cache.ts';
 import { maybeTerminal } from './early.ts';
 
-/** What the launcher calls of the program. */
 interface Program {
   start(version: string, launched: { keepCode: () => void }): Promise<void>;
 }

@@ -19,10 +19,7 @@ export const choiceOptions = {
   ...{ since, until },
 } as const satisfies Fields;
 
-/**
- * What the typed values choose, and the words with which a document says it; nothing is undefined, where all is chosen.
- * @throws Failure usage for a link of another host, a bad time, and a range that is empty
- */
+/** What the values choose, and its words; nothing is undefined, where all is chosen. @throws Failure usage */
 export function readChoice(
   typed: Values<typeof choiceOptions>,
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,

@@ -9,11 +9,9 @@ import { isKept, type KeptFile } from '../../store/archive/kept-file.ts';
 import { limitedHistory } from './folder.ts';
 import type { CopiedFile } from './write-pages.ts';
 
-/** Where a document of archives is, and where its links lead. */
 export interface DocumentPlace {
   /** Where a kept file is, seen from the document. */
   readonly fileAt: (archive: Archive, file: KeptFile) => string;
-  /** The place of a message of the archives. */
   readonly placeOf?: (id: number) => string;
   /** What was typed to choose messages. */
   readonly chosen: readonly string[];
@@ -65,7 +63,6 @@ export function headOf(
   };
 }
 
-/** Messages that are taken of archives. */
 export function countOf(archives: readonly ChosenArchive[]): number {
   return archives.reduce((sum, { parts }) => sum + parts.reduce((count, part) => count + part.count, 0), 0);
 }

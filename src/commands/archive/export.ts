@@ -130,10 +130,7 @@ async function readArchives(folder: string, warn: (text: string) => void): Promi
 /** A browser takes a minute for a page of 100,000 messages, and a second for each of several. */
 const maxOnOnePage = 5000;
 
-/**
- * Whether a document becomes pages in a folder: the path names one, or one page would be too long.
- * @throws Failure usage where that is not possible
- */
+/** Whether a document becomes pages: the path is a folder, or one page would be too long. @throws Failure usage */
 async function takesPages(
   to: string,
   output: DocumentFormat,

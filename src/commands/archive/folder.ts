@@ -1,7 +1,6 @@
 import { countField, type Fields } from '../../schema/field.ts';
 import type { GlobalValues } from '../context.ts';
 
-/** The folder of an archive as an argument. */
 export const folderArgument = {
   kind: 'string',
   required: true,
@@ -10,7 +9,6 @@ export const folderArgument = {
   help: 'Folder of the archive',
 } as const;
 
-/** The same where several archives are taken as one. */
 export const foldersArgument = { ...folderArgument, help: 'Folder of the archive, or of several archives' } as const;
 
 /** As much as a server takes by default is less. */

@@ -164,7 +164,6 @@ function wholeSelection(values: SelectionValues, facts: AccountFacts, context: T
   return { range, narrow, form };
 }
 
-/** What one pull brought. */
 interface PulledFolder {
   readonly folder: string;
   readonly messages: number | null;

@@ -24,10 +24,8 @@ interface PageGroup {
   readonly count: number;
 }
 
-/** The files of an export of pages. */
 const ownPages = { name: /^(index|search|messages-\d{4,})\.html$/, mark: generator };
 
-/** An attached file and the folder of its archive. */
 export interface CopiedFile {
   readonly from: string;
   readonly kept: KeptFile;

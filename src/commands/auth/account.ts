@@ -46,10 +46,7 @@ export const keyPlaces = {
   chat: 'The chat key is in the app: Settings, Account & privacy, API key. It is not your password; --password asks for that instead.',
 } as const;
 
-/**
- * A new profile's key from where the user keeps it. Runs a key command once, to try it.
- * @throws Failure usage, config
- */
+/** A new profile's key from where the user keeps it; a key command is run once. @throws Failure usage, config */
 export async function readKey(
   source: KeySource,
   profile: Profile,
@@ -69,10 +66,7 @@ export async function readKey(
   return context.secret('API key:');
 }
 
-/**
- * Asks the server whether it takes the key, and whether that is of the named application (docs/apis.md, Credentials).
- * @throws Failure auth where it does not; unavailable where it cannot be asked
- */
+/** Refuses a wrong key, or one of another application (docs/apis.md, Credentials). @throws Failure auth, unavailable */
 export async function checkCredential(
   credential: LicensingCredential | ChatCredential,
   { licensingAs, chatAs }: Pick<Services, 'licensingAs' | 'chatAs'>,
@@ -86,7 +80,6 @@ export async function checkCredential(
   for await (const _license of api.list({}, 'part')) return;
 }
 
-/** The host as a profile name. */
 export function hostName(url: string): string {
   return new URL(url).host.replaceAll(/[^A-Za-z0-9._-]/g, '-');
 }
@@ -127,10 +120,7 @@ function withoutEmpty({ kind, name, ...fields }: CandidateProfile): CandidatePro
   return { kind, name, ...Object.fromEntries(given) };
 }
 
-/**
- * Stores the profile once the server takes its key, unless that is not wanted.
- * @throws Failure of the check, saying that nothing was stored; config where it cannot be stored
- */
+/** Stores the profile once the server takes its key, if that is wanted. @throws Failure of the check; config */
 export async function storeProfile(
   profile: Profile,
   key: Secret,

@@ -110,10 +110,7 @@ async function askKind(person: Person): Promise<Kind> {
   return answer(`What is the key for: ${names}?`, undefined, read, person);
 }
 
-/**
- * What names the account and was not typed, asked for on a terminal, with what was stored last.
- * @throws Failure usage
- */
+/** What names the account and was not typed, asked for with what was stored last. @throws Failure usage */
 async function askMissing(
   kind: Kind,
   typed: Readonly<Record<string, unknown>>,

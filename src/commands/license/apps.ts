@@ -7,7 +7,6 @@ import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import type { licenseFilters } from '../../schema/license.ts';
 import type { Accounts, GlobalValues, Services } from '../context.ts';
 
-/** The option of commands that can ask every stored application. */
 export const allAppsOption = {
   all_apps: flagField('Ask with the key of every stored application; one that fails is named, and the exit code is 8'),
 } as const satisfies Fields;
@@ -41,10 +40,7 @@ export function refuseChosenApp(app_code: number | undefined, { profile }: Pick<
   if (profile !== undefined) throw usage('--all-apps and --profile exclude each other');
 }
 
-/**
- * Asks each stored application in turn.
- * @throws Failure config where none is stored; after the rows, incomplete naming the applications that failed
- */
+/** Asks each stored application. @throws Failure config for none; incomplete after the rows, naming the failed ones */
 export async function* ofEveryApp<T>(
   context: Pick<Services, 'licensingAs'> & Pick<Accounts, 'licensingApps'>,
   ask: (app: OwnApp) => AsyncIterable<T>,

@@ -148,7 +148,6 @@ async function readExpected(
   return rows;
 }
 
-/** The licenses of every application that is asked about. */
 async function* licensesOf(
   expected: readonly ExpectedLicense[] | undefined,
   explicit: number | undefined,

@@ -64,7 +64,6 @@ const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length ==
 
 export type ChangingParts = Pick<Invocation, 'options'> & Services & Accounts & Terminal & Pick<Time, 'now'> & Disk;
 
-/** Which licenses become what; with the journal of the job where there is one. */
 interface LicenseChange extends Partial<ChangeJournal> {
   /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
   readonly chosen: ReadonlyMap<string, License | undefined>;
@@ -139,7 +138,6 @@ async function agreed(
 
 type Earlier = { readonly remote_user: string; readonly size_allowance?: number; readonly to: string };
 
-/** The journal of a job that renames licenses. */
 interface ChangeJournal {
   /** Opens it once the changes are agreed to, until the result is written; a dry run has none. */
   readonly open: () => Promise<Journal | undefined>;

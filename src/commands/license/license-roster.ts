@@ -10,7 +10,6 @@ import type { Accounts, Disk, Terminal } from '../context.ts';
 import { appCodeOfEach, rosterSource, type RosterValues } from '../roster.ts';
 import type { Target } from './target.ts';
 
-/** The columns of every result of `license apply`, in their order. */
 export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license_code'] as const;
 
 /** The columns of a roster whose sizes are typed. */
@@ -24,10 +23,7 @@ interface Reading extends RosterValues {
 
 type RosterRow = Pick<LicenseFields, 'remote_user'> & Partial<LicenseFields>;
 
-/**
- * The roster to be applied, every row checked and with its application.
- * @throws Failure usage; config where the run's own application is needed and not known
- */
+/** The roster, every row checked and with its application. @throws Failure usage; config where that is not known */
 export async function readLicenseRoster(
   file: string,
   { keep_columns, app_code, size_allowance, ...values }: Reading,

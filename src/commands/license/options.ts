@@ -9,7 +9,6 @@ import type { Accounts, Invocation, Terminal, Time } from '../context.ts';
 export const defaultSettle = 5000;
 const defaultRetries = 5;
 
-/** The option of every command that may have to settle an unconfirmed request. */
 export const settleOptions = {
   settle: {
     kind: 'duration',
@@ -18,7 +17,6 @@ export const settleOptions = {
   },
 } as const satisfies Fields;
 
-/** The options of every command that creates a license only where there is none. */
 export const ensuringOptions = {
   ...settleOptions,
   allow_similar: flagField('Create a license though the server lists one of a similar name, as in Ada for ada'),

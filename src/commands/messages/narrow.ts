@@ -4,7 +4,6 @@ import { namesIn } from '../../core/table-names.ts';
 import { readLink } from '../../schema/link.ts';
 import { narrowOperators, narrowTerm, notNegatable, type NarrowTerm } from '../../schema/narrow.ts';
 
-/** What a selection needs to know of the account. */
 export interface AccountFacts {
   /** The site of which whole URLs have to be. */
   readonly site?: string | undefined;
@@ -13,14 +12,12 @@ export interface AccountFacts {
 }
 
 interface NarrowParts {
-  /** The terms of a link. */
   readonly linked: readonly NarrowTerm[];
   readonly not: readonly string[];
   readonly json: unknown;
   readonly facts: AccountFacts;
 }
 
-/** The values of the operator options, by name. */
 type NarrowValues = { readonly [K in keyof typeof narrowOperators]?: readonly (string | number)[] };
 
 /** One narrow from a link and the operator options, or from --narrow. @throws Failure usage */

@@ -4,7 +4,6 @@ import { anchorWords, exclusions, maxMessages, messageParameters, type MessageVa
 import { countField, flagField, textField, flagOf, type Fields, type Values } from '../../schema/field.ts';
 import { readTime, type TimeReading } from '../typed-time.ts';
 
-/** Options of a range beside the API's own parameters. */
 export const rangeOptions = {
   since: textField(
     'TIME',
@@ -20,10 +19,7 @@ type RangeValues = Omit<MessageValues, 'narrow' | 'apply_markdown'> & Values<typ
 /** Messages that a fetch without any option of a range shows. */
 const plainLimit = 100;
 
-/**
- * The range that the options ask for (docs/apis.md, Paging).
- * @throws Failure usage for each exclusion and limit of the API
- */
+/** The range of the options (docs/apis.md, Paging). @throws Failure usage for each exclusion and limit of the API */
 export function rangeOf(values: RangeValues, context: TimeReading): Range {
   checkExclusions(values);
   if (values.message_ids !== undefined) return { kind: 'ids', ids: readIds(values.message_ids) };

@@ -12,7 +12,6 @@ import { rangeOf, rangeOptions } from './range.ts';
 
 const { apply_markdown: _, ...parameters } = messageParameters;
 
-/** The options that select messages: a command that takes a selection spreads them into its own. */
 export const selectionOptions = {
   ...narrowOperators,
   not: {
@@ -59,10 +58,7 @@ interface LinkValue {
   readonly link?: string | undefined;
 }
 
-/**
- * The typed values as one selection.
- * @throws Failure usage
- */
+/** The typed values as one selection. @throws Failure usage */
 export function selectionOf(
   { link: text, ...values }: SelectionValues & LinkValue,
   facts: AccountFacts,

@@ -52,7 +52,6 @@ export const describeOne = command({
   show: { columns: settingColumns, cell: settingCell },
 });
 
-/** A setting as data, for `settings list` and `settings describe`. */
 interface SettingDescription {
   readonly name: string;
   readonly type: string;

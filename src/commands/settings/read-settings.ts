@@ -17,10 +17,7 @@ interface SettingTexts {
   readonly raw: readonly string[];
 }
 
-/**
- * Validates what is to be set, from the line and a file. `hide` makes a secret of a text.
- * @throws Failure usage naming every error, each with the line of the file
- */
+/** `hide` makes a secret of a text. @throws Failure usage naming every error, each with the line of the file */
 export function readSettings({ words, entries, raw }: SettingTexts, hide: (text: string) => Secret): Assignment[] {
   const first = new Map<string, string>();
   const once = (assignment: Assignment, place: string): Assignment => {

@@ -44,10 +44,7 @@ export default command({
   },
 });
 
-/**
- * The ids of what was typed, after a person at a terminal agreed to their titles.
- * @throws Failure usage for a title of several snippets, not_found for one of none, cancelled on no
- */
+/** The ids, once a person agreed to their titles. @throws Failure usage for a title of several, not_found, cancelled */
 async function idsOf(
   words: readonly string[],
   chat: Pick<ChatApi, 'snippets'>,

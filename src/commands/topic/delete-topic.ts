@@ -157,10 +157,7 @@ function partly(survey: TopicSurvey, purge: Purge) {
   return rowOf(survey, outcome?.tally.deleted ?? 0, status, outcome);
 }
 
-/**
- * A role that the server tells refuses before anything is archived; one that it does not tell is left to the first call.
- * @throws Failure auth; rejected for the empty topic where the server has none
- */
+/** The role, where known, refuses before anything is archived. @throws Failure auth; rejected for the empty topic */
 async function checkAllowed(
   chat: ChatApi,
   { topic }: NamedTopics,

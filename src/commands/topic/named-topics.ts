@@ -15,7 +15,6 @@ import { rosterSource } from '../roster.ts';
 import { ageOption, readAge, type TimeReading } from '../typed-time.ts';
 import { channelWord, type NamedPlace } from './place.ts';
 
-/** The ways to name the topics of a command, beside arguments. */
 export const namingOptions = {
   from: textField(
     'FILE',
@@ -33,10 +32,7 @@ export interface NamedTopics extends Values<typeof namingOptions> {
   readonly topic?: readonly string[];
 }
 
-/**
- * The topics as typed, or the one of a pasted link.
- * @throws Failure usage where the link is of one topic and another is typed
- */
+/** The topics as typed, or the one of a pasted link. @throws Failure usage where the link is of another topic */
 export function withLinked({ topic: linked }: Pick<NamedPlace, 'topic'>, named: NamedTopics): NamedTopics {
   if (linked === undefined) return named;
   const other = named.topic?.find((name) => !isSameName(name, linked));
@@ -45,10 +41,7 @@ export function withLinked({ topic: linked }: Pick<NamedPlace, 'topic'>, named: 
   return named.topic === undefined || named.topic.length === 0 ? { ...named, topic: [linked] } : named;
 }
 
-/**
- * Refuses a line that names its topics in no way or in two; the moment of --older-than.
- * @throws Failure usage
- */
+/** Returns the moment of --older-than. @throws Failure usage for a line that names its topics in no way or in two */
 export function checkNaming(
   place: NamedPlace | undefined,
   { topic = [], from, match, older_than }: NamedTopics,
@@ -116,10 +109,7 @@ async function readTopicRows(file: string, context: Pick<Disk, 'readBytes'> & Pi
   return rows;
 }
 
-/**
- * The topics; those that an interrupted run began are among them, though they may match no more.
- * @throws Failure not_found where a channel is not there, or no topic matches; usage for a channel of another name than its row says
- */
+/** The topics, with those that an interrupted run began. @throws Failure not_found; usage for a channel of another name */
 export async function topicsOf(
   chat: Pick<ChatApi, 'messages' | 'channels' | 'topics'>,
   channel: Channel | undefined,

@@ -3,7 +3,6 @@ import { isUrl, readLink } from '../../schema/link.ts';
 import type { Channel } from '../../jobs/topic/find-channel.ts';
 import type { Accounts } from '../context.ts';
 
-/** The channel as an argument of the topic commands. */
 export const channelArgument = {
   kind: 'string',
   required: true,
@@ -18,7 +17,6 @@ export function channelWord({ stream_id, name = String(stream_id) }: Channel): s
   return name !== String(stream_id) && /^\d+$|:/.test(name) ? `name:${name}` : name;
 }
 
-/** What the argument CHANNEL names. */
 export interface NamedPlace {
   readonly channel: string;
   /** Of the link of a topic. */

@@ -21,7 +21,6 @@ type PurgeContext = Pick<Invocation, 'options' | 'signal'> &
   Pick<Disk, 'archive' | 'files' | 'journal' | 'readJournal'> &
   Time;
 
-/** What is kept of deleted topics, as options of a command. */
 export const keepingOptions = {
   archive: {
     kind: 'string',

@@ -17,17 +17,13 @@ interface Allowed {
   readonly earlier: (topic: Topic) => Promise<EarlierPurges>;
 }
 
-/** A topic that is to be deleted. */
 export interface Doomed extends TopicSurvey, EarlierPurges {}
 
 export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
   return ids.length > 0 || isLimited;
 }
 
-/**
- * Surveys each topic once: two spellings of one topic are one. `looked` hears of each.
- * @throws Failure not_found where one has no messages, with the nearest names; rejected where messages are hidden
- */
+/** Two spellings of a topic are one; `looked` hears of each. @throws Failure not_found, rejected for hidden messages */
 export async function surveyTopics(
   chat: ChatApi,
   topics: readonly Topic[],
@@ -134,10 +130,7 @@ function describeTopic({ topic_name, ids, first_timestamp, last_timestamp, ...su
   return `topic '${topic_name}': ${ids.length} ${ids.length === 1 ? 'message' : 'messages'}${dates}${others}${hidden}${earlier}`;
 }
 
-/**
- * The typed name is the only yes: --yes does not count here.
- * @throws Failure usage, cancelled
- */
+/** The typed name is the only yes: --yes does not count here. @throws Failure usage, cancelled */
 export async function confirmTopics(
   surveys: readonly TopicSurvey[],
   by: 'name' | 'number',

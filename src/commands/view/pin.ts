@@ -86,10 +86,7 @@ export function refuseIgnored(ignored: readonly string[]): void {
   if (ignored.length > 0) throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`);
 }
 
-/**
- * Fragments as they were pasted, in their order. The account is read only where a whole URL has to be of its site.
- * @throws Failure usage naming every text that is no fragment
- */
+/** Reads the account only where a URL has to be of its site. @throws Failure usage naming all that is no fragment */
 export async function readFragments(
   texts: readonly string[],
   accounts: Pick<Accounts, 'chatAccount'>,

@@ -2,7 +2,6 @@ import type { Formatter, Presentation, Show } from '../presentation.ts';
 import type { PageForm } from './page.ts';
 import type { PageHead } from './page-shell.ts';
 
-/** The formats of an archive's export. */
 export const documentFormats = ['ndjson', 'csv', 'markdown', 'text', 'html'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];
 

@@ -4,7 +4,6 @@ import type { MessageFields } from './message-parts.ts';
 import { searchScript, styleSheet } from './page-parts.ts';
 import type { LinkTargets } from './sanitize.ts';
 
-/** What the head of a page says of the messages below. */
 export interface PageHead {
   readonly title: string;
   /** Sentences below the title: where the messages are from, how many there are. */
@@ -12,7 +11,6 @@ export interface PageHead {
   /** Sentences that must not be overlooked, such as that the history is limited. */
   readonly warnings: readonly string[];
   readonly links: LinkTargets;
-  /** The message's own address in the chat. */
   readonly urlOf: (message: MessageFields) => string | undefined;
   /** Other pages of the same document; absent where there is one page. */
   readonly pages?: readonly OtherPage[];
@@ -112,7 +110,6 @@ function rowOf(name: string, href: string, parts: readonly PageConversation[]): 
   return `<tr><td>${link}</td><td class="right">${messages}</td><td class="days">${span}</td></tr>`;
 }
 
-/** The file of the search over all pages. */
 export const searchFile = 'search.html';
 export const searchLink: OtherPage = { label: 'Search all messages', href: searchFile };
 

@@ -2,7 +2,6 @@ import sanitizeHtml from 'sanitize-html';
 import { uploadAt, type UploadPath } from '../../schema/upload.ts';
 import { emojiOf } from './html-text.ts';
 
-/** Where the links of a message lead. */
 export interface LinkTargets {
   /** Makes a relative link absolute. */
   readonly resolve: (link: string) => string;
