@@ -40,12 +40,12 @@ export interface Invocation {
   readonly signal: AbortSignal;
   /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
   checkFields(fromFile: readonly string[]): void;
-  /** Collects garbage once the heap has grown by 30 %: V8 lets it grow up to four times while its collector gets no core. */
+  /** Collects garbage once the heap has grown by 30 %: V8 lets it grow fourfold while its collector gets no core. */
   saveMemory(): void;
   surface(): Promise<{ nouns: Readonly<Record<string, string>>; commands: readonly CommandSurface[] }>;
 }
 
-/** Both services, each with a credential that is looked up when the first request is sent, and the sandbox that serves both. */
+/** Both services, each with a credential that is looked up at the first request, and the sandbox that serves both. */
 export interface Services {
   licensing(choice?: AppChoice): LicensingApi;
   /** With a credential that is not stored (yet). */

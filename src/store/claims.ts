@@ -3,8 +3,8 @@ import type { Failure } from '../core/failure.ts';
 import type { PostEnd, RequestHistories } from './request-history.ts';
 
 /**
- * Which users of one application a process is creating licenses for, and when a license was last asked for (docs/exactly-once.md,
- * Claims). A claim is taken before the server's list is read, so that nobody plans on a list that another process is changing.
+ * Who is creating licenses of one application, and when one was last asked for (docs/exactly-once.md, Claims).
+ * A claim is taken before the list is read, so that nobody plans on a list that another process is changing.
  */
 export interface Claims {
   /**
@@ -20,7 +20,7 @@ export interface Claims {
    * @throws Failure where the claim is lost: then nothing may be sent
    */
   posting(user: string, soon?: () => readonly string[]): Promise<void>;
-  /** Records how a POST ended, as soon as that is known; its user stays claimed. An answer stays open until a release confirms it. */
+  /** Records at once how a POST ended; its user stays claimed. An answer stays open until a release confirms it. */
   ended(user: string, end: PostEnd): Promise<void>;
   /** Gives users back. A user that is never given back counts as abandoned once this process has ended. */
   release(users: readonly ReleasedUser[]): Promise<void>;
@@ -49,19 +49,13 @@ export interface BusyUsers {
 export interface LocalClaims extends Claims {
   /** How many of the users somebody else holds without an answer that is recorded. Claims nothing. */
   busy(users: readonly string[]): Promise<BusyUsers>;
-  /**
-   * Claims those of the users that no other process of this machine holds, without waiting. Its moments are on the clock `elapsed`.
-   * @throws Failure config, unavailable
-   */
+  /** Claims those that no other process here holds; moments are on `elapsed`. @throws Failure config, unavailable */
   takeFree(users: readonly string[]): Promise<FreeUsers>;
 }
 
 /** Claims that several machines share; a job can take those that are free, and look at the others later. */
 export interface SharedClaims extends Claims {
-  /**
-   * Claims those of the users that nobody else holds, without waiting. Its moments are of the clock of the ledger.
-   * @throws Failure unavailable
-   */
+  /** Claims those that nobody else holds, without waiting; on the clock of the ledger. @throws Failure unavailable */
   takeFree(users: readonly string[]): Promise<TakenUsers>;
   /** As `LocalClaims.busy`; `now` is a moment before that look, by the clock of `takeFree`. */
   busy(users: readonly string[]): Promise<BusyUsers & { readonly now: Milliseconds }>;

@@ -3,9 +3,8 @@ import type { LocalClaims, SharedClaims } from './claims.ts';
 import { joinHistories, shiftAll, type RequestHistories } from './request-history.ts';
 
 /**
- * The claims of a ledger together with those of this machine, for the processes beside this one that do not use the ledger. Those of the
- * machine are taken first everywhere, and whoever holds several users waits for none, so no two processes wait for each other
- * (docs/exactly-once.md, The shared ledger).
+ * Claims of a ledger and, taken first, of this machine, for processes without a ledger. Whoever holds several users
+ * waits for none, so no two processes wait for each other (docs/exactly-once.md, The shared ledger).
  */
 export function jointClaims(local: LocalClaims, shared: SharedClaims, elapsed: () => Milliseconds): SharedClaims {
   /** What the ledger fails to claim is not left to this machine either. */

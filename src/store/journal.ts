@@ -161,10 +161,8 @@ function journalOn(
 }
 
 /**
- * Appends records in groups: those of one turn of the event loop, and those that arrive while the previous group is synced, share one write
- * and one sync. So a worker's record of an answer and the one before its next request share a sync. After a failure nothing more is
- * written, since the file may end in a cut line.
- * @param failure what a failed write means
+ * Records of one turn, and those that come during a sync, share one write and one sync. After a failure nothing
+ * more is written, since the file may end in a cut line. @param failure what a failed write means
  */
 function groupedAppend(file: FileHandle, write: WriteLines, failure: (cause: unknown) => unknown) {
   let gathering: { lines: string; readonly written: Promise<void> } | undefined;

@@ -2,10 +2,7 @@ import type { Milliseconds } from '../core/duration.ts';
 import { isObject } from '../core/json.ts';
 import type { Clock } from '../core/system.ts';
 
-/**
- * What happened to the requests for one user. An event is a line of the record of this computer, or of the journal of a job; both are read
- * by `afterEvent` (docs/exactly-once.md, The record).
- */
+/** A line of the record of this computer, or of a job's journal (docs/exactly-once.md, The record). */
 export type RequestEvent =
   | PostEnd
   /** `sent`: a POST is about to be sent; `unsent`: it was not; `refused`: it created nothing; `confirmed`: a list shows the license. */
@@ -18,10 +15,7 @@ export type PostEnd =
   /** Without an answer. `unanswered`: so many in a row; a journal counts them by `sent`. */
   | { readonly event: 'ended'; readonly time: Milliseconds; readonly unanswered: number };
 
-/**
- * A POST that the server answered with a success, while no list has shown the license under the name that was sent: it is never sent
- * again unless somebody says so (docs/exactly-once.md, Answered is not confirmed). Kept without a limit of time.
- */
+/** An answered POST that no list shows: kept, never sent again (docs/exactly-once.md, Answered is not confirmed). */
 export interface OpenAnswer {
   readonly status: number;
   /** When it came, by the clock of the machine that sent the POST. */

@@ -96,10 +96,7 @@ const resetRecord = { reset: true };
 /** The length of every log's first line. */
 const nameLength = recordLine({ log: randomBytes(8).toString('hex') }).length;
 
-/**
- * A file is only changed once it is known to be a log: the user may have named the wrong one. It is truncated, here and below, by a
- * handle of its own: Windows does not truncate by one that appends.
- */
+/** A file is only changed once it is known to be a log. Windows truncates only by a handle that does not append. */
 async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<void> {
   const name = await bytesAt(file, 0, nameLength);
   const log = name.toString('latin1');

@@ -89,7 +89,7 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
 
 function looksOver(open: () => Promise<LicensingConnection>, random: () => number) {
   return {
-    /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only where a later page fails */
+    /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */
     async *list(filter: LicenseFilter = {}, extent: Extent = 'whole', heard?: Heard): AsyncGenerator<License> {
       for await (const license of listRows(open, filter, extent, heard)) if (matches(license, filter)) yield license;
     },

@@ -201,7 +201,7 @@ async function* documentOf(
   yield writer.end();
 }
 
-/** The same text; what ends it after its beginning, such as the deadline, leaves a part of the export on standard output. */
+/** The same text; what ends it after its beginning, such as the deadline, leaves a part on standard output. */
 async function* streamed(text: AsyncIterable<string>): AsyncGenerator<string> {
   let isBegun = false;
   try {

@@ -24,7 +24,7 @@ export interface Candidate {
   readonly open: () => Promise<LicensingCredential | ChatCredential>;
 }
 
-/** The named profiles, else the credentials in use: of the embedded sandbox, or of the environment and all stored ones. */
+/** The named profiles, else the credentials in use: of the embedded sandbox, or of the environment and all stored. */
 export function candidatesOf(
   names: readonly string[],
   { stored, kinds }: { readonly stored: readonly string[]; readonly kinds: readonly Kind[] },

@@ -145,7 +145,7 @@ export async function toRetire(
   return found;
 }
 
-/** A plan that was read is carried out as a whole or not at all. @throws Failure differences, incomplete: nothing was sent */
+/** A plan that was read is carried out whole or not at all. @throws Failure differences, incomplete before sending */
 export function refuseOther({ rows }: Plan, { reviewed }: Pick<Job, 'reviewed'>, warn: Terminal['warn']): void {
   const refused = rows.flatMap(({ row: { remote_user }, decision }) =>
     reviewed && decision.step === 'refused' && !decision.answer ? [{ remote_user, ...decision }] : [],
@@ -186,7 +186,7 @@ export function retiringInWords({ length }: MissingUsers['missing']): string {
 }
 
 const maxTwins = 20;
-/** What spreadsheets make of long numbers, of what looks like a day and a month, and of a formula that fails; what is below a list. */
+/** What spreadsheets make of long numbers, of a day and a month, and of a failed formula; what is below a list. */
 const spreadsheetName =
   /^\d([.,]\d+)?E\+?\d+$|^\d{1,2}[-.][A-Z][a-z]{2}\.?$|^[A-Z][a-z]{2}-\d{2}$|^#[A-Z/0]+[!?]?$|^(Grand |Sub)?(Total|TOTAL|Summe|SUMME|Gesamt|GESAMT|Somme|SOMME)$/;
 const maxNames = 3;

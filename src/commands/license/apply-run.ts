@@ -120,7 +120,7 @@ export async function* applied(
   if (differences) throw differences;
 }
 
-/** A plan that is to be refused, or asked about, is refused for what a look shows, and not for what its list leaves open. */
+/** A plan is refused, or asked about, for what a look shows, and not for what its list leaves open. */
 async function checked(plan: Plan, asked: number, planning: Job & Planning): Promise<Plan> {
   const isWithin = !planning.reviewed && creationsIn(plan) <= Math.min(asked, planning.values.max_create ?? Infinity);
   return isWithin && twinsIn(plan).length === 0 ? plan : decideAll(plan, planning, new Set());
@@ -196,7 +196,7 @@ async function ask(
   await askAbout(lines, '--dry-run --changed', question, context);
 }
 
-/** Retires the licenses of those users, one after another. @throws Failure incomplete where one is not retired; unknown; auth */
+/** Retires these users' licenses in turn. @throws Failure incomplete where one is not retired; unknown; auth */
 async function* retireAll(
   missing: readonly MissingUser[],
   { licensing, targets }: Job,

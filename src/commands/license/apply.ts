@@ -22,7 +22,7 @@ import {
 import { targetsOf } from './target.ts';
 import { allowedBy, ensuringOptions } from './options.ts';
 
-/** For a roster of more rows memory is saved: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
+/** For a longer roster memory is saved: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
 
 export default command({
@@ -172,7 +172,7 @@ const ofRoster: ReadonlySet<string> = new Set([
 
 const ofRetiring: ReadonlySet<string> = new Set(['max_retire', 'accept']);
 
-/** Whether a row is printed: `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */
+/** `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */
 function isShown(
   { status }: RowResult<string>,
   { changed }: { readonly changed?: boolean | undefined },

@@ -86,7 +86,7 @@ interface Accepting {
   readonly hasRoster: boolean;
 }
 
-/** The findings that are not accepted; after the last one says how many there are. @throws Failure differences where there is one */
+/** The findings that are not accepted, and at the end their number. @throws Failure differences where there is one */
 async function* countFindings(
   findings: AsyncGenerator<FindingRow, AuditCounts>,
   { accepted, write_accepted: target, hasRoster }: Accepting,

@@ -97,7 +97,7 @@ const nothing: Awaited<ReturnType<typeof listTopics>> = { topics: [], unplaced: 
 
 const limitedCounts = 'the history is cut by the plan of the organization: older messages exist that are not counted';
 
-/** Why a channel among all has no rows. @throws Failure incomplete where it fails: what came before it is not the whole list */
+/** Why a channel among all has no rows. @throws Failure incomplete where it fails: the list before it is not whole */
 function unlisted(cause: unknown, named: string): string {
   if (named === '' || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
   if (cause.details.server?.code === 'BAD_NARROW') return named + cause.message;

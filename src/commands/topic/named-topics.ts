@@ -62,7 +62,7 @@ export function checkNaming(
   return readAge(older_than, context);
 }
 
-/** What names the topics: their names, a pattern, or rows with their channels; with --older-than only those without a younger message. */
+/** Names, a pattern, or rows with their channels; with --older-than only those without a younger message. */
 export type Naming = { readonly before?: Milliseconds | undefined } & (
   { readonly names: readonly string[] } | { readonly match: readonly string[] } | { readonly rows: readonly TopicRow[] }
 );
@@ -109,7 +109,7 @@ async function readTopicRows(file: string, context: Pick<Disk, 'readBytes'> & Pi
   return rows;
 }
 
-/** The topics, with those that an interrupted run began. @throws Failure not_found; usage for a channel of another name */
+/** The topics, with those that an interrupted run began. @throws Failure not_found; usage for another channel */
 export async function topicsOf(
   chat: Pick<ChatApi, 'messages' | 'channels' | 'topics'>,
   channel: Channel | undefined,
@@ -163,7 +163,7 @@ export function withoutNewer<S extends TopicSurvey>(survey: S, naming: Naming, r
   return { ...survey, ids: [], first_timestamp: null, last_timestamp: null, spellings: [], isLimited: false };
 }
 
-/** @throws Failure incomplete where a topic has a message that is younger than --older-than, and its purge began before it arrived */
+/** @throws Failure incomplete where a younger message than --older-than came after the purge of its topic began */
 export function refuseNewer(survey: TopicSurvey, naming: Naming): void {
   if (!isNewer(survey, naming)) return;
   const { topic_name, last_timestamp } = survey;

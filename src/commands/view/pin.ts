@@ -56,7 +56,7 @@ function pinning(change: { readonly is_pinned: boolean }, examples: readonly str
   });
 }
 
-/** What the server says of a view that is not there names none: this does, and those that come near, or what a built-in one needs. */
+/** The server does not name a view that is not there: this does, and near ones, or what a built-in one needs. */
 export async function withNearViews(cause: unknown, fragment: string, chat: Pick<ChatApi, 'views'>): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
   const builtIn: readonly string[] = builtInViews;

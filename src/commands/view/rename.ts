@@ -56,7 +56,7 @@ export default command({
   },
 });
 
-/** The words that were typed, `-` replaced: alone by the pairs on the lines of standard input, as one of two words by its first line. */
+/** The typed words, `-` replaced: alone by the pairs on standard input, as one of two words by its first line. */
 async function wordsOf(words: readonly string[], input: Pick<Disk, 'read'>): Promise<readonly string[]> {
   const asking = words.filter((word) => word === '-').length;
   if (asking === 0) return words;

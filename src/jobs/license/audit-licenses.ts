@@ -28,7 +28,7 @@ export interface FindingRow {
   readonly finding: Finding;
   readonly remote_user: string | null;
   readonly app_code: number | null;
-  /** That of the roster where the finding is about it, else that of the license: what `license apply` is to leave or set. */
+  /** The roster's where the finding is about it, else the license's: what `license apply` is to leave or set. */
   readonly size_allowance: number | null;
   /** The key of the license; null where it is missing. */
   readonly license_code: string | null;
@@ -214,10 +214,8 @@ export function findingLine({
 }
 
 /**
- * Reads the findings that somebody has accepted: a line each, as `findingLine` writes it, with a reason after ` #`. Blank lines, and those
- * that begin with `#`, are no findings.
- * @returns each finding with its whole line
- * @throws Failure usage naming every line that is no finding
+ * Reads accepted findings: lines of `findingLine`, each with a reason after ` #`; others begin with `#`, or are blank.
+ * @returns each finding with its whole line @throws Failure usage naming every line that is no finding
  */
 export function readAccepted(text: string, file: string): ReadonlyMap<string, string> {
   const accepted = new Map<string, string>();

@@ -32,9 +32,8 @@ export interface SensorAudit {
 const maxOutages = 3;
 
 /**
- * Compares who should have activated each sensor first with who did. Answers are kept in the journal, so that a run that was cut
- * off resumes where it stopped.
- * @throws Failure auth at once; incomplete where a sensor could not be looked up; differences where one was lent
+ * Who should have activated each sensor first, and who did; a run that was cut off resumes by the journal.
+ * @throws Failure auth at once; incomplete where a look-up failed; differences where a sensor was lent
  */
 export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: SensorAudit): AsyncGenerator<SensorRow> {
   const known = new Map(audit.journal.records.filter(isAnswer).map((row) => [sensorKey(row), row]));
@@ -46,7 +45,7 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
     if (earlier) return earlier;
     const { row, failure } = await lookUp(sensor, audit);
     outages = failure?.kind === 'unavailable' ? outages + 1 : 0;
-    // The next look-up does not wait for the disk: an answer that a crash loses is asked for again. A full disk ends the audit.
+    // The next look-up does not wait for the disk: a lost answer is asked for again. A full disk ends the audit.
     if (row.status !== 'error') (kept = audit.journal.append(row)).catch(() => (outages = maxOutages));
     return row;
   };

@@ -30,10 +30,7 @@ export interface ClaimedUser {
   confirmed(): void;
 }
 
-/**
- * Does work for one user while nobody else who shares the claims creates a license of that user.
- * @throws Failure unavailable when another process holds the user for too long; config where claims cannot be written
- */
+/** Works for a user while nobody else sharing the claims creates that license. @throws Failure unavailable, config */
 export async function whileClaimed<T>(
   remote_user: string,
   { claims, now, warn }: Omit<ClaimingUser, 'elapsed'>,
@@ -78,7 +75,7 @@ export function endOf(creation: Creation, time: Milliseconds, unanswered: number
 /** After these the server certainly created nothing. */
 const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
 
-/** Gives users back. A claim that cannot be given back, on a full disk for example, only makes later runs wait; the result is not lost for it. */
+/** A claim that cannot be given back, on a full disk for example, only makes later runs wait. */
 async function releaseOrWarn(
   claims: Claims,
   users: readonly ReleasedUser[],
@@ -87,17 +84,14 @@ async function releaseOrWarn(
   await orWarn(claims.release(users), warn, 'later runs for the same users will wait a little');
 }
 
-/** An answer that cannot be recorded, where the ledger was lost for example, is an answer all the same, and is confirmed. */
+/** An answer that cannot be recorded, where the ledger was lost for example, is confirmed all the same. */
 const unrecorded = 'what was answered is not recorded there for later runs';
 
 /** The users of a roster, kept from other processes until their outcome is known. */
 export interface RosterClaims {
   /** Earlier POSTs for that user, on the clock `elapsed`. */
   history(row: LicenseUser): RequestHistory;
-  /**
-   * Claims a row whose license is to be created. `held`: somebody else holds it; a list decides when that is done with it.
-   * @throws Failure where the claims are lost
-   */
+  /** `held`: somebody else holds it; a list decides when that is done. @throws Failure where the claims are lost */
   claim(row: LicenseFields): Promise<'claimed' | 'held'>;
   /**
    * Gives back all rows but those that wait for a list, and waits until nobody else may still send a POST for rows

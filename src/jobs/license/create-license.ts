@@ -11,7 +11,7 @@ import type { RowState } from './roster-journal.ts';
 import { sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
 
 export interface Settling {
-  /** How long after a POST without an answer the server may still carry it out, and hide from its list what it created. */
+  /** How long after an unanswered POST the server may still carry it out, and hide from its list what it created. */
   readonly settle: Milliseconds;
   readonly retries: number;
   readonly now: () => Milliseconds;
@@ -37,7 +37,7 @@ export interface CreatedLicense {
 
 export type CreatingApi = Pick<LicensingApi, 'create' | 'ofUser' | 'deciding'>;
 
-/** What decides about a POST that ended at `posted`: an unanswered one may be carried out, and hidden, for `settle` yet. */
+/** What decides about a POST that ended at `posted`: an unanswered one may be carried out for `settle` yet. */
 export function decidingOn(is: RowState['is'], posted: Milliseconds, settle: Milliseconds): Deciding {
   return { since: is === 'answered' ? posted : posted + settle, until: posted + 2 * settle };
 }
@@ -142,7 +142,7 @@ type Confirmation =
   | { readonly shows: 'it'; readonly license: License; readonly all: readonly License[] }
   | { readonly shows: 'nothing' | 'something else' | 'a part' | 'no answer'; readonly why: string };
 
-/** Whether the list shows the license of a POST. Where the licenses before are not known, only its answered key tells it. */
+/** Whether the list shows the license of a POST; where those before are unknown, only its answered key tells it. */
 async function confirmByList(
   api: Pick<CreatingApi, 'ofUser'>,
   { remote_user, app_code, size_allowance }: LicenseFields,

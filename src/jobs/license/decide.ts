@@ -23,7 +23,7 @@ export interface KnownUsers {
   readonly differs?: ((user: LicenseFields, decision: Acting) => string | undefined) | undefined;
 }
 
-/** What has to happen so that a user has one license of the asked size. `answer`: an open one, after which nothing may be sent. */
+/** What has to happen so that a user has one license of that size. `answer`: an open one; nothing may be sent. */
 export type Decision =
   /** `near`: similar names, which are allowed; `unfiltered`: the list that was the look. */
   | ({ readonly step: 'create'; readonly near?: readonly License[] } & Pick<LookupResult, 'unfiltered'>)
@@ -40,7 +40,7 @@ export type Decision =
 /** A decision after which something is sent, or is right. */
 export type Acting = Exclude<Decision, { readonly step: 'refused' }>;
 
-/** A list does not show the license, so the user has to be looked up. `near`: licenses of similar names that it shows. */
+/** A list does not show the license, so the user is to be looked up. `near`: licenses of similar names in it. */
 export interface Undecided {
   readonly step: 'look up';
   readonly near: readonly License[];
@@ -109,10 +109,7 @@ function keepOne(licenses: readonly [License, ...License[]], asked: LicenseField
   return { step: fitting ? 'unchanged' : 'resize', license: fitting ?? licenses[0], licenses };
 }
 
-/**
- * The license that a look shows of a row; undefined where that is not the answered one: it has another key, and is not the only one, of
- * the asked size, that is new since the POST.
- */
+/** Undefined where a row's license is not the answered one: another key, and not the only new one of the asked size. */
 export function ownOf(
   { step, license, licenses }: Extract<Decision, { license: License }>,
   creation: AnsweredCreation | undefined,

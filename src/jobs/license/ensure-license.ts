@@ -61,7 +61,7 @@ async function ensure(
   return { outcome: 'created', license, all, failure: failure ?? after?.failure };
 }
 
-/** Nothing is created on a list that is read less than `settle` after an earlier POST (docs/exactly-once.md, Lists that lag). */
+/** Creates nothing on a list read less than `settle` after a POST (docs/exactly-once.md, Lists that lag). */
 async function listSettled(
   api: EnsuringApi,
   { remote_user, app_code }: LicenseFields,
@@ -81,8 +81,7 @@ async function listSettled(
 }
 
 /**
- * Creates a license where the user has one if that is agreed to, and where an answer is open, with a warning. The look before it only helps to settle a
- * lost answer.
+ * A second license needs consent; an open answer is a warning. The look before it only helps to settle a lost answer.
  * @throws Failure unknown where a POST cannot be confirmed
  */
 export function createAnother(

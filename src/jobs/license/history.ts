@@ -69,10 +69,7 @@ export interface PastChange extends Omit<HistoryEntry, 'event'> {
   readonly isNew: boolean;
 }
 
-/**
- * Entries of a history as what happened, the oldest first: what is written before a change and after it is one, what a server refused is
- * none, and a license that a resumed run reports again is created once.
- */
+/** The oldest first. A change is two entries, what a server refused is none, and a creation reported twice is one. */
 export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
   const changes = new Map<string, PastChange>();
   for (const { event, ...entry } of entries) {

@@ -9,7 +9,7 @@ import type { ClaimingUser, LicenseUser } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
 import { lookUp, nothing, lookupResult, withNear, type LookupResult } from './lookup.ts';
 
-/** Maximum number of users who are looked up one by one; for more, one list of all licenses finds most of them cheaper. */
+/** Most users who are looked up one by one; for more, one list of all licenses finds most of them cheaper. */
 const fewUsers = 20;
 /** A list with so many times more licenses than users were asked for is not read. */
 const tooLong = 20;
@@ -71,7 +71,7 @@ async function lookUpEach(
   return { ...unlisted, lookupResult: (user) => results.get(user) };
 }
 
-/** What any reading shows is there; the two of a pair must agree on the other users. `results`: of users who were shown before. */
+/** What any reading shows is there; a pair must agree on the others. `results`: of users who were shown before. */
 async function readTwice(
   api: ListingApi,
   app_code: number,
@@ -114,10 +114,7 @@ interface ListReading extends ListedUsers {
   readonly length: ReturnType<typeof measureList>;
 }
 
-/**
- * Keeps the licenses alone that may be of these users, however many others the list has. A Failure where the list cannot answer for each
- * user: it is not whole, too long, or its rows do not name users.
- */
+/** Keeps the licenses that may be of these users. A Failure: the list is not whole, too long, or without users. */
 async function readList(
   api: ListingApi,
   app_code: number,

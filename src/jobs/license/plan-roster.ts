@@ -39,9 +39,8 @@ export interface Planning extends Looking {
 }
 
 /**
- * Reads the list of each application and decides what has to be done; users whose license it does not show are to be looked up.
- * @param known what the POSTs of this run were answered
- * @throws Failure of a list that cannot be read
+ * Decides by the list of each application; users whom it does not show are to be looked up. @param known what the
+ * POSTs of this run were answered @throws Failure of a list that cannot be read
  */
 export async function planRoster(
   rows: readonly LicenseFields[],
@@ -65,7 +64,7 @@ export async function planRoster(
   return { rows: planned, listedAt, counted: new Set(counted) };
 }
 
-/** Looks a user up by the filter of the server. @param near similar names that the list shows @throws Failure of a list that cannot be read at all */
+/** Looks a user up by the server's filter. @param near similar names in the list @throws Failure of a list */
 export async function lookUpRow(row: LicenseFields, near: readonly License[], planning: Looking): Promise<Decision> {
   const result = await lookUp(planning.licensing(row.app_code), row);
   return decide(withNear(result, near), row, planning);

@@ -18,10 +18,7 @@ export function isRetired(license: License): boolean {
   return retiredName.test(name) && name.toLowerCase().endsWith(end) && sizeOf(license) === smallest;
 }
 
-/**
- * Tells retired licenses: those that look so, and those to which the last change that this computer recorded gave a name such as
- * left-NAME and the smallest size.
- */
+/** A license looks retired, or the last change recorded here gave it a name such as left-NAME and the smallest size. */
 export function retiredBy(changes: readonly PastChange[]): (license: License) => boolean {
   const left = changes.filter(({ remote_user }) => remote_user.startsWith('left-'));
   const last = new Map(
@@ -38,10 +35,8 @@ export function retiredBy(changes: readonly PastChange[]): (license: License) =>
 type RetiredFields = Pick<LicenseFields, 'remote_user' | 'size_allowance'>;
 
 /**
- * What a retired license becomes: a name that no other license has, such as another one of that user, and the smallest size. A name that
- * is one already stays: a license can be retired twice.
- * @param shown the key, as a hint may show it
- * @throws Failure rejected where the name would be too long
+ * A name that no other license has, and the smallest size; one that is retired already keeps its name.
+ * @param shown the key, as a hint may show it @throws Failure rejected where the name would be too long
  */
 export function retiredFields(user: string, code: string, now: number, shown = 'CODE'): RetiredFields {
   const name = `left-${new Date(now).toISOString().slice(0, 7)}-${user}-${code.slice(-4)}`;

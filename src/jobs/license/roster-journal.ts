@@ -27,7 +27,7 @@ export function historyOf(row: LicenseUser, { journal, claims }: RowRecords): Re
   return joinHistories(journal.history(row), claims.history(row));
 }
 
-/** A row in its run (docs/exactly-once.md, States of a row). `posted`: when its last POST ended, on the clock `elapsed`. */
+/** A row in its run (docs/exactly-once.md, States of a row). `posted`: its last POST's end, on the clock `elapsed`. */
 export type RowState = { readonly row: LicenseFields; readonly posted: Milliseconds } & (
   | /** `asked`: an earlier run, or another one, asked for it. */ { readonly is: 'new' | 'asked' }
     /** A POST of this run ended without an answer of the API; `failure` is undefined where an interruption cut it. */
@@ -82,8 +82,7 @@ export function licenseJournal(
 type JournalLine = LicenseUser & RequestEvent;
 
 /**
- * What earlier runs of the job recorded. Its times are of the clock of the machine; their age is taken once, so that a clock that is set
- * later in the run does not change it.
+ * What earlier runs recorded. The age of its times is taken once: the clock may be set later in the run.
  * @throws Failure config where a record is not one of such a journal
  */
 export function recordedHistories(

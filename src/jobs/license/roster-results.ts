@@ -65,7 +65,7 @@ export class RosterResults {
   readonly #applying: Reporting;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
-  /** Rows that are unknown though a POST was answered. `open`: looks are over, and only `--send-again` goes on with them. */
+  /** Unknown rows whose POST was answered. `open`: looks are over, and only `--send-again` goes on with them. */
   readonly answeredOnly = new Map<LicenseFields, 'open' | 'unconfirmed'>();
   /** The keys that were answered, and for how many users: a key of several is nobody's until a list says whose. */
   readonly #keys = new Map<string, 'one' | 'several'>();
@@ -164,7 +164,7 @@ export class RosterResults {
     if (result.status !== 'unknown') await this.#applying.claims.release(row);
   }
 
-  /** What a POST of this run was answered is not `failed` unless a list shows the license, and the answered key is printed in every case. */
+  /** What was answered is not `failed` unless a list shows the license, and the answered key is always printed. */
   #withAnswer(result: RowResult, creation: AnsweredCreation | undefined): RowResult {
     if (!creation) return result;
     const { status, license, error, size_allowance_before: before } = result;

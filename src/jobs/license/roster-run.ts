@@ -162,7 +162,7 @@ class RosterRun {
     }
   }
 
-  /** Waits until a look can decide all rows, and plans them by it. @throws Failure of the look, or of an interruption */
+  /** Waits until a look can decide all rows, and plans them by it. @throws Failure of the look, or an interruption */
   async #whenSettled(waiting: readonly RowState[]): Promise<readonly PlannedRow[]> {
     const { settle, elapsed, sleep, note } = this.#applying;
     const latest = waiting.reduce((last, { posted }) => Math.max(last, posted), -Infinity);

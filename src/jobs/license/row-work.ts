@@ -22,10 +22,10 @@ import { lookUpRow, type PlannedRow } from './plan-roster.ts';
 import { decidingBy, unconfirmed, type Applying, type RowOutcome, type RosterResults } from './roster-results.ts';
 import { endsRun, circuitBreaker } from './run-end.ts';
 
-/** What a turn leads to: a state that waits for another look, or an outcome. Undefined: another run has the row, or the run ends before it. */
+/** A state that waits for another look, or an outcome. Undefined: another run has the row, or the run ends before. */
 type Turn = RowState | RowOutcome | undefined;
 
-/** The work on one row: from what is to be done to its outcome, or to another look (docs/exactly-once.md, States of a row). */
+/** The work on one row, to its outcome or another look (docs/exactly-once.md, States of a row). */
 export class RowWork {
   readonly waiting = new Map<LicenseFields, RowState>();
   sending = 0;
@@ -114,7 +114,7 @@ export class RowWork {
     }
   }
 
-  /** Nothing is sent before a look after the claim, and `settle` after the last POST, shows no license, and while an answer is open. */
+  /** Sends only after the claim, once a look `settle` after the last POST shows no license, and no answer is open. */
   async #create(state: RowState, decision: Decision | Undecided): Promise<Turn> {
     const { claims, journal, answerOf, sendAgain } = this.#applying;
     const { row } = state;
@@ -156,9 +156,8 @@ export class RowWork {
   }
 
   /**
-   * Where the list is the look, POSTs go one at a time until a list holds all earlier licenses and a new one; if it does not, the run stops
-   * (docs/exactly-once.md, A list is a hint).
-   * @returns what the row waits for, and what the list shows after the POST, where one was read
+   * POSTs go one at a time until a list holds all earlier licenses and a new one; else the run stops
+   * (docs/exactly-once.md, A list is a hint). @returns what the row waits for, and what a list showed after the POST
    */
   #postAndList(state: RowState, near: ReadonlySet<string>, earlier: UnfilteredList | undefined) {
     const isConclusive = (): boolean => !earlier || this.#conclusive.has(state.row.app_code);
@@ -183,7 +182,7 @@ export class RowWork {
     }
   }
 
-  /** A request that an interruption cut may have been sent; before a request, an interruption is the reason of the signal itself. */
+  /** A request that an interruption cut may have been sent; before a request it is the signal's own reason. */
   async #post(state: RowState, near: ReadonlySet<string>): Promise<RowState | undefined> {
     const { journal, claims, licensing, signal, now, elapsed } = this.#applying;
     const { row } = state;

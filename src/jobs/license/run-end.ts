@@ -111,10 +111,7 @@ export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | '
     /** Resolves when the next POST may be sent. */
     ready: () => probing,
     stop: (failure: Failure) => void (stop ??= failure),
-    /**
-     * What ended the run before each row had a result; undefined while it goes on. A server is taken to be gone that was unavailable
-     * `maxOutages` times in a row, or failed to prove that it is there.
-     */
+    /** Undefined while it goes on. A server is gone after `maxOutages` in a row, or without proof of life. */
     stopped(): Failure | undefined {
       const interruption = signal.aborted && signal.reason instanceof Failure ? signal.reason : undefined;
       return stop ?? journal.broken() ?? unreachable ?? interruption;

@@ -27,7 +27,7 @@ const portionOf = (left: number): number => Math.min(Math.max(Math.ceil(left / 8
 const groupOf = (): number => 50;
 const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 2000;
-/** Half of the time for which a POST is remembered at least: an older list is not trusted beside what the ledger remembers. */
+/** Half of the time for which a POST is remembered at least: an older list would know less than the ledger. */
 const oldestList: Milliseconds = 43_200_000;
 
 /**
@@ -131,7 +131,7 @@ function lastPost(
   return time === undefined ? undefined : Math.max(elapsed - (now - time), listedAt + (time - listed));
 }
 
-/** Waits until nobody may still send a POST for one of the rows; the moment after which that was so, by the clock of each ledger. */
+/** Waits until nobody may still send a POST for one of the rows; that moment, by the clock of each ledger. */
 async function whileBusy(
   rows: readonly LicenseFields[],
   { claims, elapsed, sleep, note }: SharingRoster,

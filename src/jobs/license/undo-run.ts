@@ -16,8 +16,7 @@ export interface UndoStep {
 }
 
 /**
- * Finds each license that a run changed as the run left it: by user, size and the last four characters of its key. One that somebody
- * changed since is left alone.
+ * Finds each license as the run left it: by user, size and key end. One that was changed since is left alone.
  * @throws Failure of a look
  */
 export async function planUndo(

@@ -84,10 +84,7 @@ export async function findsByIds(chat: Pick<ChatApi, 'level'>): Promise<boolean>
   return level === undefined || level >= idsLevel;
 }
 
-/**
- * Those of the messages that the server shows in the narrow of the query, by `message_ids` or one request each; an old server also shows
- * neighbours. None where the channel was archived or closed to the account.
- */
+/** Those that the server shows in the query's narrow; an old server shows neighbours too. None of a closed channel. */
 export async function* messagesOfIds<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   query: MessageQuery,

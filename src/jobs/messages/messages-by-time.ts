@@ -5,16 +5,10 @@ import { Failure } from '../../core/failure.ts';
 import { pageSize } from '../../schema/messages.ts';
 import type { TimeSpan } from './selection.ts';
 
-/**
- * Ids follow the order of time except where two processes of a server stamp messages at almost the same moment: that much more is
- * searched at both ends, and each message is compared by its own time.
- */
+/** Two processes of a server may stamp messages out of order: so much more is searched at both ends. */
 const disorder: Milliseconds = 60_000;
 
-/**
- * The messages with `since` ≤ time < `until`, ascending. The id at which the span begins is found by bisecting message ids, since a
- * date as the anchor needs a server of level 445 (docs/apis.md, Paging).
- */
+/** Ascending. The first id is found by bisection: a date as the anchor needs level 445 (docs/apis.md, Paging). */
 export async function* messagesByTime<M extends MessageHead>(
   chat: MessageSource<M>,
   query: MessageQuery,
@@ -72,7 +66,7 @@ async function placeOf<M extends MessageHead>(
   const first = await pageAt('oldest');
   const limited = first.history_limited ? { ...first, messages: [] } : undefined;
   if (!newest || timeOf(newest) < moment) return { limited };
-  // Servers cut hidden messages after their limit: from message 1 on they count visible ones (docs/apis.md, Limited history).
+  // Servers cut hidden messages after their limit: from 1 on they count visible ones (docs/apis.md, Limited history).
   const oldest = (limited ? await next('1') : onlyMessage(first, 'found_newest')) ?? newest;
   if (timeOf(oldest) >= moment) return { below: String(oldest.id), above: String(oldest.id), limited };
   let below = oldest.id + 1;

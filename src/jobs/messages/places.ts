@@ -9,8 +9,8 @@ import { channelsIn, operandsIn } from './selection.ts';
 type Source<M extends MessageHead> = MessageSource<M> & Pick<ChatApi, 'level'>;
 
 /**
- * The chat API that proves where messages are which name another place than they were asked for in (docs/apis.md, Old copies). `found`
- * gets each old copy; a page of a server that ignored the narrow is Failure unavailable.
+ * Proves where messages are that name another place (docs/apis.md, Old copies). `found` gets each old copy;
+ * a page of a server that ignored the narrow is Failure unavailable.
  */
 export function provingPlaces(chat: ChatApi, found: (id: number) => void): ChatApi {
   const { level } = chat;
@@ -23,7 +23,7 @@ export function isOldCopy(message: MessageHead): boolean {
   return oldCopies.has(message);
 }
 
-/** Whether an old copy was found in a place that an earlier version of the message does not name: it was moved there. */
+/** Whether an old copy was in a place that an earlier version of the message does not name: it was moved there. */
 export function isMovedCopy(message: MessageHead, before: MessageHead): boolean {
   return !testsOf({ narrow: oldCopies.get(message) }).every((isOf) => isOf(before));
 }
@@ -56,7 +56,7 @@ function proving<M extends MessageHead>(chat: Source<M>, found: (id: number) => 
   };
 }
 
-/** Where messages are that name another place than that of the query: all of them there, and none in the other place. */
+/** Where messages are that name another place than the query: all of them there, and none in the other place. */
 async function placeOf(
   chat: Source<MessageHead>,
   { narrow, allow_empty_topic_name }: MessageQuery,

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { isObject } from '../../core/json.ts';
 
-/** Which messages, how many of them and in which form: what `messages fetch` and `archive pull` take from the command line. */
+/** Which messages, how many and in which form: what `messages fetch` and `archive pull` take from the command line. */
 export interface MessageSelection {
   /** The narrow as sent; empty selects everything that the account received. */
   readonly narrow: readonly unknown[];
@@ -28,7 +28,7 @@ export type Range =
   | { readonly kind: 'pages'; readonly anchor: string; readonly limit?: number; readonly include_anchor?: boolean }
   | ({ readonly kind: 'times' } & TimeSpan);
 
-/** Messages with `since` ≤ time < `until`; with a limit the first ones from `since`, or without it the last ones before `until`. */
+/** `since` ≤ time < `until`; with a limit the first ones from `since`, or without it the last ones before `until`. */
 export interface TimeSpan {
   readonly since?: Milliseconds | undefined;
   readonly until?: Milliseconds | undefined;

@@ -109,7 +109,7 @@ function addressOf(own: OwnUser): unknown {
   return own['delivery_email'] ?? own['email'];
 }
 
-/** What the server does not say and only the own user shows: a name that it kept, an address that is the present one. */
+/** What only the own user shows: a name that the server kept, an address that is the present one. */
 function statusOf({ name, value }: Assignment, old: unknown, after: OwnUser): SettingRow['status'] {
   if (name === 'email') return same(old, value) === true ? 'unchanged' : 'confirmation_sent';
   return name === 'full_name' && same(after['full_name'], value) === false ? 'ignored' : 'set';
@@ -120,7 +120,7 @@ function same(now: unknown, sent: unknown): boolean | undefined {
   return typeof now === 'string' && typeof sent === 'string' ? trimmed(now) === trimmed(sent) : undefined;
 }
 
-/** Without what either Python's or JavaScript's trimming takes away: they differ in U+FEFF and in control characters. */
+/** Without what Python's or JavaScript's trimming takes away: they differ in U+FEFF and in control characters. */
 function trimmed(text: string): string {
   return /[^\s\p{Cc}](?:.*[^\s\p{Cc}])?/su.exec(text)?.[0] ?? '';
 }

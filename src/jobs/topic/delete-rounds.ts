@@ -139,7 +139,7 @@ function isEnough(
 /** Times that what has come during the archiving is looked for. */
 const maxCatchUps = 3;
 
-/** Keeps what a look showed, and what has come since: the last request before the call is for newer messages. Returns their ids. */
+/** Keeps what a look showed, and newer messages, for which the last request before the call is. Returns their ids. */
 async function keepSeen(
   { chat, survey, keeper }: PurgeWork,
   { newest, pages, unkept }: Looked,
@@ -199,7 +199,7 @@ async function deleteOnce({
   }
 }
 
-/** Whether the server broke in the call, as it does where somebody else is writing to the messages; a timeout is no such sign. */
+/** Whether the server broke in the call, as where somebody else writes to the messages; a timeout is no such sign. */
 function isCrossing({ details: { http, server } }: Failure): boolean {
   return http?.status === 500 && server?.code !== 'REQUEST_TIMEOUT';
 }

@@ -45,9 +45,8 @@ export async function lookUpChannel(
 }
 
 /**
- * A channel as its newest message names it, or the list of channels; undefined where the server does not know it. `channel` is undefined
- * for a name that neither shows.
- * @throws Failure not_found for a channel of which the account sees nothing; unavailable for an empty answer that does not say so
+ * By its newest message, or the list of channels; undefined where the server does not know it, `channel` where
+ * neither shows it. @throws Failure not_found where the account sees nothing of it; unavailable
  */
 async function channelFor(
   chat: Pick<ChatApi, 'messages' | 'channels'>,
@@ -80,8 +79,7 @@ function isNamedSo({ stream_id, name }: JsonObject, operand: number | string): b
 }
 
 /**
- * Why the selection of a channel is empty: a topic that the channel does not have, with the names that come near. Undefined where
- * nothing explains it; a look that fails is skipped.
+ * A topic that the channel does not have, with near names; undefined where nothing explains it, or a look fails.
  * @throws Failure not_found for a channel of which nothing is visible
  */
 export async function whyEmpty(
@@ -117,7 +115,7 @@ async function noChannel(chat: Pick<ChatApi, 'channels'>, text: string): Promise
   return new Failure('not_found', message, { hint: hint ?? 'Give a name or an id that channel list shows.' });
 }
 
-/** The channels that the account sees, by id, but those that are left out. @throws Failure rejected; not_found for one that is not there */
+/** The visible channels by id, but those left out. @throws Failure rejected; not_found for one that is missing */
 export async function everyChannel(chat: Pick<ChatApi, 'channels'>, left: readonly string[]): Promise<Channel[]> {
   const rows = await chat.channels();
   if (!rows) throw new Failure('rejected', 'this server does not list channels', { hint: 'Name one channel.' });

@@ -39,10 +39,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
   let topic: Topic | undefined;
   const versions = new Map<number, string>();
   return {
-    /**
-     * Before the first delete call: keeps the surveyed messages, reads them back and verifies them. The standings get what earlier runs
-     * have recorded of messages that they may have deleted.
-     */
+    /** Keeps, reads back and verifies the surveyed messages. The standings get what earlier runs may have deleted. */
     async begin(survey: TopicSurvey, standings: Standings): Promise<void> {
       topic = survey;
       keeping.archived(0);
@@ -101,7 +98,7 @@ function versionOf({ last_edit_timestamp: edited, content }: MessageHead): strin
   return hashOf(Buffer.from(`${String(edited)} ${String(content)}`));
 }
 
-/** What earlier runs recorded; messages that they archived, and that no look right before a call has shown, are expected in the topic. */
+/** Messages that earlier runs archived, and that no look right before a call has shown, are expected in the topic. */
 function replay(archives: readonly TopicArchive[], standings: Standings): void {
   const begun = archives.filter(isBegun);
   begun.forEach(({ purge }, index) => {
@@ -137,10 +134,7 @@ async function keepFiles(
   }
 }
 
-/**
- * Records archived messages that were edited since in the archives that hold them, in both forms, the source last. Returns them as they
- * were recorded; one that is gone meanwhile is absent.
- */
+/** Records edited messages in the archives that hold them, the source last. Returns them, but not one that is gone. */
 async function addEdited(
   { raw }: Pick<ChatApi, 'raw'>,
   archives: readonly TopicArchive[],

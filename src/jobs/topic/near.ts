@@ -4,10 +4,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 
-/**
- * What a request of a narrow failed with; where the server does not know a user or channel in it, those that come near are named. One
- * more request, on the way of the error alone.
- */
+/** Names those near an unknown user or channel of a narrow, by one more request, only on the way of an error. */
 export async function withNearNames(
   cause: unknown,
   narrow: readonly unknown[],
@@ -65,7 +62,7 @@ export function userNamed(users: readonly JsonObject[], wanted: string): JsonObj
   return found[0];
 }
 
-/** Of rows those whose name comes near, each with what to type for it: `; general is id:1`; undefined where none does. */
+/** Of rows those whose name comes near, each with what to type: `; general is id:1`; undefined where none does. */
 export function nearRows<R extends JsonObject>(
   rows: readonly R[],
   field: keyof R & string,
@@ -80,7 +77,7 @@ export function nearRows<R extends JsonObject>(
   return near.length === 0 ? undefined : near.map((row) => `; ${String(row[field])} is ${typed(row)}`).join('');
 }
 
-/** The names of a channel's topics, the one with the newest message first; undefined where the server does not list them. */
+/** A channel's topics, the one with the newest message first; undefined where the server does not list them. */
 export async function topicNamesIn(
   chat: Pick<ChatApi, 'topics'>,
   { stream_id }: { readonly stream_id: number },

@@ -4,7 +4,7 @@ import { foldName } from '../../schema/topic.ts';
 import type { Journal } from '../../store/journal.ts';
 import type { Topic } from './survey-topic.ts';
 
-/** What the runs of one command over several topics have done so far; it is on disk, so that the same command continues after a crash. */
+/** What the runs of one command over several topics have done; on disk, so that it continues after a crash. */
 export type PurgeRun = Awaited<ReturnType<typeof openPurgeRun>>;
 
 interface TopicEnd {
@@ -55,7 +55,7 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
     /** How an earlier run ended the purge of that topic; undefined where it did not end. */
     endOf: (topic: Topic): TopicEnd | undefined => ends.get(keyOf(recorded(topic))),
     begin: (topic: Topic) => append(recorded(topic)),
-    /** The purge of a topic is over. Its record is finished when something else remembers its row: the journal, or the reader. */
+    /** Its record is finished when something else remembers its row: the journal, or the reader. */
     async end(topic: Topic, end: TopicEnd, record: TopicRecord): Promise<void> {
       if (!journals) open = record;
       else

@@ -43,10 +43,7 @@ export function openStandings() {
   const looks: { readonly time: string; readonly from: number }[] = [];
   /** The messages that are in the topic as far as the looks have shown, ascending. */
   let present: readonly number[] = [];
-  /**
-   * The most messages that went from one look to the next, those of the survey that went before the last look, and the messages of the
-   * last whole look.
-   */
+  /** Most that went between two looks; those of the survey that went before the last; size of the last whole look. */
   const sizes = { mostGone: 0, lastGone: 0, lastWhole: 0 };
   let lastCall: LastCall | undefined;
   /** What the last call makes of messages that the look after it does not show any more. */
@@ -67,7 +64,7 @@ export function openStandings() {
     sizes.mostGone = Math.max(sizes.mostGone, taken.length);
     looks.push({ time: look, from: from ?? -Infinity });
   };
-  /** An answer proves what went since the look before its call, the first one after a 500 only what had gone before that look. */
+  /** An answer proves what went since the look before its call; the first one after a 500 only what went before it. */
   const ended = (end: CallEnd): void => {
     const isAnswer = end === 'whole' || end === 'part';
     lastCall = { end, left: end === 'asked' || !lastCall ? counts().present : lastCall.left };
@@ -89,10 +86,10 @@ export function openStandings() {
     },
     /** Messages that are in the topic if so many have an id of at least `from`. */
     countWith: (count: number, from: number): number => placeOf(present, from) + count,
-    /** Whether among these, the newest of the topic, is none that the last look read: what it had not read may be gone too. */
+    /** Whether none of these, the newest, is one that the last look read: what it had not read may be gone too. */
     wentDeeper: (ids: readonly number[]): boolean =>
       lastReach() > -Infinity && !ids.some((id) => id >= lastReach() && isPresent(id)),
-    /** Takes what a look read, ascending: all messages of the topic with an id of at least `from`, or of the whole topic. */
+    /** Takes what a look read, ascending: all messages of the topic, or those with an id of at least `from`. */
     look({ time, from, ids }: { time: string; from: number | null; ids: readonly number[] }): LookStep {
       const place = from === null ? 0 : placeOf(present, from);
       const [shown, expected] = [new Set(ids), present.slice(place)];

@@ -44,7 +44,7 @@ async function settled(chat: ChatApi, view: View, change: ViewChange, status: Re
   return { ignored, status: is_pinned ? 'pinned' : 'hidden' };
 }
 
-/** The view in the list; undefined where there is no list or the view is not in it. @throws Failure the one that made us look, where the list is not answered */
+/** Undefined where there is no list, or not this view in it. @throws `reason` where the list is not answered */
 async function find(chat: ChatApi, fragment: string, reason: Failure): Promise<View | undefined> {
   try {
     return (await chat.views())?.find((view) => view.fragment === fragment);

@@ -42,7 +42,7 @@ export async function* each<I, T>(
 
 type Failed = readonly { readonly label: string; readonly failure: Failure }[];
 
-/** Nothing done yet: the failure itself. Else what is left is named, and what failed before; these kinds say that nothing was done. */
+/** Nothing done yet: the failure itself. Else it names what is left, and what failed before. */
 function ended(failure: Failure, done: number, left: readonly string[], failed: Failed): Failure {
   const earlier = failed.slice(0, -1);
   const saysNothing = failure.kind === 'unavailable' || failure.kind === 'usage' || failure.kind === 'config';
@@ -54,7 +54,7 @@ function ended(failure: Failure, done: number, left: readonly string[], failed: 
   return failure.as(kind, [message, ...linesOf(earlier)].join('\n'), details);
 }
 
-/** What may have happened all the same outweighs what is known to have failed (docs/architecture.md, Failures and exit codes). */
+/** What may have happened outweighs what surely failed (docs/architecture.md, Failures and exit codes). */
 function partlyDone(failed: Failed): FailureKind {
   return failed.some(({ failure }) => failure.kind === 'unknown') ? 'unknown' : 'incomplete';
 }

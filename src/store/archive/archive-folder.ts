@@ -9,8 +9,8 @@ import { filesFolder, keptName } from './kept-file.ts';
 const lockName = 'lock';
 
 /**
- * Makes an archive's folder if missing, and locks it. The returned function unlocks it, and removes an empty new one.
- * @throws Failure unavailable at once naming the process that holds it; config where it cannot be made
+ * Makes and locks an archive's folder. The result unlocks it, and removes an empty new one. @throws Failure
+ * unavailable at once naming the process that holds it; config where it cannot be made
  */
 export async function takeFolder(
   folder: string,

@@ -68,7 +68,7 @@ export function copyHint(file: string): string {
   return `Put ${file} back from a copy; or pull into another folder, and keep this one for messages that the server no longer has.`;
 }
 
-/** Replaces archive.json, whose last member is the hash of what precedes it. @throws Failure config where it cannot be written; unavailable where the disk is full */
+/** Replaces archive.json, whose last member is the hash of what precedes it. @throws Failure config, unavailable */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const { archive, site, organization, level, account, options, selection, forms, state, ...others } = manifest;
   const first = { archive, site, organization, level, account, options, selection, forms };
@@ -95,7 +95,7 @@ function isManifest(head: unknown): head is Omit<Manifest, keyof typeof laterMem
 
 /** What the last run left of an archive: a part of archive.json (docs/archive-format.md, State). */
 export interface ArchiveState {
-  /** Whether the last pull reached the end of its selection; undefined in archives that were made before this was recorded. */
+  /** Whether the last pull reached the end of its selection; undefined in archives older than this record. */
   readonly complete?: boolean | undefined;
   /** When every file was last read and compared, RFC 3339 UTC. */
   readonly checked?: string | undefined;
@@ -116,10 +116,7 @@ export const noState: ArchiveState = { lists: {}, seen: {} };
 export const listNames = ['parts.ndjson', 'changes.ndjson', 'files.ndjson', 'purge.ndjson'] as const;
 export type ListName = (typeof listNames)[number];
 
-/**
- * How a list differs from what the last run left: `changed` where its beginning is another or shorter, `longer` where it grew since, in a
- * run that was interrupted; undefined where it is the same, or nothing was recorded.
- */
+/** `changed`: its beginning is another or shorter; `longer`: an interrupted run added to it; else undefined. */
 export function differenceOf(bytes: Buffer, seal: ListSeal | undefined): 'changed' | 'longer' | undefined {
   if (!seal) return undefined;
   if (bytes.length < seal.bytes || hashOf(bytes.subarray(0, seal.bytes)) !== seal.sha256) return 'changed';
@@ -142,7 +139,7 @@ export async function sealedLists(folder: string, before: ArchiveState['lists'])
   return lists;
 }
 
-/** What tells a file from a changed one without reading it; undefined where there is none, or its system gives no inodes. */
+/** What tells a file from a changed one without reading it; undefined for none, or a system without inodes. */
 export async function stampOf(path: string): Promise<string | undefined> {
   const found = await ifThere(`look at ${path}`, stat(path, { bigint: true }));
   return found?.ino ? [found.size, found.mtimeNs, found.ctimeNs, found.ino].join(' ') : undefined;

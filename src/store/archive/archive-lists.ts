@@ -85,10 +85,7 @@ export function isKeptAside(name: string): boolean {
   return /\.ndjson\.damaged(-\d+)?$/.test(name);
 }
 
-/**
- * Copies a damaged file beside itself, under a name that is free, and returns the name. The file itself stays until its repair replaces
- * it, so that a crash loses neither. @throws Failure unavailable where the disk is full
- */
+/** Copies a damaged file and returns the free name: a crash in its repair loses nothing. @throws Failure unavailable */
 export async function keepAside(folder: string, file: string, bytes: Buffer): Promise<string> {
   let name = `${file}.damaged`;
   for (let count = 2; await exists(join(folder, name)); count += 1) name = `${file}.damaged-${count}`;

@@ -56,7 +56,7 @@ export async function readArchive(folder: string): Promise<Archive> {
   return archive;
 }
 
-/** Reads an archive as far as it can be read. @throws Failure usage where the folder holds none; config where its version is a later one */
+/** Reads an archive as far as it can be read. @throws Failure usage where there is none; config for a later version */
 export async function inspectArchive(folder: string): Promise<Archive> {
   const read = await readManifest(folder);
   // The files first: of those that another process adds now, the list names each but the last.
@@ -65,11 +65,7 @@ export async function inspectArchive(folder: string): Promise<Archive> {
   return archiveIn(folder, read ?? { problem: 'it is missing' }, names, await readLists(folder));
 }
 
-/**
- * The folders of archives that a folder is or holds, by the numbers in their names: a pull of all channels and a purge of topics leave one
- * in each folder of it.
- * @throws Failure usage where there is none; config where a folder cannot be listed
- */
+/** The archives that a folder is or holds, by the numbers in their names. @throws Failure usage for none; config */
 export async function archivesIn(folder: string): Promise<readonly [string, ...string[]]> {
   const names = await namesIn(folder);
   if (isArchive(names)) return [folder];
@@ -155,7 +151,7 @@ async function removeCutEnd(path: string, { bytes, size }: LineList<unknown>): P
   });
 }
 
-/** A list says what the archive has, and nothing but a copy brings it back. That of a purge is judged by whoever continues the purge. */
+/** Nothing but a copy brings a list back. That of a purge is judged by whoever continues the purge. */
 function refuseDamagedLists(archive: Archive): void {
   const damaged = archive.damage.find(({ file }) => file !== 'purge.ndjson');
   if (damaged) throw damagedFile(archive.folder, damaged);
@@ -181,11 +177,7 @@ export interface ArchiveProblem {
   readonly ids: string | null;
 }
 
-/**
- * Reads the whole archive, file by file, and yields what is wrong: archive.json and the lists against what the last run left; sizes,
- * hashes and messages of the parts against their lines; the order and number of ids; parts that are missing; attached files; the damaged
- * files that a repair kept aside; and files that are none of the archive.
- */
+/** Reads the whole archive, file by file, and yields what is wrong with it. */
 export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProblem> {
   for (const { file, problem } of archive.damage) yield { part: null, file, problem, ids: null };
   let before: ArchivePart | undefined;

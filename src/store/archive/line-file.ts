@@ -104,11 +104,7 @@ export type CallEnd = (typeof callEnds)[number];
 
 export type PurgeRecord = Awaited<ReturnType<typeof openPurge>>;
 
-/**
- * The record of a purge beside its archive: purge.ndjson (docs/archive-format.md, Record of a purge). From its first record on, messages
- * may be deleted.
- * @throws Failure config where it is damaged
- */
+/** purge.ndjson (docs/archive-format.md, Record of a purge): after a record messages may be deleted. @throws Failure */
 export async function openPurge(folder: string) {
   const path = join(folder, 'purge.ndjson');
   const { records, damaged, size } = await readList(path, (record) => record, 'a record of a purge');

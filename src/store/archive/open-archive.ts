@@ -35,7 +35,7 @@ export interface ArchiveContent {
   readonly files: ReadonlyMap<UploadPath, FileRecord>;
 }
 
-/** An archive that this process alone changes; a new one has no head. Every call but `mark` resolves when its work is on disk. */
+/** An archive that this process alone changes. Every call but `mark` resolves when its work is on disk. */
 export type OpenArchive = ReturnType<typeof openedArchive>;
 
 type Which = 'all' | 'changed';
@@ -69,7 +69,7 @@ export function openedArchive(folder: string, { release, ...opened }: Opened) {
     get state() {
       return manifest.state;
     },
-    /** Reads one form of a part and compares it with its line; undefined where `which` is `changed` and its file is as it was when it was last read. */
+    /** Compares a form of a part with its line; undefined where `which` is `changed` and the file looks unchanged. */
     async check(part: ArchivePart, form: ArchiveForm, which: Which): Promise<ReadPart | undefined> {
       const file = part[form]?.file ?? '';
       const stamp = await stampOf(join(folder, file));

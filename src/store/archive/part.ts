@@ -59,7 +59,7 @@ export function blankPart(part: number, messages: PartMessages): ArchivePart {
   return { part, first, last, count: ids.length, ids, uploads };
 }
 
-/** The part with those forms on disk; its line is still to be appended. @throws Failure unavailable where the disk is full */
+/** The part with those forms on disk; its line is still to be appended. @throws Failure unavailable */
 export async function written(folder: string, part: ArchivePart, messages: PartMessages): Promise<ArchivePart> {
   let whole = part;
   for (const form of archiveForms) {
@@ -89,7 +89,7 @@ const lineEnd = Buffer.from('\n');
 /** A part file as it was read: its messages, or what is wrong with it. */
 export type ReadPart =
   | {
-      /** The texts of the messages, each read when its turn is: what a whole part holds stays in memory long after it was used. */
+      /** Each text is read when its turn is: what a whole part holds stays in memory long after it was used. */
       readonly lines: Iterable<string>;
       readonly messages: Iterable<ArchivedMessage>;
       readonly problem?: undefined;

@@ -6,7 +6,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isWindows, type System } from '../../core/system.ts';
 
-/** What a call of the file system gives; undefined where nothing is at its path. @throws Failure config that it `cannot` */
+/** The result of a file system call; undefined where nothing is at its path. @throws Failure config that it `cannot` */
 export async function ifThere<T>(cannot: string, call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -164,7 +164,7 @@ export function storageFailure(what: string, cause: unknown, hint?: string): Fai
   return new Failure('config', `${what}: ${reasonOf(code)}`, { cause, ...(hint && { hint }) });
 }
 
-/** Whether an error of the file system stays until somebody changes something: the folder is not there for this user. */
+/** Whether an error stays until somebody changes something: the folder is not there for this user. */
 export function isLasting(cause: unknown): boolean {
   return cause instanceof Failure ? isLasting(cause.cause) : noFolder.has(codeOf(cause) ?? '');
 }

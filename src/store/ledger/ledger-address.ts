@@ -84,7 +84,7 @@ const modes: Readonly<Record<string, LedgerTls>> = {
   'verify-full': 'verify-full',
 };
 
-/** Without a mode nothing that leaves this machine goes unencrypted or to a server whose certificate is not verified. */
+/** Without a mode nothing leaves this machine unencrypted, or to a server whose certificate is not verified. */
 function tlsOf(mode: string | undefined, host: string): LedgerTls {
   if (host.startsWith('/')) return 'none';
   if (mode === undefined) return isLocal(host) ? 'none' : 'verify-full';
@@ -104,9 +104,8 @@ async function usualRootFile(system: System): Promise<string | undefined> {
 type DatabasePlace = Pick<LedgerAddress, 'host' | 'port' | 'database' | 'user'>;
 
 /**
- * The password as libpq finds it: of PGPASSWORD, or in the file of PGPASSFILE (~/.pgpass, on Windows pgpass.conf). The package reads that
- * file too, but then nothing could hide the password in a trace, and a file that others can read would be a warning.
- * @throws Failure config for a file that others can read
+ * The password as libpq finds it. The package would read the file too, but a trace could show it, and a file that
+ * others can read would be a warning. @throws Failure config for a file that others can read
  */
 async function passwordIn(place: DatabasePlace, system: System): Promise<Secret | undefined> {
   const text = variable(system.env, 'PGPASSWORD');

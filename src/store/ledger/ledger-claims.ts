@@ -114,7 +114,7 @@ function recordedPosts(
 ): Pick<SharedClaims, 'posting'> & { readonly forget: (user: string) => void } {
   const recorded = new Map<string, Recorded>();
 
-  /** Whether a POST may begin by that record, on either clock: one can be set back, the other stops while the machine sleeps. */
+  /** Whether a POST may begin, on either clock: one can be set back, the other stops while the machine sleeps. */
   const isFresh = (record: Recorded | undefined): record is Recorded => {
     if (!record) return false;
     const [now, elapsed] = [clock.now() - record.now, clock.elapsed() - record.elapsed];
@@ -122,7 +122,7 @@ function recordedPosts(
   };
 
   const sending = gathered<() => readonly string[]>(async (first) => {
-    // Who else is soon to be recorded is asked right before the statement: users who were given back meanwhile would make it fail.
+    // Asked right before the statement: users who were given back meanwhile would make it fail.
     const soon = [...first.values()].flatMap((others) => others());
     const users = [...new Set([...first.keys(), ...soon.filter((user) => !isFresh(recorded.get(user)))])];
     const before = { now: clock.now(), elapsed: clock.elapsed() };
@@ -186,7 +186,7 @@ function stillHeld(holder: string): Failure {
   });
 }
 
-/** Reads what `chatelaine.take` answers; `users` are the names behind those of the ledger, in base64. @throws Failure unavailable where it is something else */
+/** Reads what `chatelaine.take` answers; `users`: the names behind those in base64. @throws Failure unavailable */
 function takenFrom(answer: unknown, users: ReadonlyMap<string, string>, askedUntil: Milliseconds): TakenUsers {
   const { now, past, held, holder } = isObject(answer) ? answer : {};
   if (typeof now !== 'number' || !Array.isArray(past) || !Array.isArray(held)) throw notClaims();

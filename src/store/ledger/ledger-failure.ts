@@ -25,7 +25,7 @@ const withoutFunctions: Meaning = {
   hint: 'The owner gives the right: GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO role; after each ledger init.',
 };
 
-/** What SQLSTATE codes of the server mean; the others, and all failures of the network, mean that the ledger is unavailable. */
+/** What SQLSTATE codes mean; the others, and all failures of the network: the ledger is unavailable. */
 const meanings: Readonly<Record<string, Meaning>> = {
   '28P01': refused,
   '28000': refused,

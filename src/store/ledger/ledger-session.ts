@@ -12,19 +12,16 @@ export interface LedgerClaimOptions extends ClaimOptions {
   readonly requestLimit: Milliseconds;
 }
 
-/**
- * The longest time of a statement that a POST or a known key waits for. Also the longest time from the statement before a POST to the POST: what
- * it records allows for that.
- */
+/** The longest time of a statement that a POST or a known key waits for, and from that statement to the POST. */
 export const shortLimit: Milliseconds = 5000;
 
-/** One connection to a ledger, with the session that holds claims while it is open; all applications of a run share it. */
+/** One connection to a ledger, with the session that holds claims; all applications of a run share it. */
 export interface LedgerSession {
   /** Calls a function of the ledger. @throws Failure unavailable; the signal's reason while the statement still runs */
   call(name: string, values: readonly unknown[], limits: QueryLimits): Promise<unknown>;
   /** The name of a user in the ledger: a log of the database shows nothing that can be tested without the salt. */
   whoIs(target: string, user: string): Buffer;
-  /** By the clock of the ledger: a ledger that was restored, or failed over, may lack POSTs that end before that. -Infinity: it lacks none. */
+  /** A ledger that was restored or failed over may lack POSTs that end before that, by its clock. -Infinity: none. */
   readonly askedUntil: Milliseconds;
   /** Why the session is lost; undefined while it is not. */
   lost(): Failure | undefined;

@@ -1,9 +1,9 @@
-/** The first number of every advisory lock of a ledger ("CHtL"); the second is that of a session, or 0 while the schema changes. */
+/** The first number of each advisory lock ("CHtL"); the second is a session's, or 0 while the schema changes. */
 export const lockSpace = 0x4348744c;
 
 /**
- * A plan for the users that are given: a plan for any number of them compares each with each. For the same reason users are looked up by `who`
- * alone, and `session` is compared in a way that no index serves: that of `session` leads to every user that the session holds.
+ * A plan for the users that are given: one for any number compares each with each. So users are looked up by `who`
+ * alone, and `session` is compared without an index: that would lead to every user that the session holds.
  */
 const definer = `LANGUAGE plpgsql SECURITY DEFINER SET plan_cache_mode = force_custom_plan SET search_path = pg_catalog, chatelaine, pg_temp`;
 

@@ -10,8 +10,8 @@ export interface LedgerStep {
 }
 
 /**
- * All steps, numbered from 1. A change of a table or of a function is a new step at the end; a published step is never edited, because
- * ledgers that it created are out there (docs/exactly-once.md, The shared ledger).
+ * All steps from 1 on. A change is a new step at the end: ledgers exist that a published one created, so it is never
+ * edited (docs/exactly-once.md, The shared ledger).
  */
 export const ledgerSteps: readonly LedgerStep[] = [
   { version: 1, what: 'sessions, claims, open answers, and the functions that runs call', sql: ledgerSql },
@@ -22,7 +22,7 @@ export const ledgerVersion = ledgerSteps.length;
 
 export type SendStatement = (text: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>;
 
-/** The steps that a ledger of that version lacks; 0: there is no ledger. @throws Failure config where it is newer than the last step */
+/** The steps that a ledger of that version lacks; 0: there is no ledger. @throws Failure config where it is newer */
 function missingSteps(version: number, steps: readonly LedgerStep[]): readonly LedgerStep[] {
   const last = steps.at(-1)?.version ?? 0;
   if (version <= last) return steps.filter((step) => step.version > version);
@@ -68,10 +68,7 @@ async function about(rows: SendStatement): Promise<Readonly<Record<string, unkno
   });
 }
 
-/**
- * @returns the salt with which users are hashed
- * @throws Failure config where there is no ledger, a part of one, or one of another version than this program works with
- */
+/** @returns the salt of users @throws Failure config where there is no ledger, a part of one, or another version */
 export async function refuseOtherVersion(rows: SendStatement): Promise<Buffer> {
   await versionIn(rows);
   const { version, salt } = await about(rows);
@@ -81,7 +78,7 @@ export async function refuseOtherVersion(rows: SendStatement): Promise<Buffer> {
   });
 }
 
-/** Brings the ledger to the last step in one transaction; two that do so at once wait for one another. @throws Failure config */
+/** Brings the ledger to the last step in one transaction; two at once wait for one another. @throws Failure config */
 export async function upgradeLedger(
   rows: SendStatement,
   steps: readonly LedgerStep[] = ledgerSteps,

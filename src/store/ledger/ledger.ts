@@ -12,7 +12,7 @@ import { openSession, whoIs, type LedgerClaimOptions, type LedgerSession } from 
 import { refuseOtherVersion, upgradeLedger, upgradeScript, versionIn, type SendStatement } from './ledger-steps.ts';
 import { openDatabase, type Database } from './postgres.ts';
 
-/** One ledger, connected to when it is first used. Its methods throw Failure unavailable, auth or config, and the signal's reason. */
+/** Connects when it is first used. @throws Failure unavailable, auth or config, and the signal's reason */
 export type Ledger = ReturnType<typeof openLedger>;
 
 interface HeldClaims {
@@ -27,7 +27,7 @@ interface HeldClaims {
   readonly users: number;
   /** Users with a POST whose end is not recorded. */
   readonly sending: number;
-  /** When the last of those will have ended, RFC 3339; until then, and for --settle more, nobody creates licenses of these users. */
+  /** When the last of those has ended, RFC 3339; until then, and for --settle more, nobody creates their licenses. */
   readonly until?: string;
 }
 
@@ -39,7 +39,7 @@ interface LedgerHost extends Surroundings {
   readonly watch: (secret: Secret) => Secret;
 }
 
-/** A ledger by its URL (docs/exactly-once.md, The shared ledger). Nothing is connected, read or checked before it is used. */
+/** A ledger by its URL (docs/exactly-once.md, The shared ledger). Nothing is connected or read before it is used. */
 export function openLedger(url: string, host: LedgerHost) {
   let found: Promise<LedgerAddress> | undefined;
   let opened: Promise<Database> | undefined;
@@ -78,7 +78,7 @@ export function openLedger(url: string, host: LedgerHost) {
       const [row] = await rowsOf('SELECT chatelaine.open_answers($1) AS answer', [all]);
       return answersIn(row?.['answer'], names);
     },
-    /** Creates the schema where there is none, and upgrades an older one. @throws Failure config where it is newer than this program */
+    /** Creates or upgrades the schema. @throws Failure config where it is newer than this program */
     init: () => upgradeLedger(rowsOf),
     /** The SQL that `init` would run; changes nothing. */
     plan: async () => upgradeScript(await versionIn(rowsOf)),
@@ -86,7 +86,7 @@ export function openLedger(url: string, host: LedgerHost) {
       const rows = await rowsOf('SELECT * FROM chatelaine.status()');
       return rows.map(heldClaims);
     },
-    /** @throws Failure config where there is no ledger, one of another version, or a pooler that changes connections between statements */
+    /** @throws Failure config for no ledger, another version, or a pooler that changes connections in between */
     async examine() {
       await refuseOtherVersion(rowsOf);
       const other = await open();
@@ -103,7 +103,7 @@ export function openLedger(url: string, host: LedgerHost) {
   };
 }
 
-/** Session pooling keeps a process of the server for each client; transaction pooling lends one process to several in turn. */
+/** Session pooling keeps a server process for each client; transaction pooling lends one to several in turn. */
 async function refusePooler({ name }: LedgerAddress, clients: readonly Database[], signal: AbortSignal): Promise<void> {
   const seen: unknown[] = [];
   for (const client of [...clients, ...clients])

@@ -100,7 +100,7 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
   };
 }
 
-/** The package sends PGOPTIONS, with which a pooler refuses the connection, and nothing in its configuration keeps it from that. */
+/** The package sends PGOPTIONS, with which a pooler refuses the connection, and no setting keeps it from that. */
 function withoutOptions(client: pg.Client): void {
   const parameters: unknown = Reflect.get(client, 'connectionParameters');
   if (isObject(parameters)) Reflect.deleteProperty(parameters, 'options');

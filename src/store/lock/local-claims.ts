@@ -159,11 +159,7 @@ export async function openAnswersOf(
   return open;
 }
 
-/**
- * Refuses users for whom the usual folder, where it cannot be written any more, has a holder, an answer that is open, or a request that
- * may still be carried out: what happens now could not be recorded there.
- * @throws Failure config
- */
+/** Refuses users with an open request in the usual folder, where nothing can be recorded now. @throws Failure config */
 async function refuseOpen(
   folder: string,
   file: string,

@@ -111,7 +111,7 @@ async function removeStale(path: string, dead: Owner, me: Owner, system: System)
   }
 }
 
-/** A hard link appears with its whole content or not at all, so nobody reads a lock without its owner. False: there is a lock. */
+/** A hard link appears whole or not at all, so nobody reads a lock without its owner. False: there is a lock. */
 async function claim(path: string, me: Owner, system: System): Promise<boolean> {
   const draft = `${path}.${me.token}.${me.pid}`;
   const byLink = (): Promise<void> => whenClosed(path, () => link(draft, path));
@@ -186,7 +186,7 @@ async function refuseLoose(path: string, system: System, make: () => Promise<voi
   );
 }
 
-/** Removes the lock only if it still holds our token: after somebody removed it by hand, another process may hold it. */
+/** Removes the lock only if it still holds our token: removed by hand, it may be another process's by now. */
 async function release(path: string, me: Owner): Promise<void> {
   if ((await ownerOf(path))?.token === me.token) await remove(path);
 }

@@ -57,7 +57,7 @@ export function ownFile(base: string, owner: Owner, remember: Milliseconds, elap
     append(lines: readonly Exclude<RecordLine, { event: 'held' }>[]): Promise<void> {
       const isRelease = lines.every(({ event }) => event === 'freed');
       isEmpty &&= isRelease;
-      // A power cut that takes a release leaves users to an owner that is gone: they count as asked for, which only costs a wait.
+      // A release that a power cut takes leaves users to an owner that is gone, which only costs a wait.
       return append(lines.map(recordLine).join(''), isRelease ? 'never' : 'soon');
     },
     /** No user is held any more; the next hold waits for the end of this. */

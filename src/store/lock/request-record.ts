@@ -162,7 +162,7 @@ function readInto(
   if (owner ? lines === 0 : lines !== head.lines || next.value < bytes.length) throw damaged('it is cut');
 }
 
-/** What a hold carries over; undefined: nothing is known any more. A user that nobody gave back counts as asked for now. */
+/** What a hold carries over; undefined: nothing is known. A user that nobody gave back counts as asked for now. */
 export function knownOf(
   user: string,
   { holder, history, until }: UserRecord,
@@ -228,7 +228,7 @@ function isCarriedOver(value: unknown): value is CarriedOver {
   return typeof user === 'string' && typeof until === 'number' && isHistory;
 }
 
-/** The name of a user in the files. Made of the bytes that it shows: a slice of the whole hash would keep all of it in memory. */
+/** The name of a user in the files. Made of its bytes: a slice of the whole hash would keep all of it in memory. */
 export function hashOf(text: string): string {
   return hash('sha256', text, 'buffer').toString('hex', 0, 10);
 }

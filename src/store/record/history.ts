@@ -38,8 +38,8 @@ export type RunStamp = Pick<HistoryEntry, 'run' | 'command'>;
 export type AppendHistory = (origin: string, event: LicenseEvent) => Promise<void>;
 
 /**
- * Each line is one write of less than 4 KiB, which no other process cuts in two. On Windows it is written under a lock, for which one
- * caller of this process waits at a time, with the lines of all.
+ * Each line is one write of less than 4 KiB, which no other process cuts in two; on Windows under a lock, for which
+ * one caller of this process waits with the lines of all.
  */
 export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory {
   const { system, clock } = host;

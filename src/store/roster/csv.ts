@@ -60,7 +60,7 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
   if (fault) reader.bad(fault.line, { reason: fault.reason, hint });
 }
 
-/** The ways to read the header: by the `sep=` line that Excel understands, else by each usual separator; `line` is the first one of the body. */
+/** By the `sep=` line that Excel understands, else each usual separator; `line` is the first of the body. */
 function separators(text: string): {
   readonly body: string;
   readonly shapes: readonly string[];
@@ -81,7 +81,7 @@ function lineStart(text: string, lines: number): number {
 
 type Header = CsvRecord & Pick<CsvShape, 'delimiter'>;
 
-/** The reading of the first row that has most of the required columns, and the rows below each. @throws Failure usage where it is no CSV at all */
+/** The reading of the first row that has most of the required columns, and the rows below. @throws Failure usage */
 function chooseHeader(
   bytes: Buffer,
   shapes: readonly CsvShape[],
@@ -133,8 +133,8 @@ function takeCells(columns: readonly string[], { line, cells }: CsvRecord, end: 
 }
 
 /**
- * Reads CSV (RFC 4180), calling `take` for each record in order; lines may end in any of the usual ways, and blank ones are
- * skipped. Blanks around a cell are dropped, those inside quotes are kept. Returns the fault that ends it early.
+ * Reads CSV (RFC 4180) with any line ends; blank lines are skipped, and blanks around a cell without quotes dropped.
+ * Calls `take` for each record in order. Returns the fault that ends it early.
  */
 function readCsv(
   bytes: Buffer,

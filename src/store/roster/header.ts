@@ -23,7 +23,7 @@ export interface WantedColumns {
   readonly required: readonly string[];
   /** The column that a header of another name is read as, by the normalized header. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** The column that a file of one column without a header holds, such as a list of names; absent: there is always a header. */
+  /** The column of a file of one column without a header, such as a list of names; absent: there is always a header. */
   readonly alone?: string | undefined;
 }
 
