@@ -27,10 +27,10 @@ export function commandWords(argv: readonly string[]): readonly string[] {
   const [noun, ...behind] = fromFirstWord(argv);
   const [verb] = fromFirstWord(behind);
   if (noun === undefined || noun === '--') return [];
-  const isCommand = commandTable.some(({ name }) => name === noun);
-  const shown = verbsOf(noun);
+  const names = commandTable.map(({ name }) => name);
+  const isCommand = names.includes(noun);
+  const shown = names.filter((name) => name.startsWith(`${noun} `)).map((name) => name.slice(noun.length + 1));
   if (!isCommand && shown.length === 0) {
-    const names = commandTable.map(({ name }) => name);
     const first = new Set(names.map((name) => name.split(' ')[0] ?? name));
     // `list` alone is `license list`, `settings list` and more.
     throw unknownCommand(noun, [...first, ...names.filter((name) => name.endsWith(` ${noun}`))]);
@@ -41,10 +41,6 @@ export function commandWords(argv: readonly string[]): readonly string[] {
   if (option !== undefined)
     throw usage(`chatelaine ${noun} needs a command before ${option}`, `Commands of ${noun}: ${shown.join(', ')}.`);
   throw unknownCommand(verb, shown, noun);
-}
-
-function verbsOf(noun: string): string[] {
-  return commandTable.filter(({ name }) => name.startsWith(`${noun} `)).map(({ name }) => name.slice(noun.length + 1));
 }
 
 /** An option that belongs behind a command (`messages --channel general`); its next word is no command. */
@@ -78,7 +74,6 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['config', 'auth list, auth login or doctor'],
   ['rename', 'license rename or view rename'],
   ['update', 'license edit'],
-  ['alias', 'an alias of your shell'],
   ['search', 'messages fetch --search WORDS'],
 ]);
 
@@ -111,7 +106,8 @@ function unknownCommand(word: string, known: readonly string[], noun?: string): 
   const meant = noun === undefined ? otherWords.get(word) : verb && `${noun} ${verb}`;
   const ending = known.filter((name) => name.endsWith(` ${word}`));
   const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
-  const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
+  const ours = word === 'alias' ? 'There are none here: make one in your shell.' : 'See chatelaine --help.';
+  const all = noun === undefined ? ours : `Commands of ${noun}: ${known.join(', ')}.`;
   const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all;
   // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
   const mayHoldPassword = word.includes('://') || word.includes('@');

@@ -177,7 +177,7 @@ function sentenceOf(
 /** The requests of a dry run: rows of their own fields, or with -o curl lines of curl, which bash can run. */
 function planPresented(options: Options, { system, stdout }: PrintedTo): Presentation {
   // Of no width, since a request that is cut or wrapped is not the exact one.
-  const host = { system, stdout: { ...stdout, columns: 0 } };
+  const host = { system, stdout: { isTTY: stdout.isTTY === true, columns: 0 } };
   if (options.output === 'curl') {
     if (options.sandbox)
       throw usage(

@@ -25,6 +25,7 @@ export const snippets = listing(
   {
     about: 'The saved snippets of the account; snippet rm takes an id or a title.',
     columns: ['id', 'title', 'content', 'date_created'],
+    layout: { date_created: { as: 'seconds' } },
     none: 'no snippets are saved',
   },
 );

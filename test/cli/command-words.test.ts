@@ -69,6 +69,11 @@ test.each([
   ['license list --trace=1', '--trace takes no value', 'See chatelaine license list --help.'],
   ['license list -o', '--output needs a value', 'See chatelaine license list --help.'],
   ['license list --output xml', "--output: 'xml' is not one of table, json, ndjson, csv, tsv, yaml", undefined],
+  [
+    'messages fetch -o html',
+    "--output: messages fetch writes no 'html'",
+    'Keep them with archive pull, then: archive export DIR -o html --to FILE',
+  ],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
@@ -110,6 +115,7 @@ test.each(['text', 'html', 'markdown', 'curl'])(
 
 test.each([
   ['undo', 'Did you mean license undo?'],
+  ['alias', 'There are none here: make one in your shell.'],
   ['history', 'Did you mean license history?'],
   ['keys', 'Did you mean license list?'],
   ['users', 'Did you mean license list?'],

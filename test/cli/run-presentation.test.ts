@@ -47,3 +47,10 @@ test('one value is one sentence, and nothing is none', async () => {
   expect(await written({ one: { id: 'x' } }, presentation)).toBe('Deleted x.\nDone.\n');
   expect(await written({ one: undefined }, presentation)).toBe('');
 });
+
+test('the requests of a dry run are a table on a real terminal, whose isTTY is of its prototype', async () => {
+  const command = { name: 'x', summary: 'x', examples: [], run: () => undefined, dryRun: ['requests'] } as const;
+  const stdout = Object.create({ isTTY: true, columns: 60 }) as { isTTY: boolean; columns: number };
+  const { plan } = presentationOf(command, { typed: new Set(), dry_run: true }, { system: { env: {} }, stdout });
+  expect(plan && (await written(many({ method: 'GET', url: 'u' }), plan))).not.toContain('\t');
+});

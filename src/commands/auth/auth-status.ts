@@ -29,9 +29,8 @@ export default command({
 
   show: {
     columns: ['profile', 'kind', 'url', 'account', 'status', 'detail'],
-    untruncated: ['profile', 'url', 'account'],
+    untruncated: ['profile', 'kind', 'url', 'account'],
     layout: { detail: { minWidth: 20 } },
-    none: 'no profiles are stored: run chatelaine auth login',
   },
 });
 

@@ -56,8 +56,8 @@ async function byPhone(code: string, look: Promise<License>, list: () => AsyncIt
     const [key] = listed.flatMap((one) => one.key ?? []);
     const written = key === undefined ? '' : `A key of this server is written ${codeForm(key)}. `;
     // The text may be a key: it is repeated where it is a user's name.
-    const name = listed.some((one) => textOf(one, 'remote_user') === code) ? code : 'NAME';
-    const hint = `${written}For the licenses of a user: ${commandLine('license view', [], { remote_user: name })}`;
+    const user = listed.some((one) => textOf(one, 'remote_user') === code) ? code : undefined;
+    const hint = `${written}To find it by its user: ${commandLine('license list', [], { remote_user: user })}`;
     throw cause.as('not_found', cause.message, { hint });
   }
 }

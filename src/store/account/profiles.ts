@@ -232,7 +232,7 @@ export async function defaultOf<K extends Kind>(profiles: StoredProfiles, kind: 
   const stored = (await profiles.all()).filter((profile) => profile.kind === kind).map((profile) => profile.name);
   if (stored.length > 0) {
     throw new Failure('config', `no ${kinds[kind]} is the default`, {
-      hint: `Choose one with --profile NAME or chatelaine auth use NAME: ${stored.join(', ')}`,
+      hint: `Choose one with --profile or chatelaine auth use: ${stored.join(', ')}`,
     });
   }
   throw new Failure('config', `no ${kinds[kind]} is signed in`, {

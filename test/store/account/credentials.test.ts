@@ -301,7 +301,7 @@ test('stored profiles without a default are named', async () => {
   expect(await failureOf(() => credentials.licensing({}))).toEqual({
     kind: 'config',
     message: 'no licensing app is the default',
-    hint: 'Choose one with --profile NAME or chatelaine auth use NAME: second',
+    hint: 'Choose one with --profile or chatelaine auth use: second',
   });
 });
 
