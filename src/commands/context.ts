@@ -23,8 +23,8 @@ import type { globalOptions } from './environment.ts';
 import type { CommandSurface } from './surface.ts';
 
 /**
- * All that a command's `run` may use. A function that `run` calls takes the parts it uses, never the whole. What a member needs is
- * built when it is first called: `--help` touches no disk, key or network.
+ * All that a command's `run` may use. A function that `run` calls takes the parts it uses, never the whole.
+ * A member builds what it needs at its first call: `--help` touches no disk, key or network.
  */
 export interface Context extends Invocation, Services, Accounts, Keys, Terminal, Disk, Ledgers, Time {}
 
@@ -161,15 +161,13 @@ interface WrittenRecord {
 /** Who creates licenses for which users: on this machine, or in a ledger that several machines share. */
 export interface Ledgers {
   /**
-   * The claims on the users of one application: in the ledger that is configured for that credential, else in a file of this machine.
-   * @param settle how long a POST is remembered at least
-   * @throws Failure unavailable or auth where a configured ledger cannot be reached; what else is wrong with it shows at the first claim
+   * In the ledger of that credential, else in a file of this machine. @param settle how long a POST is remembered
+   * at least @throws Failure unavailable or auth where a ledger cannot be reached; the first claim shows the rest
    */
   claims(account: LicensingCredential, app_code: number, settle: Milliseconds): Promise<Claims>;
   /**
-   * What POSTs for users of one application were answered whose license no list has shown. Claims nothing, and waits for nobody; a
-   * ledger that cannot be asked is a warning.
-   * @throws Failure config where the file of claims is damaged
+   * Answered POSTs whose license no list has shown. Claims nothing, and waits for nobody; a ledger that cannot be
+   * asked is a warning. @throws Failure config where the file of claims is damaged
    */
   openAnswers(
     account: LicensingCredential,

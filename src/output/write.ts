@@ -10,9 +10,8 @@ import { inOrder, orderOf } from './sort.ts';
 export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one: unknown };
 
 /**
- * Writes a result; what its rows throw is thrown after the document is closed. When the reader is gone (EPIPE), the rows
- * are asked to end and this resolves.
- * @throws Failure incomplete when the sink fails
+ * Writes a result; what its rows throw is thrown after the document is closed. When the reader is gone (EPIPE), the
+ * rows are asked to end and this resolves. @throws Failure incomplete when the sink fails
  */
 export async function writeResult(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
   const target = guarded(sink);

@@ -8,14 +8,13 @@ import type { PostEnd, RequestHistories } from './request-history.ts';
  */
 export interface Claims {
   /**
-   * Claims the users; waits while a living process holds one of them. The moments of their histories are on the clock `elapsed` of this
-   * process. A process that died holding a user counts as asking now.
+   * Waits while a living process holds one. Histories are on the clock `elapsed` of this process; one that died
+   * holding a user counts as asking now.
    * @throws Failure unavailable when the wait is over, config when no folder can be written or a file is damaged
    */
   take(users: readonly string[]): Promise<RequestHistories>;
   /**
-   * Records that a POST for the user is about to be sent; called before each. Claims of one machine need no such record, since they see
-   * that a process has died.
+   * Called before each POST for the user. Claims of one machine need no record: they see that a process has died.
    * @param soon claimed users for whom one is about to be sent too, so that one statement records them all
    * @throws Failure where the claim is lost: then nothing may be sent
    */

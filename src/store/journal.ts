@@ -20,7 +20,7 @@ export interface Journal {
   readonly records: readonly unknown[];
   /**
    * Resolves when the record is on disk. Records that are appended together share one write and one sync.
-   * @throws Failure unavailable when the disk is full; config when it cannot be written; from then on every append throws it
+   * @throws Failure unavailable when the disk is full; else config; from then on every append throws it
    */
   append(record: unknown): Promise<void>;
   /** Leaves the journal for the next run. */

@@ -45,8 +45,8 @@ export function openSummaryFile(path: string): (text: string) => void {
 }
 
 /**
- * Open until the process ends: a reader of a named pipe reads to its end then. Of this user alone where it is new; a file
- * that is there keeps its mode. Never blocking: neither a signal nor `--deadline` would end a wait for a reader.
+ * Open until the process ends: a reader of a named pipe reads to its end then. Of this user alone where it is new.
+ * Never blocking: neither a signal nor `--deadline` would end a wait for a reader.
  */
 function opened(path: string, flags: number, cannot: string): number {
   try {

@@ -5,7 +5,7 @@ import type { Clock } from '../core/system.ts';
 /** A line of the record of this computer, or of a job's journal (docs/exactly-once.md, The record). */
 export type RequestEvent =
   | PostEnd
-  /** `sent`: a POST is about to be sent; `unsent`: it was not; `refused`: it created nothing; `confirmed`: a list shows the license. */
+  /** `sent`: a POST begins; `unsent`: it was not; `refused`: it created nothing; `confirmed`: a list shows it. */
   | { readonly event: 'sent' | 'unsent' | 'ended' | 'refused' | 'confirmed' | 'resized'; readonly time: Milliseconds }
   | { readonly event: 'resizing'; readonly time: Milliseconds; readonly size_before?: number | undefined };
 
@@ -46,7 +46,7 @@ export function isUnconfirmed({ posted, answer, outcome }: RequestHistory): bool
   return outcome === undefined && (posted !== undefined || answer !== undefined);
 }
 
-/** A license that was asked for stays so until an outcome is recorded. A resize that was interrupted is simply done again. */
+/** A license that was asked for stays so until an outcome is recorded. An interrupted resize is simply done again. */
 export function afterEvent(known: RequestHistory, event: RequestEvent): RequestHistory {
   const { time } = event;
   const { answer, size_before } = known;

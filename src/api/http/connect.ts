@@ -8,8 +8,8 @@ import { guard, wireRequest, type Request } from './request.ts';
 import { backoff, longestRateLimit, nextStep, rateLimitWait, retryAfter } from './retry.ts';
 
 /**
- * Every call of both services, repeated by retry.ts. The function it returns throws Failure config, unavailable, unknown
- * (an unconfirmed request: settle it, never send it again), or the signal's reason.
+ * Every call of both services, repeated by retry.ts. @throws Failure config, unavailable, unknown (an unconfirmed
+ * request: settle it, never send it again), or the signal's reason
  */
 export function connect(connection: Connection): Send {
   const madeAt = watchAges(connection.clock);

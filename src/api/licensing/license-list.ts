@@ -21,7 +21,7 @@ const anyOrigin = 'http://page.invalid';
 
 /**
  * Every row that the server lists for the filter; `heard` is called for each page, counted from 1, before its rows.
- * Where pages moved meanwhile, the list is read again without the rows shown before (docs/exactly-once.md, Whole lists).
+ * Where pages moved meanwhile, the list is read again (docs/exactly-once.md, Whole lists).
  * @throws Failure incomplete after the rows; rejected where it says error; unavailable where it is no list
  */
 export async function* listRows(

@@ -86,7 +86,7 @@ function uncertain(message: string, details: Failure['details']): Failure {
 }
 
 /**
- * The license after a change; where the answer differs, `view` reads it once (docs/exactly-once.md, What a write answers).
+ * The license after a change; if the answer differs, `view` reads it (docs/exactly-once.md, What a write answers).
  * @throws Failure not_found; rejected naming what still differs
  */
 export async function editedFrom(

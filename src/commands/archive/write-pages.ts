@@ -32,11 +32,10 @@ export interface CopiedFile {
 }
 
 /**
- * Writes archives as HTML pages into a folder: messages-0001.html and so on, the search over them, attached files, and index.html last; what an
- * earlier export has left beyond these is removed. A page is of one archive; `headOf` gives its head, whose links to messages lead where `placeOf`
- * says, and puts the files that it links to into `files`, by their names in the folder. The number of pages.
- * @throws Failure usage for a folder with other files; incomplete for a damaged part or file, and for whatever fails after the first page; config
- * or unavailable where a file cannot be written; the reason of the signal
+ * Writes archives as HTML pages, with search, attached files, and index.html last, and removes what an earlier export
+ * left beyond these. A page is of one archive; `headOf` gives its head, whose links lead where `placeOf` says, and
+ * puts the files that it links to into `files`. Returns the number of pages. @throws Failure usage for a folder with
+ * other files; incomplete for damage, and whatever fails after the first page; config, unavailable; the signal's reason
  */
 export async function writePages(
   folder: string,

@@ -49,7 +49,7 @@ function placeOf({ file }: Pick<Job, 'file'>): string {
 }
 
 /**
- * The rows of a dry run, with a warning for each user who has several licenses; with -o curl there are none, and its requests are noted.
+ * A dry run, with a warning for each user who has several licenses; with -o curl its requests are noted alone.
  * @throws Failure incomplete where a row cannot be applied; differences where they were asked for
  */
 export async function* planned(
@@ -87,9 +87,8 @@ export async function* planned(
 }
 
 /**
- * Refuses a plan that is probably not meant: it creates more than `--max-create`, or a user whose name differs from another one of the
- * roster only by case, runs of blanks, Unicode form or leading zeros.
- * @throws Failure usage
+ * Refuses a plan that is probably not meant: above `--max-create`, or with a user whose name differs from another
+ * one of the roster only by case, runs of blanks, Unicode form or leading zeros. @throws Failure usage
  */
 export function refusePlan(plan: Plan, job: Job): void {
   const { roster, values, similar } = job;

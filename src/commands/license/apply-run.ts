@@ -152,8 +152,8 @@ async function* carriedOut(
 }
 
 /**
- * Asks on a terminal before anything is created, since a license cannot be taken back; a script has said what it wants. The plan is made
- * without claims: nobody waits for a question. A run that resumes was answered before.
+ * Asks before anything is created, since a license cannot be taken back; a script has said what it wants. The plan
+ * is made without claims, so nobody waits for a question. A run that resumes was answered before.
  * @returns how many creations were agreed to
  */
 async function askAboutPlan(

@@ -10,9 +10,8 @@ export interface CreatedFor {
 }
 
 /**
- * Warns of users with several licenses, with the line that retires all but the one of each whose code sorts first: another run that
- * created one of them names the same.
- * @returns what a run ends with that has done its work
+ * Warns of users with several licenses, with the line that retires all but the one whose code sorts first, so that
+ * all runs name the same. @returns what a run ends with that has done its work
  */
 export function warnOfDoubles(
   users: readonly CreatedFor[],

@@ -154,8 +154,8 @@ async function namesOf(
 }
 
 /**
- * What a run over a pattern deletes of a topic now: nothing of one that an earlier run deleted to its end, and that has a message since
- * that is younger than --older-than.
+ * What a run over a pattern deletes of a topic now: nothing where an earlier run deleted it to its end, and a message
+ * has come that is younger than --older-than.
  */
 export function withoutNewer<S extends TopicSurvey>(survey: S, naming: Naming, run: PurgeRun): S {
   const isEnded = run.endOf(survey) !== undefined;

@@ -24,8 +24,7 @@ export interface NamedPlace {
 }
 
 /**
- * A channel as typed, or as pasted: a link to a channel or topic, or its whole URL. The account is read only where a URL has to be of its
- * site.
+ * A channel as typed, or the link of one, or of a topic. The account is read only where a URL has to be of its site.
  * @throws Failure usage for a link to something else, and for a URL of another host
  */
 export async function readPlace(text: string, { chatAccount }: Pick<Accounts, 'chatAccount'>): Promise<NamedPlace> {

@@ -178,9 +178,9 @@ async function* laterPages<M extends MessageHead>(
 }
 
 /**
- * Fetches every damaged or missing file of a part again, exactly its messages. Where the result is not what was archived,
- * because messages were deleted, edited or moved on the server, the damaged file is kept aside. `changed` trusts files
- * that look as when they were last read. How many files were replaced, and a line for each that could not be recovered.
+ * Fetches every damaged or missing file of a part again. Where the result is not what was archived, because messages
+ * were deleted, edited or moved on the server, the damaged file is kept aside. `changed` trusts files that look as
+ * when they were last read. Returns how many files were replaced, and a line for each that could not be recovered.
  */
 async function repairArchive(
   chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,

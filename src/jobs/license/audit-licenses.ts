@@ -52,10 +52,10 @@ export interface Listed {
 }
 
 /**
- * Finds several licenses of one user in one application, one key under two users, names and sizes outside the rules; with a roster,
- * users without a license, licenses of nobody expected, and licenses of another size. A retired license is only looked at for its key. A
- * list that is not whole is audited as far as it came: it cannot show that a license is missing.
- * @throws Failure incomplete after the findings where the list is not whole; unavailable where its rows have no user
+ * Finds several licenses of one user, one key under two users, names and sizes outside the rules; with a roster,
+ * users without a license, licenses of nobody expected, and other sizes. Of a retired license only the key is checked.
+ * A list that is not whole cannot show that a license is missing.
+ * @throws Failure incomplete after the findings of such a list; unavailable where its rows have no user
  */
 export async function* auditLicenses(
   licenses: AsyncIterable<Listed>,

@@ -94,8 +94,8 @@ export interface RosterClaims {
   /** `held`: somebody else holds it; a list decides when that is done. @throws Failure where the claims are lost */
   claim(row: LicenseFields): Promise<'claimed' | 'held'>;
   /**
-   * Gives back all rows but those that wait for a list, and waits until nobody else may still send a POST for rows
-   * that were held: those rows, for a list to decide. All that wait are answered, or others would wait for them meanwhile.
+   * Gives back all rows but those that wait for a list, and waits until nobody else may send a POST for held rows,
+   * which it returns. All that wait are answered, or others would wait for them meanwhile.
    * @throws Failure unavailable where nobody ends one for too long
    */
   othersDone(waiting: readonly LicenseUser[]): Promise<readonly LicenseFields[]>;

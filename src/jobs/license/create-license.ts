@@ -43,10 +43,9 @@ export function decidingOn(is: RowState['is'], posted: Milliseconds, settle: Mil
 }
 
 /**
- * Creates one license. What the server answered is confirmed by the list; a request without an answer is settled by a list after
- * `settle`: exactly one license that was not there before, of the asked size, is the one created; if there is none, the request is
- * repeated (docs/exactly-once.md, States of a request).
- * @throws Failure unknown where the list cannot tell, or does not show what was answered without a license
+ * Creates one license. A list confirms what was answered; it settles an unanswered request after `settle`: exactly
+ * one new license of the asked size is the created one; without one the request is repeated (docs/exactly-once.md,
+ * States of a request). @throws Failure unknown where the list cannot tell, or lacks what was answered without one
  */
 export async function createLicense(
   api: CreatingApi,

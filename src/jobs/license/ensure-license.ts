@@ -26,9 +26,9 @@ interface EnsuredLicense {
 type EnsuringApi = Pick<LicensingApi, 'create' | 'ofUser' | 'deciding' | 'update'>;
 
 /**
- * Makes sure that the user has one license of that size: creates it, resizes it, or leaves it. Safe to repeat, and safe beside other
- * processes of this machine, or of every machine with the same ledger.
- * @throws Failure incomplete or rejected where the list does not allow to create; unknown where a POST cannot be confirmed
+ * The user gets one license of that size: created, resized or left. Safe to repeat, and beside other processes of
+ * this machine, or of every machine with the same ledger.
+ * @throws Failure incomplete, rejected where the list forbids creation; unknown where a POST cannot be confirmed
  */
 export function ensureLicense(api: EnsuringApi, fields: LicenseFields, ensuring: Ensuring): Promise<EnsuredLicense> {
   return whileClaimed(fields.remote_user, ensuring, (user) => ensure(api, fields, user, ensuring));

@@ -34,8 +34,8 @@ const none: readonly License[] = [];
 const unlisted: ListedUsers = { lookupResult: () => undefined, nearOf: () => none, isCounted: false };
 
 /**
- * Reads the list of an application, which only finds licenses: that it shows none proves nothing. Where the server ignores the filter it is
- * read twice, and that is the look (docs/exactly-once.md, A list is a hint).
+ * Reads an application's list, which only finds licenses: that it shows none proves nothing. Where the server ignores
+ * the filter it is read twice, and that is the look (docs/exactly-once.md, A list is a hint).
  * @throws Failure of a list that cannot be read at all
  */
 export async function listUsers(

@@ -111,8 +111,8 @@ export async function answersBefore(
 }
 
 /**
- * Plans a roster under claims. Those of this machine are taken for all rows before the list is read; those of a ledger only for rows
- * whose license is to be created, when they are reached (docs/exactly-once.md, The shared ledger).
+ * Claims of this machine are taken for all rows before the list is read; those of a ledger only for rows to create,
+ * when they are reached (docs/exactly-once.md, The shared ledger).
  * @throws Failure unavailable, config, or of a list that cannot be read
  */
 export async function planClaimed(
@@ -187,9 +187,7 @@ export function inWords(counts: readonly (readonly [count: number, word: string]
   return counts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
 }
 
-/**
- * Users of a plan whose names differ so little that they are probably one, and of whom one would be created: each with one before it.
- */
+/** Users whose names differ so little that they are probably one, with one to be created: each with one before it. */
 export function twinsIn({ rows }: Pick<Plan, 'rows'>): (readonly [later: LicenseFields, earlier: LicenseFields])[] {
   const groups = new Map<string, PlannedRow[]>();
   for (const planned of rows) {

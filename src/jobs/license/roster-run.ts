@@ -11,9 +11,9 @@ import type { KnownLicense } from './list-users.ts';
 import { endsRun, countOutcomes } from './run-end.ts';
 
 /**
- * Carries out a plan: one license of the asked size for each row, never two (docs/exactly-once.md, States of a row). Yields the rows
- * in their order. A slow reader does not slow the work; one who leaves ends it once what is in progress has ended.
- * @throws Failure auth at once; unknown where a row may or may not have its license; incomplete where rows failed or were not reached
+ * One license of the asked size for each row, never two (docs/exactly-once.md, States of a row); rows in their order.
+ * A slow reader does not slow the work; one who leaves ends it once what is in progress has ended. @throws Failure
+ * auth at once; unknown where a row may have its license; incomplete where rows failed or were not reached
  */
 export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerator<RowResult> {
   const outcomes = countOutcomes(applying, plan.rows.length);
@@ -119,8 +119,8 @@ class RosterRun {
   }
 
   /**
-   * What another look decides: at once what was answered, with the rows that other runs had; then all that is left, when the server must
-   * have carried it out. Undefined: no row is left.
+   * Another look at once for what was answered, and the rows that other runs had; then for all that is left, when
+   * the server must have carried it out. Undefined: no row is left.
    */
   async #nextRows(): Promise<readonly PlannedRow[] | undefined> {
     const waiting = [...this.#work.waiting.values()];

@@ -31,9 +31,8 @@ const longestPause: Milliseconds = 2000;
 const oldestList: Milliseconds = 43_200_000;
 
 /**
- * Claims the rows whose licenses are to be created in portions, each when its first row is reached, so that several machines share the
- * work of one roster (docs/exactly-once.md, The shared ledger).
- * @param rows those that the list shows without a license, in the order in which they are begun
+ * Claims rows to create in portions, each when its first row is reached, so that machines share the work of a roster
+ * (docs/exactly-once.md, The shared ledger). @param rows those without a license, in the order of their begin
  */
 export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRoster): RosterClaims {
   const { claims } = sharing;

@@ -13,9 +13,9 @@ import { ignoredSelection } from './places.ts';
 import type { MessageSelection, Range } from './selection.ts';
 
 /**
- * The pages of a selection, each message once, ascending by id; a page is asked for while the one before it is used. A history that the plan limits is a warning.
- * @throws Failure incomplete where a later page fails or an id is missing; rejected where the server ignored a part of the
- * selection: an ignored narrow before the first message, anything else after the last
+ * Each message once, ascending by id; a page is asked for while the one before it is used. A limited history is a
+ * warning. @throws Failure incomplete where a later page fails or an id is missing; rejected where the server ignored
+ * a part of the selection: an ignored narrow before the first message, anything else after the last
  */
 export async function* fetchMessages<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,

@@ -7,9 +7,8 @@ import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
 const idsLevel = messageParameters.message_ids.level;
 
 /**
- * The messages of those ids, in as many requests as the limits of count and URL need.
- * @throws Failure incomplete at the end, naming ids that the server does not show, unless a narrow may have left them out; rejected
- * where it is too old
+ * The messages of those ids, in as many requests as the limits of count and URL need. @throws Failure rejected where
+ * the server is too old; incomplete at the end, naming missing ids, unless a narrow may have left them out
  */
 export async function* messagesByIds<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
@@ -71,8 +70,7 @@ export function portions(ids: readonly number[], { narrow = [] }: MessageQuery):
   return all;
 }
 
-// Narrows to search known messages in, one after another: a server shows shared history only where a channel or the public channels are
-// named, and without a narrow what the account received itself.
+// Narrows to search known messages in: a server shows shared history only in a channel or all public ones.
 
 export const inChannel = (operand: number) => [{ operator: 'channel', operand }];
 export const inPublicChannels = [{ operator: 'channels', operand: 'public' }];

@@ -50,7 +50,7 @@ interface TimePlace<M extends MessageHead> {
 }
 
 /**
- * At most 25 requests: the ends of what the narrow selects, then halves of the ids between them (31 bits) down to a page.
+ * At most 25 requests: the ends of what the narrow selects, then halves of the ids between (31 bits) down to a page.
  * @throws Failure unavailable for an empty answer that does not say that it was the last
  */
 async function placeOf<M extends MessageHead>(

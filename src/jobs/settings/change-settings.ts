@@ -33,10 +33,9 @@ interface SettingChange {
 }
 
 /**
- * Sends settings in the order in which the server works them off, passwords, e-mail and name each in a request of its own: the
- * call is not atomic, and passwords and e-mail must not be sent twice (docs/apis.md, Settings).
- * @throws Failure rejected where the server ignored something; incomplete where a later request failed; unknown where a password or
- * an e-mail may or may not have been changed
+ * In the server's order, passwords, e-mail and name each in a request of its own: the call is not atomic, and
+ * passwords and e-mail must not be sent twice (docs/apis.md, Settings). @throws Failure rejected where the server
+ * ignored something; incomplete where a later request failed; unknown for an unconfirmed password or e-mail
  */
 export async function* changeSettings(
   chat: ChatApi,

@@ -42,9 +42,9 @@ const maxVisibleRounds = 2;
 const maxHiddenRounds = 50;
 
 /**
- * Calls delete_topic until no message of the survey is left in the topic, through `complete: false`, `partially_completed`,
- * timeouts and the errors of old servers. No call is sent where the look before it shows nothing, unless the plan hides messages.
- * @throws Failure auth, rejected; usage or incomplete above `maxMessages`; incomplete where the server makes no progress
+ * Calls delete_topic until no message of the survey is left, through `complete: false`, `partially_completed`, timeouts
+ * and errors of old servers; not where the look before shows nothing, unless the plan hides messages.
+ * @throws Failure auth, rejected; usage or incomplete above `maxMessages`; incomplete where there is no progress
  */
 export async function deleteRounds(purge: PurgeWork): Promise<void> {
   const { chat, survey, state, keeper, left, note, sleep } = purge;
@@ -96,8 +96,8 @@ interface Looked {
 const leastNewest = 5000;
 
 /**
- * Reads the topic from its newest message downward, and puts what it shows into the standings. `newest` reads the whole topic all the
- * same where nothing went, or half of what the last whole look showed, and where the last call went deeper than the look before it.
+ * Reads the topic from its newest message downward into the standings. `newest` reads it whole all the same where
+ * nothing went, or half of the last whole look, and where the last call went deeper than the look before it.
  */
 export async function lookAt(
   { chat, survey, state, keeper, now }: PurgeWork,

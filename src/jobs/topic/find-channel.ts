@@ -17,10 +17,9 @@ export interface Channel {
 }
 
 /**
- * The channel of an id (`7`, `id:7`) or a name (`kitchen`, `name:2024`), from its newest message: the API of the specification
- * has no list of channels.
- * @throws Failure not_found, also for the name of a channel of which the account sees no message; usage for digits that are also the name
- * of another channel; unavailable where the server answers with messages of another channel
+ * The channel of an id (`7`, `id:7`) or a name (`kitchen`, `name:2024`), from its newest message: the specification
+ * has no list of channels. @throws Failure not_found, also for a name of which the account sees no message; usage
+ * for digits that also name another channel; unavailable where the server answers with another channel's messages
  */
 export async function findChannel(chat: Pick<ChatApi, 'messages' | 'channels'>, text: string): Promise<Channel> {
   const channel = await lookUpChannel(chat, text);

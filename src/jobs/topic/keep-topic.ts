@@ -29,9 +29,9 @@ import {
 export type Keeper = ReturnType<typeof topicKeeper>;
 
 /**
- * What is kept of a topic before it is deleted: an archive in both forms, with a record of the purge beside it. An interrupted purge
- * continues in its archive. Each call resolves when it is safe on disk; a failure ends the purge: unavailable where a page or the disk
- * fails, incomplete where messages are missing from the archive.
+ * What is kept before a topic is deleted: an archive in both forms, with the purge's record, in which an interrupted
+ * purge continues. Each call resolves when it is safe on disk; a failure ends the purge: unavailable where a page or
+ * the disk fails, incomplete where messages are missing from the archive.
  */
 export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'upload'>, keeping: Keeping) {
   /** The last one is added to; those before are of interrupted purges. */

@@ -16,10 +16,9 @@ interface TopicSummary {
 }
 
 /**
- * Every topic of a channel, the one with the newest message first: all its messages are fetched, page by page, and only counts are held;
- * without counts the server's own list is asked for, where it has one.
- * `isLimited`: the plan of the organization hides older messages, so that counts and first dates are of those that are shown.
- * `unplaced`: messages that are old copies, whose topic the server does not show.
+ * The one with the newest message first. All messages are fetched, page by page, and only counts are held; without
+ * counts the server's own list is asked for, where it has one. `isLimited`: the plan hides older messages, so that
+ * counts and first dates are of those shown. `unplaced`: old copies, whose topic the server does not show.
  */
 export async function listTopics(
   chat: Pick<ChatApi, 'messages' | 'topics'>,

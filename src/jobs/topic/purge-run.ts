@@ -27,8 +27,8 @@ interface TopicRecord {
 }
 
 /**
- * The run that continues an interrupted one, or a new one, which writes nothing before its first purge begins. `find` gives the journal
- * that an interrupted run left. Without journals, as for a single topic, whose archive is record enough, nothing is written.
+ * The run that continues an interrupted one, whose journal `find` gives, or a new one, which writes nothing before its
+ * first purge. Without journals, as for one topic, whose archive is record enough, nothing is written.
  */
 export async function openPurgeRun(journals?: { find(): Promise<Journal | undefined>; make(): Promise<Journal> }) {
   let journal = await journals?.find();

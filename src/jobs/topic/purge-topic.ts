@@ -35,9 +35,9 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
   return {
     outcome,
     /**
-     * Keeps the messages, deletes in rounds, and looks at the end whether the topic is empty and none of its messages exists under
-     * another name. A topic that the survey shows empty is only looked at: nothing of it was confirmed.
-     * @throws Failure incomplete with what is left, where it is, or that nobody can tell; auth, rejected, usage, cancelled
+     * Keeps the messages, deletes in rounds, and looks at the end for what is left here or under another name. An empty
+     * topic is only looked at: nothing of it was confirmed.
+     * @throws Failure incomplete with what is left, and where, if that is known; auth, rejected, usage, cancelled
      */
     async run(): Promise<void> {
       try {
@@ -75,8 +75,8 @@ interface Survivors {
 const sampleSize = 8;
 
 /**
- * Asks for messages by their ids, ascending: in their channel, then in all public channels, then among those that the account
- * received itself. Below level 300 a sample of them, the oldest included, since servers delete the oldest message last.
+ * Asks for messages by ids, ascending: in their channel, all public channels, what the account received. Below level
+ * 300 a sample of them, the oldest included, since servers delete the oldest message last.
  */
 async function lookElsewhere(
   { chat: { raw, level }, survey: { channel }, state: { standings } }: PurgeWork,

@@ -53,10 +53,9 @@ export async function earlierPurges(topic: Topic, place: PurgePlace): Promise<Ea
 }
 
 /**
- * Opens the archives of an interrupted purge, or a new one, and brings the last one up to date: it holds every surveyed message in both
- * forms. Where older messages were moved into the topic since, that is a new one: ids ascend in an archive.
- * @throws Failure incomplete where some were gone before they were archived, an archive is damaged, or a page fails; unavailable where
- * the disk is full
+ * Opens the archives of an interrupted purge, or a new one, and brings the last one up to date in both forms. It is
+ * new too where older messages were moved into the topic: ids ascend in an archive. @throws Failure incomplete where
+ * some were gone before, an archive is damaged, or a page fails; unavailable where the disk is full
  */
 export async function openTopicArchives(
   chat: Pick<ChatApi, 'raw' | 'level' | 'organization'>,

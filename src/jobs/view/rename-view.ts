@@ -11,9 +11,8 @@ interface Renamed {
 }
 
 /**
- * Renames a view. The server refuses a name that any view has, this one included, so a refused or unconfirmed rename is settled by
- * the list of views (docs/apis.md, Navigation views).
- * @throws Failure unknown where a rename is unconfirmed and there is no list to settle it by
+ * The server refuses a name that any view has, this one included, so the list settles a refused or unconfirmed rename
+ * (docs/apis.md, Navigation views). @throws Failure unknown where there is no list to settle it by
  */
 export async function renameView(chat: ChatApi, fragment: string, change: ViewChange): Promise<Renamed> {
   let unconfirmed: Failure | undefined;

@@ -5,9 +5,9 @@ import { Failure, type FailureKind } from '../../core/failure.ts';
 const fatal: ReadonlySet<FailureKind> = new Set(['internal', 'usage', 'config', 'auth', 'unavailable']);
 
 /**
- * Does the same for each argument, one after another, yielding what came of it. What failed is named at the end; `partly` is what is
- * yielded of an argument that failed, and of those that were not reached.
- * @throws Failure of the one argument where there is only one or all failed alike; unknown where one is; incomplete where some failed
+ * Does the same for each argument in turn, yielding what came of it; what failed is named at the end. `partly` is
+ * yielded of an argument that failed or was not reached. @throws Failure of the one argument where there is only one
+ * or all failed alike; unknown where one is; incomplete where some failed
  */
 export async function* each<I, T>(
   items: readonly I[],

@@ -1,6 +1,6 @@
 /**
- * Does the work of many items, `size` at a time, yielding results as they come. After a failure nothing more is begun, and what is
- * in progress is still yielded, then the failure is thrown. It ends, early too, when what is in progress has ended.
+ * Works `size` at a time, yielding results as they come. After a failure nothing more is begun; what is in progress is
+ * still yielded, then the failure is thrown. It ends, early too, when what is in progress has ended.
  */
 export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item: I) => Promise<T>): AsyncGenerator<T> {
   const source = items[Symbol.iterator]();
@@ -41,7 +41,7 @@ export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item:
 }
 
 /**
- * Lets `size` pieces of work be in progress at once; others wait for their turn, in the order in which they came, whether or not one
+ * Lets `size` pieces of work be in progress at once; others wait in the order in which they came, whether or not one
  * before them throws. With 1 they are steps one after another.
  */
 export function limiter(size: number): <T>(work: () => T | Promise<T>) => Promise<T> {
@@ -63,8 +63,8 @@ export function limiter(size: number): <T>(work: () => T | Promise<T>) => Promis
 }
 
 /**
- * The same items, where each is asked for while the one before it is used: two are on their way at most. What the source throws is
- * thrown in its place. When the user stops, the source is asked to end, and what is on its way is not waited for.
+ * Each item is asked for while the one before it is used. What the source throws is thrown in its place. When the user
+ * stops, the source is asked to end, and what is on its way is not waited for.
  */
 export async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
   const ask = (): Promise<IteratorResult<T>> => {

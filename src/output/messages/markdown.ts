@@ -41,7 +41,7 @@ export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlO
 }
 
 /**
- * Markdown that loads nothing: typed HTML and pictures become text. Code stays only where every reader takes it for code:
+ * Markdown that loads nothing: typed HTML and pictures become text. Code stays where every reader takes it for code:
  * in a closed fence at the beginning of a line, and between backticks of one line outside a table.
  */
 function withoutHtml(source: string): string {

@@ -65,8 +65,8 @@ export function openProfiles(system: System, clock: Clock) {
       for (const name of [names].flat()) storedIn(config, name);
     },
     /**
-     * Stores a profile and its key in place of one of the same name; the first of its kind becomes the default. Without a
-     * key and key command the stored key stays, bound to its origin.
+     * Replaces one of the same name; the first of its kind becomes the default. Without a key and key command the
+     * stored key stays, bound to its origin.
      */
     async save(profile: Profile, key: Secret | undefined): Promise<void> {
       const valid = check(profile);

@@ -94,8 +94,8 @@ export async function keepAside(folder: string, file: string, bytes: Buffer): Pr
 }
 
 /**
- * Why a message is no longer visible to the account: it is older than what the plan of the organization shows; nothing of its channel is
- * visible; or nobody can tell: it was deleted, or moved out of sight (docs/archive-format.md, Changes).
+ * A message is older than what the plan shows; nothing of its channel is visible; or nobody can tell: it was deleted,
+ * or moved out of sight (docs/archive-format.md, Changes).
  */
 const reasonsGone = ['limit', 'no-access', 'unknown'] as const;
 export type ReasonGone = (typeof reasonsGone)[number];

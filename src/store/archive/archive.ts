@@ -124,8 +124,8 @@ function isStrange(name: string): boolean {
 }
 
 /**
- * Opens an archive, or a missing or empty folder for a new one, for this process alone.
- * @throws Failure unavailable at once naming the process that holds it; usage for a folder of other files; config where it is damaged
+ * Opens an archive, or a missing or empty folder for a new one, for this process alone. @throws Failure unavailable
+ * at once naming the process that holds it; usage for a folder of other files; config where it is damaged
  */
 export async function openArchive(folder: string, host: Surroundings, signal: AbortSignal): Promise<OpenArchive> {
   const release = await takeFolder(folder, host, signal);

@@ -137,7 +137,7 @@ async function markOf(system: System): Promise<string> {
 }
 
 /**
- * Undefined where it is not to be had on this computer. After an error that passes, a boot later nobody would know whose process it was.
+ * Undefined where it does not exist here. An error that passes is thrown: after a boot nobody would know the owner.
  * @throws Failure config, unavailable
  */
 async function whereThere<T>(what: string, work: Promise<T>): Promise<T | undefined> {

@@ -8,12 +8,11 @@ export const lockSpace = 0x4348744c;
 const definer = `LANGUAGE plpgsql SECURITY DEFINER SET plan_cache_mode = force_custom_plan SET search_path = pg_catalog, chatelaine, pg_temp`;
 
 /**
- * The schema of a ledger: who creates licenses for which users, on any number of machines. Sessions call the functions alone, which run with
- * the rights of the role that created them, so a role needs no more than USAGE on the schema (docs/exactly-once.md, The shared ledger).
- *
- * Why there is no deadlock: a transaction waits only while it inserts missing users, in the order of `who`, and until then it has locked
- * nothing but such users. Every other row that it locks is of its own session, of an ended session that it alone sweeps, or free and skipped
- * where another one has it.
+ * Who creates licenses for which users, on any number of machines. Sessions call the functions alone, which run with
+ * the rights of the role that created them: a role needs only USAGE (docs/exactly-once.md, The shared ledger).
+ * Why there is no deadlock: a transaction waits only while it inserts missing users, in the order of `who`, and until
+ * then it has locked nothing but such users. Every other row that it locks is of its own session, of an ended session
+ * that it alone sweeps, or free and skipped where another one has it.
  */
 export const ledgerSql = `
 CREATE SCHEMA IF NOT EXISTS chatelaine;

@@ -95,9 +95,9 @@ async function attempt(path: string, me: Owner, system: System, round = looksAtE
 }
 
 /**
- * Removes the lock of a dead owner. Two that both found the owner dead must not both remove, or the second would remove the first
- * one's new lock. So removing takes a lock of its own, named after the dead owner's token, and reads the owner again under it. While
- * that lock is held nobody else removes the dead owner's. A kill may leave that lock too; it is then cleared the same way.
+ * Two that both found the owner dead must not both remove, or the second would remove the first one's new lock. So
+ * removing takes a lock of its own, named after the dead owner's token, and reads the owner again under it. A kill
+ * may leave that lock too; it is then cleared the same way.
  */
 async function removeStale(path: string, dead: Owner, me: Owner, system: System): Promise<Conflict | undefined> {
   const guard = `${path}.${dead.token}`;
@@ -134,8 +134,8 @@ async function claim(path: string, me: Owner, system: System): Promise<boolean> 
 const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR', 'EMLINK']);
 
 /**
- * Such a lock is empty for a moment, in which another process may take it for cut and remove it under a guard (`removeStale`). Whoever looks
- * for the guard after writing, and then for the lock, knows whether it was removed: the other one reads it again under the guard.
+ * Such a lock is empty for a moment, in which another process may remove it under a guard (`removeStale`). Whoever
+ * looks for the guard after writing, and then for the lock, knows whether it was: the other reads again under it.
  */
 async function claimWithoutLink(path: string, me: Owner, system: System): Promise<boolean> {
   const create = (): Promise<FileHandle> => whenClosed(path, () => open(path, 'wx', 0o600));

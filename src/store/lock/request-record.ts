@@ -21,9 +21,9 @@ import { eachRecord, recordLine, type Damaged } from '../disk/records.ts';
 import type { Surroundings } from './lock.ts';
 
 /**
- * The record of the requests of one application: `BASE.TOKEN.requests` for each process, which appends to its own alone, and
- * `BASE.requests`, in which those of ended processes are merged. Holds are numbered, and what is known of a user is in the file that has the
- * last hold of that user: a hold carries over what was known before it. Users are hashes: the files reveal no names.
+ * The record of one application: `BASE.TOKEN.requests` for each process, which appends to its own alone, and
+ * `BASE.requests`, in which those of ended processes are merged. What is known of a user is in the file with the last
+ * numbered hold of that user, which carries over what was known before. Users are hashes: no names.
  */
 export type RecordLine =
   | {

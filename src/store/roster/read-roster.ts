@@ -109,7 +109,7 @@ function readValue(name: string, field: Field, value: unknown, faults: Fault[]):
   }
 }
 
-/** Fills in what rows leave to the run and names repeated rows; those that cannot be filled in are compared unchanged. */
+/** Fills in what rows leave to the run and names repeated rows; what cannot be filled in is compared unchanged. */
 async function complete<T extends Fields, R extends Values<T>>(
   rows: readonly Values<T>[],
   lines: readonly number[],
