@@ -265,7 +265,7 @@ export const contracts: readonly Contract[] = [
         method: 'GET',
         path:
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&num_before=0&num_after=1000&anchor=oldest',
+          '%22operand%22%3A%22onboarding%22%7D%5D&num_before=0&num_after=5000&anchor=oldest',
         headers: basic,
         answer: {
           status: 200,
@@ -282,7 +282,7 @@ export const contracts: readonly Contract[] = [
         method: 'GET',
         path:
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=1000&num_after=0&anchor=newest',
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
         headers: basic,
         answer: {
           status: 200,
@@ -304,7 +304,7 @@ export const contracts: readonly Contract[] = [
         method: 'GET',
         path:
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=1000&num_after=0&anchor=newest',
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
         headers: basic,
         answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },
       },
@@ -330,7 +330,7 @@ export const contracts: readonly Contract[] = [
         method: 'GET',
         path:
           '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
-          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=1000&num_after=0&anchor=newest',
+          '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
         headers: basic,
         answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },
       },

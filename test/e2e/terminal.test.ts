@@ -89,7 +89,7 @@ describe('auth login without options', () => {
     third.type('\r');
     await third.shows(/Code of the application:/);
     third.type('4712\r');
-    await third.shows(/Profile 'one' is application 4711 on .* \[y\/N\]/);
+    await third.shows(/Profile 'one' is application 4711 on .* \[y\/N\]/s);
     third.type('n\r');
     expect((await third.ended).exitCode).toBe(130);
     expect((await on('chatelaine auth token one', { home })).output).toBe(`${key}\n`);
@@ -333,7 +333,7 @@ describe('a question, where standard input is a pipe', () => {
   ])('is asked at the terminal: %s', needs('terminals'), async (typed, exitCode, created) => {
     const at = await licensed();
     const run = openTerminal(apply, at);
-    await run.shows(/2 to create on .* \[y\/N\]/);
+    await run.shows(/2 to create on .* \[y\/N\]/s);
     expect(at.created()).toBe(0);
     run.type(`${typed}\r`);
     expect([(await run.ended).exitCode, at.created()]).toEqual([exitCode, created]);
@@ -355,7 +355,7 @@ describe('a question, where standard input is a pipe', () => {
     const run = openTerminal('chatelaine license apply - -o json', at);
     await run.shows(/Reading standard input/);
     run.type('remote_user,size_allowance\rada,4\r\u0004');
-    await run.shows(/1 to create on .* \[y\/N\]/);
+    await run.shows(/1 to create on .* \[y\/N\]/s);
     run.type('y\r');
     expect([(await run.ended).exitCode, at.created()]).toEqual([0, 1]);
   });
