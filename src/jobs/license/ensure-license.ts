@@ -58,7 +58,10 @@ async function ensure(
   const create = () => createLicense(api, fields, user, { ...ensuring, before: listed, retries });
   const { license, list, all, failure } = await recordedCreation(fields, ensuring.record, create);
   const after = unfiltered && list === 'shows it' ? await listAfterPost(api, fields, unfiltered, ensuring) : undefined;
-  return { outcome: 'created', license, all, failure: failure ?? after?.failure };
+  const why = after instanceof Failure ? after : after?.failure;
+  const isUnread = after instanceof Failure && !after.isInterruption;
+  if (isUnread) ensuring.warn(`the list was not read again, to see whether it is whole: ${after.message}`);
+  return { outcome: 'created', license, all, failure: failure ?? (isUnread ? undefined : why) };
 }
 
 /** Creates nothing on a list read less than `settle` after a POST (docs/exactly-once.md, Lists that lag). */

@@ -169,25 +169,30 @@ export interface ListAfter {
   readonly failure?: Failure;
 }
 
-/** Reads the list after a POST, and after `settle` if it lacks a license. @throws Failure of an unreadable list */
+/** Reads the list after a POST, and after `settle` if it lacks a license. A Failure where it is not answered. */
 export async function listAfterPost(
   api: Pick<LicensingApi, 'deciding'>,
   { remote_user, app_code }: LicenseUser,
   earlier: UnfilteredList,
   { settle, sleep, elapsed }: Pick<Settling, 'settle' | 'sleep'> & Pick<ClaimingUser, 'elapsed'>,
-): Promise<ListAfter> {
+): Promise<ListAfter | Failure> {
   const looks = api.deciding(decidingOn('answered', elapsed(), settle));
-  for (let isLast = false; ; isLast = true) {
-    if (isLast) await sleep(settle);
-    const all = new Set<string>();
-    const list = await readList(looks, app_code, [remote_user], { longest: Infinity, all });
-    const result = list instanceof Failure ? undefined : list.lookupResult(remote_user);
-    const lost = [...earlier.licenses].filter((license) => !all.has(license)).length;
-    if (result && lost === 0) return { result };
-    if (!isLast) continue;
-    const missing = result ? `${lost} of the ${earlier.licenses.size} licenses that it showed before` : 'the license';
-    const why = `the server ignores the filter by user, and its list is cut: after a POST for ${remote_user} it does not show ${missing}`;
-    return { result, failure: new Failure('incomplete', why, { hint: cutHint, retryable: false }) };
+  try {
+    for (let isLast = false; ; isLast = true) {
+      if (isLast) await sleep(settle);
+      const all = new Set<string>();
+      const list = await readList(looks, app_code, [remote_user], { longest: Infinity, all });
+      const result = list instanceof Failure ? undefined : list.lookupResult(remote_user);
+      const lost = [...earlier.licenses].filter((license) => !all.has(license)).length;
+      if (result && lost === 0) return { result };
+      if (!isLast) continue;
+      const missing = result ? `${lost} of the ${earlier.licenses.size} licenses that it showed before` : 'the license';
+      const why = `the server ignores the filter by user, and its list is cut: after a POST for ${remote_user} it does not show ${missing}`;
+      return { result, failure: new Failure('incomplete', why, { hint: cutHint, retryable: false }) };
+    }
+  } catch (cause) {
+    if (cause instanceof Failure) return cause;
+    throw cause;
   }
 }
 

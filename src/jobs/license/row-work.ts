@@ -170,16 +170,11 @@ export class RowWork {
   }
 
   async #listAfter(row: LicenseUser, earlier: UnfilteredList): Promise<ListAfter | undefined> {
-    try {
-      const list = await listAfterPost(this.#applying.licensing(row.app_code), row, earlier, this.#applying);
-      if (list.failure) this.run.stop(list.failure);
-      else this.#conclusive.add(row.app_code);
-      return list;
-    } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-      this.run.stop(cause);
-      return undefined;
-    }
+    const list = await listAfterPost(this.#applying.licensing(row.app_code), row, earlier, this.#applying);
+    const failure = list instanceof Failure ? list : list.failure;
+    if (failure) this.run.stop(failure);
+    else this.#conclusive.add(row.app_code);
+    return list instanceof Failure ? undefined : list;
   }
 
   /** A request that an interruption cut may have been sent; before a request it is the signal's own reason. */

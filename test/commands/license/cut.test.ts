@@ -31,6 +31,7 @@ async function service(users: readonly string[], { fault, ...licenseShape }: Lic
   });
   return {
     run: (line: string, stdin = '', options: RunOptions = {}) => run(line, { clock: time.client, stdin, ...options }),
+    sandbox,
     held: () => sandbox.state.licenses().map(({ remote_user }) => remote_user),
     /** How many requests there were since the last count. */
     counts: () => {
@@ -153,6 +154,33 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
       expect([ran.exitCode, counts()[1]]).toEqual([exitCode, 1]);
       expect(ran.stdout).toMatch(/^\S+\n$/);
       expect(ran.stderr).toContain(exitCode === 8 ? 'its list is cut' : 'the list does not show it');
+    });
+  });
+
+  describe.each(['500', 'html', 'reset'])('the list after the first POST is not answered: %s', (kind) => {
+    const shape = { list_shape: 'array', ...ignored } as const;
+    const users = named('user', 30);
+
+    test.each([
+      ['ensure', 'license ensure --remote-user new --size-allowance 4', ''],
+      ['apply', 'license apply - -o json', csv([...named('new', 30)])],
+    ])('%s: the answered key is printed', async (what, line, roster) => {
+      const whole = await service(users, shape);
+      expect((await whole.run(line, roster)).exitCode).toBe(0);
+      // `apply` ends with one list for all that it created.
+      const passed = (whole.counts()[0] ?? 0) - (what === 'apply' ? 2 : 1);
+      const { run, sandbox } = await service(users, { ...shape, fault: `GET /v1/license/=${kind}#999+${passed}` });
+
+      const ran = await run(line, roster);
+
+      const made = sandbox.state.licenses().slice(30);
+      expect(made).toHaveLength(1);
+      expect(ran.stdout).toContain(made[0]?.license_code);
+      if (what === 'ensure') expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining('not read again')]);
+      else {
+        expect(ran.exitCode).toBe(8);
+        expect(JSON.parse(ran.stdout)).toContainEqual(expect.objectContaining({ status: 'created' }));
+      }
     });
   });
 
