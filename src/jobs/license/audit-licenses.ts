@@ -82,7 +82,7 @@ export async function* auditLicenses(
       }
       addTo(byUser, user, entry);
       for (const name of ['remote_user', 'size_allowance'] as const) {
-        const broken = fault(name, license.fields[name]);
+        const broken = faultIn(name, license.fields[name]);
         if (broken !== undefined) yield row(name === 'remote_user' ? 'bad-name' : 'bad-size', entry, broken);
       }
     }
@@ -129,7 +129,8 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : writeJson(value);
 }
 
-function fault(name: 'remote_user' | 'size_allowance', value: unknown): string | undefined {
+/** Why a field of a license is none, in words. */
+export function faultIn(name: 'remote_user' | 'size_allowance', value: unknown): string | undefined {
   if (value === undefined || value === null) return `${name}: the server does not say`;
   try {
     readField(name, licenseFields[name], textOf(value));

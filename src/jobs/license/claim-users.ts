@@ -72,8 +72,8 @@ export function endOf(creation: Creation, time: Milliseconds, unanswered: number
   return { event: 'answered', status: http.status, time, key_end: license?.key?.slice(-4) };
 }
 
-/** After these the server certainly created nothing. */
-const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
+/** After these the server certainly created or changed nothing. */
+export const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
 
 /** A claim that cannot be given back, on a full disk for example, only makes later runs wait. */
 async function releaseOrWarn(

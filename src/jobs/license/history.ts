@@ -1,7 +1,8 @@
 import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
+import { refusals } from './claim-users.ts';
 import { changeInWords } from './decide.ts';
 
 export type RecordEvent = (event: LicenseEvent) => Promise<void>;
@@ -46,9 +47,6 @@ export async function recordedCreation<T extends { readonly license: License }>(
     throw cause;
   }
 }
-
-/** After these the server changed nothing. */
-const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'usage', 'not_found', 'rejected']);
 
 function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'event'> {
   const user = textOf(found, 'remote_user') ?? '';

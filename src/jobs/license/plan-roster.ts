@@ -111,8 +111,8 @@ export async function answersBefore(
 }
 
 /**
- * Claims of this machine are taken for all rows before the list is read; those of a ledger only for rows to create,
- * when they are reached (docs/exactly-once.md, The shared ledger).
+ * Claims of this machine are taken for all rows before the list is read; those of a ledger only for rows to create, when
+ * they are reached, and to close open answers (docs/exactly-once.md, The shared ledger).
  * @throws Failure unavailable, config, or of a list that cannot be read
  */
 export async function planClaimed(
@@ -126,7 +126,15 @@ export async function planClaimed(
     // A ledger that cannot be used is known before anything is listed or changed.
     const before = new Map<number, Milliseconds>();
     for (const [app_code, own] of shared) before.set(app_code, (await own.takeFree([])).now);
-    const plan = await planRoster(rows, { ...planning, answerOf: await answersBefore(rows, claiming) });
+    const answerBefore = await answersBefore(rows, claiming);
+    const plan = await planRoster(rows, { ...planning, answerOf: answerBefore });
+    // Rows that need no POST are claimed for this alone.
+    const closed = plan.rows.flatMap(({ row, decision }) => ('license' in decision && answerBefore(row) ? [row] : []));
+    for (const [app_code, users] of usersOfEachApp(closed)) {
+      const own = shared.get(app_code);
+      await own?.takeFree(users);
+      await own?.release(users.map((remote_user) => ({ remote_user, isConfirmed: true })));
+    }
     const sent = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) || isOpen(decision) ? [row] : []));
     const claims = shareRoster(sent, { ...claiming, claims: shared, listedAt: plan.listedAt, before });
     return { plan, claims, answerOf: (row) => historyOf(row, { journal, claims }).answer };

@@ -1,10 +1,10 @@
-import { keyOf, textOf, type License } from '../../api/licensing/license.ts';
+import { keyOf, textOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { isObject, jsonIn, writeJson } from '../../core/json.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
-import { readField } from '../../schema/field.ts';
+import { faultIn } from './audit-licenses.ts';
 import { userKey } from './claim-users.ts';
 import { changeInWords, sizeOf, type Decision } from './decide.ts';
 import type { Plan } from './plan-roster.ts';
@@ -38,7 +38,7 @@ export function planText(targets: readonly PlanTarget[], { rows }: Plan, missing
     if (!('license' in decision)) return [];
     const { step, license } = decision;
     const was = step === 'resize' ? { size_allowance_before: sizeOf(license) } : {};
-    return [{ change: step, ...row, ...was, license_code_end: endOfKey(license) }];
+    return [{ change: step, ...row, ...was, license_code_end: keyOf(license).slice(-4) }];
   });
   const retired = missing.map(({ key, size_allowance, ...user }): ReviewedRow => {
     const was = { size_allowance_before: size_allowance, license_code_end: key.slice(-4) };
@@ -46,10 +46,6 @@ export function planText(targets: readonly PlanTarget[], { rows }: Plan, missing
   });
   const head = { license_plan: version, targets: targets.map(({ app_code, server }) => ({ app_code, server })) };
   return [head, ...planned, ...retired].map((line) => `${writeJson(line)}\n`).join('');
-}
-
-function endOfKey(license: License): string {
-  return keyOf(license).slice(-4);
 }
 
 /** @throws Failure usage naming every bad line; config where a newer version wrote it */
@@ -103,13 +99,7 @@ function isRow(value: unknown): value is ReviewedRow {
 }
 
 function isField(name: 'remote_user' | 'size_allowance', value: unknown): boolean {
-  if (typeof value !== (name === 'remote_user' ? 'string' : 'number')) return false;
-  try {
-    readField(name, licenseFields[name], String(value));
-    return true;
-  } catch {
-    return false;
-  }
+  return typeof value === (name === 'remote_user' ? 'string' : 'number') && faultIn(name, value) === undefined;
 }
 
 export interface OtherNow {
@@ -154,7 +144,7 @@ export function differenceTo(
     return change === 'create' ? undefined : `the plan says ${planned}, and the license is gone`;
   const { step, license, licenses } = decision;
   const isDone = step === 'unchanged' && change !== 'unchanged';
-  const isSame = licenses.some((one) => endOfKey(one) === end);
+  const isSame = licenses.some((one) => keyOf(one).slice(-4) === end);
   const isAsPlanned = step === change && isSame && (step === 'unchanged' || sizeOf(license) === before);
   if (isDone || isAsPlanned) return undefined;
   const other = isSame || change === 'create' ? 'a' : 'another';

@@ -85,6 +85,21 @@ describe('with a database', needs('postgresql'), () => {
 
   afterAll(() => cluster.stop());
 
+  /** Another machine was answered for that user, and no list has shown the license. */
+  async function leaveOpen(url: string, database: string, user: string): Promise<void> {
+    const [{ name: target = '' } = {}] = await cluster.query('SELECT name FROM chatelaine.target', [], database);
+    const signal = new AbortController().signal;
+    const host = { system: systemIn(cluster.socket), clock: realClock, alarm: realAlarm, signal, caFile: undefined };
+    const ledger = openLedger(url, { ...host, watch: (secret) => secret });
+    const other = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
+    const claims = await ledger.claims(String(target), other);
+    await claims.take([user]);
+    const time = Date.parse('2026-03-01T12:00:00Z');
+    await claims.ended(user, { event: 'answered', status: 201, time, key_end: 'F69B' });
+    await claims.release([{ remote_user: user }]);
+    await ledger.close();
+  }
+
   test('ledger init creates the schema once', async () => {
     await cluster.query('CREATE DATABASE other');
     const other = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/other?') };
@@ -107,17 +122,7 @@ describe('with a database', needs('postgresql'), () => {
     const { run: runIt } = await openSandbox();
     const given = { env: { CHATELAINE_LEDGER: url }, home: emptyHome() };
     await runIt('license ensure --remote-user ben --size-allowance 4', given);
-    const [{ name: target = '' } = {}] = await cluster.query('SELECT name FROM chatelaine.target', [], 'history');
-    const signal = new AbortController().signal;
-    const host = { system: systemIn(cluster.socket), clock: realClock, alarm: realAlarm, signal, caFile: undefined };
-    const ledger = openLedger(url, { ...host, watch: (secret) => secret });
-    const run = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
-    const claims = await ledger.claims(String(target), run);
-    await claims.take(['ada']);
-    const time = Date.parse('2026-03-01T12:00:00Z');
-    await claims.ended('ada', { event: 'answered', status: 201, time, key_end: 'F69B' });
-    await claims.release([{ remote_user: 'ada' }]);
-    await ledger.close();
+    await leaveOpen(url, 'history', 'ada');
 
     const history = async (line: string) =>
       JSON.parse((await runIt(`license history ${line} -o json`, given)).stdout) as unknown[];
@@ -139,6 +144,34 @@ describe('with a database', needs('postgresql'), () => {
       expect.objectContaining({ command: 'license ensure', change: 'created' }),
     ]);
     expect(await history('')).toHaveLength(1);
+  });
+
+  test.each([
+    ['few rows, unchanged', 2, 4],
+    ['few rows, resized', 2, 5],
+    ['a list, unchanged', 30, 4],
+    ['a list, resized', 30, 5],
+  ])('apply closes an answer that was open once the list shows the license: %s', async (what, count, size) => {
+    const database = what.replaceAll(/\W+/g, '_');
+    await cluster.query(`CREATE DATABASE ${database}`);
+    await cluster.query(upgradeScript(0), [], database);
+    const url = cluster.url.replace('/postgres?', `/${database}?`);
+    const { run: runIt } = await openSandbox();
+    const given = { env: { CHATELAINE_LEDGER: url }, home: emptyHome() };
+    const users = Array.from({ length: count }, (_, index) => `open-${index}`);
+    const roster = (allowance: number) =>
+      `remote_user,size_allowance\n${users.map((user) => `${user},${allowance}\n`).join('')}`;
+    await runIt('license apply -', { ...given, stdin: roster(4) });
+    await leaveOpen(url, database, 'open-1');
+    const answers = async (): Promise<unknown> =>
+      (await cluster.query('SELECT count(answer)::integer AS open FROM chatelaine.claim', [], database))[0]?.['open'];
+    expect(await answers()).toBe(1);
+
+    const { exitCode } = await runIt('license apply -', { ...given, stdin: roster(size) });
+
+    expect([exitCode, await answers()]).toEqual([0, 0]);
+    const status = await runIt('ledger status -o json', given);
+    expect(status.stdout).toBe('[]\n');
   });
 
   test('ledger init --dry-run prints just what is missing, and changes nothing; psql takes it', async () => {
