@@ -246,6 +246,19 @@ describe('where parts.ndjson is damaged', () => {
   });
 });
 
+test('archive.json is damaged where the line of its hash is: nothing is trusted', async () => {
+  const { server, folder } = await archived();
+  edited(folder, 'archive.json', (lines) => lines.map((line) => line.replace('  "sha256": "', '  "sha256": "x')));
+
+  const verified = await server.run(`archive verify ${folder} -o json`);
+  const pulled = await server.run(`archive pull ${folder}`);
+
+  expect([verified.exitCode, pulled.exitCode]).toEqual([10, 3]);
+  expect(JSON.parse(verified.stdout)).toEqual([
+    { ...row, file: 'archive.json', problem: 'its content changed: its SHA-256 is not the one at its end' },
+  ]);
+});
+
 test('a limited history is a warning', async () => {
   const { server, folder } = await archived({ firstVisible: 100 });
 

@@ -405,6 +405,23 @@ describe('the newest N', () => {
   });
 });
 
+test('a page without messages says all the same what the plan cuts, and what the server ignored', async () => {
+  const hidden = fakeService();
+  page(hidden, backward('newest', 100), { ids: [], more: { history_limited: true } });
+  const deaf = fakeService();
+  const narrow = '[{"operator":"channel","operand":"general"}]';
+  const more = { ignored_parameters_unsupported: ['narrow'] };
+  page(deaf, { ...backward('newest', 100), narrow }, { ids: [], oldest: true, more });
+
+  const cut = await fetched(hidden, '');
+  const ignored = await fetched(deaf, '--channel general');
+
+  expect([cut.exitCode, ignored.exitCode]).toEqual([0, 6]);
+  expect(cut.lines.map((text) => JSON.parse(text) as unknown)).toEqual([
+    { warning: expect.stringContaining('history is cut') as string },
+  ]);
+});
+
 describe('--envelope', () => {
   test.each<[string, Query]>([
     ['--num-before 2 --anchor 7', { anchor: '7', num_before: '2', num_after: '0' }],
