@@ -8,7 +8,7 @@ import { Failure } from '../../../src/core/failure.ts';
 import { userKey, type RosterClaims } from '../../../src/jobs/license/claim-users.ts';
 import { historyOf, licenseJournal } from '../../../src/jobs/license/roster-journal.ts';
 import { applyRoster } from '../../../src/jobs/license/roster-run.ts';
-import { planRoster, type RowResult } from '../../../src/jobs/license/plan-roster.ts';
+import { decideAll, planRoster, type Plan, type RowResult } from '../../../src/jobs/license/plan-roster.ts';
 import type { Applying } from '../../../src/jobs/license/roster-results.ts';
 import type { OpenAnswer } from '../../../src/store/request-history.ts';
 import type { LicenseFields } from '../../../src/schema/license.ts';
@@ -130,10 +130,10 @@ function host({
   return { applying, records, licenses, slept: clock.slept, posts, posted, answers, shown, setClock };
 }
 
-async function outcome(applying: Applying): Promise<{ rows: RowResult[]; failure: Failure | undefined }> {
+async function outcome(applying: Applying, plan?: Plan): Promise<{ rows: RowResult[]; failure: Failure | undefined }> {
   const done: RowResult[] = [];
   try {
-    for await (const row of applyRoster(await planRoster(rows, applying), applying)) done.push(row);
+    for await (const row of applyRoster(plan ?? (await planRoster(rows, applying)), applying)) done.push(row);
     return { rows: done, failure: undefined };
   } catch (cause) {
     if (cause instanceof Failure) return { rows: done, failure: cause };
@@ -551,6 +551,27 @@ test('an answer that the claims keep is open for another job, until --send-again
   expect((await outcome(again.applying)).failure).toBeUndefined();
   expect(again.posts.filter((user) => user === 'user-3')).toHaveLength(1);
   expect(again.shown).toContain('user-3');
+});
+
+test('where another machine was answered between the list and the claim, nothing is sent', async () => {
+  const [asked, open]: [Record<string, number>, Record<string, OpenAnswer>] = [{}, {}];
+  const { applying, posts } = host({ asked, open });
+  const claim: RosterClaims['claim'] = async ({ remote_user }) => {
+    if (remote_user === 'user-3') {
+      asked[remote_user] = applying.elapsed();
+      open[remote_user] = { status: 202, time: applying.now() };
+    }
+    return 'claimed';
+  };
+
+  const claiming = { ...applying, claims: { ...applying.claims, claim } };
+  // The list decides alone: no look at the user follows the claim.
+  const plan = await decideAll(await planRoster(rows, claiming), claiming, new Set([7]));
+  const { rows: printed } = await outcome(claiming, plan);
+
+  expect(posts).toHaveLength(39);
+  expect(posts).not.toContain('user-3');
+  expect(printed[3]).toMatchObject({ status: 'unknown', error: expect.stringContaining('with 202') as string });
 });
 
 describe('what was answered is not lost where something else fails', () => {
