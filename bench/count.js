@@ -1,5 +1,5 @@
-// How much there is: lines, files, named functions and exported types of src, scripts and bin, by patterns at the beginning of a line.
-// `node bench/count.js [CLONE]` counts in another clone.
+// How much there is: lines, files, named functions and exported types of src, scripts and bin, by patterns at the
+// beginning of a line. `node bench/count.js [CLONE]` counts in another clone.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,5 +1,5 @@
-// The figures of README in one table, each against a yardstick of the same run, since machines and their load differ: `npm run bench` for
-// all of them, `npm run bench -- start-up apply` for some. A figure past its limit is exit code 1.
+// The figures of README in one table, each against a yardstick of the same run, since machines and their load differ:
+// `npm run bench` for all of them, `npm run bench -- start-up apply` for some. A figure past its limit is exit code 1.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,10 @@ const home = temporaryFolder('bench');
 const bare = bareEnvironment(home);
 const fetchAll = ['messages', 'fetch', '--channel', 'general', '--topic', 'load', '--all', '-o', 'ndjson'];
 
-/** Each figure, and what it is measured against. @type {Readonly<Record<string, { yardstick: string, measure: () => Promise<Row[]> }>>} */
+/**
+ * Each figure, and what it is measured against. @type {Readonly<Record<string, { yardstick: string, measure: () =>
+ * Promise<Row[]> }>>}
+ */
 const figures = {
   'start-up': { yardstick: 'node -e 0', measure: startUp },
   fetch: { yardstick: 'one curl of the same pages', measure: fetchTimes },
@@ -46,12 +49,18 @@ function print({ name, value, ratio, limit }, yardstick) {
   console.log(`${name.padEnd(44)} ${value.padStart(14)} ${times}${bound}`);
 }
 
-/** The first row of `commands` is the yardstick. @param {Parameters<typeof timesOf>[0]} commands @param {readonly (number | undefined)[]} limits */
+/**
+ * The first row of `commands` is the yardstick. @param {Parameters<typeof timesOf>[0]} commands @param {readonly
+ * (number | undefined)[]} limits
+ */
 async function compared(commands, limits) {
   return rowsOf(commands, await timesOf(commands, runs), limits, 'time');
 }
 
-/** The same by the time of processors, which other programs change less. @param {Parameters<typeof timesOf>[0]} commands @param {readonly (number | undefined)[]} limits */
+/**
+ * The same by the time of processors, which other programs change less. @param {Parameters<typeof timesOf>[0]} commands
+ * @param {readonly (number | undefined)[]} limits
+ */
 function comparedByCpu(commands, limits) {
   return rowsOf(commands, cpuTimesOf(commands, Math.min(runs, 3)), limits, 'CPU');
 }
@@ -228,7 +237,10 @@ async function ledgerTimes() {
   return [...rows, { name: 'the ledger for each user', value: `${(bytes / count).toFixed(0)} bytes` }];
 }
 
-/** One roster on one machine and on three at once, each with a home of its own; the server and its latency are a process of their own. */
+/**
+ * One roster on one machine and on three at once, each with a home of its own; the server and its latency are a process
+ * of their own.
+ */
 async function shareTimes() {
   if (!hasPostgres) return [{ name: 'sharing', value: 'skipped: PostgreSQL is not installed' }];
   const roster = rosterOf(Number(process.env['ROWS'] ?? 2000));
@@ -313,7 +325,10 @@ function rosterOf(count) {
   return file;
 }
 
-/** Runs a command that has to succeed; the seconds that it took. @param {readonly string[]} command @param {Record<string, string | undefined>} env */
+/**
+ * Runs a command that has to succeed; the seconds that it took. @param {readonly string[]} command @param
+ * {Record<string, string | undefined>} env
+ */
 function succeed([file = '', ...args], env) {
   const begun = performance.now();
   const { status, stderr } = spawnSync(file, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });

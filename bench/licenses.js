@@ -97,7 +97,8 @@ function groups(licenses) {
 }
 
 /**
- * What a run that ended by itself said and was not so: rows against the server's licenses, and the exit code against the rows.
+ * What a run that ended by itself said and was not so: rows against the server's licenses, and the exit code against
+ * the rows.
  * @param {Ran} ran
  * @param {readonly Wanted[]} wanted
  * @param {readonly License[]} licenses

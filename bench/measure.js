@@ -1,4 +1,5 @@
-// Measures whole processes: the runs of all commands are interleaved, so that whatever else the machine does strikes each alike.
+// Measures whole processes: the runs of all commands are interleaved, so that whatever else the machine does strikes
+// each alike.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -43,7 +44,8 @@ async function timeOf([file = '', ...args], env) {
 }
 
 /**
- * Milliseconds that each run of each command took of processors, its children's with them, after one that warms the disk's cache.
+ * Milliseconds that each run of each command took of processors, its children's with them, after one that warms the
+ * disk's cache.
  * @param {readonly Command[]} commands
  * @param {number} runs
  */
@@ -78,7 +80,8 @@ export function peakOf(pid) {
 }
 
 /**
- * What a program of a person who has set nothing sees. NODE_EXTRA_CA_CERTS alone would add 31 ms to each start of Node 20.
+ * What a program of a person who has set nothing sees. NODE_EXTRA_CA_CERTS alone would add 31 ms to each start of Node
+ * 20.
  * @param {string} home
  * @returns {Record<string, string | undefined>}
  */

@@ -1,5 +1,6 @@
-// Serves pages of messages at almost no cost: each answer is a copy of one of eight made-up pages of a thousand messages, with its ids
-// written over. `node bench/pages.js COUNT` prints its address, and serves until it is killed. GET /messages forward from an anchor only.
+// Serves pages of messages at almost no cost: each answer is a copy of one of eight made-up pages of a thousand
+// messages, with its ids written over. `node bench/pages.js COUNT` prints its address, and serves until it is killed.
+// GET /messages forward from an anchor only.
 import { createServer } from 'node:http';
 
 const count = Number(process.argv[2] ?? 20_000);
@@ -10,7 +11,10 @@ const words =
     ' ',
   );
 
-/** Texts that differ in words and length, as people's do: one text again and again would be read once (docs/architecture.md). */
+/**
+ * Texts that differ in words and length, as people's do: one text again and again would be read once
+ * (docs/architecture.md).
+ */
 let state = 1;
 /** @param {number} below */
 function drawn(below) {

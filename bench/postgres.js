@@ -1,4 +1,5 @@
-// A PostgreSQL server of its own for the benchmarks, on a unix socket: one that is installed, started in a temporary folder.
+// A PostgreSQL server of its own for the benchmarks, on a unix socket: one that is installed, started in a temporary
+// folder.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync } from 'node:fs';
@@ -14,7 +15,8 @@ export const hasPostgres = bin !== undefined;
 
 /**
  * @param {{ durable?: boolean }} [options] `durable`: commits are synced to disk, as on a server that holds data
- * @returns {Promise<{ url: string, crash: () => Promise<void>, query: (sql: string) => string, stop: () => Promise<void> }>}
+ * @returns {Promise<{ url: string, crash: () => Promise<void>, query: (sql: string) => string, stop: () =>
+ * Promise<void> }>}
  */
 export async function startPostgres({ durable = false } = {}) {
   if (bin === undefined) throw new Error('PostgreSQL is not installed');

@@ -35,7 +35,8 @@ export function temporaryFolder(name) {
 /** @typedef {{ base_url: string, api_key: string, app_code: number }} Licensing */
 
 /**
- * Starts `sandbox serve`; what points at its licensing service (`credential`) and at its chat (`chat`), and how to end it.
+ * Starts `sandbox serve`; what points at its licensing service (`credential`) and at its chat (`chat`), and how to end
+ * it.
  * @param {Record<string, string | undefined>} env
  * @param {readonly string[]} [options]
  */

@@ -1,11 +1,13 @@
-// Kills commands at random moments, against servers of random shapes, and counts the wrong results that they leave behind:
-// `npm run torture` for every kind, `npm run torture -- apply journal` for some. Each wrong is printed; one is enough for exit code 1.
+// Kills commands at random moments, against servers of random shapes, and counts the wrong results that they leave
+// behind: `npm run torture` for every kind, `npm run torture -- apply journal` for some. Each wrong is printed; one is
+// enough for exit code 1.
 import { readdirSync } from 'node:fs';
 import { bareEnvironment } from './measure.js';
 import { temporaryFolder } from './sandbox.js';
 
 /**
- * Where a torture works: an empty home, an environment without settings, and the list to which it adds each wrong result.
+ * Where a torture works: an empty home, an environment without settings, and the list to which it adds each wrong
+ * result.
  * @typedef {{ home: string, bare: Record<string, string | undefined>, wrongs: string[] }} Place
  * @typedef {(place: Place) => Promise<string>} Torture returns what it did
  */

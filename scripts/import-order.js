@@ -1,14 +1,18 @@
-// A rule of oxlint: imports are in the order of `groups`. Small enough to be ours: the plugins that sort imports bring a resolver and a
-// dozen packages.
+// A rule of oxlint: imports are in the order of `groups`. Small enough to be ours: the plugins that sort imports bring
+// a resolver and a dozen packages.
 
 const groups = [/^node:/, /^[^.]/, /^\.\.\//, /^\.\//];
 
-/** @typedef {{ readonly type: string, readonly range: readonly [number, number], readonly source: { readonly value: string } }} Statement */
+/**
+ * @typedef {{ readonly type: string, readonly range: readonly [number, number], readonly source: { readonly value:
+ * string } }} Statement
+ */
 /** @typedef {{ replaceTextRange(range: readonly [number, number], text: string): unknown }} Fixer */
 /**
  * What the rule uses of ESLint's context.
  * @typedef {object} Context
- * @property {{ getText(node: Statement): string, getAllComments(): readonly { readonly range: readonly [number, number] }[] }} sourceCode
+ * @property {{ getText(node: Statement): string, getAllComments(): readonly { readonly range: readonly [number, number]
+ * }[] }} sourceCode
  * @property {(problem: { node: Statement, messageId: string, fix: (fixer: Fixer) => unknown }) => void} report
  */
 

@@ -1,5 +1,5 @@
-// Writes man/, and the list of its pages in package.json, from docs/manual and the tables of the program: `npm run golden` does so, and
-// npm before it packs.
+// Writes man/, and the list of its pages in package.json, from docs/manual and the tables of the program: `npm run
+// golden` does so, and npm before it packs.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,6 +1,6 @@
-// Changes the program at seeded places, one at a time, and runs the tests that reach the place, nearest first: prints what no test sees.
-// `npm run mutate -- --count 10 --seed 7 --room store`; a room may be a file, and `--tests test/store` runs only some of the tests. It
-// writes into src while it runs, so run it in a copy of the repository.
+// Changes the program at seeded places, one at a time, and runs the tests that reach the place, nearest first: prints
+// what no test sees. `npm run mutate -- --count 10 --seed 7 --room store`; a room may be a file, and `--tests
+// test/store` runs only some of the tests. It writes into src while it runs, so run it in a copy of the repository.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,8 +69,8 @@ function numbers(seed) {
 }
 
 /**
- * The test files that evaluate each mutant, found by one run of all tests with a probe at each place: those of the file and its
- * folder first.
+ * The test files that evaluate each mutant, found by one run of all tests with a probe at each place: those of the file
+ * and its folder first.
  * @param {readonly Mutant[]} sample
  */
 async function testsReaching(sample) {
@@ -93,8 +93,8 @@ async function testsReaching(sample) {
 }
 
 /**
- * The test file that fails with the mutant, or undefined. It counts only if it passes with the unchanged program, and a time-out only
- * if the same tests pass unchanged in a third of the time: a slow machine or a flaky test sees nothing.
+ * The test file that fails with the mutant, or undefined. It counts only if it passes with the unchanged program, and a
+ * time-out only if the same tests pass unchanged in a third of the time: a slow machine or a flaky test sees nothing.
  * @param {Mutant} mutant
  * @param {readonly string[]} tests
  */
@@ -116,8 +116,8 @@ async function witnessOf(mutant, tests) {
 }
 
 /**
- * Runs test files until one fails; returns those that failed. Not synchronous: a signal must reach this process while tests run. They are
- * a process group of their own, so that what hangs ends with its workers.
+ * Runs test files until one fails; returns those that failed. Not synchronous: a signal must reach this process while
+ * tests run. They are a process group of their own, so that what hangs ends with its workers.
  * @param {readonly string[]} files
  * @param {Record<string, string>} env
  * @param {number} limit milliseconds

@@ -1,5 +1,6 @@
 // What some tests need of the computer: programs, and what its system can do. A test says so by a tag of this name
-// (test/helpers/needs.ts), vitest skips it where that is missing, and `npm test` names it, with the packages of Debian that hold the programs.
+// (test/helpers/needs.ts), vitest skips it where that is missing, and `npm test` names it, with the packages of Debian
+// that hold the programs.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
@@ -60,7 +61,8 @@ export function isMissing(need) {
     : !abilities[/** @type {keyof typeof abilities} */ (need)].isHere();
 }
 
-// `npm run test:programs` installs those that are missing. Ubuntu has no Chromium but as a snap, which reads no other folder of temporary files.
+// `npm run test:programs` installs those that are missing. Ubuntu has no Chromium but as a snap, which reads no other
+// folder of temporary files.
 if (process.argv[1] === import.meta.filename) {
   const absent = Object.values(programs).filter(({ where }) => where() === undefined);
   const packages = absent.flatMap((program) => program.packages);

@@ -1,5 +1,5 @@
-// `npm run package:deb`: a Debian package of the built program, with manual pages and completions in their places. The first argument
-// is the folder that it is written to. Node and dpkg-deb are all it needs.
+// `npm run package:deb`: a Debian package of the built program, with manual pages and completions in their places. The
+// first argument is the folder that it is written to. Node and dpkg-deb are all it needs.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -76,7 +76,10 @@ function putPapers() {
   put(`${papers}/CHANGELOG.md.gz`, compressed(readFileSync(join(clone, 'CHANGELOG.md'))));
 }
 
-/** The day of the newest release in the changelog; before the first, that of the manual: the same sources give the same package. */
+/**
+ * The day of the newest release in the changelog; before the first, that of the manual: the same sources give the same
+ * package.
+ */
 function lastDay() {
   const page = readFileSync(join(clone, 'man', `${name}.1`), 'utf8');
   const released = /^## \d\S* - (\S+)$/m.exec(readFileSync(join(clone, 'CHANGELOG.md'), 'utf8'));

@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path';
 import { spawnSync } from 'node:child_process';
 
 /**
- * Builds the program when npm installs this folder; without the tools of the build it says what to run. A pack has built by `prepack`, or
- * must not build: npm 10 runs this under `npm pack --ignore-scripts` too, by which publint looks at what tests are running.
+ * Builds the program when npm installs this folder; without the tools of the build it says what to run. A pack has
+ * built by `prepack`, or must not build: npm 10 runs this under `npm pack --ignore-scripts` too, by which publint looks
+ * at what tests are running.
  */
 
 const clone = resolve(import.meta.dirname, '..');

@@ -1,5 +1,6 @@
-// The program on other versions of Node than the present one: `npm run test:nodes [VERSION…]`. Each comes as the npm package
-// `node`. The oldest that users may have is too old for the tools of the tests, so there the main job alone is run.
+// The program on other versions of Node than the present one: `npm run test:nodes [VERSION…]`. Each comes as the npm
+// package `node`. The oldest that users may have is too old for the tools of the tests, so there the main job alone is
+// run.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
-// `npm test`: the build, then every gate beside every test, and all of them even when one fails, so that one run tells everything. The
-// last line counts each gate as one test; the lines before it name what some tests did not find on this computer.
-// `npm run test:all`, which a release needs, sets TEST_EXTENT=all: whole products in place of samples (test/helpers/extent.ts).
+// `npm test`: the build, then every gate beside every test, and all of them even when one fails, so that one run tells
+// everything. The last line counts each gate as one test; the lines before it name what some tests did not find on this
+// computer. `npm run test:all`, which a release needs, sets TEST_EXTENT=all: whole products in place of samples
+// (test/helpers/extent.ts).
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
@@ -8,7 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { abilities, isMissing, needs, programs } from './needs.js';
 
-/** Scripts of package.json, in the order of their cost to a reader: what fails first explains what fails later. `lint` checks types too. */
+/**
+ * Scripts of package.json, in the order of their cost to a reader: what fails first explains what fails later. `lint`
+ * checks types too.
+ */
 const gates = ['lint', 'format:check', 'unused', 'package'];
 
 if (process.argv.includes('--all')) process.env['TEST_EXTENT'] = 'all';
@@ -29,7 +33,10 @@ for (const line of missing(tests.skipped)) console.log(line);
 console.log(`\n${passed} passed, ${failed} failed, ${tests.skipped.length} skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** @typedef {{ readonly gate: string, readonly passed: boolean, readonly seconds: number, readonly output: string }} Outcome */
+/**
+ * @typedef {{ readonly gate: string, readonly passed: boolean, readonly seconds: number, readonly output: string }}
+ * Outcome
+ */
 
 /**
  * @param {readonly string[]} names
@@ -70,11 +77,13 @@ function show({ gate, passed, seconds, output }) {
 
 /**
  * What is counted of the tests; of each that was skipped, its tags.
- * @typedef {{ readonly passed: number, readonly failed: number, readonly skipped: readonly (readonly string[])[] }} Tests
+ * @typedef {{ readonly passed: number, readonly failed: number, readonly skipped: readonly (readonly string[])[] }}
+ * Tests
  */
 
 /**
- * Counts by vitest's own report; a file that could not be read, or an error outside of tests, counts as one that failed.
+ * Counts by vitest's own report; a file that could not be read, or an error outside of tests, counts as one that
+ * failed.
  * @returns {Promise<Tests>}
  */
 async function runTests() {
@@ -98,8 +107,8 @@ async function runTests() {
 }
 
 /**
- * A folder for the files of all tests: in memory where that has 2 GB and runs programs, since the tests make, sync and remove tens of
- * thousands of small files, and where TMPDIR names no other place.
+ * A folder for the files of all tests: in memory where that has 2 GB and runs programs, since the tests make, sync and
+ * remove tens of thousands of small files, and where TMPDIR names no other place.
  */
 function temporaryFolder() {
   const memory = '/dev/shm';
@@ -135,8 +144,8 @@ function count(file, succeeded) {
 }
 
 /**
- * A line for each need that is missing here, with the number of its tests, and how to install the programs on Debian. A test that has
- * two of them is counted for both.
+ * A line for each need that is missing here, with the number of its tests, and how to install the programs on Debian. A
+ * test that has two of them is counted for both.
  * @param {Tests['skipped']} skipped
  */
 function missing(skipped) {

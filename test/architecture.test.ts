@@ -384,14 +384,14 @@ function sorted(texts: readonly string[]): string[] {
   return texts.toSorted();
 }
 
-test('comments of the tests are read without scrolling: at most 120 columns', () => {
-  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) => /\.(ts|c?js)$/.test(name));
+test.each(['src', 'test', 'scripts', 'bench'])('comments of %s have at most 120 columns', (root) => {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(ts|c?js)$/.test(name));
   const wide = files.flatMap((name) => {
-    const lines = readFileSync(join('test', name), 'utf8').split('\n');
+    const lines = readFileSync(join(root, name), 'utf8').split('\n');
     return lines.flatMap((line, index) =>
-      line.length > 120 && /^\s*(\/\/|\*|\/\*)/.test(line) ? [`test/${name}:${index + 1}`] : [],
+      line.length > 120 && /^\s*(\/\/|\*|\/\*)/.test(line) ? [`${root}/${name}:${index + 1}`] : [],
     );
   });
-  expect(files.length).toBeGreaterThan(200);
+  expect(files.length).toBeGreaterThan(10);
   expect(wide).toEqual([]);
 });

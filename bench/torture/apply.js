@@ -1,7 +1,8 @@
-// `license apply` against a server that drops, delays, doubles its answers and asks to wait, killed at random moments: the same
-// command at last exits 0, and each user has one license of the size asked for. Every run that ends by itself is held to what it said.
-// The last seed has a third of the rows, and a list that fails most of the time: runs may end with 7, 8 or 9 there, but nobody gets two.
-// SEEDS: how many (3), SEED: the first (1), ROWS (5000), KILLS of each seed (20).
+// `license apply` against a server that drops, delays, doubles its answers and asks to wait, killed at random moments:
+// the same command at last exits 0, and each user has one license of the size asked for. Every run that ends by itself
+// is held to what it said. The last seed has a third of the rows, and a list that fails most of the time: runs may end
+// with 7, 8 or 9 there, but nobody gets two. SEEDS: how many (3), SEED: the first (1), ROWS (5000), KILLS of each seed
+// (20).
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chances, csvOf, faultsOf, liesIn, licensesOn, run } from '../licenses.js';

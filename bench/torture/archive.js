@@ -1,7 +1,7 @@
-// `archive pull --both` killed with SIGKILL at random steps of its writing, each time continued by the same command: the export of both
-// forms is byte for byte that of an undisturbed pull, the archive verifies, and one more pull sends
-// at most 2 requests and changes no byte. The export as HTML fits into a heap of 40 MB, and `| head -5` takes at most two pages.
-// KILLS (30), MESSAGES (20000), SEED (1).
+// `archive pull --both` killed with SIGKILL at random steps of its writing, each time continued by the same command:
+// the export of both forms is byte for byte that of an undisturbed pull, the archive verifies, and one more pull sends
+// at most 2 requests and changes no byte. The export as HTML fits into a heap of 40 MB, and `| head -5` takes at most
+// two pages. KILLS (30), MESSAGES (20000), SEED (1).
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// `license ensure` for one user by many processes at once: one license, one key for all. Then rounds in which one is killed in the
-// middle while the server commits late. PROCESSES (50), ROUNDS (10).
+// `license ensure` for one user by many processes at once: one license, one key for all. Then rounds in which one is
+// killed in the middle while the server commits late. PROCESSES (50), ROUNDS (10).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chances, licensesOn } from '../licenses.js';

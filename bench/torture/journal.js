@@ -1,5 +1,6 @@
-// `license apply` killed before, in the middle of, and after every write to its journal, then run again: one license for each user,
-// of the size asked for. ROWS: how many users a roster has (40: more than are recorded by one write), SEED.
+// `license apply` killed before, in the middle of, and after every write to its journal, then run again: one license
+// for each user, of the size asked for. ROWS: how many users a roster has (40: more than are recorded by one write),
+// SEED.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,10 @@ const preload = fileURLToPath(new URL('kill-at.cjs', import.meta.url));
 const phases = ['before', 'torn', 'unsynced', 'after'];
 const faults = 'drop-before:0.1,drop-after:0.1,502:0.05,delay-commit:0.1@400ms,cut:0.05';
 
-/** @typedef {{ home: string, bare: Record<string, string | undefined>, clean: Record<string, string>, hard: Record<string, string> }} Place */
+/**
+ * @typedef {{ home: string, bare: Record<string, string | undefined>, clean: Record<string, string>, hard:
+ * Record<string, string> }} Place
+ */
 
 /** @type {import('../torture.js').Torture} */
 export default async function journal({ home, bare, wrongs }) {

@@ -1,6 +1,6 @@
-// Preloaded with `node -r`: kills this process at the nth step that changes files of an archive or makes them durable: open, write,
-// sync and rename, each `before` or `after`; a write `torn` has written half. KILL_AT is `n:phase`. Without it the steps are counted
-// into the file COUNT_INTO. Nothing of this is in the program.
+// Preloaded with `node -r`: kills this process at the nth step that changes files of an archive or makes them durable:
+// open, write, sync and rename, each `before` or `after`; a write `torn` has written half. KILL_AT is `n:phase`.
+// Without it the steps are counted into the file COUNT_INTO. Nothing of this is in the program.
 'use strict';
 const { appendFileSync, constants, promises } = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');

@@ -1,6 +1,6 @@
-// Preloaded with `node -r`: kills this process at the nth write of a journal. KILL_AT is `n:phase`, where the phase is `before`,
-// `torn` (half of the line is written), `unsynced` (written, not synced) or `after` the sync. Without it the writes are counted into
-// the file COUNT_INTO. Nothing of this is in the program.
+// Preloaded with `node -r`: kills this process at the nth write of a journal. KILL_AT is `n:phase`, where the phase is
+// `before`, `torn` (half of the line is written), `unsynced` (written, not synced) or `after` the sync. Without it the
+// writes are counted into the file COUNT_INTO. Nothing of this is in the program.
 'use strict';
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');

@@ -1,8 +1,9 @@
-// Three machines that share a ledger: each has its own home, state folder and, where that is allowed, its own namespaces of processes and
-// of the network, and applies the same roster against a server that drops, delays and doubles answers. Runs are killed at random moments,
-// and the database is killed once. In the end each user has one license, each machine's last run ended with 0, and nothing was asked for
-// more often than rows and lost answers explain. Then many `license ensure` of one user from all machines at once.
-// ROWS (2000), KILLS (30), ENSURES (60), SEED (1).
+// Three machines that share a ledger: each has its own home, state folder and, where that is allowed, its own
+// namespaces of processes and of the network, and applies the same roster against a server that drops, delays and
+// doubles answers. Runs are killed at random moments, and the database is killed once. In the end each user has one
+// license, each machine's last run ended with 0, and nothing was asked for more often than rows and lost answers
+// explain. Then many `license ensure` of one user from all machines at once. ROWS (2000), KILLS (30), ENSURES (60),
+// SEED (1).
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -49,11 +50,15 @@ export default async function ledger({ home, bare, wrongs }) {
 }
 
 /** @typedef {{ isApart: boolean, run: (args: readonly string[]) => Running, close: () => void }} MachineOfBench */
-/** @typedef {{ kill: () => void, ended: Promise<{ code: number | null, signal: string | null, stdout: string, stderr: string }> }} Running */
+/**
+ * @typedef {{ kill: () => void, ended: Promise<{ code: number | null, signal: string | null, stdout: string, stderr:
+ * string }> }} Running
+ */
 
 /**
  * @param {readonly MachineOfBench[]} machines
- * @param {{ home: string, database: Awaited<ReturnType<typeof startPostgres>>, clean: Record<string, string>, log: string, wrongs: string[] }} bench
+ * @param {{ home: string, database: Awaited<ReturnType<typeof startPostgres>>, clean: Record<string, string>, log:
+ * string, wrongs: string[] }} bench
  */
 async function applyOnEach(machines, { home, database, clean, log, wrongs }) {
   const rows = Array.from({ length: count }, (_, index) => ({ remote_user: `user-${index}`, size_allowance: 4 }));
@@ -80,7 +85,8 @@ async function applyOnEach(machines, { home, database, clean, log, wrongs }) {
         if (code !== 0) await sleep(500);
         if (code === null || ![0, 7, 8, 9].includes(code))
           wrongs.push(`a run ended with ${code}: ${stderr.slice(-400)}`);
-        // A machine that is done runs again as long as there are kills left, so that others are killed beside a finished one too.
+        // A machine that is done runs again as long as there are kills left, so that others are killed beside a
+        // finished one too.
         if (code === 0 && killed < kills) codes.pop();
       }
       return codes;
@@ -123,8 +129,9 @@ function postsIn(log) {
 }
 
 /**
- * A machine: a home, and namespaces of processes and of the network where the system allows it. In such a network nothing but its own
- * loopback is there; what it sends to the port of the server goes through a socket file to the outside.
+ * A machine: a home, and namespaces of processes and of the network where the system allows it. In such a network
+ * nothing but its own loopback is there; what it sends to the port of the server goes through a socket file to the
+ * outside.
  * @param {string} home
  * @param {Record<string, string>} credential
  * @returns {Promise<MachineOfBench>}

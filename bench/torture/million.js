@@ -1,5 +1,6 @@
-// A million messages (MESSAGES) of 1 KB, one a minute: `messages fetch --all` gives each once, ascending, with its peak of memory; a day
-// by --since and --until is what that scan has, also across changes of daylight saving time, in at most 40 requests beyond its pages.
+// A million messages (MESSAGES) of 1 KB, one a minute: `messages fetch --all` gives each once, ascending, with its peak
+// of memory; a day by --since and --until is what that scan has, also across changes of daylight saving time, in at
+// most 40 requests beyond its pages.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// `topic delete` against servers of ten feature levels that end every third delete call early, killed once: the same command ends with exit
-// code 0, the topic is empty, other topics are untouched, and the archive holds each deleted message in both forms.
-// MESSAGES (20000), LEVELS (joined by commas).
+// `topic delete` against servers of ten feature levels that end every third delete call early, killed once: the same
+// command ends with exit code 0, the topic is empty, other topics are untouched, and the archive holds each deleted
+// message in both forms. MESSAGES (20000), LEVELS (joined by commas).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
@@ -12,9 +12,10 @@ const preload = fileURLToPath(new URL('kill-at-disk.cjs', import.meta.url));
 const levels = (process.env['LEVELS'] ?? '140,147,150,154,180,210,211,256,372,421').split(',');
 
 /**
- * A call has time for a tenth of the topic, and every third call runs out of time earlier, in the way of its level. Below level 147 one
- * transaction deletes the whole topic or nothing: a call has time for all of it, the first one runs out of time, and the kill comes before.
- * The kill is at a step of the record of the purge: after the look before the first call, or the second.
+ * A call has time for a tenth of the topic, and every third call runs out of time earlier, in the way of its level.
+ * Below level 147 one transaction deletes the whole topic or nothing: a call has time for all of it, the first one runs
+ * out of time, and the kill comes before. The kill is at a step of the record of the purge: after the look before the
+ * first call, or the second.
  * @param {string} level
  */
 function conditionsOf(level) {

@@ -1,7 +1,8 @@
-// `license apply` and `license ensure` against a server whose lists, errors, answers to writes, names and delays are drawn at random
-// (`sandbox serve --list-shape …`), under faults, and killed at random moments. Each run of a command completes, or ends with a code
-// and a message that say why it did not. At the server nobody has two licenses, whatever the command said.
-// SEEDS: how many (20), SEED: the first (1), ROWS (30), KILLS of each seed (2). A seed alone decides what is drawn: SEEDS=1 SEED=N.
+// `license apply` and `license ensure` against a server whose lists, errors, answers to writes, names and delays are
+// drawn at random (`sandbox serve --list-shape …`), under faults, and killed at random moments. Each run of a command
+// completes, or ends with a code and a message that say why it did not. At the server nobody has two licenses, whatever
+// the command said. SEEDS: how many (20), SEED: the first (1), ROWS (30), KILLS of each seed (2). A seed alone decides
+// what is drawn: SEEDS=1 SEED=N.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +18,8 @@ const kills = Number(process.env['KILLS'] ?? 2);
 const settle = 4000;
 
 /**
- * @typedef {{ names: string[], options: string[], name: string, others: number }} Server `names`: of the options, what its data obey too;
- * `others`: how many licenses of other users it has from the start
+ * @typedef {{ names: string[], options: string[], name: string, others: number }} Server `names`: of the options, what
+ * its data obey too; `others`: how many licenses of other users it has from the start
  */
 
 const shapes = shapeNames(bareEnvironment(tmpdir()));
@@ -98,7 +99,8 @@ function drawServer(random, seed) {
 }
 
 /**
- * What a run cannot tell from a list that lags is kept for less than `settle`: the next run after a kill has not seen its Date.
+ * What a run cannot tell from a list that lags is kept for less than `settle`: the next run after a kill has not seen
+ * its Date.
  * @param {string} shape
  * @param {() => number} random
  */

@@ -1,7 +1,8 @@
-// A year of an operator against a server that drops, delays and doubles its answers: twelve rosters, each with users who join, leave, get
-// another size and another name, each carried out with --retire-missing and killed at random moments; the odd months as a plan that was
-// written before. One month is undone and made again. By night the audit is quiet, but where a fault was planted; in the end the list
-// equals the last roster, nobody has two licenses, and nobody who stays was retired. ROWS (2000), KILLS of each month (3), SEED.
+// A year of an operator against a server that drops, delays and doubles its answers: twelve rosters, each with users
+// who join, leave, get another size and another name, each carried out with --retire-missing and killed at random
+// moments; the odd months as a plan that was written before. One month is undone and made again. By night the audit is
+// quiet, but where a fault was planted; in the end the list equals the last roster, nobody has two licenses, and nobody
+// who stays was retired. ROWS (2000), KILLS of each month (3), SEED.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chances, csvOf, faultsOf, licensesOn, run } from '../licenses.js';
@@ -155,7 +156,8 @@ function rowsOf(users) {
 }
 
 /**
- * Of each month one user of fifty leaves, as many come, one of twenty gets another size; two are renamed before, by hand.
+ * Of each month one user of fifty leaves, as many come, one of twenty gets another size; two are renamed before, by
+ * hand.
  * @param {Users} users
  * @param {number} month
  * @param {() => number} random

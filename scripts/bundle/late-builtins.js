@@ -1,6 +1,6 @@
 /**
- * Loads each module of Node where a chunk first reads a member of it, not where the chunk begins: crypto or tls alone cost
- * milliseconds, and most commands need neither.
+ * Loads each module of Node where a chunk first reads a member of it, not where the chunk begins: crypto or tls alone
+ * cost milliseconds, and most commands need neither.
  * @returns {import('rolldown').Plugin}
  */
 export function lateBuiltins() {

@@ -2,9 +2,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Writes two files beside the bundle, about each package whose code is in it, and what is compiled into one: THIRD-PARTY-LICENSES with the licence texts, and
- * bill-of-materials.cdx.json (CycloneDX), so that an audit sees packages that are not installed as dependencies, with the hash of each
- * package as it was published, and what this build has put in the place of its modules.
+ * Writes two files beside the bundle, about each package whose code is in it, and what is compiled into one:
+ * THIRD-PARTY-LICENSES with the licence texts, and bill-of-materials.cdx.json (CycloneDX), so that an audit sees
+ * packages that are not installed as dependencies, with the hash of each package as it was published, and what this
+ * build has put in the place of its modules.
  * @param {readonly string[]} others packages whose code is in a bundle beside this one
  * @param {ReadonlyMap<string, ReadonlySet<string>>} alterations what `replace` noted
  * @returns {import('rolldown').Plugin}
@@ -32,9 +33,10 @@ export function packageFolder(path) {
 }
 
 /**
- * What is compiled into a WebAssembly file of a package, which does not say so. Of jq.wasm: its configure line (`--with-oniguruma=builtin`,
- * `CC=emcc`) and `have_decnum`; versions are those of the sources of that jq, and missing where neither these nor the package names one. The
- * texts are those of Debian's libjq1 1.8.2-1, libonig5 6.9.10-1, emscripten and nodejs.
+ * What is compiled into a WebAssembly file of a package, which does not say so. Of jq.wasm: its configure line
+ * (`--with-oniguruma=builtin`, `CC=emcc`) and `have_decnum`; versions are those of the sources of that jq, and missing
+ * where neither these nor the package names one. The texts are those of Debian's libjq1 1.8.2-1, libonig5 6.9.10-1,
+ * emscripten and nodejs.
  * @typedef {{ readonly license: string, readonly purl: string, readonly version?: string }} Part
  * @type {Readonly<Record<string, Readonly<Record<string, Part>>>>} by the name of its text in the folder `licences`
  */
@@ -51,7 +53,10 @@ const compiledIn = {
 };
 
 /** @typedef {{ name: string, license: string, text: string }} Licensed */
-/** @typedef {Licensed & { version: string, sha512: string, changes: readonly string[], parts: readonly (Licensed & Part)[] }} Bundled */
+/**
+ * @typedef {Licensed & { version: string, sha512: string, changes: readonly string[], parts: readonly (Licensed &
+ * Part)[] }} Bundled
+ */
 
 /**
  * @param {string} folder

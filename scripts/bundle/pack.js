@@ -5,9 +5,10 @@ import { readFileSync } from 'node:fs';
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 /**
- * Puts the chunks of `modules`, and what they import, into one file, program.js: one expression, an object with a function for each chunk,
- * in parentheses, so that V8 compiles it at once instead of scanning it first: a first run has no code cache.
- * The launcher compiles it with a code cache; the other chunks stay files. Its first line is the version and a hash of the rest.
+ * Puts the chunks of `modules`, and what they import, into one file, program.js: one expression, an object with a
+ * function for each chunk, in parentheses, so that V8 compiles it at once instead of scanning it first: a first run has
+ * no code cache. The launcher compiles it with a code cache; the other chunks stay files. Its first line is the version
+ * and a hash of the rest.
  * @param {readonly string[]} modules their paths
  * @returns {import('rolldown').Plugin}
  */
@@ -48,8 +49,8 @@ function closureOf(modules, bundle) {
 }
 
 /**
- * The text in ASCII alone, so that V8 keeps it at one byte a character. Beyond ASCII there are only strings, templates, regular
- * expressions and comments, and an escape means the same in each of them.
+ * The text in ASCII alone, so that V8 keeps it at one byte a character. Beyond ASCII there are only strings, templates,
+ * regular expressions and comments, and an escape means the same in each of them.
  * @param {string} text
  */
 function ascii(text) {

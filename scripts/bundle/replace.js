@@ -1,10 +1,11 @@
 import { packageFolder } from './licences.js';
 
 /**
- * Puts our own text, or a file, in the place of a module that the program never reaches. A row names the importing file, so that
- * nothing else is touched; a row that matched nothing fails the build, since its package has changed.
+ * Puts our own text, or a file, in the place of a module that the program never reaches. A row names the importing
+ * file, so that nothing else is touched; a row that matched nothing fails the build, since its package has changed.
  * @param {readonly { module: RegExp, from: RegExp, file?: string, code?: string }[]} rows
- * @param {Map<string, Set<string>>} alterations where it notes the replaced modules, by the folder of the package that imports them
+ * @param {Map<string, Set<string>>} alterations where it notes the replaced modules, by the folder of the package that
+ * imports them
  * @returns {import('rolldown').Plugin}
  */
 export function replace(rows, alterations = new Map()) {

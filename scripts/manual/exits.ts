@@ -11,8 +11,9 @@ const offline =
   'settings list, settings describe, auth list, auth use, auth logout, auth token, sandbox serve, sandbox reset, completion, commands';
 
 /**
- * How each other command can fail besides; one that is not here may fail in every way. `not_found`: it names one thing; `incomplete`: it
- * takes many steps; `unknown`: a request of it is not safe to repeat; `differences`: it looks for what is not as it should be.
+ * How each other command can fail besides; one that is not here may fail in every way. `not_found`: it names one thing;
+ * `incomplete`: it takes many steps; `unknown`: a request of it is not safe to repeat; `differences`: it looks for what
+ * is not as it should be.
  */
 const kinds: Readonly<Record<string, readonly FailureKind[]>> = {
   'license create': [...asks, 'unknown'],

@@ -13,10 +13,11 @@ const pieces = /^```(?<info>.*)\n(?<code>[^]*?)^```$|^(?:(?!```).+\n?)+/gm;
 const foreign = /^(?:#|<|>|\||[*+] |\d+\. )|\*\*|\]\(/;
 
 /**
- * The chapters of a text in the Markdown of docs/manual: `## ` begins a chapter, `### ` is a heading inside one; paragraphs, lists of
- * `- **term**: text`, and blocks of code, whose first line says what they are: `sh` is run by a test, `text` is not. In place of a
- * comment `<!-- table: settings -->` is what `tables` returns for it, in place of `<!-- chapter: Never two -->` the text of that chapter,
- * of this file or of `others`. Throws an Error on anything else.
+ * The chapters of a text in the Markdown of docs/manual: `## ` begins a chapter, `### ` is a heading inside one;
+ * paragraphs, lists of `- **term**: text`, and blocks of code, whose first line says what they are: `sh` is run by a
+ * test, `text` is not. In place of a comment `<!-- table: settings -->` is what `tables` returns for it, in place of
+ * `<!-- chapter: Never two -->` the text of that chapter, of this file or of `others`. Throws an Error on anything
+ * else.
  */
 export function readChapters(
   text: string,

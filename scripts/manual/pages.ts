@@ -20,7 +20,9 @@ export interface ManualFile {
   readonly text: string;
 }
 
-/** Every page of the manual, written, with the version of package.json. The working folder is that of the repository. */
+/**
+ * Every page of the manual, written, with the version of package.json. The working folder is that of the repository.
+ */
 export async function manualFiles(): Promise<ManualFile[]> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
   const pages = await manualPages();

@@ -1,4 +1,5 @@
-// Whether each action of the workflows is pinned by the commit of the tag that is named beside it, and which newer major versions there are.
+// Whether each action of the workflows is pinned by the commit of the tag that is named beside it, and which newer
+// major versions there are.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
-// `npm run release:check [-- vX.Y.Z] [--to FOLDER]`: what a release needs, tried on two clean clones of the present commit, with an empty
-// home; the second is another folder under another umask. Each step that fails is named, with its output. With a tag the changelog must be
-// that of the release; with a folder it gets the tarball that was tried, the Debian package, the bill of materials and their checksums.
+// `npm run release:check [-- vX.Y.Z] [--to FOLDER]`: what a release needs, tried on two clean clones of the present
+// commit, with an empty home; the second is another folder under another umask. Each step that fails is named, with its
+// output. With a tag the changelog must be that of the release; with a folder it gets the tarball that was tried, the
+// Debian package, the bill of materials and their checksums.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -37,7 +38,10 @@ const env = {
   ...{ HOME: join(folder, 'home'), CI: 'true', TEST_EXTENT: 'all' },
   ...(tag !== undefined && { RELEASE_TAG: tag }),
 };
-/** Tests of what users get: versions, pages and their links, the tarball, the Debian package, and the files of a release. */
+/**
+ * Tests of what users get: versions, pages and their links, the tarball, the Debian package, and the files of a
+ * release.
+ */
 const tests = [
   'test/release',
   'test/manual',
@@ -123,7 +127,9 @@ function nodesPinned() {
   return { passed: missing.length === 0, output: output.join('') };
 }
 
-/** The registry takes no provenance of a package that names another repository than the one whose workflow publishes it. */
+/**
+ * The registry takes no provenance of a package that names another repository than the one whose workflow publishes it.
+ */
 function repositoryNamed() {
   const { url } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')).repository ?? {};
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: owned } = process.env;

@@ -1,6 +1,7 @@
-// What users install has a package.json of its own: `write` before packing, `restore` after it. It has no `scripts` and no
-// `devDependencies`; `bugs` and `homepage` follow from `repository`, so that the owner of a fork names one address. The modes of what is
-// packed are the same under any umask, so that the same sources give the same bytes; an image gets these `modes` alone.
+// What users install has a package.json of its own: `write` before packing, `restore` after it. It has no `scripts` and
+// no `devDependencies`; `bugs` and `homepage` follow from `repository`, so that the owner of a fork names one address.
+// The modes of what is packed are the same under any umask, so that the same sources give the same bytes; an image gets
+// these `modes` alone.
 import { chmodSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

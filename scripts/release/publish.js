@@ -1,5 +1,5 @@
-// `npm run release:publish`: publishes the tarball of the folder `release`, with its provenance. What the registry has already, with the
-// same sum, is left alone, so that the job can be run again; with another sum it is an error.
+// `npm run release:publish`: publishes the tarball of the folder `release`, with its provenance. What the registry has
+// already, with the same sum, is left alone, so that the job can be run again; with another sum it is an error.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// `npm run binary:try -- SYSTEM`: unpacks the archive of the folder `release` for this system, and runs it with no other Node on PATH.
+// `npm run binary:try -- SYSTEM`: unpacks the archive of the folder `release` for this system, and runs it with no
+// other Node on PATH.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

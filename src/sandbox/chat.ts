@@ -17,7 +17,9 @@ import type { SandboxRequest } from './request.ts';
 import { levels } from './chat/levels.ts';
 
 /**
- * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (docs/apis.md, Navigation views). Order of the checks: route, method, credentials, rate limit, role, parameters (docs/apis.md, Envelope and errors). What an endpoint changed before it refused stays changed, as there.
+ * The answer of the chat service. The proxy merges double slashes and resolves dot segments before (docs/apis.md,
+ * Navigation views). Order of the checks: route, method, credentials, rate limit, role, parameters (docs/apis.md,
+ * Envelope and errors). What an endpoint changed before it refused stays changed, as there.
  */
 export function answerChat(service: ChatService, request: SandboxRequest): SandboxAnswer {
   const organization = service.state.organization.get('chat') ?? sampleOrganization;

@@ -31,9 +31,10 @@ interface FaultRule {
 
 /**
  * Reads `--fault SPEC`: rules separated by `;`, each `[METHOD ]PATH=FAULT,FAULT…` or `*=…`. In a path `*` matches any
- * characters. A FAULT is `KIND:PROBABILITY`, `KIND#N` (the next N matching requests), `KIND#N+S` (the same after S have passed),
- * `KIND/N` (each Nth matching request) or `KIND` (always), each with `@ARGUMENT` at its end where the kind takes one: `delay-commit:0.02@3s`. The first rule that matches
- * and draws a fault decides. Chance comes from the seed and the order of requests alone, never from what they contain.
+ * characters. A FAULT is `KIND:PROBABILITY`, `KIND#N` (the next N matching requests), `KIND#N+S` (the same after S have
+ * passed), `KIND/N` (each Nth matching request) or `KIND` (always), each with `@ARGUMENT` at its end where the kind
+ * takes one: `delay-commit:0.02@3s`. The first rule that matches and draws a fault decides. Chance comes from the seed
+ * and the order of requests alone, never from what they contain.
  * @throws Failure usage naming every bad part
  */
 export function readFaults(spec: string, seed: number): Faults {

@@ -45,8 +45,8 @@ const routes: readonly Resource[] = [
 ];
 
 /**
- * The answer of the licensing service. The specification says nothing of its errors and little of its answers; this is our model
- * of an ordinary Django REST framework service:
+ * The answer of the licensing service. The specification says nothing of its errors and little of its answers; this is
+ * our model of an ordinary Django REST framework service:
  * - a path without its last slash is unknown: a 404 page, for every method (no APPEND_SLASH);
  * - credentials are checked before the method (401 before 405), as that framework does;
  * - writing for another application is 403; another application's licenses are not seen (404, or an empty list);

@@ -37,8 +37,8 @@ export function createStore(fill: (state: State) => void) {
       for (const { change, before } of journal.splice(0).reverse()) play({ ...change, value: before });
     },
     /**
-     * Applies records of the log and ignores anything else. Applying a record twice changes nothing. `{ reset: true }` says
-     * that the log was restarted: everything goes back to the fixed data.
+     * Applies records of the log and ignores anything else. Applying a record twice changes nothing. `{ reset: true }`
+     * says that the log was restarted: everything goes back to the fixed data.
      */
     replay: (records: readonly unknown[]) => {
       for (const record of records) {
@@ -136,9 +136,10 @@ function createTable<K extends string | number, T>(name: string, note: Note) {
 /** What one request may do with the shared log. */
 interface SharedLog {
   /**
-   * The records that this handle has not seen yet, oldest first: all of them at the first call, later only what other processes
-   * appended since. What this handle itself appended is not given again. (A record given twice does no harm: records say what a
-   * row is now, not how it changed.) Where the log was restarted meanwhile, `{ reset: true }` comes before its records.
+   * The records that this handle has not seen yet, oldest first: all of them at the first call, later only what other
+   * processes appended since. What this handle itself appended is not given again. (A record given twice does no harm:
+   * records say what a row is now, not how it changed.) Where the log was restarted meanwhile, `{ reset: true }` comes
+   * before its records.
    */
   read(): Promise<readonly unknown[]>;
   /** Adds one record after all others; once resolved it survives a crash. A record is added whole or not at all. */

@@ -101,8 +101,8 @@ function showChannel({ state }: UserCall, channel: ChannelRecord): Readonly<Reco
 export const batchSize = 100;
 
 /**
- * POST /streams/{stream_id}/delete_topic (docs/apis.md, Deleting a topic). The 50 seconds of the real server are counted in messages: a batch
- * takes its share of them, and `deleteBatches` full ones take them all.
+ * POST /streams/{stream_id}/delete_topic (docs/apis.md, Deleting a topic). The 50 seconds of the real server are
+ * counted in messages: a batch takes its share of them, and `deleteBatches` full ones take them all.
  * @throws Refusal
  */
 export function deleteTopic(call: UserCall): CallOutcome {

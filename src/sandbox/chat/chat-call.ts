@@ -42,7 +42,7 @@ export type Endpoint =
   | {
       readonly who: 'accounts' | 'people' | 'administrators';
       readonly run: (call: UserCall) => CallOutcome;
-      /** The level from which an answer names the parameters that were ignored; default 167 (docs/apis.md, Parameters). */
+      /** From this level on an answer names ignored parameters; default 167 (docs/apis.md, Parameters). */
       readonly namesIgnored?: number;
     };
 
@@ -54,8 +54,8 @@ export interface ChatRoute {
 }
 
 /**
- * Whether the request names the host of the organization. `NAME.localhost` names the organization NAME; any other host is the
- * sandbox's own one, unless the organization is one of many on its server.
+ * Whether the request names the host of the organization. `NAME.localhost` names the organization NAME; any other host
+ * is the sandbox's own one, unless the organization is one of many on its server.
  */
 function isHostOf({ headers }: SandboxRequest, { realm_str, one_of_many }: Organization): boolean {
   const subdomain = subdomainOf(headers.host ?? '');
@@ -73,7 +73,7 @@ function subdomainOf(host: string): string | undefined {
 }
 
 /**
- * The account that makes the request (docs/apis.md, Envelope and errors). Every fault of a credential is 401 UNAUTHORIZED; another scheme is 400.
+ * The account that asks. Every fault of a credential is 401, another scheme 400 (docs/apis.md, Envelope and errors).
  * @throws Refusal
  */
 export function identify(request: SandboxRequest, state: State, organization: Organization): User {

@@ -16,8 +16,8 @@ export interface Narrowed {
 }
 
 /**
- * Turns the terms into a test; undefined where late levels answer with an empty success. Shared history is searched only through a
- * channel term (docs/apis.md, Narrow operators).
+ * Turns the terms into a test; undefined where late levels answer with an empty success. Shared history is searched
+ * only through a channel term (docs/apis.md, Narrow operators).
  * @throws Refusal BAD_NARROW
  */
 export function narrowed(call: UserCall, terms: readonly Term[]): Narrowed | undefined {
@@ -92,8 +92,8 @@ const channelTerms = /^(channel|stream|topic)$/;
 const directTerms = /^(dm|pm[-_]with)$/;
 
 /**
- * Replaces a `with` term, and the conversation that the other terms name, by the present conversation of its message; a message
- * that cannot be read is passed over if the rest names a conversation (docs/apis.md, Narrow operators).
+ * Replaces a `with` term, and the conversation that the other terms name, by the present conversation of its message; a
+ * message that cannot be read is passed over if the rest names a conversation (docs/apis.md, Narrow operators).
  * @throws Refusal BAD_NARROW
  */
 export function resolveWith(call: UserCall, terms: readonly Term[]): readonly Term[] {

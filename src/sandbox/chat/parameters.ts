@@ -7,9 +7,9 @@ export type Signature = Readonly<Record<string, Reader<unknown>>>;
 type Read<S extends Signature> = { readonly [K in keyof S]?: ReturnType<S[K]> };
 
 /**
- * The parameters of a request, checked one after another in the order of the signature; only the first fault is reported. A name is
- * looked up in the form, then in the query; the last of a repeated name counts (docs/apis.md, Envelope and errors). Names that the
- * signature does not have are noted as ignored.
+ * The parameters of a request, checked one after another in the order of the signature; only the first fault is
+ * reported. A name is looked up in the form, then in the query; the last of a repeated name counts (docs/apis.md,
+ * Envelope and errors). Names that the signature does not have are noted as ignored.
  * @throws Refusal
  */
 export function readParameters<S extends Signature>(call: ChatCall, signature: Partial<S>): Read<S> {

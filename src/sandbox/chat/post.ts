@@ -16,8 +16,8 @@ const signature = {
 };
 
 /**
- * POST /messages. It is no part of the specification: it is here so that scripts which archive or purge can be tried against a
- * topic that grows meanwhile. As on the real server the message is unread for everybody, its sender included.
+ * POST /messages. It is no part of the specification: it is here so that scripts which archive or purge can be tried
+ * against a topic that grows meanwhile. As on the real server the message is unread for everybody, its sender included.
  * @throws Refusal
  */
 export function postMessage(call: UserCall) {

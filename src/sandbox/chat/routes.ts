@@ -42,8 +42,8 @@ const lacking: Endpoint = {
 };
 
 /**
- * Every URL of the chat service, with the level that brought it; the first that fits serves the request. The specification has
- * only a part of them: the others are what official clients use around it.
+ * Every URL of the chat service, with the level that brought it; the first that fits serves the request. The
+ * specification has only a part of them: the others are what official clients use around it.
  */
 export const chatRoutes: readonly ChatRoute[] = [
   at('server_settings', { GET: { who: 'anybody', run: aboutServer } }),

@@ -1,8 +1,8 @@
 import type { MessageRecord } from '../records.ts';
 
 /**
- * Whether a message holds all words and phrases, in its text or its topic. A query of stop words or punctuation alone finds
- * nothing (docs/apis.md, Narrow operators).
+ * Whether a message holds all words and phrases, in its text or its topic. A query of stop words or punctuation alone
+ * finds nothing (docs/apis.md, Narrow operators).
  */
 export function searchTest(operand: string): (message: MessageRecord) => boolean {
   const { stems, phrases } = readQuery(operand);

@@ -10,8 +10,9 @@ import { usersToChange, defaultSettings, languages, settingsAt, sounds, type Set
 type SettingValues = Readonly<Record<string, SettingValue>>;
 
 /**
- * PATCH /settings and its aliases (docs/apis.md, Settings). Not atomic: language, sound and batching are checked, then password,
- * e-mail, name, the other settings and the time zone are changed one after another; what was changed before a fault stays.
+ * PATCH /settings and its aliases (docs/apis.md, Settings). Not atomic: language, sound and batching are checked, then
+ * password, e-mail, name, the other settings and the time zone are changed one after another; what was changed before a
+ * fault stays.
  * @throws Refusal
  */
 export function changeSettings(call: UserCall) {
@@ -56,7 +57,7 @@ function changeOthers(call: UserCall, given: SettingValues): void {
   const { timezone, ...others } = given;
   for (const [name, value] of Object.entries(others)) {
     if (identitySettings.has(name)) continue;
-    // These two have no check of their own; the column of the database is a small unsigned integer (docs/apis.md, Settings).
+    // Neither has a check of its own; its column is a small unsigned integer (docs/apis.md, Settings).
     const isSmall = name === 'web_font_size_px' || name === 'web_line_height_percent';
     if (isSmall && (Number(value) < 0 || Number(value) > 32_767)) throw serverError();
     keep(call, name, value);

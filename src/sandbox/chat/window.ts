@@ -18,8 +18,9 @@ interface WindowRange {
 }
 
 /**
- * The rows around the anchor, and the flags as the server computes them (docs/apis.md, Paging). Hidden rows are cut off after the
- * limits: forward from the oldest they use up `num_after`, and found_newest is then wrong (docs/apis.md, Limited history).
+ * The rows around the anchor, and the flags as the server computes them (docs/apis.md, Paging). Hidden rows are cut off
+ * after the limits: forward from the oldest they use up `num_after`, and found_newest is then wrong (docs/apis.md,
+ * Limited history).
  */
 export function window(call: UserCall, found: Narrowed, range: WindowRange) {
   const anchor = resolve(call, found, range.anchor);

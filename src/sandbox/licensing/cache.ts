@@ -28,7 +28,7 @@ export const cacheShapes = {
 } as const satisfies Readonly<Record<string, CacheShape>>;
 
 /**
- * A cache in front of the licensing service: what a GET was answered with 200 is the answer to the same GET for a while.
+ * A cache in front of the licensing service: a GET that was answered with 200 is answered alike for a while.
  * @param span 0: there is none
  */
 export function createCache(clock: Clock, span: Milliseconds, name: keyof typeof cacheShapes = 'age') {

@@ -9,8 +9,9 @@ import { storedName } from './license-body.ts';
 type LicenseInput = Pick<LicenseRecord, 'remote_user' | 'app_code' | 'size_allowance'>;
 
 /**
- * The fields of a license in a JSON or form body; all three, or those that were sent, the name as stored. All faults are
- * reported at once. The values of a form are texts; those of JSON have the types of the specification, unless the shape is lenient.
+ * The fields of a license in a JSON or form body; all three, or those that were sent, the name as stored. All faults
+ * are reported at once. The values of a form are texts; those of JSON have the types of the specification, unless the
+ * shape is lenient.
  * @throws Unacceptable 400 with a list of texts for each field, 403 for another application, 415 for another media type
  */
 export function readLicense(call: LicensingCall, extent: 'whole'): LicenseInput;

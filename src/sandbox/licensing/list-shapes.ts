@@ -27,7 +27,7 @@ export interface PageLink {
 
 export interface ListShape {
   readonly means: string;
-  /** `whole`: one answer holds all rows; `first only`: the pages after the first are empty; `newest`: one page, the last. */
+  /** `whole`: all rows are in one answer; `first only`: later pages are empty; `newest`: one page, the last. */
   readonly pages: 'whole' | 'all' | 'first only' | 'newest';
   readonly answer: (page: ListPage) => {
     readonly body: unknown;

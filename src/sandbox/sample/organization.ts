@@ -54,9 +54,7 @@ export const sampleChannels: readonly ChannelRecord[] = [
 /** Who joined two channels later, at that moment (UNIX seconds): only what came after was received. */
 export const lateMember = { user_id: 11, since: jonasJoined, channels: [1, 2] };
 
-/**
- * The applications of the licensing service. The keys are no secrets: they are the same in every sandbox and open nothing else.
- */
+/** The applications of the licensing service. The keys are no secrets: every sandbox has the same. */
 export const sampleApps = [
   { app_code: 4711, api_key: 'sandbox-key-of-app-4711' },
   { app_code: 4712, api_key: 'sandbox-key-of-app-4712' },
