@@ -3,9 +3,9 @@
 // binary -- --sums` writes these from the list that Node publishes, whose signature a maintainer checks. `--node FILE`
 // takes another Node, for a trial.
 //
-// Not Node's own single executable: of Node 24.21 with a snapshot it aborts where a thread is started (`--jq`), takes 81
-// ms of CPU time for a list where the package takes 63, and what is injected ends the signatures by which Windows and
-// macOS trust node.
+// Not Node's own single executable: of Node 24.21 with a snapshot it aborts where a thread is started (`--jq`), takes
+// 81 ms of CPU time for a list where the package takes 63, and what is injected ends the signatures by which Windows
+// and macOS trust node.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

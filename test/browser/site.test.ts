@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, type Browser } from '../helpers/chromium.ts';
+import { addMessage } from '../../src/sandbox/chat/post.ts';
 import { hurriedTime } from '../helpers/clock.ts';
+import { isWhole } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { runAgainst } from '../helpers/run.ts';
-import { startSandbox } from '../helpers/sandbox.ts';
+import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 
 describe('an export of all channels, given away', needs('chromium'), () => {
   const home = mkdtempSync(join(tmpdir(), 'chatelaine-site-'));
@@ -17,7 +19,7 @@ describe('an export of all channels, given away', needs('chromium'), () => {
   const words = new Map<string, string>();
   let browser: Browser;
 
-  beforeAll(async () => {
+  const prepare = async (): Promise<void> => {
     mkdirSync(join(home, 'tmp'));
     const sandbox = await startSandbox({ clock: hurriedTime() });
     const run = (line: string) => runAgainst(sandbox, line, { home });
@@ -31,6 +33,7 @@ describe('an export of all channels, given away', needs('chromium'), () => {
       topic: 'plans',
       content: `as said [there](#narrow/channel/1-general/topic/plans/near/${general})`,
     });
+    if (isWhole) organize(sandbox, { channels: 40, messages: 300_000, files: 500 });
     const all = join(home, 'all');
     await run(`archive pull ${all} --all-channels --files`);
     for (const name of readdirSync(all)) {
@@ -52,7 +55,10 @@ describe('an export of all channels, given away', needs('chromium'), () => {
       downloadThroughput: 0,
       uploadThroughput: 0,
     });
-  });
+  };
+
+  // Whole: 300,000 messages are pulled, exported and indexed.
+  beforeAll(prepare, isWhole ? 1_200_000 : undefined);
 
   afterAll(async () => {
     await browser.close();
@@ -125,3 +131,28 @@ describe('an export of all channels, given away', needs('chromium'), () => {
     expect(browser.events.filter(({ method }) => method === 'Log.entryAdded')).toEqual([]);
   });
 });
+
+/** Adds channels with messages, some of which link to files. Each channel has a word of its own. */
+function organize({ state }: Sandbox, size: { channels: number; messages: number; files: number }): void {
+  const general = state.channels().find(({ name }) => name === 'general');
+  if (!general) throw new Error('the sample data have no #general');
+  const messages = size.messages / size.channels;
+  const withFile = size.messages / size.files;
+  state.change((tables) => {
+    for (let channel = 0; channel < size.channels; channel += 1) {
+      const word = `harbour${String.fromCharCode(97 + (channel % 26), 97 + Math.floor(channel / 26))}`;
+      const place = { stream_id: 100 + channel, sender_id: 8 };
+      tables.channels.put(place.stream_id, {
+        ...general,
+        stream_id: place.stream_id,
+        name: word,
+        recipient_id: 1000 + channel,
+      });
+      for (let at = 0; at < messages; at += 1) {
+        const file = at % withFile === 0 ? ` [log](/user_uploads/2/${channel}/${at}/log.txt)` : '';
+        const content = `${word} ${at}: the crane of berth ${at % 37} was checked by day ${at % 365}.${file}`;
+        addMessage(tables, { ...place, subject: `berth ${at % 15}`, content }, Date.UTC(2023, 0, 1) + at * 3_600_000);
+      }
+    }
+  });
+}
