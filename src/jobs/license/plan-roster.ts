@@ -111,8 +111,8 @@ export async function answersBefore(
 }
 
 /**
- * Claims of this machine are taken for all rows before the list is read; those of a ledger only for rows to create, when
- * they are reached, and to close open answers (docs/exactly-once.md, The shared ledger).
+ * Claims of this machine are taken for all rows before the list is read; those of a ledger only for rows to create,
+ * when they are reached, and to close open answers (docs/exactly-once.md, The shared ledger).
  * @throws Failure unavailable, config, or of a list that cannot be read
  */
 export async function planClaimed(
