@@ -195,6 +195,8 @@ const program = defineConfig({
   output: {
     dir: 'dist',
     format: 'cjs',
+    // The program is compiled from its cache by vm, where import() of a built-in module fails.
+    dynamicImportInCjs: false,
     entryFileNames: '[name].cjs',
     chunkFileNames: nameOf,
     cleanDir: true,

@@ -1,3 +1,4 @@
+import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthority, type Authority } from '../helpers/authority.ts';
 import { needs } from '../helpers/needs.ts';
@@ -45,4 +46,14 @@ describe('authorities of the environment', needs('openssl'), () => {
     expect(done.code).toBe(code);
     if (code !== 0) expect(errorOf(done).message).toMatch(/^TLS: /);
   });
+});
+
+test('--system-ca works in the built program, or says which Node it needs', async () => {
+  const env = {
+    CHATELAINE_BASE_URL: 'https://localhost:9',
+    CHATELAINE_API_KEY: 'licensing-key-1',
+    CHATELAINE_APP_CODE: '7',
+  };
+  const done = await start('license list -o json --retries 0 --system-ca', { env }).ended;
+  expect(errorOf(done).code).toBe('getCACertificates' in tls ? 'unavailable' : 'usage');
 });

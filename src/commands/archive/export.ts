@@ -82,7 +82,8 @@ export default command({
     for (const archive of archives)
       chosen.push(isChosen ? await chosenArchive(archive, form, isChosen, signal) : archive);
     const count = countOf(chosen);
-    if (count === 0) warn('no archived message is chosen');
+    if (count === 0)
+      warn(`no archived message is chosen${typed.sender ? '; --sender takes a whole name, an address or an id' : ''}`);
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {
       note(`${to} would be written`);

@@ -46,7 +46,10 @@ export async function makeArchiveFolder(folder: string, mode?: number): Promise<
 export async function refuseOtherFiles(folder: string): Promise<void> {
   const [other] = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !name.startsWith('.'));
   if (other === undefined) return;
-  throw usage(`${folder} is no archive and holds other files, such as ${other}`, 'Name an empty or a new folder.');
+  throw usage(
+    `${folder} is no archive and holds other files, such as ${other}`,
+    'Name an empty or a new folder; one of --all-channels needs that option each time.',
+  );
 }
 
 /** The names in a folder; none where it is missing. @throws Failure config */

@@ -362,7 +362,7 @@ describe('archive export', () => {
       expect({ exitCode, stdout, stderr }).toEqual({
         exitCode: 0,
         stdout: '',
-        stderr: '{"warning":"no archived message is chosen"}\n',
+        stderr: '{"warning":"no archived message is chosen; --sender takes a whole name, an address or an id"}\n',
       });
     });
 
