@@ -62,8 +62,8 @@ export async function* auditLicenses(
   roster: readonly ExpectedLicense[] | undefined,
   isRetired: (license: License) => boolean,
 ): AsyncGenerator<FindingRow, AuditCounts> {
-  const byUser = new Map<string, OwnedLicense[]>();
-  const byKey = new Map<string, OwnedLicense[]>();
+  const byUser = new Map<string, OneOrMore>();
+  const byKey = new Map<string, OneOrMore>();
   const apps = new Set<number | undefined>(roster?.map(({ app_code }) => app_code));
   let [looked, retired] = [0, 0];
   let incomplete: Failure | undefined;
@@ -72,7 +72,7 @@ export async function* auditLicenses(
       const entry = entryOf(listed);
       const { user, license } = entry;
       // Pages that move while they are read show a license twice.
-      if (license.key !== undefined && byKey.get(license.key)?.some((known) => known.user === user)) continue;
+      if (license.key !== undefined && allOf(byKey.get(license.key)).some((known) => known.user === user)) continue;
       looked += 1;
       apps.add(entry.app_code);
       if (license.key !== undefined) addTo(byKey, license.key, entry);
@@ -91,12 +91,12 @@ export async function* auditLicenses(
     incomplete = cause;
   }
   for (const own of byUser.values())
-    for (const [index, entry] of own.length > 1 ? own.entries() : [])
-      yield {
-        ...row('several-licenses', entry, `license ${index + 1} of ${own.length}`),
-        fact: `${own.length} licenses`,
-      };
-  for (const holders of byKey.values()) if (holders.length > 1) yield* shared(holders);
+    for (const [index, entry] of Array.isArray(own) ? own.entries() : []) {
+      const count = allOf(own).length;
+      yield { ...row('several-licenses', entry, `license ${index + 1} of ${count}`), fact: `${count} licenses` };
+    }
+  for (const holders of byKey.values()) if (Array.isArray(holders)) yield* shared(holders);
+  byKey.clear();
   yield* similar(byUser);
   if (roster) yield* compare(byUser, roster, incomplete ? 'part' : 'whole');
   if (incomplete) throw incomplete;
@@ -121,8 +121,17 @@ function entryOf({ license, ...listed }: Listed): OwnedLicense {
   return { license, name, app_code, user: userKey({ remote_user: name, app_code: app_code ?? 0 }) };
 }
 
-function addTo(groups: Map<string, OwnedLicense[]>, key: string, entry: OwnedLicense): void {
-  if (!groups.get(key)?.push(entry)) groups.set(key, [entry]);
+/** Most users have one license, and an array for each takes memory. */
+type OneOrMore = OwnedLicense | OwnedLicense[];
+
+function allOf(group: OneOrMore | undefined): readonly OwnedLicense[] {
+  return Array.isArray(group) ? group : group ? [group] : [];
+}
+
+function addTo(groups: Map<string, OneOrMore>, key: string, entry: OwnedLicense): void {
+  const known = groups.get(key);
+  if (Array.isArray(known)) known.push(entry);
+  else groups.set(key, known ? [known, entry] : entry);
 }
 
 function textOf(value: unknown): string {
@@ -165,11 +174,18 @@ function byName({ name }: OwnedLicense, other: OwnedLicense): number {
 }
 
 /** Users whose names differ so little that they are probably one. */
-function* similar(byUser: ReadonlyMap<string, readonly OwnedLicense[]>): Generator<FindingRow> {
-  const groups = new Map<string, OwnedLicense[]>();
-  for (const [entry] of byUser.values())
-    if (entry) addTo(groups, userKey({ remote_user: plainName(entry.name), app_code: entry.app_code ?? 0 }), entry);
-  for (const [first, ...others] of [...groups.values()].map((group) => group.sort(byName)))
+function* similar(byUser: ReadonlyMap<string, OneOrMore>): Generator<FindingRow> {
+  const plainUser = ({ name, app_code = 0 }: OwnedLicense) => userKey({ remote_user: plainName(name), app_code });
+  const entries = [...byUser.values()].flatMap((own) => allOf(own).slice(0, 1));
+  const [once, twice] = [new Set<string>(), new Set<string>()];
+  for (const entry of entries) {
+    const plain = plainUser(entry);
+    (once.has(plain) ? twice : once).add(plain);
+  }
+  const groups = new Map<string, OneOrMore>();
+  for (const entry of twice.size > 0 ? entries : [])
+    if (twice.has(plainUser(entry))) addTo(groups, plainUser(entry), entry);
+  for (const [first, ...others] of [...groups.values()].map((group) => [...allOf(group)].sort(byName)))
     for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
 
@@ -178,7 +194,7 @@ export const notInRoster = 'not in the roster';
 const withoutLicense = 'in the roster, without a license';
 
 function* compare(
-  byUser: ReadonlyMap<string, readonly OwnedLicense[]>,
+  byUser: ReadonlyMap<string, OneOrMore>,
   roster: Iterable<ExpectedLicense>,
   extent: 'whole' | 'part',
 ): Generator<FindingRow> {
@@ -187,12 +203,12 @@ function* compare(
     const user = userKey({ remote_user, app_code });
     expected.add(user);
     const own = byUser.get(user);
-    if (own && size_allowance !== null) yield* otherSizes(own, size_allowance);
+    if (own && size_allowance !== null) yield* otherSizes(allOf(own), size_allowance);
     const none = { license_code: null, license: null, detail: withoutLicense, fact: withoutLicense };
     if (!own && extent === 'whole') yield { finding: 'missing', remote_user, app_code, size_allowance, ...none };
   }
   for (const [user, own] of byUser)
-    if (!expected.has(user)) for (const entry of own) yield row('unexpected', entry, notInRoster);
+    if (!expected.has(user)) for (const entry of allOf(own)) yield row('unexpected', entry, notInRoster);
 }
 
 /** Of several licenses one of the right size is enough: that there are several is a finding of its own. */
@@ -204,12 +220,8 @@ function* otherSizes(own: readonly OwnedLicense[], size: number): Generator<Find
 }
 
 /** One line for a finding, without a key: two findings of one line are one fact. */
-export function findingLine({
-  finding,
-  remote_user,
-  app_code,
-  fact,
-}: Pick<FindingRow, 'finding' | 'remote_user' | 'app_code' | 'fact'>): string {
+export function findingLine(found: Pick<FindingRow, 'finding' | 'remote_user' | 'app_code' | 'fact'>): string {
+  const { finding, remote_user, app_code, fact } = found;
   const line = `${finding}: ${remote_user ?? 'no user'} in application ${app_code ?? '?'}: ${fact}`;
   return line.replace(/[\p{C}\p{Zl}\p{Zp}#]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16) ?? ''}}`);
 }
@@ -221,10 +233,8 @@ export function findingLine({
 export function readAccepted(text: string, file: string): ReadonlyMap<string, string> {
   const accepted = new Map<string, string>();
   const problems: string[] = [];
-  for (const [index, line] of text
-    .replace(/^\uFEFF/, '')
-    .split(/\r?\n/)
-    .entries()) {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  for (const [index, line] of lines.entries()) {
     const finding = line.replace(/(^|\s)#.*/, '').trim();
     if (finding === '') continue;
     accepted.set(finding, line);
