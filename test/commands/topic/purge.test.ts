@@ -516,6 +516,17 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     });
   });
 
+  test('the same where three times as many are more than the newest that are always read', async () => {
+    const server = await openChatServer({
+      messages: topicOf('lunch', idsBetween(1, 26_000)),
+      deleteReply: (call) => (call < 3 ? { deletes: 2000 * 3 ** (call - 1), body: part } : {}),
+    });
+
+    const { exitCode, stdout } = await server.run(`${line} --no-archive`);
+
+    expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 0, row: { deleted: 26_000, deeper: [] } });
+  });
+
   test.each([146, 153])('level %i: every look is whole where a call deletes all or nothing', async (level) => {
     const late = { status: 400, body: { result: 'error', msg: 'late' } };
     const { server, unarchived, run } = await watched({
