@@ -148,7 +148,6 @@ export const rules = [
       'roundsWithoutProgress = standings.sizes.lastGone > 0 ? 0 : roundsWithoutProgress + 1;',
       'roundsWithoutProgress = 0;',
     ],
-    ['where nothing went the whole topic is read', 'if (gone <= 0 || count <', 'if (count <'],
     ['a look is three times as deep as what went', '3 * mostGone', 'mostGone'],
     [
       'after a call that went deeper than its look the whole topic is read',
