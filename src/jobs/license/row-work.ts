@@ -6,6 +6,7 @@ import { endOf, type LicenseUser } from './claim-users.ts';
 import {
   decide,
   isAnswered,
+  openInWords,
   ownOf,
   retriesFor,
   similarTo,
@@ -115,7 +116,7 @@ export class RowWork {
 
   /** Sends only after the claim, once a look `settle` after the last POST shows no license, and no answer is open. */
   async #create(state: RowState, decision: Decision | Undecided): Promise<Turn> {
-    const { claims, journal } = this.#applying;
+    const { claims, journal, answerOf, sendAgain } = this.#applying;
     const { row } = state;
     const isNew = state.is === 'new';
     if (isNew && (await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
@@ -125,6 +126,9 @@ export class RowWork {
     const posted = isNew ? Math.max(known, journal.missingUntil) : -Infinity;
     if (posted > -Infinity) return { is: 'asked', row, posted };
     if (seen.step === 'refused') return unconfirmed(state, seen.failure.message);
+    // Another machine may have been answered between the look and the claim.
+    const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
+    if (answer) return unconfirmed(state, openInWords(row, answer));
     if (state.is === 'unanswered') {
       const added = seen.near?.find((license) => !state.near.has(identityOf(license)));
       if (added) return this.#results.failed(state, similarTo(added, row.remote_user));
