@@ -11,7 +11,10 @@ import { needs } from '../helpers/needs.ts';
 import { runAgainst } from '../helpers/run.ts';
 import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 
-describe('an export of all channels, given away', needs('chromium'), () => {
+// Whole, 300,000 messages are pulled, exported and indexed, and hundreds of pages opened.
+const limit = isWhole ? { timeout: 1_200_000 } : {};
+
+describe('an export of all channels, given away', { ...needs('chromium'), ...limit }, () => {
   const home = mkdtempSync(join(tmpdir(), 'chatelaine-site-'));
   /** Where the folder is opened, after the archive that it was made from is gone. */
   const site = join(home, 'stick');
@@ -57,8 +60,7 @@ describe('an export of all channels, given away', needs('chromium'), () => {
     });
   };
 
-  // Whole: 300,000 messages are pulled, exported and indexed.
-  beforeAll(prepare, isWhole ? 1_200_000 : undefined);
+  beforeAll(prepare, limit.timeout);
 
   afterAll(async () => {
     await browser.close();
