@@ -55,11 +55,14 @@ async function optionsSet(port: number, act: () => Promise<unknown>): Promise<Se
 }
 
 describe('while connecting', () => {
-  test('no option is set on a socket before it is connected: Wine refuses that', async () => {
-    const { port } = await listen((socket) => socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n'));
-    const seen = await optionsSet(port, () => at(`http://127.0.0.1:${port}`, 'license list'));
-    expect(seen).toEqual(new Set(['setNoDelay: connected', 'setKeepAlive: connected']));
-  });
+  test.each(['http', 'https'])(
+    '%s: no option is set on a socket before it is connected: Wine refuses that',
+    async (scheme) => {
+      const { port } = await listen((socket) => socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n'));
+      const seen = await optionsSet(port, () => at(`${scheme}://127.0.0.1:${port}`, 'license list'));
+      expect(seen).toEqual(new Set(['setNoDelay: connected', 'setKeepAlive: connected']));
+    },
+  );
 
   test.each(['license list', create])('%s: --timeout holds for TLS, and nothing was sent', async (line) => {
     const { port, connections } = await listen(mute);

@@ -28,7 +28,7 @@ export function dispatchIn(surroundings: TransportSurroundings, signal: AbortSig
   return known;
 }
 
-/** For Node, which sets them once a socket without TLS is connected: undici sets them before, which Wine refuses. */
+/** For Node, which sets them once a socket is connected: undici sets them before, which Wine refuses. */
 const whenConnected = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const;
 
 /** Each request has a connection to itself until its end; then the next one takes it. */
@@ -128,19 +128,34 @@ function open(
   cancellation: Cancellation,
   done: buildConnector.Callback,
 ): void {
+  // Node sets no option of a TLS socket: TLS begins on one that is connected.
+  if (options.protocol === 'https:' && !options.httpSocket) {
+    const plain = { ...options, protocol: 'http:', port: portOf(options) };
+    open(connect, plain, cancellation, (...[cause, httpSocket]) => {
+      if (cause) done(cause, null);
+      else open(connect, { ...options, httpSocket }, cancellation, done);
+    });
+    return;
+  }
   const socket = connect(options, done);
   if (socket instanceof Socket) cancellation.whenCancelled((reason) => socket.destroy(reason));
+}
+
+/** A URL leaves out the port of its scheme. */
+function portOf({ protocol, port }: buildConnector.Options): string {
+  return port || (protocol === 'https:' ? '443' : '80');
 }
 
 /** RFC 9110, CONNECT. undici's ProxyAgent waits without end for a silent proxy, and hides the status of a refusal. */
 function openTunnel(
   connect: Connect,
   proxy: URL,
-  { protocol, hostname, port }: buildConnector.Options,
+  target: buildConnector.Options,
   cancellation: Cancellation,
 ): Promise<Socket> {
-  const target = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
-  const headers = { host: target, ...credentialsOf(proxy) };
+  const { hostname } = target;
+  const path = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${portOf(target)}`;
+  const headers = { host: path, ...credentialsOf(proxy) };
   const client = new Client(proxy.origin, {
     // The name in it is that of the header Host, the server's: the proxy is known by its own.
     connect: ({ servername: _, ...options }, done) => open(connect, options, cancellation, done),
@@ -148,7 +163,7 @@ function openTunnel(
   });
   return new Promise((resolve, reject) => {
     client.dispatch(
-      { method: 'CONNECT', path: target, headers },
+      { method: 'CONNECT', path, headers },
       {
         // The socket ends with the request: undici, asked to end it, would connect once more.
         onRequestStart: () => undefined,

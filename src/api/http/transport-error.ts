@@ -181,9 +181,9 @@ export function isBug(cause: unknown): cause is Error {
   return !tlsCode.test(code) && !networkCode.test(code) && cause.name !== 'HTTPParserError';
 }
 
-/** Of the system, the HTTP parser, a decoder, a stream, or of undici where the other side is at fault. */
+/** Of the system (UNKNOWN: of Windows), the HTTP parser, a decoder, a stream, or of undici if the other side errs. */
 const networkCode =
-  /^(E(?!RR_)|HPE_|Z_|ERR_(_ERROR|STREAM_PREMATURE)|UND_ERR_(SOCKET|INFO|ABORTED|RES|HEADERS|BODY|CONNECT))/;
+  /^(E(?!RR_)|UNKNOWN|HPE_|Z_|ERR_(_ERROR|STREAM_PREMATURE)|UND_ERR_(SOCKET|INFO|ABORTED|RES|HEADERS|BODY|CONNECT))/;
 
 function codeOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

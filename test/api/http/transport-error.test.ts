@@ -96,6 +96,10 @@ test.each([
   expect(isBug(bug)).toBe(true);
 });
 
+test('an error of Windows without a name of POSIX is no bug', () => {
+  expect(isBug(coded('UNKNOWN'))).toBe(false);
+});
+
 test('codes of the HTTP library are not repeated: they are no words for a reader', () => {
   const { message } = sentError(coded('UND_ERR_SOCKET')).failure(http, 1000);
 
