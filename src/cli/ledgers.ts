@@ -8,7 +8,7 @@ import type { LicensingCredential } from '../store/account/credentials.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import { randomBytes } from '../core/outside.ts';
-import type { AppendHistory } from '../store/record/history.ts';
+import type { AppendHistory, HistoryEntry } from '../store/record/history.ts';
 import type { Running } from './values.ts';
 
 const variableName = 'CHATELAINE_LEDGER';
@@ -17,7 +17,7 @@ const variableName = 'CHATELAINE_LEDGER';
 export function openLedgers(
   { host, options, messages, redactor, signal }: Running,
   accounts: Accounts,
-): { readonly ledgers: Ledgers; readonly close: () => Promise<void> } {
+): { readonly ledgers: Ledgers; readonly tell: TellLedger; readonly close: () => Promise<void> } {
   const opened = new Map<string, Promise<Ledger>>();
   const open = (url: string): Promise<Ledger> => {
     const known = opened.get(url) ?? load(url);
@@ -83,11 +83,24 @@ export function openLedgers(
       return found;
     },
   };
-  const close = async (): Promise<void> => {
-    for (const ledger of opened.values()) await (await ledger).close();
+  let isUntold = false;
+  const orUntold = async (telling: Promise<void>): Promise<void> => {
+    const warn = (text: string): void => void (isUntold || messages.warn(text), (isUntold = true));
+    await orWarn(telling, warn, 'license history on other machines lacks what this run did');
   };
-  return { ledgers, close };
+  const tell = async (account: LicensingCredential, entry: HistoryEntry): Promise<void> => {
+    const url = urlFor(account);
+    const app_code = entry.app_code ?? account.app_code;
+    if (url !== undefined && app_code !== undefined) await (await open(url)).tell(targetOf(account, app_code), entry);
+  };
+  const close = async (): Promise<void> => {
+    for (const ledger of opened.values()) await orUntold((await ledger).close());
+  };
+  return { ledgers, tell: (account, entry) => orUntold(tell(account, entry)), close };
 }
+
+/** Tells the ledger of that credential what this run did; where it cannot, there is a warning, once. */
+type TellLedger = (account: LicensingCredential, entry: HistoryEntry) => Promise<void>;
 
 /** The profile that is named, else the default licensing application. */
 async function profileInUse(accounts: Accounts, named: string | undefined): Promise<LicensingProfile | undefined> {
@@ -102,6 +115,7 @@ export function historyOf(
   command: string,
   { identityOf }: Pick<Accounts, 'identityOf'>,
   { host, options, messages }: Running,
+  tell: TellLedger,
 ): Pick<Disk, 'history' | 'recorder'> {
   let name: string | undefined;
   // Drawn where it is used: node:crypto is no part of a plain list.
@@ -121,7 +135,8 @@ export function historyOf(
       async record(event) {
         if (options.dry_run) return;
         const append = await (opened ??= open());
-        await orWarn(append(identityOf(credential), event), warnOnce, 'license history lacks what this run does');
+        const telling = append(identityOf(credential), event, (entry) => tell(credential, entry));
+        await orWarn(telling, warnOnce, 'license history lacks what this run does');
       },
     }),
   };

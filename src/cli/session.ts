@@ -35,7 +35,7 @@ export function openSession(running: Running, command: string, checkFields: Cont
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
   const accounts = openAccounts(running, sandbox);
-  const { ledgers, close: closeLedgers } = openLedgers(running, accounts);
+  const { ledgers, tell, close: closeLedgers } = openLedgers(running, accounts);
   const connections = openConnections(running, (call) => planned.push(call));
   const context: Context = {
     options,
@@ -47,7 +47,7 @@ export function openSession(running: Running, command: string, checkFields: Cont
     ...services(accounts, connections, running, (id) => void oldCopies.add(id)),
     ...questions(running),
     ...records(running),
-    ...historyOf(command, accounts, running),
+    ...historyOf(command, accounts, running, tell),
     ...ledgers,
     note: messages.note,
     conclude: (text) => void conclusions.push(text),

@@ -7,7 +7,8 @@ import { needs } from '../helpers/needs.ts';
 
 /**
  * What version 0.1.0 left on a computer: every later version reads it. A POST for ada and one of a roster for cy were
- * answered with 201, and no list has shown the licenses; ben was resized 4 -> 6; a topic was purged.
+ * answered with 201, and no list has shown the licenses; ben was resized 4 -> 6; a topic was purged. Another computer
+ * told the ledger, which is a dump of pg_dump --inserts without comments, that it renamed dora to dee.
  */
 const fixture = 'test/fixtures/state-1';
 const later: Pick<RunOptions, 'now'> = { now: Date.UTC(2026, 2, 2, 12) };
@@ -96,6 +97,11 @@ describe('a ledger', needs('postgresql'), () => {
       const env = { CHATELAINE_LEDGER: cluster.url };
       const init = await run(fakeService(), 'ledger init -o json', { env });
       expect(JSON.parse(init.stdout)).toMatchObject({ status: 'unchanged' });
+      const line = 'license history --remote-user dora -o json --fields account,computer,remote_user,change';
+      const history = await run(fakeService(), line, { env, ...later });
+      expect(JSON.parse(history.stdout)).toEqual([
+        { account: 'anna', computer: 'other.test', remote_user: '?', change: 'renamed from dora' },
+      ]);
       const service = fakeService();
       for (let look = 0; look < 2; look += 1)
         service.expect('GET /v1/license/?remote_user=dee&app_code=7').reply(200, []);

@@ -3,15 +3,17 @@ import { changesOf, changeText } from '../../jobs/license/history.ts';
 import { textField } from '../../schema/field.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import { command } from '../command.ts';
-import type { Accounts, Ledgers } from '../context.ts';
+import type { Ledgers } from '../context.ts';
 import { readTime } from '../typed-time.ts';
 
 export default command({
   about: [
     'What runs of this account on this computer did for licenses: when, by whom, and the last four characters of each key; the oldest first. ' +
-      'Nothing of it is sent anywhere. license undo works from it, and it shows which licenses are retired.',
-    'A change whose end is not recorded is unknown: the run was killed, or its answer was lost. license undo puts back what a run changed.',
-    'With --remote-user and a ledger, also what other machines were answered for this user whose license no list has shown.',
+      'No licensing server is sent any of it; a ledger is, without names. license undo works from it, and it shows which licenses are retired.',
+    'A change whose end is not recorded is unknown: the run was killed, or its answer was lost. A license that an interrupted run had asked for, ' +
+      'and a later run found, is found: that run, or somebody else, created it.',
+    'With --remote-user and a ledger, also what runs on other computers did for this user, and what they were answered whose license no list has ' +
+      'shown. The ledger keeps no names, so of a rename the other name is shown as ?.',
   ],
   options: {
     remote_user: textField('U', 'Only this user, under the old name or the new one'),
@@ -23,11 +25,11 @@ export default command({
   async *run({ remote_user, since, run }, context) {
     const from = since === undefined ? -Infinity : readTime('--since', since, context);
     const own = await context.history();
-    const open = remote_user === undefined ? [] : await orWarn(openAnswers(remote_user, context), context.warn);
-    const others = open?.filter((one) => !own.some((entry) => entry.license_code_end === one.license_code_end)) ?? [];
-    const changes = [...changesOf(own), ...changesOf(others)];
-    if (others.length > 0) changes.sort((one, other) => Date.parse(one.time) - Date.parse(other.time));
-    for (const change of changes) {
+    const told = remote_user === undefined ? [] : await orWarn(historyInLedger(remote_user, context), context.warn);
+    const others = told?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
+    const entries = [...own, ...others];
+    if (others.length > 0) entries.sort((one, two) => Date.parse(one.time) - Date.parse(two.time));
+    for (const change of changesOf(entries)) {
       const { time, command: name, remote_user_before: before, app_code = null, license_code_end: end = null } = change;
       if (Date.parse(time) < from || (run !== undefined && change.run !== run.toUpperCase())) continue;
       if (remote_user !== undefined && ![change.remote_user, before].includes(remote_user)) continue;
@@ -52,19 +54,12 @@ export default command({
   },
 });
 
-/** What other machines were answered, by the ledger, whose license no list has shown; it does not keep who asked. */
-async function openAnswers(
-  remote_user: string,
-  { anyLedger, licensingAccount, identityOf }: Pick<Ledgers, 'anyLedger'> & Accounts,
-): Promise<HistoryEntry[]> {
-  const ledger = await anyLedger();
-  if (!ledger) return [];
-  const account = await licensingAccount();
-  const origin = identityOf(account);
-  const { app_code } = account;
-  const answers = await ledger.openAnswers(`${origin} ${app_code ?? ''}`, [remote_user]);
-  return [...answers.values()].map(({ time, key_end: license_code_end }) => {
-    const who = { run: '', account: '', computer: '', command: '', origin, app_code, remote_user };
-    return { ...who, event: 'unknown', time: new Date(time).toISOString(), license_code_end };
-  });
+async function historyInLedger(remote_user: string, { anyLedger }: Ledgers): Promise<readonly HistoryEntry[]> {
+  return (await (await anyLedger())?.history(remote_user)) ?? [];
+}
+
+/** What this computer has told the ledger, which knows no names; of an open answer it does not know whose it is. */
+function isSame(told: HistoryEntry, own: HistoryEntry): boolean {
+  if (told.license_code_end !== own.license_code_end) return false;
+  return told.run === '' || (told.run === own.run && told.time === own.time && told.event === own.event);
 }

@@ -61,7 +61,7 @@ function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'even
   };
 }
 
-export interface PastChange extends Omit<HistoryEntry, 'event'> {
+export interface PastChange extends HistoryEntry {
   /** Whether the request was carried out; false: it may have been. */
   readonly isKnown: boolean;
   readonly isNew: boolean;
@@ -70,9 +70,9 @@ export interface PastChange extends Omit<HistoryEntry, 'event'> {
 /** The oldest first. A change is two entries, what a server refused is none, and a creation reported twice is one. */
 export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
   const changes = new Map<string, PastChange>();
-  for (const { event, ...entry } of entries) {
-    const { run, origin, app_code, remote_user, license_code_end, size_allowance } = entry;
-    const isNew = event === 'created' || event === 'unknown';
+  for (const entry of entries) {
+    const { event, run, origin, app_code, remote_user, license_code_end, size_allowance } = entry;
+    const isNew = event === 'created' || event === 'found' || event === 'unknown';
     const place = JSON.stringify([event === 'created' || run, origin, app_code, remote_user, license_code_end]);
     const key = isNew ? `${event} ${place}` : `changed ${place} ${size_allowance ?? ''}`;
     if (event === 'refused') changes.delete(key);
@@ -85,6 +85,7 @@ export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
 /** What happened, in words: `created`, `resized 3 -> 5`, `renamed from ada`, `retired`, each with what is not known. */
 export function changeText(change: PastChange): string {
   const {
+    event,
     command,
     isNew,
     isKnown,
@@ -92,6 +93,7 @@ export function changeText(change: PastChange): string {
     size_allowance: size,
     size_allowance_before: before,
   } = change;
+  if (event === 'found') return 'found: an interrupted run had asked for it';
   if (isNew) return isKnown ? 'created' : 'unknown: a license was asked for';
   const isRetired = command === 'license retire' || (command === 'license apply' && name !== undefined);
   const parts = [

@@ -144,11 +144,19 @@ export class RosterResults {
     if (recordedIn !== 'neither' && (status === 'created' || status === 'unknown')) {
       const told = license ?? (state.is === 'answered' ? state.creation.license : undefined);
       const license_code_end = told?.key?.slice(-4);
-      await this.#applying.record({ event: status, remote_user, app_code, size_allowance, license_code_end });
+      const event = status === 'created' && !this.#isOwn(state, license_code_end) ? 'found' : status;
+      await this.#applying.record({ event, remote_user, app_code, size_allowance, license_code_end });
     }
     if (recordedIn || status === 'unchanged') return this.#report(outcome);
     this.#inBackground(this.record(state.row, eventOf[status], time).then(() => this.#report(outcome)));
     if (this.#writing.size > maxUnwritten) await this.flush();
+  }
+
+  /** Whether a POST of this job created it: one without an answer in the journal may not have been sent. */
+  #isOwn({ row, is }: RowState, key_end: string | undefined): boolean {
+    if (is === 'answered' || is === 'unanswered') return true;
+    const { answer } = this.#applying.journal.history(row);
+    return answer !== undefined && (answer.key_end ?? key_end) === key_end;
   }
 
   async #report({ state, status, license, error, size_before, isOpen }: RowOutcome): Promise<void> {

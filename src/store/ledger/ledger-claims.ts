@@ -4,12 +4,13 @@ import { isObject, writeJson } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
 import type { BusyUsers, SharedClaims, TakenUsers } from '../claims.ts';
 import { isOpenAnswer, joinHistories, shiftAll, type OpenAnswer, type RequestHistory } from '../request-history.ts';
+import type { ToldHistory } from './ledger-history.ts';
 import { shortLimit, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
 
 /** The users of one statement. */
 const portion = 5000;
 /** How long users are given back for after Ctrl-C or the deadline. */
-const releaseGrace: Milliseconds = 1000;
+export const releaseGrace: Milliseconds = 1000;
 /** A statement for each answer would cost as much as the POST: each is a transaction that is synced. */
 const answersEvery: Milliseconds = 20;
 const longestWait: Milliseconds = 300_000;
@@ -18,7 +19,7 @@ const longestPause: Milliseconds = 400;
 /** Claims on the users of one application, held by a session (docs/exactly-once.md, The shared ledger). */
 export function sharedClaims(
   session: LedgerSession,
-  { target, clock }: { readonly target: string; readonly clock: Clock },
+  { target, clock, told }: { readonly target: string; readonly clock: Clock; readonly told: ToldHistory },
   options: LedgerClaimOptions,
 ): SharedClaims {
   const { signal } = options;
@@ -49,7 +50,8 @@ export function sharedClaims(
       const names = namesOf(some.map(({ remote_user }) => remote_user));
       const posted = names.filter((_name, index) => sent.delete(some[index]?.remote_user ?? ''));
       const shown = names.filter((_name, index) => some[index]?.isConfirmed);
-      await session.call('release', [names, posted, shown], { signal, grace: releaseGrace, limit: shortLimit });
+      const limits = { signal, grace: releaseGrace, limit: shortLimit };
+      await told.write((rowsFor) => session.call('release', [names, posted, shown, rowsFor(session.whoIs)], limits));
     }
   };
 

@@ -1,3 +1,5 @@
+import { historySql } from './ledger-history.ts';
+
 /** The first number of each advisory lock ("CHtL"); the second is a session's, or 0 while the schema changes. */
 export const lockSpace = 0x4348744c;
 
@@ -63,6 +65,7 @@ CREATE TABLE chatelaine.claim (
 CREATE INDEX claim_session ON chatelaine.claim (session) WHERE session IS NOT NULL;
 CREATE INDEX claim_forget ON chatelaine.claim (forget) WHERE session IS NULL;
 
+${historySql}
 -- Gives back what sessions held whose connection has ended; removes no row, since a claim may be about to be taken on it.
 CREATE FUNCTION chatelaine.sweep(me integer) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
@@ -96,18 +99,24 @@ BEGIN
     'restored', extract(epoch FROM l.restored) * 1000) FROM ledger l);
 END $$;
 
--- Users that a session opened and gave back before anything was sent are removed here.
-CREATE FUNCTION chatelaine.enter(asked_version integer, me integer, host text, pid integer, remember_ms float8) RETURNS integer
+CREATE FUNCTION chatelaine.refuse_other(asked_version integer) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
 DECLARE
   known integer;
 BEGIN
-  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
   SELECT l.version INTO STRICT known FROM ledger l;
   IF known <> asked_version THEN
     RAISE EXCEPTION 'the ledger has version %, and this chatelaine needs version %', known, asked_version
       USING ERRCODE = CASE WHEN known < asked_version THEN 'CH001' ELSE 'CH003' END;
   END IF;
+END $$;
+
+-- Users that a session opened and gave back before anything was sent are removed here.
+CREATE FUNCTION chatelaine.enter(asked_version integer, me integer, host text, pid integer, remember_ms float8) RETURNS integer
+LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
+BEGIN
+  IF current_setting('synchronous_commit') = 'off' THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+  PERFORM refuse_other(asked_version);
   IF me IS NULL THEN
     UPDATE ledger l SET place = place(), restored = clock_timestamp() WHERE l.place <> place();
     PERFORM set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false);
@@ -204,10 +213,11 @@ BEGIN
 END $$;
 
 -- Gives users back. Where a POST was sent, it counts as ended now; an answer whose license a list has shown is forgotten.
-CREATE FUNCTION chatelaine.release(asked_version integer, me integer, users bytea[], sent bytea[], shown bytea[]) RETURNS void
+CREATE FUNCTION chatelaine.release(asked_version integer, me integer, users bytea[], sent bytea[], shown bytea[], told json) RETURNS void
 ${definer} AS $$
 BEGIN
   PERFORM enter(asked_version, me, '', 0, 0);
+  PERFORM tell(asked_version, told);
   DELETE FROM claim c WHERE c.who IN (SELECT unnest(users) EXCEPT SELECT unnest(sent)) AND c.session IS NOT DISTINCT FROM me
     AND c.posted IS NULL AND (c.answer IS NULL OR c.who = ANY (shown));
   UPDATE claim c SET session = NULL, since = NULL, sending = NULL, answer = CASE WHEN u.is_shown THEN NULL ELSE c.answer END,
@@ -218,17 +228,11 @@ BEGIN
     WHERE c.who = u.who AND c.session IS NOT DISTINCT FROM me;
 END $$;
 
--- The version, the clock of the database in milliseconds, and the salt with which a reader hashes users.
+-- The version, the clock of the database in milliseconds, and what a reader hashes users with: the salt, and the targets.
 CREATE FUNCTION chatelaine.about() RETURNS json
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
-  SELECT json_build_object('version', l.version, 'now', extract(epoch FROM clock_timestamp()) * 1000, 'salt', encode(l.salt, 'hex')) FROM ledger l
-$$;
-
--- The open answers of users, whoever holds them; claims nothing.
-CREATE FUNCTION chatelaine.open_answers(users bytea[]) RETURNS json
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, chatelaine, pg_temp AS $$
-  SELECT coalesce(json_agg(json_build_array(encode(c.who, 'base64'), c.answer)), '[]') FROM claim c
-    WHERE c.who = ANY (users) AND c.answer IS NOT NULL
+  SELECT json_build_object('version', l.version, 'now', extract(epoch FROM clock_timestamp()) * 1000, 'salt', encode(l.salt, 'hex'),
+    'targets', (SELECT coalesce(json_agg(t.name ORDER BY t.name), '[]') FROM target t)) FROM ledger l
 $$;
 
 -- What each session holds, without the users; until: when the last of its recorded requests will have ended.

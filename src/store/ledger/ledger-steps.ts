@@ -14,7 +14,7 @@ export interface LedgerStep {
  * edited (docs/exactly-once.md, The shared ledger).
  */
 export const ledgerSteps: readonly LedgerStep[] = [
-  { version: 1, what: 'sessions, claims, open answers, and the functions that runs call', sql: ledgerSql },
+  { version: 1, what: 'sessions, claims, open answers, the history, and the functions that runs call', sql: ledgerSql },
 ];
 
 /** The version that this program works with. */
@@ -68,11 +68,14 @@ async function about(rows: SendStatement): Promise<Readonly<Record<string, unkno
   });
 }
 
-/** @returns the salt of users @throws Failure config where there is no ledger, a part of one, or another version */
-export async function refuseOtherVersion(rows: SendStatement): Promise<Buffer> {
+/** What users are hashed with. @throws Failure config where there is no ledger, a part of one, or another version */
+export async function refuseOtherVersion(
+  rows: SendStatement,
+): Promise<{ readonly salt: Buffer; readonly targets: readonly string[] }> {
   await versionIn(rows);
-  const { version, salt } = await about(rows);
-  if (missingSteps(Number(version), ledgerSteps).length === 0) return Buffer.from(String(salt), 'hex');
+  const { version, salt, targets } = await about(rows);
+  if (missingSteps(Number(version), ledgerSteps).length === 0)
+    return { salt: Buffer.from(String(salt), 'hex'), targets: Array.isArray(targets) ? targets.map(String) : [] };
   throw new Failure('config', `the ledger has version ${String(version)}, and this chatelaine needs ${ledgerVersion}`, {
     hint: 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
   });

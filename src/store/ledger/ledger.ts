@@ -4,12 +4,21 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/system.ts';
 import { rememberedFor, type SharedClaims } from '../claims.ts';
+import type { HistoryEntry } from '../record/history.ts';
 import type { OpenAnswer } from '../request-history.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
-import { answersIn, sharedClaims } from './ledger-claims.ts';
-import { openSession, whoIs, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
-import { refuseOtherVersion, upgradeLedger, upgradeScript, versionIn, type SendStatement } from './ledger-steps.ts';
+import { answersIn, releaseGrace, sharedClaims } from './ledger-claims.ts';
+import { historyIn, toldHistory } from './ledger-history.ts';
+import { openSession, shortLimit, whoIs, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
+import {
+  ledgerVersion,
+  refuseOtherVersion,
+  upgradeLedger,
+  upgradeScript,
+  versionIn,
+  type SendStatement,
+} from './ledger-steps.ts';
 import { openDatabase, type Database } from './postgres.ts';
 
 /** Connects when it is first used. @throws Failure unavailable, auth or config, and the signal's reason */
@@ -59,6 +68,15 @@ export function openLedger(url: string, host: LedgerHost) {
   };
   const rowsOf: SendStatement = async (text, values = []) =>
     (await connection()).query(text, values, { signal: host.signal });
+  const told = toldHistory(host.clock);
+  const tellWaiting = async (): Promise<void> => {
+    const limits = { signal: host.signal, grace: releaseGrace, limit: shortLimit };
+    await told.write(async (rowsFor) => {
+      const { salt } = await refuseOtherVersion(rowsOf);
+      const rows = rowsFor((target, user) => whoIs(salt, target, user));
+      await (await connection()).query('SELECT chatelaine.tell($1, $2)', [ledgerVersion, rows], limits);
+    });
+  };
   return {
     /** The address in words: `db.example.com/ledger`. */
     name: async () => (await address()).name,
@@ -68,15 +86,26 @@ export function openLedger(url: string, host: LedgerHost) {
       const { hostname, pid } = system;
       const remember = rememberedFor(options.settle);
       session ??= openSession(connection, { ...options, clock, host: hostname, pid, remember });
-      return sharedClaims(await session, { target, clock }, options);
+      return sharedClaims(await session, { target, clock, told }, options);
     },
     /** The open answers of users of one application, whoever holds them; claims and changes nothing. */
     async openAnswers(target: string, users: readonly string[]): Promise<ReadonlyMap<string, OpenAnswer>> {
-      const salt = await refuseOtherVersion(rowsOf);
+      const { salt } = await refuseOtherVersion(rowsOf);
       const names = new Map(users.map((user) => [whoIs(salt, target, user).toString('base64'), user]));
-      const all = [...names.keys()].map((name) => Buffer.from(name, 'base64'));
-      const [row] = await rowsOf('SELECT chatelaine.open_answers($1) AS answer', [all]);
+      const [row] = await rowsOf('SELECT chatelaine.open_answers($1) AS answer', [hashesIn(names)]);
       return answersIn(row?.['answer'], names);
+    },
+    /** Adds to the history of that server and application: with the next release, or once it has waited for one. */
+    async tell(target: string, entry: HistoryEntry): Promise<void> {
+      if (told.add(target, entry)) await tellWaiting();
+    },
+    /** What runs of all machines did for a user, and what they were answered that no list has shown. */
+    async history(user: string): Promise<readonly HistoryEntry[]> {
+      const { salt, targets } = await refuseOtherVersion(rowsOf);
+      const names = new Map(targets.map((target) => [whoIs(salt, target, user).toString('base64'), target]));
+      const text = 'SELECT chatelaine.history($1) AS told, chatelaine.open_answers($1) AS answers';
+      const [row] = await rowsOf(text, [hashesIn(names)]);
+      return historyIn(user, row?.['told'], answersIn(row?.['answers'], names));
     },
     /** Creates or upgrades the schema. @throws Failure config where it is newer than this program */
     init: () => upgradeLedger(rowsOf),
@@ -96,11 +125,21 @@ export function openLedger(url: string, host: LedgerHost) {
         await other.close();
       }
     },
+    /** @throws Failure where a part of the history was not told; the connection is closed all the same */
     async close() {
-      const connected = await opened?.catch(() => undefined);
-      await connected?.close();
+      try {
+        if (told.isWaiting()) await tellWaiting();
+        told.refuseUntold();
+      } finally {
+        const connected = await opened?.catch(() => undefined);
+        await connected?.close();
+      }
     },
   };
+}
+
+function hashesIn(names: ReadonlyMap<string, string>): Buffer[] {
+  return [...names.keys()].map((name) => Buffer.from(name, 'base64'));
 }
 
 /** Session pooling keeps a server process for each client; transaction pooling lends one to several in turn. */

@@ -11,8 +11,11 @@ import { recordLine } from '../disk/records.ts';
 
 /** What a run did for a license, for people: of a key the last four characters (docs/exactly-once.md, History). */
 export interface LicenseEvent {
-  /** `changing` is written before a PATCH, `changed` or `refused` after it; the others after their request. */
-  readonly event: 'created' | 'unknown' | 'changing' | 'changed' | 'refused';
+  /**
+   * `changing` is written before a PATCH, `changed` or `refused` after it; the others after their request. `found`: an
+   * interrupted run asked for it, so it or somebody else created it.
+   */
+  readonly event: 'created' | 'found' | 'unknown' | 'changing' | 'changed' | 'refused';
   readonly app_code?: number | undefined;
   /** The user as the request leaves it. */
   readonly remote_user: string;
@@ -34,8 +37,15 @@ export interface HistoryEntry extends LicenseEvent {
 
 export type RunStamp = Pick<HistoryEntry, 'run' | 'command'>;
 
-/** Appends what a run did; nothing that writes reads it. @throws Failure where it cannot be written */
-export type AppendHistory = (origin: string, event: LicenseEvent) => Promise<void>;
+/**
+ * Appends what a run did, and tells the ledger of it where there is one; nothing that writes reads it.
+ * @throws Failure where it cannot be written
+ */
+export type AppendHistory = (
+  origin: string,
+  event: LicenseEvent,
+  tell: (entry: HistoryEntry) => Promise<void>,
+) => Promise<void>;
 
 /**
  * Each line is one write of less than 4 KiB, which no other process cuts in two; on Windows under a lock, for which
@@ -56,7 +66,7 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
       turn = undefined;
       throw cause;
     }));
-  return async (origin, event) => {
+  return async (origin, event, tell) => {
     const time = new Date(clock.now()).toISOString();
     const path = join(folder, `history-${time.slice(0, 4)}.ndjson`);
     const entry: HistoryEntry = {
@@ -67,6 +77,7 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
       origin,
       ...event,
     };
+    await tell(entry);
     await (made ??= makePrivateFolder(folder, system));
     waiting.push({ path, line: recordLine(entry) });
     try {
@@ -102,7 +113,7 @@ export async function readHistory(system: System): Promise<HistoryEntry[]> {
   return entries;
 }
 
-function isEntry(entry: unknown): entry is HistoryEntry {
+export function isEntry(entry: unknown): entry is HistoryEntry {
   if (!isObject(entry)) return false;
   const { time, run, account, computer, command, origin, event, remote_user } = entry;
   return [time, run, account, computer, command, origin, event, remote_user].every((one) => typeof one === 'string');

@@ -146,6 +146,54 @@ describe('with a database', needs('postgresql'), () => {
     expect(await history('')).toHaveLength(1);
   });
 
+  test('license history of a user shows what runs of other machines did, and the ledger holds no name', async () => {
+    await cluster.query('CREATE DATABASE told');
+    await cluster.query(upgradeScript(0), [], 'told');
+    const { run: runIt } = await openSandbox();
+    const ledger = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/told?') };
+    const machine = (LOGNAME: string) => ({ env: { ...ledger, LOGNAME }, home: emptyHome() });
+    const [one, other, third] = [machine('anna'), machine('bert'), machine('cora')];
+    const at = (minute: number) => ({ now: Date.UTC(2026, 2, 1, 12, minute) });
+    await runIt('license ensure --remote-user ada --size-allowance 3', { ...one, ...at(1) });
+    const stdin = 'remote_user,size_allowance\nada,5\nben,2\n';
+    await runIt('license apply - -q', { ...other, ...at(2), stdin });
+    await runIt('license rename ada adele -y', { ...one, ...at(3) });
+    await runIt('license retire --remote-user adele -y', { ...other, ...at(4) });
+    const history = async (user: string, given: typeof one): Promise<readonly unknown[]> => {
+      const fields = 'account,command,remote_user,change';
+      const { stdout } = await runIt(`license history --remote-user ${user} -o json --fields ${fields}`, given);
+      return (JSON.parse(stdout) as Record<string, unknown>[]).map((row) => Object.values(row));
+    };
+    const upTo = [
+      ['anna', 'license ensure', 'ada', 'created'],
+      ['bert', 'license apply', 'ada', 'resized 3 -> 5'],
+    ];
+    expect(await history('ada', third)).toEqual([...upTo, ['anna', 'license rename', '?', 'renamed from ada']]);
+    // What this machine did itself is shown once, with all names.
+    expect(await history('ada', one)).toEqual([...upTo, ['anna', 'license rename', 'adele', 'renamed from ada']]);
+    expect(await history('adele', third)).toEqual([
+      ['anna', 'license rename', 'adele', 'renamed from ?'],
+      ['bert', 'license retire', '?', 'retired adele'],
+    ]);
+    expect(await history('ben', third)).toEqual([['bert', 'license apply', 'ben', 'created']]);
+    const rows = await cluster.query('SELECT e::text AS row FROM chatelaine.event e', [], 'told');
+    expect(rows.length).toBe(7);
+    expect(JSON.stringify(rows)).not.toMatch(/ada|adele|ben/);
+  });
+
+  test('what cannot be told to the ledger is a warning, once, of a command that needs no claim', async () => {
+    const { run: runIt } = await openSandbox();
+    const given = { env: { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' }, home: emptyHome() };
+    await runIt('license create --remote-user ada --size-allowance 3', { home: given.home });
+    const { exitCode, stderr } = await runIt('license rename ada adele -y', given);
+    expect({ exitCode, warnings: stderr.match(/warning: .*/g) }).toEqual({
+      exitCode: 0,
+      warnings: [
+        'warning: the ledger 127.0.0.1:1/x is not available: connect ECONNREFUSED 127.0.0.1:1; license history on other machines lacks what this run did',
+      ],
+    });
+  });
+
   test.each([
     ['few rows, unchanged', 2, 4],
     ['few rows, resized', 2, 5],

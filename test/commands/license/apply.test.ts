@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
@@ -678,6 +678,25 @@ describe('an early end', () => {
     });
     expect(held(sandbox, names)).toEqual(each(names));
     expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([expect.stringMatching(/\.done$/)]);
+  });
+
+  test.each([
+    ['was sent', 2, 'found: an interrupted run had asked for it'],
+    ['was answered', 3, 'created'],
+  ])('the history of a run that goes on where a kill left that a POST %s', async (_what, lines, change) => {
+    const { apply, home, run } = await service();
+    const state = join(home, '.local/state/chatelaine');
+    await apply('-q', csv(['ada']));
+    const [done = ''] = readdirSync(join(state, 'journals'));
+    const journal = join(state, 'journals', done);
+    const kept = readFileSync(journal, 'utf8').split('\n').slice(0, lines);
+    writeFileSync(journal.replace(/\.done$/, ''), `${kept.join('\n')}\n`);
+    rmSync(join(state, 'history-2026.ndjson'));
+
+    expect(statuses(await apply('-o json', csv(['ada'])))).toEqual({ created: 1 });
+
+    const { stdout } = await run('license history -o json --fields change', { home });
+    expect(JSON.parse(stdout)).toEqual([{ change }]);
   });
 
   test('a license that a list has shown, and that is gone, is created like any other that is missing', async () => {

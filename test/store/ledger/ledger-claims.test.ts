@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
 import { sharedClaims } from '../../../src/store/ledger/ledger-claims.ts';
+import { toldHistory } from '../../../src/store/ledger/ledger-history.ts';
 import { openSession } from '../../../src/store/ledger/ledger-session.ts';
 import { movedClock } from '../../helpers/clock.ts';
 
@@ -28,7 +29,7 @@ test.each([
   const signal = new AbortController().signal;
   const claims = sharedClaims(
     session,
-    { target: 'licenses 7', clock },
+    { target: 'licenses 7', clock, told: toldHistory(clock) },
     { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 },
   );
 
@@ -55,7 +56,7 @@ function awaited() {
   const clock = movedClock();
   const signal = new AbortController().signal;
   const options = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
-  const claims = sharedClaims(session, { target: 'licenses 7', clock }, options);
+  const claims = sharedClaims(session, { target: 'licenses 7', clock, told: toldHistory(clock) }, options);
   const sent = (count: number) => expect.poll(() => statements.length).toBe(count);
   return { claims, clock, statements, sent };
 }
@@ -145,7 +146,7 @@ test('a log of the statements shows neither names nor hashes of them that can be
   const session = await openSession(() => Promise.resolve(database), opening);
   const claims = sharedClaims(
     session,
-    { target: 'licenses 7', clock: realClock },
+    { target: 'licenses 7', clock: realClock, told: toldHistory(realClock) },
     { ...options, requestLimit: 30_000 },
   );
   await claims.take(['ada']);
