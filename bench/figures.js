@@ -143,6 +143,12 @@ async function memory() {
   const rows = Number(process.env['MOST_ROWS'] ?? 100_000);
   const pages = await servePages(messages);
   const fetching = await peakWhile(fetchAll, accountOn(pages.site));
+  const licensing = {
+    CHATELAINE_BASE_URL: pages.site,
+    CHATELAINE_API_KEY: 'x'.repeat(32),
+    CHATELAINE_APP_CODE: '4711',
+  };
+  const auditing = await peakWhile(['license', 'audit'], { ...bare, ...licensing });
   pages.stop();
   const { credential, stop } = await serve(bare);
   const args = ['license', 'apply', rosterOf(rows), '-q', '-o', 'ndjson', '--concurrency', '16'];
@@ -153,6 +159,12 @@ async function memory() {
       name: `messages fetch of ${messages}, peak`,
       value: `${(fetching / 1000).toFixed(0)} MB`,
       ratio: fetching / 130_000,
+      limit: 1,
+    },
+    {
+      name: `license audit of ${messages}, peak`,
+      value: `${(auditing / 1000).toFixed(0)} MB`,
+      ratio: auditing / 400_000,
       limit: 1,
     },
     {

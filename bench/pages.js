@@ -1,6 +1,6 @@
 // Serves pages of messages at almost no cost: each answer is a copy of one of eight made-up pages of a thousand
 // messages, with its ids written over. `node bench/pages.js COUNT` prints its address, and serves until it is killed.
-// GET /messages forward from an anchor only.
+// GET /messages forward from an anchor only; GET /v1/license/ has COUNT licenses, each of another user.
 import { createServer } from 'node:http';
 
 const count = Number(process.argv[2] ?? 20_000);
@@ -35,8 +35,28 @@ const pages = Array.from({ length: 8 }, () => {
   return { bytes: Buffer.from(messages.join(',')), starts };
 });
 
+/** @param {number} place from 1 on */
+function licensePage(place) {
+  const first = (place - 1) * pageSize;
+  const results = Array.from({ length: Math.max(0, Math.min(pageSize, count - first)) }, (_, index) => ({
+    license_code: String(first + index)
+      .padStart(20, '0')
+      .replace(/(.{5})(?=.)/g, '$1-'),
+    remote_user: `clinic-${index % 97}/patient-${first + index}`,
+    app_code: 4711,
+    size_allowance: 1 + (index % 18),
+    created: '2026-02-11T11:30:00Z',
+  }));
+  return { count, next: first + pageSize < count ? `/v1/license/?page=${place + 1}` : null, results };
+}
+
 const server = createServer((request, response) => {
-  const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  if (pathname === '/v1/license/') {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(licensePage(Number(searchParams.get('page') ?? 1))));
+    return;
+  }
   const anchor = searchParams.get('anchor') ?? 'oldest';
   const from = anchor === 'oldest' ? firstId : Number(anchor) + 1;
   const size = Math.max(0, Math.min(pageSize, firstId + count - from));

@@ -7,9 +7,9 @@ import {
   type AuditCounts,
   type ExpectedLicense,
   type FindingRow,
-  type Listed,
 } from '../../jobs/license/audit-licenses.ts';
 import { changesOf } from '../../jobs/license/history.ts';
+import type { Listed } from '../../jobs/license/kept-licenses.ts';
 import { retiredBy } from '../../jobs/license/retire.ts';
 import { writeWhole } from '../../store/disk/files.ts';
 import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';

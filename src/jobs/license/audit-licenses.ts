@@ -1,11 +1,18 @@
 import type { License } from '../../api/licensing/license.ts';
 import { plainName } from '../../api/licensing/user-licenses.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
 import { userKey } from './claim-users.ts';
 import { sizeOf } from './decide.ts';
+import {
+  keepLicenses,
+  ownedBy,
+  shownText,
+  type GroupedLicenses,
+  type Listed,
+  type OwnedLicense,
+} from './kept-licenses.ts';
 
 export const findingNames = [
   'several-licenses',
@@ -45,12 +52,6 @@ export interface AuditCounts {
   readonly apps: ReadonlySet<number | undefined>;
 }
 
-/** A license with the application whose key listed it: a row need not name its own. */
-export interface Listed {
-  readonly app_code: number | undefined;
-  readonly license: License;
-}
-
 /**
  * Finds several licenses of one user, one key under two users, names and sizes outside the rules; with a roster,
  * users without a license, licenses of nobody expected, and other sizes. Of a retired license only the key is checked.
@@ -62,25 +63,26 @@ export async function* auditLicenses(
   roster: readonly ExpectedLicense[] | undefined,
   isRetired: (license: License) => boolean,
 ): AsyncGenerator<FindingRow, AuditCounts> {
-  const byUser = new Map<string, OneOrMore>();
-  const byKey = new Map<string, OneOrMore>();
+  const kept = keepLicenses();
+  const byName = kept.groupedBy(plainUser);
+  const byKey = kept.groupedBy(({ license }) => license.key ?? '');
   const apps = new Set<number | undefined>(roster?.map(({ app_code }) => app_code));
-  let [looked, retired] = [0, 0];
+  let retired = 0;
   let incomplete: Failure | undefined;
   try {
     for await (const listed of licenses) {
-      const entry = entryOf(listed);
+      const entry = ownedBy(listed);
       const { user, license } = entry;
       // Pages that move while they are read show a license twice.
-      if (license.key !== undefined && allOf(byKey.get(license.key)).some((known) => known.user === user)) continue;
-      looked += 1;
+      if (license.key !== undefined && byKey.of(license.key, user).length > 0) continue;
+      const index = kept.add(listed);
       apps.add(entry.app_code);
-      if (license.key !== undefined) addTo(byKey, license.key, entry);
+      if (license.key !== undefined) byKey.add(index, entry);
       if (isRetired(license)) {
         retired += 1;
         continue;
       }
-      addTo(byUser, user, entry);
+      byName.add(index, entry);
       for (const name of ['remote_user', 'size_allowance'] as const) {
         const broken = faultIn(name, license.fields[name]);
         if (broken !== undefined) yield row(name === 'remote_user' ? 'bad-name' : 'bad-size', entry, broken);
@@ -90,59 +92,35 @@ export async function* auditLicenses(
     if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
     incomplete = cause;
   }
-  for (const own of byUser.values())
-    for (const [index, entry] of Array.isArray(own) ? own.entries() : []) {
-      const count = allOf(own).length;
-      yield { ...row('several-licenses', entry, `license ${index + 1} of ${count}`), fact: `${count} licenses` };
-    }
-  for (const holders of byKey.values()) if (Array.isArray(holders)) yield* shared(holders);
-  byKey.clear();
-  yield* similar(byUser);
-  if (roster) yield* compare(byUser, roster, incomplete ? 'part' : 'whole');
+  for (const group of byName.several()) for (const own of group) if (own.length > 1) yield* several(own);
+  for (const holders of byKey.several()) yield* shared(holders.flat());
+  for (const group of byName.several()) yield* similar(group.flatMap(([first]) => first ?? []));
+  if (roster) {
+    yield* compare(byName, roster, incomplete ? 'part' : 'whole');
+    const expected = new Set(roster.map(userKey));
+    for (const entry of kept.all())
+      if (!expected.has(entry.user) && !isRetired(entry.license)) yield row('unexpected', entry, notInRoster);
+  }
   if (incomplete) throw incomplete;
-  return { licenses: looked, retired, apps };
+  return { licenses: kept.count(), retired, apps };
 }
 
-interface OwnedLicense extends Listed {
-  readonly name: string;
-  /** One text for the user of the application. */
-  readonly user: string;
+/** One text for users whose names differ so little that they are probably one. */
+function plainUser({ name, app_code = 0 }: Pick<OwnedLicense, 'name' | 'app_code'>): string {
+  return userKey({ remote_user: plainName(name), app_code });
 }
 
-function entryOf({ license, ...listed }: Listed): OwnedLicense {
-  const { remote_user, app_code: own } = license.fields;
-  if (remote_user === undefined)
-    throw new Failure('unavailable', 'the list does not tell whose the licenses are: there is nothing to compare', {
-      hint: 'Look users up one by one: chatelaine license view --remote-user U.',
-      retryable: false,
-    });
-  const name = textOf(remote_user);
-  const app_code = own === undefined || own === null ? listed.app_code : Number(own);
-  return { license, name, app_code, user: userKey({ remote_user: name, app_code: app_code ?? 0 }) };
-}
-
-/** Most users have one license, and an array for each takes memory. */
-type OneOrMore = OwnedLicense | OwnedLicense[];
-
-function allOf(group: OneOrMore | undefined): readonly OwnedLicense[] {
-  return Array.isArray(group) ? group : group ? [group] : [];
-}
-
-function addTo(groups: Map<string, OneOrMore>, key: string, entry: OwnedLicense): void {
-  const known = groups.get(key);
-  if (Array.isArray(known)) known.push(entry);
-  else groups.set(key, known ? [known, entry] : entry);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : writeJson(value);
+function* several(own: readonly OwnedLicense[]): Generator<FindingRow> {
+  const fact = `${own.length} licenses`;
+  for (const [index, entry] of own.entries())
+    yield { ...row('several-licenses', entry, `license ${index + 1} of ${own.length}`), fact };
 }
 
 /** Why a field of a license is none, in words. */
 export function faultIn(name: 'remote_user' | 'size_allowance', value: unknown): string | undefined {
   if (value === undefined || value === null) return `${name}: the server does not say`;
   try {
-    readField(name, licenseFields[name], textOf(value));
+    readField(name, licenseFields[name], shownText(value));
     return undefined;
   } catch (cause) {
     if (cause instanceof Failure) return cause.message;
@@ -162,31 +140,20 @@ function row(
 }
 
 function* shared(listed: readonly OwnedLicense[]): Generator<FindingRow> {
-  const holders = [...listed].sort(byName);
+  const holders = [...listed].sort(inOrder);
   const isOfOne = new Set(holders.map(({ name }) => name)).size === 1;
   const users = holders.map(({ name, app_code }) => `'${name}'${isOfOne ? ` in application ${app_code ?? '?'}` : ''}`);
   for (const entry of holders) yield row('shared-key', entry, `one key of ${users.join(' and ')}`);
 }
 
 /** The order of a list is another one the next day, and what is accepted stays. */
-function byName({ name }: OwnedLicense, other: OwnedLicense): number {
+function inOrder({ name }: OwnedLicense, other: OwnedLicense): number {
   return name < other.name ? -1 : Number(name > other.name);
 }
 
-/** Users whose names differ so little that they are probably one. */
-function* similar(byUser: ReadonlyMap<string, OneOrMore>): Generator<FindingRow> {
-  const plainUser = ({ name, app_code = 0 }: OwnedLicense) => userKey({ remote_user: plainName(name), app_code });
-  const entries = [...byUser.values()].flatMap((own) => allOf(own).slice(0, 1));
-  const [once, twice] = [new Set<string>(), new Set<string>()];
-  for (const entry of entries) {
-    const plain = plainUser(entry);
-    (once.has(plain) ? twice : once).add(plain);
-  }
-  const groups = new Map<string, OneOrMore>();
-  for (const entry of twice.size > 0 ? entries : [])
-    if (twice.has(plainUser(entry))) addTo(groups, plainUser(entry), entry);
-  for (const [first, ...others] of [...groups.values()].map((group) => [...allOf(group)].sort(byName)))
-    for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
+function* similar(users: readonly OwnedLicense[]): Generator<FindingRow> {
+  const [first, ...others] = [...users].sort(inOrder);
+  for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
 
 /** The details of `unexpected` and `missing`. */
@@ -194,26 +161,22 @@ export const notInRoster = 'not in the roster';
 const withoutLicense = 'in the roster, without a license';
 
 function* compare(
-  byUser: ReadonlyMap<string, OneOrMore>,
+  byName: GroupedLicenses,
   roster: Iterable<ExpectedLicense>,
   extent: 'whole' | 'part',
 ): Generator<FindingRow> {
-  const expected = new Set<string>();
   for (const { remote_user, app_code, size_allowance = null } of roster) {
-    const user = userKey({ remote_user, app_code });
-    expected.add(user);
-    const own = byUser.get(user);
-    if (own && size_allowance !== null) yield* otherSizes(allOf(own), size_allowance);
+    const own = byName.of(plainUser({ name: remote_user, app_code }), userKey({ remote_user, app_code }));
+    if (size_allowance !== null) yield* otherSizes(own, size_allowance);
     const none = { license_code: null, license: null, detail: withoutLicense, fact: withoutLicense };
-    if (!own && extent === 'whole') yield { finding: 'missing', remote_user, app_code, size_allowance, ...none };
+    if (own.length === 0 && extent === 'whole')
+      yield { finding: 'missing', remote_user, app_code, size_allowance, ...none };
   }
-  for (const [user, own] of byUser)
-    if (!expected.has(user)) for (const entry of allOf(own)) yield row('unexpected', entry, notInRoster);
 }
 
 /** Of several licenses one of the right size is enough: that there are several is a finding of its own. */
 function* otherSizes(own: readonly OwnedLicense[], size: number): Generator<FindingRow> {
-  const shown = ({ license }: OwnedLicense): string => textOf(license.fields['size_allowance'] ?? null);
+  const shown = ({ license }: OwnedLicense): string => shownText(license.fields['size_allowance'] ?? null);
   if (own.some((entry) => shown(entry) === String(size))) return;
   for (const entry of own)
     yield row('other-size', entry, `size_allowance is ${shown(entry)}, and ${size} in the roster`, size);
