@@ -220,7 +220,7 @@ export const contracts: readonly Contract[] = [
       {
         method: 'GET',
         path:
-          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A%22general%22%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A%22general%22%7D,%7B%22operator%22%3A%22topic%22,' +
           '%22operand%22%3A%22onboarding%22%7D%5D&client_gravatar=false&apply_markdown=false&anchor=oldest&num_before=0&num_after=1',
         headers: basic,
         answer: {
@@ -251,7 +251,7 @@ export const contracts: readonly Contract[] = [
       },
       {
         method: 'GET',
-        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%5D&anchor=newest&num_before=1&num_after=0',
+        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D%5D&anchor=newest&num_before=1&num_after=0',
         headers: basic,
         answer: {
           status: 200,
@@ -264,7 +264,7 @@ export const contracts: readonly Contract[] = [
       {
         method: 'GET',
         path:
-          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D,%7B%22operator%22%3A%22topic%22,' +
           '%22operand%22%3A%22onboarding%22%7D%5D&num_before=0&num_after=5000&anchor=oldest',
         headers: basic,
         answer: {
@@ -281,7 +281,7 @@ export const contracts: readonly Contract[] = [
       {
         method: 'GET',
         path:
-          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D,%7B%22operator%22%3A%22topic%22,' +
           '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
         headers: basic,
         answer: {
@@ -303,20 +303,20 @@ export const contracts: readonly Contract[] = [
       {
         method: 'GET',
         path:
-          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D,%7B%22operator%22%3A%22topic%22,' +
           '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
         headers: basic,
         answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },
       },
       {
         method: 'GET',
-        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%5D&apply_markdown=false&message_ids=%5B1001%5D',
+        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D%5D&apply_markdown=false&message_ids=%5B1001%5D',
         headers: basic,
         answer: { status: 200, body: { ...done, messages: expect.arrayContaining([]) as unknown[] } },
       },
       {
         method: 'GET',
-        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channels%22%2C%22operand%22%3A%22public%22%7D%5D&apply_markdown=false&message_ids=%5B1001%5D',
+        path: '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channels%22,%22operand%22%3A%22public%22%7D%5D&apply_markdown=false&message_ids=%5B1001%5D',
         headers: basic,
         answer: { status: 200, body: { ...done, messages: expect.arrayContaining([]) as unknown[] } },
       },
@@ -329,7 +329,7 @@ export const contracts: readonly Contract[] = [
       {
         method: 'GET',
         path:
-          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22%2C%22operand%22%3A1%7D%2C%7B%22operator%22%3A%22topic%22%2C' +
+          '/api/v1/messages?narrow=%5B%7B%22operator%22%3A%22channel%22,%22operand%22%3A1%7D,%7B%22operator%22%3A%22topic%22,' +
           '%22operand%22%3A%22onboarding%22%7D%5D&apply_markdown=false&num_before=5000&num_after=0&anchor=newest',
         headers: basic,
         answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },

@@ -57,7 +57,7 @@ export function portions(ids: readonly number[], { narrow = [] }: MessageQuery):
   const all: number[][] = [];
   let bytes = Infinity;
   for (const id of ids) {
-    const size = String(id).length + '%2C'.length;
+    const size = String(id).length + ','.length;
     const last = all.at(-1);
     if (last && bytes + size < maxUrlBytes) {
       last.push(id);

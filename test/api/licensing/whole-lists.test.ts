@@ -127,7 +127,7 @@ describe('a next page that is named by a URL or a query is read on our own origi
     const { exitCode, stdout, origin } = await ask('license list -q', {
       '/v1/license/': first,
       '/v1/license/?page=2': second,
-      '/v1/license/?page=2&x=1%2C2': second,
+      '/v1/license/?page=2&x=1,2': second,
     });
 
     expect({ exitCode, stdout, requests: origin.seen.length }).toEqual({
