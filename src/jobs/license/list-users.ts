@@ -3,6 +3,7 @@ import { distinct, identityOf, textOf, type License, type UnfilteredList } from 
 import { foldName, likeness, minCutChars } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
+import { countBefore } from '../../core/halving.ts';
 import { writeJson } from '../../core/json.ts';
 import { pool } from '../work/pool.ts';
 import type { ClaimingUser, LicenseUser } from './claim-users.ts';
@@ -62,13 +63,15 @@ async function lookUpEach(
   concurrency: number,
 ): Promise<ListedUsers> {
   const results = new Map<string, LookupResult>();
+  const isFiltered = (): boolean => ![...results.values()].some(({ unfiltered }) => unfiltered);
+  const untilUnfiltered = function* (): Generator<string> {
+    for (const user of users) if (isFiltered()) yield user;
+  };
   const look = async (remote_user: string): Promise<void> =>
     void results.set(remote_user, await lookUp(api, { remote_user, app_code }));
-  for await (const _ of pool(users, concurrency, look)) continue;
-  const all = [...results];
-  if (all.some(([, { unfiltered }]) => unfiltered))
-    return readTwice(api, app_code, users, new Map(all.filter(([, { shows }]) => shows === 'licenses')));
-  return { ...unlisted, lookupResult: (user) => results.get(user) };
+  for await (const _ of pool(untilUnfiltered(), concurrency, look)) continue;
+  if (isFiltered()) return { ...unlisted, lookupResult: (user) => results.get(user) };
+  return readTwice(api, app_code, users, new Map([...results].filter(([, { shows }]) => shows === 'licenses')));
 }
 
 /** What any reading shows is there; a pair must agree on the others. `results`: of users who were shown before. */
@@ -218,16 +221,7 @@ export function nameIndex(users: ReadonlySet<string>): (name: string) => Iterabl
     yield* usersOf(key);
     if (name.length < minCutChars) return;
     sorted ??= [...new Set([...users].map(foldName))].sort();
-    for (let at = firstAfter(sorted, key); sorted[at]?.startsWith(key); at += 1) yield* usersOf(sorted[at] ?? '');
+    const first = countBefore(sorted, (one) => one <= key);
+    for (let at = first; sorted[at]?.startsWith(key); at += 1) yield* usersOf(sorted[at] ?? '');
   };
-}
-
-function firstAfter(sorted: readonly string[], key: string): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? '') <= key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

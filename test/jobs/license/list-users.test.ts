@@ -58,6 +58,28 @@ test('one list separates exact from near names, and leaves other users out', asy
   });
 });
 
+test('few users are looked up one by one until an answer shows that the filter is ignored', async () => {
+  const users = Array.from({ length: 20 }, (_unused, index) => `user-${index}`);
+  const all = users.slice(1).map((user) => license(user));
+  const [lists, looks]: [string[], string[]] = [[], []];
+  const unfiltered = { licenses: new Set<string>(), mayBeCut: false };
+  const api: ListingApi = {
+    async *list() {
+      lists.push('list');
+      yield* all;
+    },
+    async ofUser({ remote_user }) {
+      looks.push(remote_user);
+      return { exact: all.filter(({ fields }) => fields['remote_user'] === remote_user), near: [], unfiltered };
+    },
+  };
+
+  const { lookupResult } = await listUsers(api, 7, users, { concurrency: 4 });
+
+  expect({ lists: lists.length, looks }).toEqual({ lists: 2, looks: users.slice(0, 4) });
+  expect(users.map((user) => lookupResult(user)?.shows)).toEqual(['nothing', ...all.map(() => 'licenses')]);
+});
+
 describe('where the server ignores the filter, the list is read twice', () => {
   const users = Array.from({ length: 30 }, (_unused, index) => `user-${index}`);
   const all = users.map((user) => license(user));
