@@ -47,7 +47,7 @@ export function openLedgers(
       if (url === undefined) return local;
       const requestLimit = options.timeout ?? defaultTimeout;
       const shared = await (await open(url)).claims(target, { ...claiming, requestLimit });
-      return jointClaims(local, shared, () => host.clock.elapsed());
+      return jointClaims(local, shared, { clock: host.clock, ...claiming });
     },
     async openAnswers(account, app_code, users) {
       const target = targetOf(account, app_code);

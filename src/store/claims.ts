@@ -1,18 +1,27 @@
 import type { Milliseconds } from '../core/duration.ts';
-import type { Failure } from '../core/failure.ts';
-import type { PostEnd, RequestHistories } from './request-history.ts';
+import { Failure } from '../core/failure.ts';
+import type { Clock } from '../core/system.ts';
+import { shiftAll, type PostEnd, type RequestHistories } from './request-history.ts';
 
 /**
- * Who is creating licenses of one application, and when one was last asked for (docs/exactly-once.md, Claims).
- * A claim is taken before the list is read, so that nobody plans on a list that another process is changing.
+ * Who is creating licenses of one application, and when one was last asked for: on this machine, or on all that share a
+ * ledger (docs/exactly-once.md, Claims). Nothing is created but on a look after the claim.
  */
 export interface Claims {
+  /** Whether other machines see the claims: then a roster is claimed in portions, so that they share its work. */
+  readonly isShared: boolean;
   /**
-   * Waits while a living process holds one. Histories are on the clock `elapsed` of this process; one that died
-   * holding a user counts as asking now.
-   * @throws Failure unavailable when the wait is over, config when no folder can be written or a file is damaged
+   * Claims all as soon as nobody else holds one; moments are on the clock `elapsed` of this process.
+   * @throws Failure unavailable when the wait is over; as `takeFree`
    */
   take(users: readonly string[]): Promise<RequestHistories>;
+  /**
+   * Claims those that nobody else holds, without waiting. A process that died holding a user counts as asking now.
+   * @throws Failure unavailable, config when no folder can be written or a file is damaged
+   */
+  takeFree(users: readonly string[]): Promise<TakenUsers>;
+  /** How many of the users somebody else holds without an answer that is recorded. Claims nothing. */
+  busy(users: readonly string[]): Promise<BusyUsers>;
   /**
    * Called before each POST for the user. Claims of one machine need no record: they see that a process has died.
    * @param soon claimed users for whom one is about to be sent too, so that one statement records them all
@@ -23,6 +32,24 @@ export interface Claims {
   ended(user: string, end: PostEnd): Promise<void>;
   /** Gives users back. A user that is never given back counts as abandoned once this process has ended. */
   release(users: readonly ReleasedUser[]): Promise<void>;
+  /** Why the claims are lost, so that nothing more may be created; undefined while they are not. */
+  lost(): Failure | undefined;
+}
+
+export interface TakenUsers {
+  /** Of the users that are claimed; `posted` is later than now where a POST of an ended session may still run. */
+  readonly histories: RequestHistories;
+  readonly held: readonly string[];
+  readonly holder: string | undefined;
+  /** The moment after which nobody else has claimed these users, by the clock of their histories. */
+  readonly now: Milliseconds;
+}
+
+export interface BusyUsers {
+  readonly count: number;
+  readonly holder: string | undefined;
+  /** A moment before that look, by the clock of `takeFree`. */
+  readonly now: Milliseconds;
 }
 
 export interface ReleasedUser {
@@ -39,43 +66,34 @@ export interface ClaimOptions {
   readonly note: (text: string) => void;
 }
 
-export interface BusyUsers {
-  readonly count: number;
-  readonly holder: string | undefined;
-}
+const longestWait: Milliseconds = 300_000;
+/** Keeps many processes that wait for one user from busy polling. */
+const longestPause: Milliseconds = 400;
 
-/** Claims of this machine; a job can take those that are free, and look at the others later. */
-export interface LocalClaims extends Claims {
-  /** How many of the users somebody else holds without an answer that is recorded. Claims nothing. */
-  busy(users: readonly string[]): Promise<BusyUsers>;
-  /** Claims those that no other process here holds; moments are on `elapsed`. @throws Failure config, unavailable */
-  takeFree(users: readonly string[]): Promise<FreeUsers>;
-}
-
-/** Claims that several machines share; a job can take those that are free, and look at the others later. */
-export interface SharedClaims extends Claims {
-  /** Claims those that nobody else holds, without waiting; on the clock of the ledger. @throws Failure unavailable */
-  takeFree(users: readonly string[]): Promise<TakenUsers>;
-  /** As `LocalClaims.busy`; `now` is a moment before that look, by the clock of `takeFree`. */
-  busy(users: readonly string[]): Promise<BusyUsers & { readonly now: Milliseconds }>;
-  /** Why the claims are lost, so that nothing more may be created; undefined while they are not. */
-  lost(): Failure | undefined;
-}
-
-export interface FreeUsers {
-  /** Of the users that are claimed; `posted` is later than now where a POST of an ended session may still run. */
-  readonly histories: RequestHistories;
-  readonly held: readonly string[];
-  readonly holder: string | undefined;
-}
-
-export interface TakenUsers extends FreeUsers {
-  /** The moment after which nobody else has claimed these users, by the clock of their histories. */
-  readonly now: Milliseconds;
-}
-
-export function areShared(claims: Claims): claims is SharedClaims {
-  return 'lost' in claims;
+/** Adds `take`. Who waits holds nothing: two that want each other's users would block each other. */
+export function withTake(
+  claims: Omit<Claims, 'take'>,
+  { clock, signal, note }: Pick<ClaimOptions, 'signal' | 'note'> & { readonly clock: Clock },
+): Claims {
+  const take = async (users: readonly string[]): Promise<RequestHistories> => {
+    let end = clock.elapsed() + longestWait;
+    for (let round = 0, fewest = Infinity; ; round += 1) {
+      const { histories, held, holder = 'another run', now } = await claims.takeFree(users);
+      // Whatever the clock of this machine is set to, their age is that of the claims.
+      if (held.length === 0) return shiftAll(histories, clock.elapsed() - now);
+      const others = new Set(held);
+      await claims.release(users.filter((user) => !others.has(user)).map((remote_user) => ({ remote_user })));
+      if (round === 0) note(`waiting for ${holder}, which is creating licenses of the same users`);
+      if (held.length < fewest) end = clock.elapsed() + longestWait;
+      fewest = Math.min(fewest, held.length);
+      if (clock.elapsed() > end)
+        throw new Failure('unavailable', `${holder} is creating licenses of the same users`, {
+          hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what in a ledger.',
+        });
+      await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), signal);
+    }
+  };
+  return { ...claims, take };
 }
 
 const day: Milliseconds = 86_400_000;

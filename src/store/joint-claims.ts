@@ -1,44 +1,42 @@
-import type { Milliseconds } from '../core/duration.ts';
-import type { LocalClaims, SharedClaims } from './claims.ts';
+import type { Clock } from '../core/system.ts';
+import { withTake, type Claims, type ClaimOptions } from './claims.ts';
 import { joinHistories, shiftAll, type RequestHistories } from './request-history.ts';
 
 /**
  * Claims of a ledger and, taken first, of this machine, for processes without a ledger. Whoever holds several users
  * waits for none, so no two processes wait for each other (docs/exactly-once.md, The shared ledger).
  */
-export function jointClaims(local: LocalClaims, shared: SharedClaims, elapsed: () => Milliseconds): SharedClaims {
-  /** What the ledger fails to claim is not left to this machine either. */
-  const orBack = async <T>(users: readonly string[], work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (cause) {
-      await local.release(asReleased(users)).catch(() => undefined);
-      throw cause;
-    }
-  };
-  return {
+export function jointClaims(
+  local: Claims,
+  shared: Claims,
+  waiting: Pick<ClaimOptions, 'signal' | 'note'> & { readonly clock: Clock },
+): Claims {
+  const joint = {
+    isShared: true,
     lost: () => shared.lost(),
     posting: (user, soon) => shared.posting(user, soon),
-    async take(users) {
-      const here = await local.take(users);
-      return joinAll(here, await orBack(users, shared.take(users)));
-    },
     async takeFree(users) {
       const here = await local.takeFree(users);
       const others = new Set(here.held);
       const free = users.filter((user) => !others.has(user));
-      const taken = await orBack(free, shared.takeFree(free));
-      if (taken.held.length > 0) await local.release(asReleased(taken.held));
-      return {
-        histories: joinAll(shiftAll(here.histories, taken.now - elapsed()), taken.histories),
-        now: taken.now,
-        held: [...here.held, ...taken.held],
-        holder: here.holder ?? taken.holder,
-      };
+      try {
+        const taken = await shared.takeFree(free);
+        if (taken.held.length > 0) await local.release(asReleased(taken.held));
+        return {
+          histories: joinAll(shiftAll(here.histories, taken.now - here.now), taken.histories),
+          now: taken.now,
+          held: [...here.held, ...taken.held],
+          holder: here.holder ?? taken.holder,
+        };
+      } catch (cause) {
+        // What the ledger fails to claim is not left to this machine either.
+        await local.release(asReleased(free)).catch(() => undefined);
+        throw cause;
+      }
     },
     async busy(users) {
       const [here, there] = [await local.busy(users), await shared.busy(users)];
-      return { ...there, ...(here.count > 0 ? here : {}) };
+      return { ...(here.count > 0 ? here : there), now: there.now };
     },
     async ended(user, end) {
       const written = await Promise.allSettled([local.ended(user, end), shared.ended(user, end)]);
@@ -51,7 +49,8 @@ export function jointClaims(local: LocalClaims, shared: SharedClaims, elapsed: (
         await local.release(users);
       }
     },
-  };
+  } satisfies Omit<Claims, 'take'>;
+  return withTake(joint, waiting);
 }
 
 function asReleased(users: readonly string[]): { readonly remote_user: string }[] {

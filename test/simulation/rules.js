@@ -15,7 +15,6 @@ const inFile = (world, file, places) => places.map(([name, from, to]) => ({ name
 /** @type {readonly Rule[]} */
 export const rules = [
   ...inFile('ensure', 'store/lock/local-claims.ts', [
-    ['whoever finds users held waits', "if (by && wanted === 'all') return", 'if (by && clock.now() < 0) return'],
     [
       'the claims are changed under a lock',
       'withLock(`${base}.lock`, host, ',
@@ -27,6 +26,9 @@ export const rules = [
       'onElapsed({ ...history, posted: undefined }, clock));',
     ],
     ['an open answer is given back open', '(isConfirmed && known.has(user)', '(known.has(user)'],
+  ]),
+  ...inFile('ensure', 'store/claims.ts', [
+    ['whoever finds users held waits', 'if (held.length === 0) return', 'if (clock.now() > 0) return'],
   ]),
   ...inFile('ensure', 'store/lock/request-record.ts', [
     [
@@ -132,6 +134,18 @@ export const rules = [
   ]),
   ...inFile('apply', 'jobs/license/row-work.ts', [
     ['a row that was asked for waits', "    if (posted > -Infinity) return { is: 'asked', row, posted };\n", ''],
+  ]),
+  ...inFile('apply', 'jobs/license/share-roster.ts', [
+    [
+      'a row that another process holds is left to it',
+      'const isHeld = others.has(row.remote_user);',
+      'const isHeld = false;',
+    ],
+    [
+      'the record of a row is read with its claim',
+      'taken.histories.get(row.remote_user) ?? noRequests;',
+      'noRequests;',
+    ],
   ]),
   ...inFile('apply', 'store/journal.ts', [
     [

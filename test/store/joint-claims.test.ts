@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
-import type { SharedClaims } from '../../src/store/claims.ts';
+import type { Claims } from '../../src/store/claims.ts';
 import type { RequestHistories, RequestHistory } from '../../src/store/request-history.ts';
 import { jointClaims } from '../../src/store/joint-claims.ts';
 import { openClaims } from '../../src/store/lock/local-claims.ts';
@@ -21,9 +21,9 @@ const answers = new Map([['zoe', { status: 202, time: 5 }]]);
 /** A ledger whose clock is an hour ahead; it can be gone. */
 function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly string[] = [], gone?: Failure) {
   const calls: string[] = [];
-  const shared: SharedClaims = {
-    take: (users) =>
-      gone ? Promise.reject(gone) : Promise.resolve(new Map(users.map((user) => [user, { posted: -hour }]))),
+  const shared: Claims = {
+    isShared: true,
+    take: () => Promise.reject(new Error('not asked for')),
     async takeFree(users) {
       if (gone) throw gone;
       calls.push(`take ${users.join(' ')}`);
@@ -42,6 +42,13 @@ function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly 
 }
 
 const { elapsed } = realClock;
+const waiting = {
+  clock: realClock,
+  signal: new AbortController().signal,
+  note: (text: string) => {
+    throw new Error(text);
+  },
+};
 
 /** The users of whom a POST is known. */
 const postedFor = (histories: RequestHistories) =>
@@ -58,7 +65,7 @@ async function askFor(host: Place, user: string, time: number): Promise<void> {
 test("a run with the ledger and one without it keep out of each other's way on one machine", async () => {
   const host = place();
   const { shared, calls } = ledger();
-  const [without, joint] = [await openAt(host), jointClaims(await openAt(host), shared, elapsed)];
+  const [without, joint] = [await openAt(host), jointClaims(await openAt(host), shared, waiting)];
   await without.take(['ada']);
   expect(await joint.takeFree(['ada', 'ben'])).toMatchObject({
     held: ['ada'],
@@ -76,7 +83,7 @@ test('the later record of a POST counts, on the clock of the ledger where that i
   const host = place();
   const early = Date.now() - 60_000;
   await askFor(host, 'ada', early);
-  const joint = jointClaims(await openAt(host), ledger(new Map([['ben', 5]])).shared, elapsed);
+  const joint = jointClaims(await openAt(host), ledger(new Map([['ben', 5]])).shared, waiting);
   const age = elapsed() - ((await joint.take(['ada'])).get('ada')?.posted ?? NaN);
   expect(age).toBeGreaterThanOrEqual(60_000);
   expect(age).toBeLessThan(70_000);
@@ -90,7 +97,7 @@ test('the later record of a POST counts, on the clock of the ledger where that i
 test('an answer is kept by both, and is open where one of them keeps it', async () => {
   const host = place();
   const { shared, calls } = ledger();
-  const joint = jointClaims(await openAt(host), shared, elapsed);
+  const joint = jointClaims(await openAt(host), shared, waiting);
   await joint.take(['ada']);
   await joint.ended('ada', { event: 'answered', status: 201, time: 1 });
   await joint.release([{ remote_user: 'ada' }]);
@@ -102,13 +109,13 @@ test('an answer is kept by both, and is open where one of them keeps it', async 
 
 test('what the ledger does not give is free on this machine again', async () => {
   const host = place();
-  const joint = jointClaims(await openAt(host), ledger(new Map(), ['ada']).shared, elapsed);
+  const joint = jointClaims(await openAt(host), ledger(new Map(), ['ada']).shared, waiting);
   await joint.takeFree(['ada']);
   expect(postedFor(await (await openAt(host)).take(['ada']))).toEqual([]);
   const gone = jointClaims(
     await openAt(host),
     ledger(new Map(), [], new Failure('unavailable', 'gone')).shared,
-    elapsed,
+    waiting,
   );
   await expect(gone.take(['ben'])).rejects.toThrow('gone');
   await expect(gone.takeFree(['cy'])).rejects.toThrow('gone');
@@ -118,7 +125,7 @@ test('what the ledger does not give is free on this machine again', async () => 
 
 test('users are busy while anybody may send for them, here or elsewhere, and no longer once an answer is recorded', async () => {
   const host = place();
-  const [without, joint] = [await openAt(host), jointClaims(await openAt(host), ledger().shared, elapsed)];
+  const [without, joint] = [await openAt(host), jointClaims(await openAt(host), ledger().shared, waiting)];
   await without.take(['ada', 'ben']);
   expect(await joint.busy(['ada', 'ben', 'cy'])).toMatchObject({
     count: 2,
@@ -128,6 +135,6 @@ test('users are busy while anybody may send for them, here or elsewhere, and no 
   expect((await joint.busy(['ada', 'ben'])).count).toBe(1);
   await without.release([{ remote_user: 'ben' }]);
   expect((await joint.busy(['ada', 'ben'])).count).toBe(0);
-  const elsewhere = jointClaims(await openAt(host), ledger(new Map(), ['dora']).shared, elapsed);
+  const elsewhere = jointClaims(await openAt(host), ledger(new Map(), ['dora']).shared, waiting);
   expect(await elsewhere.busy(['dora'])).toMatchObject({ count: 1, holder: 'process 1' });
 });

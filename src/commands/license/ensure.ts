@@ -1,7 +1,7 @@
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { wholeFormats } from '../../output/formats.ts';
+import type { UserClaims } from '../../jobs/license/claim-users.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
-import type { Claims } from '../../store/claims.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
@@ -68,7 +68,7 @@ export default command({
 });
 
 /** The claims of a dry run, which writes nothing; `answers`: what is open. */
-function noClaims(answers: ReadonlyMap<string, OpenAnswer>): Claims {
+function noClaims(answers: ReadonlyMap<string, OpenAnswer>): UserClaims {
   const nothing = (): Promise<void> => Promise.resolve();
   const take = async () => new Map([...answers].map(([user, answer]) => [user, { answer }]));
   return { take, ended: nothing, posting: nothing, release: nothing };

@@ -2,15 +2,13 @@ import type { License } from '../../api/licensing/license.ts';
 import { plainName } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { areShared, type SharedClaims } from '../../store/claims.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { pool } from '../work/pool.ts';
-import { claimRoster, userKey, type ClaimingRoster, type LicenseUser, type RosterClaims } from './claim-users.ts';
+import { userKey, type LicenseUser } from './claim-users.ts';
 import { decide, isCreation, isOpen, type Decision, type KnownUsers, type Undecided } from './decide.ts';
 import { historyOf, type LicenseJournal } from './roster-journal.ts';
-import { shareRoster, type SharingRoster } from './share-roster.ts';
+import { shareRoster, type RosterClaims, type SharingRoster } from './share-roster.ts';
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi } from './list-users.ts';
 import { lookUp, nothing, withNear } from './lookup.ts';
 
@@ -111,51 +109,30 @@ export async function answersBefore(
 }
 
 /**
- * Claims of this machine are taken for all rows before the list is read; those of a ledger only for rows to create,
- * when they are reached, and to close open answers (docs/exactly-once.md, The shared ledger).
- * @throws Failure unavailable, config, or of a list that cannot be read
+ * Rows are claimed only to create their licenses, when they are reached, and to close open answers
+ * (docs/exactly-once.md, Claims). @throws Failure unavailable, config, or of a list that cannot be read
  */
 export async function planClaimed(
   rows: readonly LicenseFields[],
   planning: Omit<Planning, 'answerOf'>,
-  claiming: ClaimingRoster & Pick<SharingRoster, 'sleep' | 'note'> & EarlierAnswers,
+  claiming: Omit<SharingRoster, 'listedAt' | 'before'> & EarlierAnswers,
 ): Promise<Pick<Planning, 'answerOf'> & { readonly plan: Plan; readonly claims: RosterClaims }> {
   const { journal } = claiming;
-  const shared = sharedOf(claiming.claims);
-  if (shared.size > 0) {
-    // A ledger that cannot be used is known before anything is listed or changed.
-    const before = new Map<number, Milliseconds>();
-    for (const [app_code, own] of shared) before.set(app_code, (await own.takeFree([])).now);
-    const answerBefore = await answersBefore(rows, claiming);
-    const plan = await planRoster(rows, { ...planning, answerOf: answerBefore });
-    // Rows that need no POST are claimed for this alone.
-    const closed = plan.rows.flatMap(({ row, decision }) => ('license' in decision && answerBefore(row) ? [row] : []));
-    for (const [app_code, users] of usersOfEachApp(closed)) {
-      const own = shared.get(app_code);
-      await own?.takeFree(users);
-      await own?.release(users.map((remote_user) => ({ remote_user, isConfirmed: true })));
-    }
-    const sent = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) || isOpen(decision) ? [row] : []));
-    const claims = shareRoster(sent, { ...claiming, claims: shared, listedAt: plan.listedAt, before });
-    return { plan, claims, answerOf: (row) => historyOf(row, { journal, claims }).answer };
+  // Claims that cannot be used are known before anything is listed or changed.
+  const before = new Map<number, Milliseconds>();
+  for (const [app_code, own] of claiming.claims) before.set(app_code, (await own.takeFree([])).now);
+  const answerBefore = await answersBefore(rows, claiming);
+  const plan = await planRoster(rows, { ...planning, answerOf: answerBefore });
+  // Rows that need no POST are claimed for this alone.
+  const closed = plan.rows.flatMap(({ row, decision }) => ('license' in decision && answerBefore(row) ? [row] : []));
+  for (const [app_code, users] of usersOfEachApp(closed)) {
+    const own = claiming.claims.get(app_code);
+    await own?.takeFree(users);
+    await own?.release(users.map((remote_user) => ({ remote_user, isConfirmed: true })));
   }
-  const claims = await claimRoster(rows, claiming);
-  const answerOf = (row: LicenseFields): OpenAnswer | undefined => historyOf(row, { journal, claims }).answer;
-  try {
-    return { plan: await planRoster(rows, { ...planning, answerOf }), claims, answerOf };
-  } catch (cause) {
-    await claims.releaseAll();
-    throw cause;
-  }
-}
-
-/** The claims of a ledger; none where they are of this machine. */
-function sharedOf(claims: ClaimingRoster['claims']): ReadonlyMap<number, SharedClaims> {
-  const shared = [...claims].flatMap(([app_code, own]) => (areShared(own) ? [[app_code, own] as const] : []));
-  if (shared.length === 0 || shared.length === claims.size) return new Map(shared);
-  throw new Failure('config', 'only some of the applications of this roster have a ledger', {
-    hint: 'Set CHATELAINE_LEDGER, or store the ledger in the profile of each application.',
-  });
+  const sent = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) || isOpen(decision) ? [row] : []));
+  const claims = shareRoster(sent, { ...claiming, listedAt: plan.listedAt, before });
+  return { plan, claims, answerOf: (row) => historyOf(row, { journal, claims }).answer };
 }
 
 /** What came of a row; of a dry run, what would. */

@@ -15,7 +15,8 @@ import {
   type RequestEvent,
   type RequestHistory,
 } from '../../store/request-history.ts';
-import { userKey, type LicenseUser, type RosterClaims } from './claim-users.ts';
+import { userKey, type LicenseUser } from './claim-users.ts';
+import type { RosterClaims } from './share-roster.ts';
 
 /** What is recorded of a row's requests: by this job and its earlier runs, and by all jobs that share its claims. */
 export interface RowRecords {

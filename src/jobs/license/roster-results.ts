@@ -4,12 +4,13 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
-import { endOf, type LicenseUser, type RosterClaims } from './claim-users.ts';
+import { endOf, type LicenseUser } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
 import type { RecordEvent } from './history.ts';
 import { severalWarning } from './decide.ts';
 import { unanswered, wasPosted, type AnsweredRow, type LicenseJournal, type RowState } from './roster-journal.ts';
 import { resultOf, type Looking, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
+import type { RosterClaims } from './share-roster.ts';
 
 export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' | 'now' | 'sleep' | 'note' | 'warn'> {
   readonly journal: LicenseJournal;

@@ -68,7 +68,7 @@ class RosterRun {
     };
     signal.addEventListener('abort', sayWait);
     try {
-      let rows: readonly PlannedRow[] | undefined = await this.#releaseUnchanged();
+      let rows: readonly PlannedRow[] | undefined = this.#changing();
       while (rows) {
         await this.#each(rows);
         rows = this.#isOver() ? undefined : await this.#nextRows();
@@ -94,20 +94,11 @@ class RosterRun {
     return this.#isAbandoned || this.stopped() !== undefined;
   }
 
-  /** Gives rows back that need nothing, and returns the others. */
-  async #releaseUnchanged(): Promise<PlannedRow[]> {
-    const { claims, finished } = this.#applying;
-    const open: PlannedRow[] = [];
-    for (const planned of this.#plan.rows) {
-      const { row } = planned;
-      if (!isUnchanged(planned, this.#applying)) open.push(planned);
-      else {
-        finished();
-        claims.confirmed(row);
-        await claims.release(row);
-      }
-    }
-    return open;
+  /** The rows that need something; for the progress the others are done. */
+  #changing(): readonly PlannedRow[] {
+    const changing = this.#plan.rows.filter((planned) => !isUnchanged(planned, this.#applying));
+    for (let done = changing.length; done < this.#plan.rows.length; done += 1) this.#applying.finished();
+    return changing;
   }
 
   async #each(rows: readonly PlannedRow[]): Promise<void> {

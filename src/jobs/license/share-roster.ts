@@ -1,22 +1,51 @@
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { SharedClaims } from '../../store/claims.ts';
-import { noRequests, type RequestHistory } from '../../store/request-history.ts';
-import { claimedRows, userKey, type ClaimingRoster, type LicenseUser, type RosterClaims } from './claim-users.ts';
+import type { Claims } from '../../store/claims.ts';
+import { noRequests, type PostEnd, type RequestHistory } from '../../store/request-history.ts';
+import { releaseOrWarn, unrecorded, type LicenseUser } from './claim-users.ts';
+
+/** The rows to create, kept from other processes until their outcome is known; each is known as its object. */
+export interface RosterClaims {
+  /** Earlier POSTs for that user, on the clock `elapsed`. */
+  history(row: LicenseUser): RequestHistory;
+  /** `held`: somebody else holds it; a list decides when that is done. @throws Failure where the claims are lost */
+  claim(row: LicenseFields): Promise<'claimed' | 'held'>;
+  /**
+   * Gives back all rows but those that wait for a list, and waits until nobody else may send a POST for held rows,
+   * which it returns. All that wait are answered, or others would wait for them meanwhile.
+   * @throws Failure unavailable where nobody ends one for too long
+   */
+  othersDone(waiting: readonly LicenseUser[]): Promise<readonly LicenseFields[]>;
+  /** A list was read for the rows of `othersDone`: those that it does not show are claimed when they are reached. */
+  listed(list: { readonly listedAt: Milliseconds; readonly missing: readonly LicenseFields[] }): void;
+  /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
+  posting(row: LicenseUser): Promise<void>;
+  /** Records how a POST ended, for all runs that share the claims. */
+  ended(row: LicenseUser, end: PostEnd): Promise<void>;
+  /** A list shows a license of that user: no answer is open any more. */
+  confirmed(row: LicenseUser): void;
+  lost(): Failure | undefined;
+  /** Gives a row back, with others a little later. */
+  release(row: LicenseUser): Promise<void>;
+  releaseAll(): Promise<void>;
+}
 
 /** The list that shows no license for the rows that are claimed. */
 interface ListMoment {
   /** When it began, on the clock `elapsed`. */
   readonly listedAt: Milliseconds;
-  /** A moment before it for each application, by the clock of its ledger. */
+  /** A moment before it for each application, by the clock of its claims. */
   readonly before: ReadonlyMap<number, Milliseconds>;
 }
 
-export interface SharingRoster extends ClaimingRoster, ListMoment {
-  readonly claims: ReadonlyMap<number, SharedClaims>;
+export interface SharingRoster extends ListMoment {
+  readonly claims: ReadonlyMap<number, Claims>;
+  /** A clock that nobody sets. */
+  readonly elapsed: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly note: (text: string) => void;
+  readonly warn: (text: string) => void;
 }
 
 /**
@@ -25,50 +54,55 @@ export interface SharingRoster extends ClaimingRoster, ListMoment {
 const portionOf = (left: number): number => Math.min(Math.max(Math.ceil(left / 8), 100), 1000);
 /** The rows whose POSTs are recorded at once. */
 const groupOf = (): number => 50;
+/** Rows are given back together: a ledger takes a statement for them, the record of this computer a line. */
+const releasedAtOnce = 1000;
+const releasedEvery: Milliseconds = 2000;
 const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 2000;
-/** Half of the time for which a POST is remembered at least: an older list would know less than the ledger. */
+/** Half of the time for which a POST is remembered at least: an older list would know less than the claims. */
 const oldestList: Milliseconds = 43_200_000;
 
 /**
- * Claims rows to create in portions, each when its first row is reached, so that machines share the work of a roster
+ * Claims rows to create when the first of them is reached, in portions where machines share the work of a roster
  * (docs/exactly-once.md, The shared ledger). @param rows those without a license, in the order of their begin
  */
 export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRoster): RosterClaims {
-  const { claims } = sharing;
-  const places = new Map(rows.map((row, index) => [userKey(row), index]));
+  const { claims, elapsed } = sharing;
+  const places = new Map<LicenseUser, number>(rows.map((row, index) => [row, index]));
   /** Claimed, and not begun yet. */
-  const ahead = new Set<string>();
-  const outcomes = new Map<string, 'claimed' | 'held'>();
-  const histories = new Map<string, RequestHistory>();
-  const held = new Map<string, LicenseFields>();
-  const claimed = claimedRows(sharing);
+  const ahead = new Set<LicenseUser>();
+  const outcomes = new Map<LicenseUser, 'claimed' | 'held'>();
+  const histories = new Map<LicenseUser, RequestHistory>();
+  const held = new Set<LicenseFields>();
+  const { add, releaseBut, ...claimed } = claimedRows(sharing);
   let claiming: Promise<void> = Promise.resolve();
   let { before } = sharing;
   let list: ListMoment = sharing;
 
   const from = (row: LicenseUser, count: (left: number) => number): readonly LicenseFields[] => {
-    const start = places.get(userKey(row)) ?? 0;
+    const start = places.get(row) ?? 0;
     return rows.slice(start, start + count(rows.length - start));
   };
 
   const takePortion = async (first: LicenseFields): Promise<void> => {
-    if (outcomes.has(userKey(first))) return;
-    const wanted = from(first, portionOf).filter((row) => !outcomes.has(userKey(row)));
+    if (outcomes.has(first)) return;
+    const isShared = [...claims.values()].some((own) => own.isShared);
+    const wanted = from(first, isShared ? portionOf : (left) => left).filter((row) => !outcomes.has(row));
     for (const [app_code, own] of claims) {
       const users = wanted.filter((row) => row.app_code === app_code);
       if (users.length === 0) continue;
       const taken = await own.takeFree(users.map((row) => row.remote_user));
       const others = new Set(taken.held);
       for (const row of users) {
-        const key = userKey(row);
-        outcomes.set(key, others.has(row.remote_user) ? 'held' : 'claimed');
-        if (others.has(row.remote_user)) held.set(key, row);
+        const isHeld = others.has(row.remote_user);
+        outcomes.set(row, isHeld ? 'held' : 'claimed');
+        if (isHeld) held.add(row);
         else {
-          claimed.add(row);
-          ahead.add(key);
+          add(row);
+          ahead.add(row);
           const history = taken.histories.get(row.remote_user) ?? noRequests;
-          histories.set(key, { ...history, posted: lastPost(row, history, taken.now, list, sharing.elapsed()) });
+          const posted = lastPost(row, history, taken.now, list, elapsed());
+          if (history !== noRequests || posted !== undefined) histories.set(row, { ...history, posted });
         }
       }
     }
@@ -76,41 +110,83 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 
   return {
     ...claimed,
-    history: (row) => histories.get(userKey(row)) ?? noRequests,
+    history: (row) => histories.get(row) ?? noRequests,
     async posting(row) {
-      ahead.delete(userKey(row));
-      await claims
-        .get(row.app_code)
-        ?.posting(row.remote_user, () =>
-          from(row, groupOf).flatMap((one) =>
-            one.app_code === row.app_code && ahead.has(userKey(one)) ? [one.remote_user] : [],
-          ),
-        );
+      ahead.delete(row);
+      const isSoon = (one: LicenseFields): boolean => one.app_code === row.app_code && ahead.has(one);
+      const soon = () => from(row, groupOf).flatMap((one) => (isSoon(one) ? [one.remote_user] : []));
+      await claims.get(row.app_code)?.posting(row.remote_user, soon);
     },
     release(row) {
-      ahead.delete(userKey(row));
+      ahead.delete(row);
       return claimed.release(row);
     },
     lost: () => [...claims.values()].map((own) => own.lost()).find((failure) => failure !== undefined),
     listed(plan) {
       list = { listedAt: plan.listedAt, before };
-      for (const row of plan.missing) if (held.delete(userKey(row))) outcomes.delete(userKey(row));
+      for (const row of plan.missing) if (held.delete(row)) outcomes.delete(row);
       held.clear();
     },
     async claim(row) {
       claiming = claiming.then(() => takePortion(row));
       await claiming;
-      return outcomes.get(userKey(row)) ?? 'held';
+      return outcomes.get(row) ?? 'held';
     },
     async othersDone(waiting) {
       ahead.clear();
-      await claimed.flush(waiting);
+      await releaseBut(waiting);
       if (held.size === 0) return [];
       // What others have and no list shows yet: they wait for it, and so does this run.
       if (list !== sharing) await sharing.sleep(longestPause);
-      before = await whileBusy([...held.values()], sharing);
-      return [...held.values()];
+      before = await whileBusy([...held], sharing);
+      return [...held];
     },
+  };
+}
+
+/** Rows that are claimed, and how they are given back. */
+function claimedRows({ claims, elapsed, warn }: SharingRoster) {
+  const claimed = new Set<LicenseUser>();
+  const confirmed = new Set<LicenseUser>();
+  const done: LicenseUser[] = [];
+  const recording = new Set<Promise<void>>();
+  const warned = new Set<string>();
+  const warnOnce = (text: string): void => void (warned.has(text) || warn(text), warned.add(text));
+  let last = elapsed();
+  /** What was answered goes first: who is given back is free for other runs. */
+  const flush = async (): Promise<void> => {
+    const rows = done.splice(0);
+    last = elapsed();
+    await Promise.all(recording);
+    for (const [code, own] of claims) {
+      const users = rows.flatMap((row) =>
+        row.app_code === code ? [{ remote_user: row.remote_user, isConfirmed: confirmed.has(row) }] : [],
+      );
+      if (users.length > 0) await releaseOrWarn(own, users, warn);
+    }
+  };
+  /** Gives all rows back but those, at once. */
+  const releaseBut = (kept: readonly LicenseUser[]): Promise<void> => {
+    const staying = new Set(kept);
+    for (const row of claimed) if (!staying.has(row) && claimed.delete(row)) done.push(row);
+    return flush();
+  };
+  return {
+    add: (row: LicenseUser) => void claimed.add(row),
+    confirmed: (row: LicenseUser) => void confirmed.add(row),
+    async ended(row: LicenseUser, end: PostEnd): Promise<void> {
+      const own = claims.get(row.app_code);
+      if (!own) return;
+      const writing = orWarn(own.ended(row.remote_user, end), warnOnce, unrecorded);
+      recording.add(writing);
+      await writing.finally(() => recording.delete(writing));
+    },
+    async release(row: LicenseUser): Promise<void> {
+      if (claimed.delete(row)) done.push(row);
+      if (done.length >= releasedAtOnce || elapsed() - last > releasedEvery) await flush();
+    },
+    releaseBut,
+    releaseAll: () => releaseBut([]),
   };
 }
 

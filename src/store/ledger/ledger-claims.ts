@@ -2,8 +2,8 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
-import type { BusyUsers, SharedClaims, TakenUsers } from '../claims.ts';
-import { isOpenAnswer, joinHistories, shiftAll, type OpenAnswer, type RequestHistory } from '../request-history.ts';
+import { withTake, type BusyUsers, type Claims, type TakenUsers } from '../claims.ts';
+import { isOpenAnswer, joinHistories, type OpenAnswer, type RequestHistory } from '../request-history.ts';
 import type { ToldHistory } from './ledger-history.ts';
 import { shortLimit, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
 
@@ -13,15 +13,13 @@ const portion = 5000;
 export const releaseGrace: Milliseconds = 1000;
 /** A statement for each answer would cost as much as the POST: each is a transaction that is synced. */
 const answersEvery: Milliseconds = 20;
-const longestWait: Milliseconds = 300_000;
-const longestPause: Milliseconds = 400;
 
 /** Claims on the users of one application, held by a session (docs/exactly-once.md, The shared ledger). */
 export function sharedClaims(
   session: LedgerSession,
   { target, clock, told }: { readonly target: string; readonly clock: Clock; readonly told: ToldHistory },
   options: LedgerClaimOptions,
-): SharedClaims {
+): Claims {
   const { signal } = options;
   const namesOf = (users: readonly string[]): Buffer[] => users.map((user) => session.whoIs(target, user));
   const posts = recordedPosts(session, clock, options, namesOf);
@@ -44,7 +42,7 @@ export function sharedClaims(
 
   /** Users for whom a POST was sent since they were claimed. */
   const sent = new Set<string>();
-  const release: SharedClaims['release'] = async (users) => {
+  const release: Claims['release'] = async (users) => {
     for (const { remote_user } of users) posts.forget(remote_user);
     for (const some of users.length > 0 ? portionsOf(users) : []) {
       const names = namesOf(some.map(({ remote_user }) => remote_user));
@@ -69,7 +67,8 @@ export function sharedClaims(
     },
   );
 
-  return {
+  const claims: Omit<Claims, 'take'> = {
+    isShared: true,
     takeFree,
     release,
     lost: () => session.lost(),
@@ -87,24 +86,8 @@ export function sharedClaims(
       await recordAnswer(user, { status, time, key_end });
     },
     posting: posts.posting,
-    async take(users) {
-      let end = clock.elapsed() + longestWait;
-      for (let round = 0, most = Infinity; ; round += 1) {
-        const taken = await takeFree(users);
-        const { held, holder = 'another run' } = taken;
-        // Whatever the clock of this machine is set to, their age is that of the database.
-        if (held.length === 0) return shiftAll(taken.histories, clock.elapsed() - taken.now);
-        const others = new Set(held);
-        // A process that holds users waits for none: two that want each other's would block each other.
-        await release(users.filter((user) => !others.has(user)).map((remote_user) => ({ remote_user })));
-        if (round === 0) options.note(`waiting for ${holder}, which is creating licenses of the same users`);
-        if (held.length < most) end = clock.elapsed() + longestWait;
-        most = Math.min(most, held.length);
-        if (clock.elapsed() > end) throw stillHeld(holder);
-        await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
-      }
-    },
   };
+  return withTake(claims, { clock, ...options });
 }
 
 /** The records of POSTs that are about to be sent: one statement makes many, each is for one POST. */
@@ -113,7 +96,7 @@ function recordedPosts(
   clock: Clock,
   { requestLimit, signal }: LedgerClaimOptions,
   namesOf: (users: readonly string[]) => Buffer[],
-): Pick<SharedClaims, 'posting'> & { readonly forget: (user: string) => void } {
+): Pick<Claims, 'posting'> & { readonly forget: (user: string) => void } {
   const recorded = new Map<string, Recorded>();
 
   /** Whether a POST may begin, on either clock: one can be set back, the other stops while the machine sleeps. */
@@ -182,12 +165,6 @@ function gathered<T>(
   };
 }
 
-function stillHeld(holder: string): Failure {
-  return new Failure('unavailable', `${holder} is creating licenses of the same users`, {
-    hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what.',
-  });
-}
-
 /** Reads what `chatelaine.take` answers; `users`: the names behind those in base64. @throws Failure unavailable */
 function takenFrom(answer: unknown, users: ReadonlyMap<string, string>, askedUntil: Milliseconds): TakenUsers {
   const { now, past, held, holder } = isObject(answer) ? answer : {};
@@ -220,7 +197,7 @@ function rowsIn(rows: unknown): (readonly unknown[])[] {
 }
 
 /** Reads what `chatelaine.busy` answers. @throws Failure unavailable where it is something else */
-function busyIn(answer: unknown): BusyUsers & { readonly now: Milliseconds } {
+function busyIn(answer: unknown): BusyUsers {
   const { now, count, holder } = isObject(answer) ? answer : {};
   if (typeof now !== 'number' || typeof count !== 'number') throw notClaims();
   return { now, count, holder: holderIn(holder) };

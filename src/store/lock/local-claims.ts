@@ -1,19 +1,14 @@
 import { join } from 'node:path';
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { rememberedFor, type ClaimOptions, type FreeUsers, type LocalClaims } from '../claims.ts';
-import { inWords, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
+import { rememberedFor, withTake, type ClaimOptions, type Claims, type TakenUsers } from '../claims.ts';
+import { inWords, liveOwner, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
 import { noRequests, onElapsed, type OpenAnswer, type RequestHistory } from '../request-history.ts';
 import { lockFolder, lockFolders, withLock, type Surroundings } from './lock.ts';
 import { ownFile } from './own-requests.ts';
 import { hashOf, knownOf, mergeRecord, readRecord, type CarriedOver, type RequestRecord } from './request-record.ts';
 
-const longestWait: Milliseconds = 300_000;
-/** Keeps many processes that wait for one user from busy polling. */
-const longestPause: Milliseconds = 400;
-
 /** The claims on the users of one application, named by its server and code (docs/exactly-once.md, The record). */
-export async function openClaims(name: string, host: Surroundings, options: ClaimOptions): Promise<LocalClaims> {
+export async function openClaims(name: string, host: Surroundings, options: ClaimOptions): Promise<Claims> {
   const { clock, system } = host;
   const folder = await lockFolder(system);
   const base = join(folder, hashOf(name));
@@ -24,17 +19,10 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
   /** Those of them of whom something is known. */
   const known = new Set<string>();
 
-  /** Claims the users that nobody else holds, or none unless all are free. */
-  const attempt = (names: readonly string[], wanted: 'all' | 'free'): Promise<ClaimAttempt> => {
-    const users = new Map(names.map((user) => [hashOf(user), user]));
-    return withLock(`${base}.lock`, host, () => underLock(users, wanted), { signal: options.signal, wait: 60_000 });
-  };
-
-  const underLock = async (users: ReadonlyMap<string, string>, wanted: 'all' | 'free'): Promise<ClaimAttempt> => {
+  const takeUnderLock = async (users: ReadonlyMap<string, string>): Promise<TakenUsers> => {
+    const now = clock.elapsed();
     const record = await readRecord(base, system, users);
     const others = await othersIn(record, users, me, host);
-    const [by] = others.values();
-    if (by && wanted === 'all') return { histories: new Map(), held: [...users.values()], holder: undefined, by };
     if (record.isMergeDue)
       await mergeRecord(base, record, remember, host, async (owner) => !(await liveOwner(owner, me, system)));
     const free = [...users].filter(([user]) => !others.has(user));
@@ -53,39 +41,30 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
     // Held from here on: a release meanwhile must not remove the file.
     for (const user of hashes) held.add(user);
     if (hashes.length > 0) await own.hold(record.last + 1, hashes, carried);
-    const taken = [...users].flatMap(([user, text]) => (others.has(user) ? [text] : []));
-    return { histories, held: taken, holder: by && inWords(by, by.path) };
+    const [by] = others.values();
+    const theirs = [...users].flatMap(([user, text]) => (others.has(user) ? [text] : []));
+    return { histories, held: theirs, holder: by && inWords(by, by.path), now };
   };
 
-  return {
-    async take(users) {
-      await refuseOpen(folder, hashOf(name), users, options, host);
-      const end = clock.elapsed() + longestWait;
-      for (let round = 0; ; round += 1) {
-        const { histories, by } = await attempt(users, 'all');
-        if (!by) return histories;
-        if (round === 0)
-          options.note(`waiting for ${inWords(by, by.path)}, which is creating licenses of the same users`);
-        if (clock.elapsed() > end)
-          throw new Failure('unavailable', `${by.name} is creating licenses of the same users`, {
-            hint: remedy(by, by.path),
-          });
-        await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), options.signal);
-      }
-    },
+  const claims: Omit<Claims, 'take'> = {
+    isShared: false,
+    lost: () => undefined,
 
-    async takeFree(users) {
-      await refuseOpen(folder, hashOf(name), users, options, host);
-      return attempt(users, 'free');
+    async takeFree(names) {
+      await refuseOpen(folder, hashOf(name), names, options, host);
+      const users = new Map(names.map((user) => [hashOf(user), user]));
+      const patience = { signal: options.signal, wait: 60_000 };
+      return withLock(`${base}.lock`, host, () => takeUnderLock(users), patience);
     },
 
     async busy(users) {
+      const now = clock.elapsed();
       const wanted = new Map(users.map((user) => [hashOf(user), user]));
       const record = await readRecord(base, system, wanted);
       const others = await othersIn(record, wanted, me, host);
       for (const user of others.keys()) if (record.users.get(user)?.history.answer) others.delete(user);
       const [first] = others.values();
-      return { count: others.size, holder: first && inWords(first, first.path) };
+      return { count: others.size, holder: first && inWords(first, first.path), now };
     },
 
     posting: () => Promise.resolve(),
@@ -112,10 +91,8 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
       if (held.size === 0) await own.close();
     },
   };
+  return withTake(claims, { clock, ...options });
 }
-
-/** `by`: somebody else holds users of whom all were wanted. */
-type ClaimAttempt = FreeUsers & { readonly by?: SeenHolder };
 
 /** A process that may send POSTs for users, and the file that says so. */
 type SeenHolder = LiveOwner & { readonly path: string };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { shareRoster } from '../../../src/jobs/license/share-roster.ts';
-import type { SharedClaims } from '../../../src/store/claims.ts';
+import type { Claims } from '../../../src/store/claims.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 
 const rows = Array.from({ length: 450 }, (_, index) => ({
@@ -22,7 +22,8 @@ function shared(others: Set<string>, posted: ReadonlyMap<string, number> = new M
   const clock = sleptClock(1_000_000);
   /** How far the clock of the ledger was set since the list. */
   let step = 0;
-  const own: SharedClaims = {
+  const own: Claims = {
+    isShared: true,
     takeFree: async (users) => {
       calls.push(`take ${users.length}`);
       return {
@@ -147,4 +148,58 @@ test("the age of a list is one of the ledger's clock, which goes on while the ma
   set(43_200_001);
   await claims.claim(first);
   expect(claims.history(first).posted).toBe(1_000_000 + 43_200_001);
+});
+
+test('rows of each application are claimed at once on one machine, given back in groups, and all at the end', async () => {
+  const calls: string[] = [];
+  const at = (app_code: number): Claims => ({
+    isShared: false,
+    take: () => Promise.reject(new Error('not asked for')),
+    takeFree: async (users) => {
+      calls.push(`take ${app_code} ${users.join()}`);
+      const histories = new Map(app_code === 8 ? [['dora', { posted: 400 }]] : []);
+      return { now: 0, histories, held: [], holder: undefined };
+    },
+    busy: async () => ({ now: 0, count: 0, holder: undefined }),
+    ended: async (user, { event, time }) => void calls.push(`${event} ${user}@${time}`),
+    posting: async () => undefined,
+    release: async (users) => {
+      const words = users.map(({ remote_user, isConfirmed }) => `${remote_user}${isConfirmed ? ' confirmed' : ''}`);
+      calls.push(`release ${app_code} ${words.join()}`);
+    },
+    lost: () => undefined,
+  });
+  const row = (remote_user: string, app_code: number) => ({ remote_user, app_code, size_allowance: 4 });
+  const [ada, ben, cy, dora] = [row('ada', 7), row('ben', 7), row('cy', 7), row('dora', 8)];
+  let time = 0;
+  const claims = shareRoster([ada, ben, cy, dora], {
+    claims: new Map([7, 8].map((app_code) => [app_code, at(app_code)])),
+    listedAt: 0,
+    before: new Map(),
+    elapsed: () => time,
+    sleep: async () => undefined,
+    note: () => undefined,
+    warn: () => undefined,
+  });
+  expect(await claims.claim(ada)).toBe('claimed');
+  expect([claims.history(ada).posted, claims.history(dora).posted]).toEqual([undefined, 400]);
+
+  await claims.ended(ada, { event: 'ended', time: 100, unanswered: 1 });
+  claims.confirmed(ada);
+  await claims.release(ada);
+  time = 2001;
+  await claims.release(ben);
+  await claims.ended(cy, { event: 'answered', time: 3000, status: 201 });
+  await claims.releaseAll();
+  await claims.releaseAll();
+
+  expect(calls).toEqual([
+    'take 7 ada,ben,cy',
+    'take 8 dora',
+    'ended ada@100',
+    'release 7 ada confirmed,ben',
+    'answered cy@3000',
+    'release 7 cy',
+    'release 8 dora',
+  ]);
 });

@@ -6,7 +6,7 @@ import { openLedger, type Ledger } from '../../../src/store/ledger/ledger.ts';
 import { ledgerAddress } from '../../../src/store/ledger/ledger-address.ts';
 import { ledgerVersion } from '../../../src/store/ledger/ledger-steps.ts';
 import { openDatabase } from '../../../src/store/ledger/postgres.ts';
-import type { SharedClaims } from '../../../src/store/claims.ts';
+import type { Claims } from '../../../src/store/claims.ts';
 import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { needs } from '../../helpers/needs.ts';
 import { failureOf } from '../place.ts';
@@ -45,7 +45,7 @@ describe('a ledger', needs('postgresql'), () => {
   }
 
   /** Claims of a run that gives up as soon as it would have to wait. */
-  async function claimsOf(ledger = ledgerOf(), requestLimit = 30_000): Promise<SharedClaims> {
+  async function claimsOf(ledger = ledgerOf(), requestLimit = 30_000): Promise<Claims> {
     const run = new AbortController();
     const note = (text: string): void => run.abort(new Error(text));
     const claims = await ledger.claims(target, { settle: 5000, signal: run.signal, note, requestLimit });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { removing } from '../../../src/core/shell-word.ts';
-import type { LocalClaims } from '../../../src/store/claims.ts';
+import type { Claims } from '../../../src/store/claims.ts';
 import type { RequestHistories } from '../../../src/store/request-history.ts';
 import { openAnswersOf, openClaims } from '../../../src/store/lock/local-claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
@@ -15,7 +15,7 @@ const home = ({ folder }: Place): string => join(folder, 'home');
 const day = 86_400_000;
 
 /** Claims of a run that gives up as soon as it would have to wait. */
-async function openAt(host: Place, settle = 5000): Promise<LocalClaims> {
+async function openAt(host: Place, settle = 5000): Promise<Claims> {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
   return openClaims('https://here.test 7', host, { settle, signal: run.signal, note });
@@ -260,8 +260,8 @@ test('a claim of another container is waited for, and the way out is said at onc
   );
   expect(await failureOf(() => patient.take(['ada']))).toEqual({
     kind: 'unavailable',
-    message: `process ${process.pid} on box is creating licenses of the same users`,
-    hint: `Whether it still runs cannot be seen from here; once it has ended, remove what it left: rm ${file}`,
+    message: `process ${process.pid} on box (once it has ended: rm ${file}) is creating licenses of the same users`,
+    hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what in a ledger.',
   });
 });
 
