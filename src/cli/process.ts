@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
 import { Failure } from '../core/failure.ts';
 import type { System } from '../core/system.ts';
-import { openSync, readFileSync } from '../core/outside.ts';
+import { closeSync, constants, openSync, readFileSync, readSync } from '../core/outside.ts';
 import { realAlarm, realClock } from './clock.ts';
 import type { Host, Output } from './host.ts';
 import { maybeTerminal } from './launch/early.ts';
@@ -159,9 +159,25 @@ const processTerminal: Host['terminal'] = {
     // A console of Windows serves all streams; elsewhere standard input may be another terminal, or at its end.
     if (process.platform === 'win32')
       return isatty(0) ? process.stdin : new ReadStream(openSync('\\\\.\\CONIN$', 'r+'));
-    return new ReadStream(openSync('/dev/tty', 'r+'));
+    const terminal = new ReadStream(openSync('/dev/tty', 'r+'));
+    discardTyped(terminal);
+    return terminal;
   },
 };
+
+/** What was typed before a question answers another one. Raw, a terminal gives a line that has no end yet too. */
+function discardTyped(terminal: ReadStream): void {
+  const waiting = openSync('/dev/tty', constants.O_RDONLY | constants.O_NONBLOCK);
+  terminal.setRawMode(true);
+  try {
+    while (readSync(waiting, Buffer.alloc(4096)) > 0);
+  } catch {
+    // Nothing more waits.
+  } finally {
+    terminal.setRawMode(false);
+    closeSync(waiting);
+  }
+}
 
 /** The group of this process, and that in the foreground of its terminal; undefined where there is no /proc. */
 function groups(): { readonly own: number; readonly foreground: number } | undefined {

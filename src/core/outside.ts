@@ -1,6 +1,7 @@
 /** The door to files, /proc, random names and turns: here the simulator (test/simulation) replaces the computer. */
 export {
   appendFileSync,
+  closeSync,
   constants,
   createReadStream,
   fstat,

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { needs } from '../helpers/needs.ts';
+import { openTerminal } from './pty.ts';
+
+test.each([
+  ['a line', 'y\r'],
+  ['a line that has no end yet', 'y'],
+])('%s that is typed before a question is no answer to it', needs('terminals'), async (_what, typed) => {
+  const lines = [
+    "printf 'remote_user,size_allowance\\nada,4\\n' > roster.csv; echo ready; read -rsN1",
+    'chatelaine --sandbox license apply roster.csv; echo "exit $?"',
+  ];
+  const terminal = openTerminal(lines.join('\n'));
+  await terminal.shows(/ready/);
+  terminal.type(`x${typed}`);
+  await terminal.shows(/\[y\/N\] /);
+  terminal.type('n\r');
+
+  const { output } = await terminal.ended;
+  expect(output).toContain('cancelled: nothing was changed');
+  expect(output).toContain('exit 130');
+});
