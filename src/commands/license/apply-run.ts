@@ -69,7 +69,7 @@ export async function* applied(
   for (const { account } of targets) refuseReadOnly(account);
   const opened = await context.journal(headerOf(job), values.journal);
   const doubled: CreatedFor[] = [];
-  let isDone = false;
+  let [isBegun, isDone] = [false, false];
   let differences: Failure | undefined;
   const recorders = new Map(targets.map(({ app_code, account }) => [app_code, context.recorder(account)]));
   const run = [...recorders.values()][0]?.run ?? '';
@@ -90,6 +90,7 @@ export async function* applied(
       const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>
         void doubled.push({ licenses, profile: profileOf(app_code) });
+      isBegun = true;
       for await (const row of carriedOut(plan, { ...job, ...known, journal, record, doubled: seen }, context)) {
         if (row.size_allowance_before !== null) resized += 1;
         yield row;
@@ -106,6 +107,10 @@ export async function* applied(
       yield row;
     }
     isDone = true;
+  } catch (cause) {
+    if (isBegun || !(cause instanceof Failure) || !cause.isInterruption) throw cause;
+    const hint = `Nothing was sent. To go on: ${applyLine(job.file, values, context.options)}`;
+    throw cause.as(cause.kind, cause.message, { hint });
   } finally {
     // What was done decides how the run ends, and not whether its record could be put away.
     await orWarn(isDone ? opened.finish() : opened.close(), context.warn);

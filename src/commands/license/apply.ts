@@ -135,6 +135,7 @@ export default command({
       licensing: apiOfEachApp(context, values.app_code),
       concurrency: values.concurrency ?? defaultConcurrency,
       elapsed: context.elapsed,
+      looking: (count: number) => context.progress('users looked up', count),
     };
     const all = context.options.dry_run ? dryRun(job, context) : applied(job, context);
     for await (const row of all) yield kept(row);

@@ -24,8 +24,7 @@ export default command({
     refuseReadOnly(account);
     const input = users ? { users } : { codes: [...new Set(license_code)] };
     const changes = await openChanges('license retire', input, account, context);
-    const { now, interactive } = context;
-    const fieldsOf = (user: string, code: string) => retiredFields(user, code, now(), interactive() ? code : undefined);
+    const fieldsOf = (user: string, code: string) => retiredFields(user, code, context.now());
     yield* changeEach({ ...changes, fieldsOf, status: 'retired', ask: 'Retire' }, account, context);
   },
 

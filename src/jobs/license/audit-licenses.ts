@@ -67,6 +67,7 @@ export async function* auditLicenses(
   const byName = kept.groupedBy(plainUser);
   const byKey = kept.groupedBy(({ license }) => license.key ?? '');
   const apps = new Set<number | undefined>(roster?.map(({ app_code }) => app_code));
+  const left = new Set<string>();
   let retired = 0;
   let incomplete: Failure | undefined;
   try {
@@ -80,6 +81,7 @@ export async function* auditLicenses(
       if (license.key !== undefined) byKey.add(index, entry);
       if (isRetired(license)) {
         retired += 1;
+        if (roster) left.add(user);
         continue;
       }
       byName.add(index, entry);
@@ -96,7 +98,7 @@ export async function* auditLicenses(
   for (const holders of byKey.several()) yield* shared(holders.flat());
   for (const group of byName.several()) yield* similar(group.flatMap(([first]) => first ?? []));
   if (roster) {
-    yield* compare(byName, roster, incomplete ? 'part' : 'whole');
+    yield* compare(byName, left, roster, incomplete ? 'part' : 'whole');
     const expected = new Set(roster.map(userKey));
     for (const entry of kept.all())
       if (!expected.has(entry.user) && !isRetired(entry.license)) yield row('unexpected', entry, notInRoster);
@@ -162,14 +164,16 @@ const withoutLicense = 'in the roster, without a license';
 
 function* compare(
   byName: GroupedLicenses,
+  retired: ReadonlySet<string>,
   roster: Iterable<ExpectedLicense>,
   extent: 'whole' | 'part',
 ): Generator<FindingRow> {
   for (const { remote_user, app_code, size_allowance = null } of roster) {
-    const own = byName.of(plainUser({ name: remote_user, app_code }), userKey({ remote_user, app_code }));
+    const user = userKey({ remote_user, app_code });
+    const own = byName.of(plainUser({ name: remote_user, app_code }), user);
     if (size_allowance !== null) yield* otherSizes(own, size_allowance);
     const none = { license_code: null, license: null, detail: withoutLicense, fact: withoutLicense };
-    if (own.length === 0 && extent === 'whole')
+    if (own.length === 0 && !retired.has(user) && extent === 'whole')
       yield { finding: 'missing', remote_user, app_code, size_allowance, ...none };
   }
 }

@@ -136,7 +136,8 @@ export function similarTo(near: License, remote_user: string): string {
 }
 
 export function severalWarning({ remote_user, app_code }: LicenseUser): string {
-  return `${remote_user} has several licenses in application ${app_code}: see chatelaine license audit`;
+  const look = commandLine('license view', [], { remote_user });
+  return `${remote_user} has several licenses in application ${app_code}; license retire CODE retires those that nobody uses. Look: ${look}`;
 }
 
 export function times(count: number): string {

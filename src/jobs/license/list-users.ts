@@ -20,6 +20,12 @@ const maxPairs = 3;
 /** The license that a user is known to have been given: a list that shows the same one need not hold a copy. */
 export type KnownLicense = (user: string) => License | undefined;
 
+export interface LookingUp {
+  readonly concurrency: number;
+  /** Shows how many of so many users were looked up. */
+  readonly looking?: ((count: number) => { step(): void; end(): void }) | undefined;
+}
+
 export type ListingApi = Pick<LicensingApi, 'list' | 'ofUser'>;
 
 /** What is known of the users of an application once its list is read. */
@@ -43,9 +49,9 @@ export async function listUsers(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  { concurrency, known }: { readonly concurrency: number; readonly known?: KnownLicense | undefined },
+  { known, ...looking }: LookingUp & { readonly known?: KnownLicense | undefined },
 ): Promise<ListedUsers> {
-  if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
+  if (users.length <= fewUsers) return lookUpEach(api, app_code, users, looking);
   const list = await readList(api, app_code, users, { known });
   const listed = list instanceof Failure ? unlisted : list;
   const first = users.find((user) => !listed.lookupResult(user));
@@ -60,7 +66,7 @@ async function lookUpEach(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  concurrency: number,
+  { concurrency, looking }: LookingUp,
 ): Promise<ListedUsers> {
   const results = new Map<string, LookupResult>();
   const isFiltered = (): boolean => ![...results.values()].some(({ unfiltered }) => unfiltered);
@@ -69,7 +75,9 @@ async function lookUpEach(
   };
   const look = async (remote_user: string): Promise<void> =>
     void results.set(remote_user, await lookUp(api, { remote_user, app_code }));
-  for await (const _ of pool(untilUnfiltered(), concurrency, look)) continue;
+  const progress = looking?.(users.length);
+  for await (const _ of pool(untilUnfiltered(), concurrency, look)) progress?.step();
+  progress?.end();
   if (isFiltered()) return { ...unlisted, lookupResult: (user) => results.get(user) };
   return readTwice(api, app_code, users, new Map([...results].filter(([, { shows }]) => shows === 'licenses')));
 }

@@ -9,7 +9,7 @@ import { userKey, type LicenseUser } from './claim-users.ts';
 import { decide, isCreation, isOpen, type Decision, type KnownUsers, type Undecided } from './decide.ts';
 import { historyOf, type LicenseJournal } from './roster-journal.ts';
 import { shareRoster, type RosterClaims, type SharingRoster } from './share-roster.ts';
-import { listUsers, type KnownLicense, type ListedUsers, type ListingApi } from './list-users.ts';
+import { listUsers, type KnownLicense, type ListedUsers, type ListingApi, type LookingUp } from './list-users.ts';
 import { lookUp, nothing, withNear } from './lookup.ts';
 
 export interface Plan {
@@ -25,9 +25,8 @@ export interface PlannedRow {
   readonly decision: Decision | Undecided;
 }
 
-export interface Looking extends KnownUsers {
+export interface Looking extends KnownUsers, LookingUp {
   readonly licensing: (app_code: number) => ListingApi;
-  readonly concurrency: number;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
 }
@@ -48,7 +47,7 @@ export async function planRoster(
   const listedAt = planning.elapsed();
   const lists = new Map<number, ListedUsers>();
   for (const [app_code, users] of usersOfEachApp(rows)) {
-    const listing = { concurrency: planning.concurrency, known: known?.(app_code) };
+    const listing = { ...planning, known: known?.(app_code) };
     lists.set(app_code, await listUsers(planning.licensing(app_code), app_code, users, listing));
   }
   const planned = rows.flatMap((row) => {
@@ -81,7 +80,9 @@ export async function decideAll(plan: Plan, planning: Planning, believed: Readon
     );
   };
   const open = plan.rows.filter(({ decision }) => decision.step === 'look up');
-  for await (const _ of pool(open, planning.concurrency, look)) continue;
+  const progress = planning.looking?.(open.length);
+  for await (const _ of pool(open, planning.concurrency, look)) progress?.step();
+  progress?.end();
   return { ...plan, rows: plan.rows.map(({ row, decision }) => ({ row, decision: decisions.get(row) ?? decision })) };
 }
 

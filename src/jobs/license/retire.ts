@@ -2,7 +2,6 @@ import { textOf, type License } from '../../api/licensing/license.ts';
 import { likeness } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { sizeOf } from './decide.ts';
 import { recordedChange, type PastChange, type RecordEvent } from './history.ts';
@@ -34,18 +33,11 @@ export function retiredBy(changes: readonly PastChange[]): (license: License) =>
 
 type RetiredFields = Pick<LicenseFields, 'remote_user' | 'size_allowance'>;
 
-/**
- * A name that no other license has, and the smallest size; one that is retired already keeps its name.
- * @param shown the key, as a hint may show it @throws Failure rejected where the name would be too long
- */
-export function retiredFields(user: string, code: string, now: number, shown = 'CODE'): RetiredFields {
-  const name = `left-${new Date(now).toISOString().slice(0, 7)}-${user}-${code.slice(-4)}`;
-  const fields = { remote_user: retiredName.test(user) ? user : name, size_allowance: smallest };
-  if (fields.remote_user.length < licenseFields.remote_user.below) return fields;
-  throw new Failure('rejected', `'${name}' is too long for the name of a user`, {
-    hint: `Give it a shorter one: ${commandLine('license edit', [shown], { ...fields, remote_user: 'left-NAME' })}`,
-    retryable: false,
-  });
+/** A name that no other license has, cut where it is too long, and the smallest size; a retired one keeps its name. */
+export function retiredFields(user: string, code: string, now: number): RetiredFields {
+  const [begin, end] = [`left-${new Date(now).toISOString().slice(0, 7)}-`, `-${code.slice(-4)}`];
+  const name = begin + user.slice(0, licenseFields.remote_user.below - 1 - begin.length - end.length) + end;
+  return { remote_user: retiredName.test(user) ? user : name, size_allowance: smallest };
 }
 
 export interface MissingUser extends LicenseFields {

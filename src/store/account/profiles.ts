@@ -3,6 +3,7 @@ import { Failure, labelled, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, System } from '../../core/system.ts';
 import { isObject } from '../../core/json.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import {
   keyCommand,
@@ -216,8 +217,8 @@ export async function appOf(profiles: Pick<Profiles, 'all'>, code: number): Prom
     });
   }
   if (others.length === 0) return app;
-  const names = [app, ...others].map((profile) => profile.name).join(', ');
-  throw usage(`several stored apps have the code ${code}: ${names}`, 'Choose one with --profile NAME.');
+  const choices = [app, ...others].map(({ name }) => `--profile ${shellWord(name)}`).join(' or ');
+  throw usage(`several stored apps have the code ${code}`, `Choose one: add ${choices}`);
 }
 
 const signIn = {

@@ -1,10 +1,11 @@
 import { Failure, messageOf, type FailureKind } from '../../core/failure.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import type { LedgerAddress } from './ledger-address.ts';
 
 interface Meaning {
   readonly kind: FailureKind;
   readonly what: (address: LedgerAddress) => string;
-  readonly hint: string;
+  readonly hint: string | ((address: LedgerAddress) => string);
 }
 
 const notSetUp: Meaning = {
@@ -22,7 +23,8 @@ const refused: Meaning = {
 const withoutFunctions: Meaning = {
   kind: 'auth',
   what: ({ name, user }) => `the role ${user} may not call the functions of the ledger ${name}`,
-  hint: 'The owner gives the right: GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO role; after each ledger init.',
+  hint: ({ user }) =>
+    `The owner gives the right, after each ledger init: GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO "${user}";`,
 };
 
 /** What SQLSTATE codes mean; the others, and all failures of the network: the ledger is unavailable. */
@@ -32,7 +34,8 @@ const meanings: Readonly<Record<string, Meaning>> = {
   '3D000': {
     kind: 'config',
     what: ({ name }) => `the database of the ledger ${name} does not exist`,
-    hint: 'Name another one in CHATELAINE_LEDGER, or create it: createdb NAME',
+    hint: ({ host, port, database }) =>
+      `Name another one in CHATELAINE_LEDGER, or create it: createdb --host ${shellWord(host)} --port ${port} ${shellWord(database)}`,
   },
   '3F000': notSetUp,
   '42P01': notSetUp,
@@ -40,7 +43,8 @@ const meanings: Readonly<Record<string, Meaning>> = {
   '42501': {
     kind: 'auth',
     what: ({ name, user }) => `the role ${user} has no right to the ledger ${name}`,
-    hint: 'The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO role; to create a ledger a role needs CREATE on the database.',
+    hint: ({ user }) =>
+      `The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO "${user}"; to create a ledger a role needs CREATE on the database.`,
   },
   '53300': {
     kind: 'unavailable',
@@ -84,7 +88,8 @@ export function ledgerFailure(address: LedgerAddress, cause: unknown): Failure {
   const said = messageOf(cause);
   const code = codeIn(cause) ?? '';
   const meaning = said.startsWith('permission denied for function') ? withoutFunctions : meanings[code];
-  if (meaning) return new Failure(meaning.kind, `${meaning.what(address)}: ${said}`, { hint: meaning.hint, cause });
+  const hint = typeof meaning?.hint === 'function' ? meaning.hint(address) : meaning?.hint;
+  if (meaning) return new Failure(meaning.kind, `${meaning.what(address)}: ${said}`, { hint, cause });
   return new Failure('unavailable', `the ledger ${address.name} is not available: ${said}`, {
     hint: 'Without the ledger nothing is created. chatelaine doctor shows what is wrong with it.',
     cause,

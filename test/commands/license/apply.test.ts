@@ -7,6 +7,7 @@ import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { Sandbox, SandboxOptions } from '../../helpers/sandbox.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
+import { realClock } from '../../../src/cli/clock.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { isWhole } from '../../helpers/extent.ts';
@@ -410,13 +411,13 @@ describe('the plan', () => {
     const plan = await apply('--dry-run -o json', text);
     const ran = await apply('-o json', text);
 
-    expect(plan.lines.filter((line) => line.includes('license audit'))).toHaveLength(2);
+    expect(plan.lines.filter((line) => line.includes('license view --remote-user'))).toHaveLength(2);
     expect(rowsOf(ran).map(({ status }) => status)).toEqual(['unchanged', 'resized']);
     expect(held(sandbox, ['twin', 'other'])).toEqual([
       [2, 5],
       [7, 5],
     ]);
-    expect(ran.lines.filter((line) => line.includes('license audit'))).toHaveLength(2);
+    expect(ran.lines.filter((line) => line.includes('license view --remote-user'))).toHaveLength(2);
   });
 
   test.each([
@@ -948,6 +949,29 @@ describe('what is shown', () => {
       expect((await apply('--dry-run', csv(['ada', name]))).stderr).not.toContain('a spreadsheet writes');
     },
   );
+
+  test('Ctrl-C before anything was sent says so, and how to go on', async () => {
+    const stop = new AbortController();
+    const { run } = await openSandbox({ log: () => stop.abort(new Failure('cancelled', 'interrupted')) });
+    const roster = join(emptyHome(), 'roster.csv');
+    writeFileSync(roster, csv(['ada']));
+
+    const ran = await run(`license apply ${roster}`, { interrupt: stop.signal });
+
+    expect(ran.lines).toEqual([
+      'chatelaine: interrupted',
+      'Nothing was sent. To go on:',
+      `  chatelaine license apply ${roster}`,
+    ]);
+  });
+
+  test('a terminal shows how many users were looked up before the question', async () => {
+    const { run } = await openSandbox({ latency: 150 });
+    const roster = join(emptyHome(), 'roster.csv');
+    writeFileSync(roster, csv(['ada', 'grace']));
+    const { stderr } = await run(`license apply ${roster} --dry-run`, { tty: true, clock: realClock });
+    expect(stderr).toMatch(/users looked up [12]\/2/);
+  });
 
   test('a run that resumes an interrupted one does not ask', async () => {
     const stop = new AbortController();

@@ -250,6 +250,17 @@ describe('an audit that is quiet again', () => {
     expect(ran.lines).toEqual(['2 findings in 505 licenses (3 retired)']);
   });
 
+  test('a roster that was made from a list names retired users: they are not missing', async () => {
+    const { run: ask } = await sandboxWith(planted.slice(2));
+    const retired = planted.slice(2).map(({ remote_user }) => remote_user);
+
+    const ran = await ask('license audit --roster - --input-format csv -o json', {
+      stdin: ['remote_user', ...good, ...retired, ''].join('\n'),
+    });
+
+    expect([ran.stdout, ran.lines]).toEqual(['[]\n', ['no findings in 503 licenses (3 retired)']]);
+  });
+
   test('accepted findings are counted, one whose values change is found again, and one that is gone is said', async () => {
     const sandbox = await sandboxWith(planted);
     const { run: ask } = sandbox;

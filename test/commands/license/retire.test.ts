@@ -23,6 +23,20 @@ test('renames and shrinks in one request; the second time there is nothing to do
   expect(JSON.parse(again.stdout)).toMatchObject([{ ...left, status: 'unchanged' }]);
 });
 
+test('a name that becomes too long is cut, and put back whole', async () => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  const user = `${'long-name-'.repeat(12)}1234567`;
+  const key = (await run(`license create --remote-user ${user} --size-allowance 2 -q`, { home })).stdout.trim();
+  const { stdout } = await run(`license retire ${key} -o json`, { home });
+  const [{ remote_user } = { remote_user: '' }] = JSON.parse(stdout) as { remote_user: string }[];
+
+  expect([user.length, remote_user.length]).toEqual([127, 127]);
+  expect(remote_user).toMatch(new RegExp(`^left-2026-03-(long-name-)+.*-${key.slice(-4)}$`));
+  await run('license undo', { home, tty: true, stdin: 'y\n' });
+  expect((await run(`license view ${key} -o json`, { home })).stdout).toContain(user);
+});
+
 test('two licenses of one user get two names', async () => {
   const { run } = await openSandbox();
   await run('license create --remote-user physio-7731 --size-allowance 2');

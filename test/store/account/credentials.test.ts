@@ -267,8 +267,8 @@ test('several apps with one code must be distinguished', async () => {
   await profiles.save({ ...app, name: 'other' }, new Secret('k'));
   expect(await failureOf(() => credentials.licensing({ app_code: 7 }))).toEqual({
     kind: 'usage',
-    message: 'several stored apps have the code 7: app, other',
-    hint: 'Choose one with --profile NAME.',
+    message: 'several stored apps have the code 7',
+    hint: 'Choose one: add --profile app or --profile other',
   });
 });
 
