@@ -94,10 +94,7 @@ type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
  * must agree to replace another account.
  * @throws Failure config, usage; cancelled on no
  */
-export async function inPlaceOf(
-  candidate: CandidateProfile,
-  { profiles, note, confirm, options }: Storing,
-): Promise<Profile> {
+export async function inPlaceOf(candidate: CandidateProfile, { profiles, confirm }: Storing): Promise<Profile> {
   const profile = profiles().check(withoutEmpty(candidate));
   const stored = await profiles().find(profile.name);
   let merged = profile;
@@ -109,9 +106,8 @@ export async function inPlaceOf(
   }
   profiles().refuseExposed(merged);
   if (!stored) return profile;
-  if (accountOf(stored) === accountOf(profile))
-    note(`profile '${profile.name}' is stored already: its key ${options.dry_run ? 'would be' : 'is'} replaced`);
-  else await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it by ${accountOf(profile)}?`);
+  if (accountOf(stored) !== accountOf(profile))
+    await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it by ${accountOf(profile)}?`);
   return merged;
 }
 

@@ -24,7 +24,7 @@ test('a login to the same account replaces the key, and says so', async () => {
   expect(await run(login, 'another-key\n')).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining('replaced') as string,
-    stderr: "profile 'prod' is stored already: its key is replaced\n",
+    stderr: '',
   });
 
   expect((await run('auth token prod')).stdout).toBe('another-key\n');
