@@ -44,7 +44,8 @@ const nounWidth = 18;
 
 /** Text of `chatelaine help exit-codes`, and of `chatelaine help 8`; undefined for another word. */
 export function exitHelp(word: string): string | undefined {
-  const rows = Object.values(failures).filter(({ exit }) => word === 'exit-codes' || String(exit) === word);
+  const all = [{ exit: 0, means: 'done, an empty result included' }, ...Object.values(failures)];
+  const rows = all.filter(({ exit }) => word === 'exit-codes' || String(exit) === word);
   const lines = rows.map(({ exit, means }) => `${String(exit).padStart(3)}  ${means}`);
   return lines.length === 0 ? undefined : `${lines.join('\n')}\n`;
 }
@@ -72,18 +73,31 @@ export function nounHelp(noun: string, table: readonly CommandEntry[], width: nu
 
 export function commandHelp(command: AnyCommand, width: number): string {
   const args = argumentEntries(command.args ?? {});
-  const options = optionEntries(command.options ?? {});
+  const { shared, options: all = {} } = command;
+  const isCommon = ([name, field]: readonly [string, Field]): boolean => shared?.options[name] === field;
+  const options = optionEntries(Object.fromEntries(Object.entries(all).filter((row) => !isCommon(row))));
+  const flags = Object.entries(all)
+    .filter(isCommon)
+    .map((row) => `--${flagOf(...row)}`);
   const below = commandTable.filter(({ name }) => name.startsWith(`${command.name} `));
   return sections([
     ['', wrap(command.summary, width)],
     ['Usage', wrap(synopsis(command), width - indent)],
+    ['Examples', command.examples.slice(0, 3).flatMap((example) => exampleLines(example, width))],
     ...(below.length > 0 ? [['Commands', entryLines(below.map(commandEntry), width)] as const] : []),
     // Before the options, which may be many and shared with other commands.
     ...(command.about ?? []).map((paragraph) => ['', wrap(paragraph, width)] as const),
     ...(args.length > 0 ? [['Arguments', entryLines(args, width)] as const] : []),
     ...(options.length > 0 ? [['Options', entryLines(options, width)] as const] : []),
     ...(command.input ? [[command.input.title, command.input.lines] as const] : []),
-    ['Examples', command.examples.flatMap((example) => exampleLines(example, width))],
+    ...(shared
+      ? [
+          [
+            `Options of ${shared.with}`,
+            wrap(`${flags.join(', ')}: see chatelaine ${shared.with} --help`, width - indent),
+          ] as const,
+        ]
+      : []),
     [
       'Options of every command',
       wrap('-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine help options', width - indent),

@@ -14,6 +14,8 @@ export interface CommandSurface {
   readonly input?: { readonly title: string; readonly lines: readonly string[] };
   readonly args?: Fields;
   readonly options?: Fields;
+  /** Options that are the same in another command, whose help explains them. */
+  readonly shared?: { readonly with: string; readonly options: Fields };
   /** Whole command lines; a test runs each against the sandbox. */
   readonly examples: readonly string[];
   /**

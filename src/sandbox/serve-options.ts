@@ -28,8 +28,8 @@ export const serveOptions = {
   extra_messages: {
     kind: 'integer',
     min: 1,
-    hidden: true,
-    help: 'So many messages of 1,000 characters, for benchmarks',
+    placeholder: 'N',
+    help: 'Add N messages of 1,000 characters to the topic load of general (default: 0)',
   },
   delete_batches: {
     kind: 'integer',

@@ -1,11 +1,14 @@
 import type { JsonObject } from '../../core/json.ts';
 import { utcText } from '../../core/moment.ts';
 import { matches } from '../../jobs/archive/archived-messages.ts';
+import { idsOf } from '../../jobs/topic/near.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import { readLink } from '../../schema/link.ts';
 import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { Terminal } from '../context.ts';
 import { rangeOptions, spanOf } from '../messages/range.ts';
+import { namesAmong } from '../messages/selection.ts';
 import type { TimeReading } from '../typed-time.ts';
 
 const { channel, topic, sender } = narrowOperators;
@@ -20,14 +23,22 @@ export const choiceOptions = {
 } as const satisfies Fields;
 
 /** What the values choose, and its words; nothing is undefined, where all is chosen. @throws Failure usage */
-export function readChoice(
+export async function readChoice(
   typed: Values<typeof choiceOptions>,
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
-  context: TimeReading,
+  messages: () => AsyncIterable<JsonObject>,
+  context: TimeReading & Pick<Terminal, 'note'>,
 ) {
+  const names = namesAmong(typed.sender ?? []);
+  const senders = new Map<unknown, JsonObject>();
+  if (names.length > 0)
+    for await (const { sender_id, sender_full_name } of messages())
+      senders.set(sender_id, { user_id: sender_id, full_name: sender_full_name });
+  const users = idsOf(names, [...senders.values()], context.note).set('me', account);
+
   const { since: from = -Infinity, until: to = Infinity } = spanOf(typed, context);
   const groups = (['channel', 'topic', 'sender'] as const).flatMap((name) => {
-    const texts = (typed[name] ?? []).map((text) => (name === 'sender' && text === 'me' ? account : text));
+    const texts = (typed[name] ?? []).map((text) => String((name === 'sender' && users.get(text)) || text));
     const terms = (text: string) => (name === 'channel' ? readLink(text, site)?.terms : undefined);
     const group = texts.map((text) => terms(text) ?? [narrowTerm(name, text)]);
     return texts.length === 0 ? [] : [{ group, word: `${name} ${texts.join(', ')}` }];

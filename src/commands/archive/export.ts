@@ -77,13 +77,15 @@ export default command({
     const archives = await readArchives(folder, warn);
     const form = formFor(output, raw_content, archives);
     const [{ head }] = archives;
-    const { isChosen, words } = readChoice(typed, head, context);
+    async function* messages() {
+      for (const archive of archives) yield* archivedMessages(archive, form, signal);
+    }
+    const { isChosen, words } = await readChoice(typed, head, messages, context);
     const chosen: ChosenArchive[] = [];
     for (const archive of archives)
       chosen.push(isChosen ? await chosenArchive(archive, form, isChosen, signal) : archive);
     const count = countOf(chosen);
-    if (count === 0)
-      warn(`no archived message is chosen${typed.sender ? '; --sender takes a whole name, an address or an id' : ''}`);
+    if (count === 0) warn('no archived message is chosen');
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {
       note(`${to} would be written`);

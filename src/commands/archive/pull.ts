@@ -21,12 +21,17 @@ import { fileSizeOption, folderArgument, lastingSite, limitedHistory, maxFileByt
 /** Without the options of one request: an archive has pages. */
 const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
 
+/** What says where messages are: with `--all-channels` each folder does. */
+const places = /^(channels?|dm|dm_including|id|with|message_ids|narrow|anchor|include_anchor)$/;
+
 export default command({
   about: [
     'The first pull takes the selection of messages fetch and keeps it in the folder; without a range it is every message. Later pulls ' +
       'need only DIR: they continue where the last one ended, however it ended, and bring what is new. Use messages fetch to look at ' +
       'messages, and an archive to keep them.',
-    '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR.',
+    'Name a channel, or give --all-channels: without --channel or --channels, only messages that the account itself received are kept.',
+    '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR; with --topic, --sender, --search, ' +
+      '--since, --until, --limit and the like a part of each, if every pull is given the same.',
   ],
   args: { folder: folderArgument },
   options: {
@@ -49,6 +54,8 @@ export default command({
     'chatelaine archive pull everything --all-channels --quiet',
   ],
 
+  shared: { with: 'messages fetch', options: pagedOptions },
+
   dryRun: ['rows'],
 
   run({ all_channels, ...values }, context) {
@@ -57,16 +64,26 @@ export default command({
         `'${values.folder}' is a link, and no folder`,
         `Name a folder before it: ${commandLine('archive pull', ['DIR'], { channel: values.folder })}`,
       );
-    if (!all_channels) return pullFolder(values, context);
-    if (Object.keys(values).some((name) => name in pagedOptions && name !== 'raw_content'))
-      throw usage('--all-channels takes no selection', 'Pull a part of the messages into a folder of its own.');
-    // One for all: it asks the server for its level once.
+    if (!all_channels) return pullFolder(values, context, () => factsFor(values, context));
+    const place = Object.keys(values).find((name) => places.test(name));
+    if (place !== undefined)
+      throw usage(
+        `--all-channels has a folder for each channel, and takes no --${place.replaceAll('_', '-')}`,
+        'Pull that into a folder of its own, without --all-channels. Part of each channel: --topic, --sender, --search, --since and the like.',
+      );
+    // One for all: it asks the server for its level once, and for its users.
     const chat = context.chat();
+    let facts: Promise<AccountFacts> | undefined;
+    const factsOnce = () => (facts ??= factsFor(values, context));
     return pullChannels(
       chat,
       values.folder,
       ({ folder: own, stream_id }, warn) =>
-        pullFolder({ ...values, channel: [`id:${stream_id}`], folder: own }, { ...context, warn, chat: () => chat }),
+        pullFolder(
+          { ...values, channel: [`id:${stream_id}`], folder: own },
+          { ...context, warn, chat: () => chat },
+          factsOnce,
+        ),
       context,
     );
   },
@@ -87,10 +104,11 @@ type PullValues = SelectionValues & {
 async function pullFolder(
   { folder, both, recheck, files, max_file_size, ...values }: PullValues,
   context: Invocation & Services & Accounts & Terminal & Disk & Time,
+  factsOf: () => Promise<AccountFacts>,
 ) {
   const { raw_content, ...typed } = values;
   const { site, email: account } = await context.chatAccount();
-  const facts = await factsFor(typed, context);
+  const facts = await factsOf();
   let selection: MessageSelection | undefined;
   const order = {
     ...{ site: lastingSite(context.options, site), account, options: typed, files },

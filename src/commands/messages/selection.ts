@@ -1,9 +1,10 @@
 import { usage } from '../../core/failure.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
-import { userNamed } from '../../jobs/topic/near.ts';
+import { idsOf } from '../../jobs/topic/near.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { messageParameters } from '../../schema/messages.ts';
+import { isSameName } from '../../schema/topic.ts';
 import { narrowOperators, readName } from '../../schema/narrow.ts';
 import type { Accounts, Services, Terminal } from '../context.ts';
 import type { TimeReading } from '../typed-time.ts';
@@ -35,22 +36,22 @@ export async function factsFor(
 ): Promise<AccountFacts> {
   const isPasted = [link ?? '', ...channel, ...(values.not ?? [])].some((text) => isUrl(text.replace(/^channel=/, '')));
   const typed = typedUsers(values);
-  const users = new Map<string, string | number>();
-  // What has no @ is no address.
-  const names = new Set(typed.filter((user) => typeof readName(user) === 'string' && !/^$|@/.test(user)));
-  const isOwn = names.delete('me');
-  const { site, email } = isPasted || isOwn ? await chatAccount() : { site: undefined, email: '' };
+  const names = namesAmong(typed);
+  const addresses = typed.filter((user) => user.includes('@'));
+  const isMe = typed.includes('me');
+  const { site, email } =
+    isPasted || isMe || addresses.length > 0 ? await chatAccount() : { site: undefined, email: '' };
+  const own = [...(isMe ? ['me'] : []), ...addresses.filter((address) => isSameName(address, email))];
   // An organization that hides addresses knows the account by its id alone.
-  const id = isOwn ? (await chat().ownUser())?.['user_id'] : undefined;
-  if (isOwn) users.set('me', typeof id === 'number' ? id : email);
-  const known = names.size > 0 ? ((await chat().users()) ?? []) : [];
-  for (const name of names) {
-    const { user_id, full_name } = userNamed(known, String(readName(name))) ?? {};
-    if (typeof user_id !== 'number') continue;
-    note(`'${name}' is ${String(full_name)} (id ${user_id})`);
-    users.set(name, user_id);
-  }
+  const id = own.length > 0 ? (await chat().ownUser())?.['user_id'] : undefined;
+  const users = idsOf(names, names.length > 0 ? ((await chat().users()) ?? []) : [], note);
+  for (const word of own) users.set(word, typeof id === 'number' ? id : email);
   return { site, users };
+}
+
+/** What is neither an id nor an address. */
+export function namesAmong(typed: readonly string[]): string[] {
+  return [...new Set(typed)].filter((user) => typeof readName(user) === 'string' && !/^$|^me$|@/.test(user));
 }
 
 interface LinkValue {

@@ -1,6 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { readName } from '../../schema/narrow.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 
@@ -52,8 +53,24 @@ export async function unknownChannel(
   return near === undefined ? undefined : [`no channel '${wanted}'${near}`, { hint: undefined }];
 }
 
+/** Ids of users that are typed as names, each said. @throws Failure usage where several have the name */
+export function idsOf(
+  typed: readonly string[],
+  users: readonly JsonObject[],
+  note: (text: string) => void,
+): Map<string, string | number> {
+  const ids = new Map<string, string | number>();
+  for (const word of typed) {
+    const { user_id, full_name } = userNamed(users, String(readName(word))) ?? {};
+    if (typeof user_id !== 'number') continue;
+    note(`'${word}' is ${String(full_name)} (id ${user_id})`);
+    ids.set(word, user_id);
+  }
+  return ids;
+}
+
 /** The user of that whole name, else of words of it, as `Ines`. @throws Failure usage where several have it */
-export function userNamed(users: readonly JsonObject[], wanted: string): JsonObject | undefined {
+function userNamed(users: readonly JsonObject[], wanted: string): JsonObject | undefined {
   const named = (isIt: (name: string) => boolean) => users.filter(({ full_name }) => isIt(String(full_name)));
   const whole = named((name) => isSameName(name, wanted));
   const found = whole.length > 0 ? whole : named((name) => ` ${foldName(name)} `.includes(` ${foldName(wanted)} `));

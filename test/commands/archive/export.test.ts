@@ -342,6 +342,8 @@ describe('archive export', () => {
       const [lunch, onboarding] = [await one('--topic lunch'), await one('--topic onboarding')];
       expect(await one('--topic lunch --topic onboarding')).toEqual([...lunch, ...onboarding].sort((a, b) => a - b));
       expect(await one("--sender 'Ines Okafor'")).toEqual(await one('--sender 10'));
+      const ines = await parts('-o ndjson --sender ines');
+      expect([idsIn(ines.stdout), ines.stderr]).toEqual([await one('--sender 10'), "'ines' is Ines Okafor (id 10)\n"]);
       const { head } = await archived().then(async ({ run, folder }) => ({
         head: JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as { account: string },
         ran: await run(`archive verify ${folder}`),
@@ -362,7 +364,7 @@ describe('archive export', () => {
       expect({ exitCode, stdout, stderr }).toEqual({
         exitCode: 0,
         stdout: '',
-        stderr: '{"warning":"no archived message is chosen; --sender takes a whole name, an address or an id"}\n',
+        stderr: '{"warning":"no archived message is chosen"}\n',
       });
     });
 

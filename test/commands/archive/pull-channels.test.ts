@@ -169,7 +169,28 @@ test('needs a server that lists channels, and a folder that is no archive of its
   expect(await server.run(line(folder))).toMatchObject({ exitCode: 6 });
   await server.run(`archive pull ${folder} --channel kitchen`);
   expect(await server.run(line(folder))).toMatchObject({ exitCode: 2 });
-  const part = await server.run(`archive pull ${folder}2 --all-channels --since 2026-01-01`);
+  const part = await server.run(`archive pull ${folder}2 --all-channels --dm 9`);
   expect(part.exitCode).toBe(2);
-  expect(part.stderr).toContain('--all-channels takes no selection');
+  expect(part.stderr).toContain('--all-channels has a folder for each channel, and takes no --dm');
+});
+
+test('takes the same part of each channel, whose users are looked up once', async () => {
+  const users: string[] = [];
+  const { run } = await openSandbox({ log: ({ path }) => void (/\/users$/.test(path) && users.push(path)) });
+  const folder = join(emptyHome(), 'ines');
+  const pull = `archive pull ${folder} --all-channels --sender Ines --since 2026-01-01 -o json`;
+
+  const ran = await run(pull);
+  const pulled = JSON.parse(ran.stdout) as { folder: string; messages: number | null }[];
+  expect(ran.exitCode).toBe(0);
+  expect(ran.lines.filter((line) => line.includes('is Ines Okafor'))).toHaveLength(1);
+  expect(users).toHaveLength(1);
+  const { stdout } = await run(`archive export ${folder} -o ndjson`);
+  const senders = stdout.split('\n').flatMap((line) => /"sender_id":(\d+)/.exec(line)?.[1] ?? []);
+  expect([new Set(senders), senders.length]).toEqual([
+    new Set(['10']),
+    pulled.reduce((sum, { messages }) => sum + (messages ?? 0), 0),
+  ]);
+  expect((await run(pull)).exitCode).toBe(0);
+  expect((await run(`archive pull ${folder} --all-channels -o json`)).stderr).toContain('has another selection');
 });

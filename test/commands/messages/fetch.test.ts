@@ -111,7 +111,7 @@ describe('what selects becomes one narrow', () => {
     ['--sender id:9', [{ operator: 'sender', operand: 9 }]],
     ['--dm id:9,10', [{ operator: 'dm', operand: [9, 10] }]],
     ["--topic ''", [{ operator: 'topic', operand: '' }]],
-    ['--sender ada@chat.test', [{ operator: 'sender', operand: 'ada@chat.test' }]],
+    ['--sender bob@chat.test', [{ operator: 'sender', operand: 'bob@chat.test' }]],
     ['--sender 9', [{ operator: 'sender', operand: 9 }]],
     ['--dm 9', [{ operator: 'dm', operand: [9] }]],
     ['--dm 9,10', [{ operator: 'dm', operand: [9, 10] }]],
@@ -156,6 +156,16 @@ describe('what selects becomes one narrow', () => {
     expect(await fetched(service, `${line} --limit 1`)).toEqual({ exitCode: 0, lines: [], ids: [1] });
     service.done();
   });
+});
+
+test('the own address is the account, also where the server hides addresses', async () => {
+  const service = fakeService();
+  service.expect('GET /api/v1/users/me').reply(200, { ...done, user_id: 8, email: 'user8@chat.test' });
+  const narrow = JSON.stringify([{ operator: 'sender', operand: 8 }]);
+  page(service, backward('newest', 1, { narrow }), { ids: [1], oldest: true });
+
+  expect(await fetched(service, '--sender Ada@chat.test --limit 1')).toEqual({ exitCode: 0, lines: [], ids: [1] });
+  service.done();
 });
 
 describe('what is refused before anything is sent', () => {
