@@ -9,10 +9,19 @@ export function withoutHelpWords(argv: readonly string[]): readonly string[] {
   const typed = fromFirstWord(argv);
   const before = argv.slice(0, argv.length - typed.length);
   const [first, second, ...rest] = typed;
-  if (first === 'help') return [...before, ...typed.slice(1), '--help'];
+  if (first === 'help') return [...before, ...inFull(typed.slice(1)), '--help'];
   if (first === 'version') return ['--version', ...before, ...typed.slice(1)];
   const isNoun = first !== undefined && second === 'help' && Object.hasOwn(nouns, first);
   return isNoun ? [...before, first, ...rest, '--help'] : argv;
+}
+
+/** A word that means one command is its name: `retire` is `license retire`, `purge` is `topic delete`. */
+function inFull(words: readonly string[]): readonly string[] {
+  const [word = '', ...others] = words;
+  const names = commandTable.map(({ name }) => name);
+  if (others.length > 0 || Object.hasOwn(nouns, word) || names.includes(word)) return words;
+  const [meant, ...more] = names.filter((name) => name === otherWords.get(word) || name.endsWith(` ${word}`));
+  return meant === undefined || more.length > 0 ? words : meant.split(' ');
 }
 
 /** The line without the global options in front of its first word. */
@@ -73,8 +82,28 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['users', 'license list'],
   ['config', 'auth list, auth login or doctor'],
   ['rename', 'license rename or view rename'],
-  ['update', 'license edit'],
+  ['purge', 'topic delete'],
   ['search', 'messages fetch --search WORDS'],
+]);
+
+const restoring = ['restore', 'undelete', 'recover'];
+const undoing = ['undo'];
+const lost =
+  'A deleted topic cannot be put back into the chat. Its messages are in the archive whose folder topic delete named: ' +
+  'chatelaine archive export DIR -o html';
+const upgrading =
+  'The package manager that installed chatelaine does it: npm install --global chatelaine@latest, or as README says under Upgrading and removing.';
+
+/** Words for what no command does, and what to do instead. */
+const otherWays: ReadonlyMap<string, string> = new Map([
+  ['alias', 'There are none here: make one in your shell.'],
+  ['upgrade', upgrading],
+  ['update', `A license is changed with license edit. chatelaine itself: ${upgrading}`],
+  ['uninstall', 'See README, Upgrading and removing: npm uninstall --global chatelaine'],
+  ...restoring.flatMap((word) => [
+    [word, `What was done to licenses, license undo puts back. ${lost}`] as const,
+    [`topic ${word}`, lost] as const,
+  ]),
 ]);
 
 const removing = [
@@ -94,6 +123,7 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['find', ['list --match GLOB', 'fetch --search WORDS']],
   ['search', ['fetch --search WORDS', 'list --match GLOB']],
   ['update', ['edit']],
+  ...restoring.map((word) => [word, undoing] as const),
   ['unpin', ['hide']],
   ['add', ['login']],
   ['whoami', ['status']],
@@ -106,9 +136,9 @@ function unknownCommand(word: string, known: readonly string[], noun?: string): 
   const meant = noun === undefined ? otherWords.get(word) : verb && `${noun} ${verb}`;
   const ending = known.filter((name) => name.endsWith(` ${word}`));
   const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
-  const ours = word === 'alias' ? 'There are none here: make one in your shell.' : 'See chatelaine --help.';
-  const all = noun === undefined ? ours : `Commands of ${noun}: ${known.join(', ')}.`;
-  const hint = near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all;
+  const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
+  const other = otherWays.get(noun === undefined ? word : `${noun} ${word}`);
+  const hint = other ?? (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all);
   // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
   const mayHoldPassword = word.includes('://') || word.includes('@');
   return usage(`unknown command ${mayHoldPassword ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);

@@ -52,10 +52,10 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
 
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
 function applicable(command: AnyCommand, given: Options): Options {
-  const { output, fields, jq, sort, count_by: by, typed, ...others } = given;
+  const { output, fields, jq, sort, count_by: by, csv_safe, typed, ...others } = given;
   // What is typed counts, and not the environment.
   const isOther = !typed.has('count_by') && (typed.has('fields') || typed.has('sort'));
-  const looks = { output, fields, jq, sort, count_by: isOther ? undefined : by };
+  const looks = { output, fields, jq, sort, csv_safe, count_by: isOther ? undefined : by };
   for (const { look, why, hint } of strangeLooks(command, { ...others, typed, ...defined(looks) })) {
     if (typed.has(look)) throw usage(why, hint);
     looks[look] = undefined;
@@ -65,16 +65,19 @@ function applicable(command: AnyCommand, given: Options): Options {
 }
 
 interface StrangeLook {
-  readonly look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by';
+  readonly look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by' | 'csv_safe';
   readonly why: string;
   readonly hint: string;
 }
 
 function strangeLooks(
   { name, fields: own, show, ...command }: AnyCommand,
-  { output, fields, jq, count_by, dry_run }: Options,
+  { output, fields, jq, count_by, csv_safe, dry_run }: Options,
 ): readonly StrangeLook[] {
   const strange: StrangeLook[] = [];
+  // An --output of the command's own is judged by the command.
+  if (csv_safe && output !== 'csv' && !('output' in (command.options ?? {})))
+    strange.push({ look: 'csv_safe', why: '--csv-safe is about csv, which is not printed here', hint: 'Add -o csv.' });
   const { result } = command;
   const row = rowOf(output);
   if (count_by !== undefined && !isList(command))

@@ -17,6 +17,9 @@ test.each([
   ['license help', 'license --help'],
   ['license help create', 'license create --help'],
   ['help', '--help'],
+  ['help retire', 'license retire --help'],
+  ['help purge', 'topic delete --help'],
+  ['help undo', 'license undo --help'],
 ])('`chatelaine %s` is `chatelaine %s`', async (word, option) => {
   const [asked, wanted] = await Promise.all([word, option].map((line) => run(fakeService(), line, { bare: true })));
 
@@ -121,7 +124,16 @@ test.each([
   ['users', 'Did you mean license list?'],
   ['config', 'Did you mean auth list, auth login or doctor?'],
   ['rename', 'Did you mean license rename or view rename?'],
-  ['update', 'Did you mean license edit?'],
+  ['update', expect.stringMatching(/license edit.*npm install --global chatelaine@latest/)],
+  ['upgrade', expect.stringContaining('npm install --global chatelaine@latest')],
+  ['uninstall', 'See README, Upgrading and removing: npm uninstall --global chatelaine'],
+  ['topic restore', expect.stringMatching(/^A deleted topic cannot be put back.*archive export DIR -o html$/)],
+  ['topic undelete', expect.stringMatching(/^A deleted topic cannot be put back/)],
+  ['restore', expect.stringMatching(/license undo.*archive export DIR/)],
+  ['license restore', 'Did you mean license undo?'],
+  ['license delete', expect.stringContaining('license retire (the API cannot delete a license')],
+  ['license rm', expect.stringContaining('license retire (the API cannot delete a license')],
+  ['purge', 'Did you mean topic delete?'],
   ['messages fetch --unread', 'Write --is unread.'],
   ['settings set --color_scheme=2', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=2'],
   ['settings set --color-scheme', 'A setting is written NAME=VALUE: chatelaine settings set color_scheme=VALUE'],
@@ -143,7 +155,7 @@ test('help says what exit codes mean', async () => {
       .split('\n')
       .slice(0, -1)
       .map((line) => Number(line.slice(0, 3))),
-  ).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 129, 130, 143]);
+  ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 129, 130, 143]);
   expect((await run(fakeService(), 'help 11', { bare: true })).exitCode).toBe(2);
 });
 
