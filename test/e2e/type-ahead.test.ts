@@ -14,7 +14,7 @@ test.each([
   await terminal.shows(/ready/);
   terminal.type(`x${typed}`);
   await terminal.shows(/\[y\/N\] /);
-  terminal.type('n\r');
+  terminal.type('\r');
 
   const { output } = await terminal.ended;
   expect(output).toContain('cancelled: nothing was changed');
