@@ -116,7 +116,7 @@ test.each(['text', 'html', 'markdown', 'curl'])(
   },
 );
 
-test.each([
+test.each<[string, unknown]>([
   ['undo', 'Did you mean license undo?'],
   ['alias', 'There are none here: make one in your shell.'],
   ['history', 'Did you mean license history?'],
