@@ -134,14 +134,14 @@ function repositoryNamed() {
   const { url } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8')).repository ?? {};
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: owned } = process.env;
   const expected = owned === undefined ? url : `git+${server}/${owned}.git`;
-  const entry = (/** @type {string} */ address) =>
-    `"repository": { "type": "git", "url": "${address}" } in package.json\n`;
+  // It writes package.json as `npm run golden` does.
+  const set = (/** @type {string} */ address) => `npm pkg set repository.type=git repository.url=${address}\n`;
   if (url === undefined)
     return {
       passed: false,
-      output: `no repository: cannot be published. Set ${entry('git+https://HOST/OWNER/NAME.git')}`,
+      output: `no repository: cannot be published. Run: ${set('git+https://HOST/OWNER/NAME.git')}`,
     };
-  return { passed: url === expected, output: `this is not the repository of package.json. Set ${entry(expected)}` };
+  return { passed: url === expected, output: `package.json names the repository ${url}. Run: ${set(expected)}` };
 }
 
 /** What `npm run golden` writes must be what is committed; it may fail, and rewrite files too. */
