@@ -105,6 +105,12 @@ test('each package is loaded by one file, its home', () => {
   );
 });
 
+test('programs that tests await are started by one helper, which stands on execa', () => {
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const importing = files.filter((name) => /^import .* from 'execa'/m.test(readFileSync(join('test', name), 'utf8')));
+  expect(importing, 'start it by `launch` of test/helpers/launch.ts').toEqual([join('helpers', 'launch.ts')]);
+});
+
 test('commands are loaded only when they are reached', () => {
   const eager = importsOf(sources.filter(({ name }) => roomOf(name) === 'cli' || name === 'commands/index.ts'))
     .filter(({ dynamic, typeOnly }) => !dynamic && !typeOnly)

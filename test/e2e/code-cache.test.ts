@@ -1,8 +1,8 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { launch } from '../helpers/launch.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 
@@ -25,10 +25,8 @@ async function run(
   words: readonly string[],
   { program = 'bin/chatelaine.cjs', ...more }: Readonly<Record<string, string>> = {},
 ) {
-  return execa(process.execPath, [program, ...words], {
+  return launch(process.execPath, [program, ...words], {
     env: { PATH: process.env['PATH'], HOME: caches, XDG_CACHE_HOME: caches, ...more },
-    extendEnv: false,
-    stdin: 'ignore',
     timeout: 170_000,
     killSignal: 'SIGKILL',
   });

@@ -2,10 +2,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { helpTexts } from '../../src/cli/help.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
+import { launch } from '../helpers/launch.ts';
 import { needs } from '../helpers/needs.ts';
 import { temporaryHome } from './program.ts';
 import { openTerminal } from './pty.ts';
@@ -16,7 +16,7 @@ const lines = ['', 'license', 'license create', 'first-activation', 'archive exp
 describe.each(lines)('chatelaine %s --help', (line) => {
   test('in a pipe is the text of 80 columns', async () => {
     const words = line.split(' ').filter((word) => word !== '');
-    const { stdout } = await execa(process.execPath, ['bin/chatelaine.cjs', ...words, '--help'], {
+    const { stdout } = await launch(process.execPath, ['bin/chatelaine.cjs', ...words, '--help'], {
       stripFinalNewline: false,
     });
     expect(stdout).toBe((await helpTexts(80)).get(line));
@@ -39,9 +39,9 @@ test.each([
 });
 
 test('a closed pipe is no error, a full disk is exit 8', async () => {
-  const closed = await execa('bash', ['-c', 'bin/chatelaine.cjs --help | true; echo "${PIPESTATUS[0]}"']);
+  const closed = await launch('bash', ['-c', 'bin/chatelaine.cjs --help | true; echo "${PIPESTATUS[0]}"']);
   expect(closed).toMatchObject({ stdout: '0', stderr: '' });
-  const full = await execa('bash', ['-c', 'bin/chatelaine.cjs --help > /dev/full'], { reject: false });
+  const full = await launch('bash', ['-c', 'bin/chatelaine.cjs --help > /dev/full'], { reject: false });
   expect(full.exitCode).toBe(8);
 });
 

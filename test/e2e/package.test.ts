@@ -14,9 +14,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Ajv } from 'ajv';
-import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { replacedModules } from '../../rolldown.config.js';
+import { launch } from '../helpers/launch.ts';
 import { needs } from '../helpers/needs.ts';
 
 /** What `npm install chatelaine` gives somebody, from the tarball on. */
@@ -68,7 +68,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 beforeAll(async () => {
   // A copy is packed: packing builds and rewrites package.json for a moment, which other tests must not see.
-  const { stdout: tracked } = await execa('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  const { stdout: tracked } = await launch('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   for (const file of tracked.split('\0').filter((name) => name !== '' && !/^(test|bench)\//.test(name)))
     if (existsSync(file)) cpSync(file, join(copy, file));
   // What is bundled is in the copy with all that it imports, since the bundle names its modules by their place; the
@@ -83,7 +83,7 @@ beforeAll(async () => {
       symlinkSync(from, to);
     }
   }
-  const { stdout } = await execa('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy });
+  const { stdout } = await launch('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy });
   packed = (JSON.parse(stdout.slice(stdout.indexOf('['))) as Packed[])[0] ?? {
     filename: '',
     unpackedSize: 0,
@@ -92,7 +92,7 @@ beforeAll(async () => {
 }, 300_000);
 
 test('asks an install for nothing: no dependency, no script, at most 4 MB', async () => {
-  const { stdout } = await execa('tar', ['-xzOf', join(folder, packed.filename), 'package/package.json']);
+  const { stdout } = await launch('tar', ['-xzOf', join(folder, packed.filename), 'package/package.json']);
   const manifest = JSON.parse(stdout) as Record<string, unknown>;
   for (const name of ['scripts', 'dependencies', 'devDependencies', 'optionalDependencies'])
     expect(manifest).not.toHaveProperty(name);
@@ -221,11 +221,11 @@ test('a clone that was not built says what to run', async () => {
   const clone = join(folder, 'clone');
   cpSync('bin', join(clone, 'bin'), { recursive: true });
   cpSync('package.json', join(clone, 'package.json'));
-  const result = await execa('node', [join(clone, 'bin', 'chatelaine.cjs'), 'license', 'list'], { reject: false });
+  const result = await launch('node', [join(clone, 'bin', 'chatelaine.cjs'), 'license', 'list'], { reject: false });
   expect(result.exitCode).toBe(1);
   expect(result.stderr).toBe(`chatelaine: the program is not built. Run this first: npm ci --prefix ${clone}`);
   mkdirSync(join(clone, 'node_modules'));
-  const installed = await execa('node', [join(clone, 'bin', 'chatelaine.cjs'), 'license', 'list'], { reject: false });
+  const installed = await launch('node', [join(clone, 'bin', 'chatelaine.cjs'), 'license', 'list'], { reject: false });
   expect(installed.stderr).toBe(
     `chatelaine: the program is not built. Run this first: npm run build --prefix ${clone}`,
   );
@@ -236,10 +236,10 @@ describe('installed into an empty folder, with an empty home and without a netwo
   const home = join(folder, 'home');
   const program = join(place, 'bin', 'chatelaine');
   const env = { PATH: process.env['PATH'], HOME: home };
-  const run = (line: string) => execa(program, line.split(' '), { cwd: place, env, extendEnv: false, stdin: 'ignore' });
+  const run = (line: string) => launch(program, line.split(' '), { cwd: place, env });
   const npm = (...words: readonly string[]) =>
-    execa('npm', [...words, '--global', '--prefix', place, '--offline', '--registry', 'http://127.0.0.1:1'], {
-      ...{ cwd: place, env, extendEnv: false, stdin: 'ignore' },
+    launch('npm', [...words, '--global', '--prefix', place, '--offline', '--registry', 'http://127.0.0.1:1'], {
+      ...{ cwd: place, env },
     });
 
   beforeAll(async () => {

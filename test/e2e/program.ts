@@ -1,8 +1,9 @@
-import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
+import { launch } from '../helpers/launch.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
 
@@ -37,7 +38,6 @@ export interface StartOptions {
   readonly home?: string;
   /** Undefined: nothing. Null: standard input stays open, and nothing comes. */
   readonly stdin?: string | null;
-  readonly stdio?: StdioOptions;
 }
 
 /** The built program with nothing in its environment but what the test gives. */
@@ -53,10 +53,10 @@ export function shell(line: string, options: StartOptions = {}): Started {
 
 function run(file: string, words: readonly string[], options: StartOptions): Started {
   const home = options.home ?? temporaryHome();
-  const child = spawn(file, words, {
+  const child: ChildProcess = launch(file, words, {
     cwd: home,
     env: { ...environmentOf(home), TMPDIR: join(home, 'tmp'), ...options.env },
-    stdio: options.stdio ?? 'pipe',
+    ...{ stdin: 'pipe', buffer: false, reject: false },
   });
   const said = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();

@@ -5,8 +5,8 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
+import { launch } from '../helpers/launch.ts';
 import { openOrigin } from '../helpers/origin.ts';
 
 /** What a command line loads is most of the time that it takes to start (CONTRIBUTING.md, "Start-up"). */
@@ -188,12 +188,11 @@ test('a command that is done ends by itself, with its kept connection still open
   const { port } = await openOrigin(() => ({ body: '[]' }));
   const watcher = join(home, 'natural-end.cjs');
   writeFileSync(watcher, "process.on('beforeExit', () => console.log('the event loop ended'));");
-  const { exitCode, stdout } = await execa(
+  const { exitCode, stdout } = await launch(
     process.execPath,
     ['-r', watcher, 'bin/chatelaine.cjs', 'license', 'list', '-o', 'json'],
     {
       env: { HOME: home, CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_API_KEY: 'key' },
-      extendEnv: false,
     },
   );
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '[]\nthe event loop ended' });
@@ -232,10 +231,8 @@ async function builtinsOf(line: string, env: Readonly<Record<string, string>> = 
 
 async function load(line: string): Promise<Loaded> {
   const coverage = mkdtempSync(join(home, 'coverage-'));
-  await execa(process.execPath, ['bin/chatelaine.cjs', ...line.split(' ')], {
+  await launch(process.execPath, ['bin/chatelaine.cjs', ...line.split(' ')], {
     env: { PATH: process.env['PATH'], HOME: home, CHATELAINE_NO_CACHE: '1', NODE_V8_COVERAGE: coverage },
-    extendEnv: false,
-    stdin: 'ignore',
   });
   const parts = readdirSync(coverage).flatMap((name) => ranIn(readFileSync(join(coverage, name), 'utf8')));
   const names = parts.flatMap(({ text }) => modulesIn(text));
