@@ -1,9 +1,18 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { whereIs } from './needs.ts';
@@ -41,7 +50,9 @@ export async function startPostgres(): Promise<Cluster> {
   const data = join(folder, 'data');
   const run = (program: string, args: readonly string[]): void =>
     void execFileSync(join(bin, program), args, { ...owner, stdio: 'ignore', cwd: folder });
-  run('initdb', ['-D', data, '-U', 'tester', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']);
+  copyCluster(data, () => {
+    run('initdb', ['-D', data, '-U', 'tester', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']);
+  });
   const port = await freePort();
   const args = ['-D', data, '-k', folder, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'fsync=off'];
   const begin = (): ChildProcess => spawn(join(bin, 'postgres'), args, { ...owner, stdio: 'ignore', cwd: folder });
@@ -98,6 +109,26 @@ export async function startPostgres(): Promise<Cluster> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A copy of the first cluster that was ever made in this clone: initdb takes 0.6 s of CPU time. */
+function copyCluster(data: string, make: () => void): void {
+  const kept = resolve('node_modules/.cache/postgresql', (bin ?? '').replaceAll(/\W/g, '-'));
+  const copy = (from: string, to: string): unknown => execFileSync('cp', ['-a', from, to]);
+  if (existsSync(kept)) {
+    copy(kept, data);
+    return;
+  }
+  make();
+  const own = `${kept}.${process.pid}`;
+  mkdirSync(dirname(kept), { recursive: true });
+  copy(data, own);
+  try {
+    renameSync(own, kept);
+  } catch {
+    // Another process was first.
+    rmSync(own, { recursive: true });
+  }
 }
 
 /** A new server does not start before the processes of a killed one have noticed that it is gone. */
