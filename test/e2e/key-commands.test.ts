@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { openService, shell, start, temporaryHome, type Done } from './program.ts';
 
@@ -27,7 +28,7 @@ describe('a key is asked for once in a run, however many parts of a command need
     chat: ['messages fetch --channel general --limit 2', 'topic delete general launch --dry-run', 'archive pull kept'],
   };
 
-  test.each([...lines.licensing, ...lines.chat])('by a command: %s', async (line) => {
+  test.each(sampleOf(3, [...lines.licensing, ...lines.chat]))('by a command: %s', async (line) => {
     const home = temporaryHome();
     const { env } = await openService();
     writeFileSync(join(home, 'roster.csv'), roster);
@@ -42,7 +43,7 @@ describe('a key is asked for once in a run, however many parts of a command need
     expect(readFileSync(join(home, 'log'), 'utf8')).toBe('asked\n');
   });
 
-  test.each([...lines.licensing, ...lines.chat])('from a pipe: %s', needs('shell'), async (line) => {
+  test.each(sampleOf(3, [...lines.licensing, ...lines.chat]))('from a pipe: %s', needs('shell'), async (line) => {
     const home = temporaryHome();
     const { CHATELAINE_API_KEY: key = '', CHATELAINE_CHAT_API_KEY: chatKey = '', ...env } = (await openService()).env;
     writeFileSync(join(home, 'roster.csv'), roster);

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testOfAll } from '../helpers/extent.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs } from '../helpers/needs.ts';
@@ -21,7 +22,7 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     const env = { CHATELAINE_LEDGER: cluster.url };
     expect((await start('ledger init', { env }).ended).code).toBe(0);
     const { base_url, apps } = sandbox.licensing;
-    const rows = Array.from({ length: 260 }, (_, index) => `two-${index >> 1},${apps[index % 2]?.app_code ?? ''}`);
+    const rows = Array.from({ length: 120 }, (_, index) => `two-${index >> 1},${apps[index % 2]?.app_code ?? ''}`);
     const machines = await Promise.all(
       [0, 1].map(async () => {
         const home = temporaryHome();
@@ -51,7 +52,7 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     expect(Math.min(...created)).toBeGreaterThan(0);
   });
 
-  test('machines that share a roster read two lists each, and wait for no --settle', async () => {
+  testOfAll('machines that share a roster read two lists each, and wait for no --settle', async () => {
     const { sandbox } = await openService({ latency: 20 });
     const env = { CHATELAINE_LEDGER: cluster.url };
     expect((await start('ledger init', { env }).ended).code).toBe(0);

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../helpers/sandbox.ts';
-import { isWhole } from '../helpers/extent.ts';
+import { isWhole, testOfAll } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { openService, shell, start, temporaryHome } from './program.ts';
 
@@ -55,22 +55,25 @@ describe('kill -9', () => {
   });
 });
 
-test('kill -9 in the middle of a plan that was read: the same command finishes it, one license for each', async () => {
-  const { sandbox, env } = await openService();
-  const home = temporaryHome();
-  const users = rosterOf(home, 'plan', 60);
-  const made = await start('license apply roster.csv --dry-run -q --write-plan plan.ndjson', { env, home }).ended;
-  expect(made.code).toBe(0);
-  const apply = 'license apply --plan plan.ndjson -q --settle 300ms';
+testOfAll(
+  'kill -9 in the middle of a plan that was read: the same command finishes it, one license for each',
+  async () => {
+    const { sandbox, env } = await openService();
+    const home = temporaryHome();
+    const users = rosterOf(home, 'plan', 60);
+    const made = await start('license apply roster.csv --dry-run -q --write-plan plan.ndjson', { env, home }).ended;
+    expect(made.code).toBe(0);
+    const apply = 'license apply --plan plan.ndjson -q --settle 300ms';
 
-  for (const moment of isWhole ? ['2:after', '3:before', '4:torn'] : ['3:torn']) {
-    const kill = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: moment };
-    const killed = await start(apply, { env: { ...env, ...kill }, home }).ended;
-    expect(`${moment} ${killed.signal ?? killed.code}`).toBe(`${moment} SIGKILL`);
-  }
-  expect((await start(apply, { env, home }).ended).code).toBe(0);
-  expect(holders(sandbox, 'plan')).toEqual(users.toSorted());
-});
+    for (const moment of ['2:after', '3:before', '4:torn']) {
+      const kill = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: moment };
+      const killed = await start(apply, { env: { ...env, ...kill }, home }).ended;
+      expect(`${moment} ${killed.signal ?? killed.code}`).toBe(`${moment} SIGKILL`);
+    }
+    expect((await start(apply, { env, home }).ended).code).toBe(0);
+    expect(holders(sandbox, 'plan')).toEqual(users.toSorted());
+  },
+);
 
 describe.each(['journal.lock'])('where *%s cannot be removed at the end', (kept) => {
   test('a run is judged by what was done, and names the file', async () => {
@@ -153,7 +156,7 @@ describe('a state folder on a disk that is full', needs('mounts'), () => {
   test('ends the run with what is left, and the same command resumes when there is room', needs('shell'), async () => {
     const { sandbox, env } = await openService();
     const home = temporaryHome();
-    const users = rosterOf(home, 'disk', 400);
+    const users = rosterOf(home, 'disk', 200);
     const state = join(home, '.local/state');
     const script = [
       `mkdir -p ${state} && mount -t tmpfs -o size=64k tmpfs ${state}`,
@@ -167,7 +170,7 @@ describe('a state folder on a disk that is full', needs('mounts'), () => {
     const done = await shell('unshare -rm bash script.sh', { env, home }).ended;
 
     const [first, again, last, rows, created] = done.stdout.trimEnd().split('\n');
-    expect([first, again, last, rows]).toEqual(['first:8', expect.stringMatching(/^again:[78]$/), 'last:0', '400']);
+    expect([first, again, last, rows]).toEqual(['first:8', expect.stringMatching(/^again:[78]$/), 'last:0', '200']);
     expect(done.stderr).toContain('disk full: cannot write the journal');
     expect(Number(created)).toBeGreaterThan(50);
     expect(holders(sandbox, 'disk')).toEqual(users.toSorted());

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sampleOf } from '../helpers/extent.ts';
 import { realAlarm, realClock } from '../../src/cli/clock.ts';
 import type { Alarm, Clock } from '../../src/core/system.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
@@ -135,16 +136,18 @@ describe('a ledger that fails', needs('postgresql'), () => {
     expect(await licensesOf(sandbox)).toEqual([]);
   });
 
-  test.each([
-    ['confirmed', 'POST /v1/license/=502#0', 8],
-    ['unconfirmed', 'POST /v1/license/=drop-after#9', 9],
-  ])(
+  test.each(
+    sampleOf(1, [
+      ['confirmed', 'POST /v1/license/=502#0', 8],
+      ['unconfirmed', 'POST /v1/license/=drop-after#9', 9],
+    ] as const),
+  )(
     'apply that loses the ledger with %s requests asks for nothing more, and the same command resumes',
     async (_what, fault, code) => {
       const sandbox = await openSandbox({ faults: readFaults(fault, 1) });
       const home = emptyHome();
       const roster = join(home, 'roster.csv');
-      const users = Array.from({ length: 120 }, (_, index) => `row-${index}`);
+      const users = Array.from({ length: 60 }, (_, index) => `row-${index}`);
       writeFileSync(roster, ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n'));
       const apply = ['license', 'apply', roster, '--settle', '100ms', '-o', 'json'];
       const { env, close } = await through({ at: 'chatelaine.sending(', time: 2, when: 'after', how: 'break' });
@@ -161,7 +164,7 @@ describe('a ledger that fails', needs('postgresql'), () => {
 
   test('two machines share one roster: each creates a part, nobody gets two, and both end with 0', async () => {
     const sandbox = await openSandbox();
-    const users = Array.from({ length: 450 }, (_, index) => `row-${index}`);
+    const users = Array.from({ length: 150 }, (_, index) => `row-${index}`);
     const text = ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''].join('\n');
     const machines = await Promise.all(
       [0, 1].map(async (system) => {
@@ -181,13 +184,13 @@ describe('a ledger that fails', needs('postgresql'), () => {
       [0, undefined],
     ]);
     expect((await licensesOf(sandbox, 'row-')).toSorted()).toEqual(users.toSorted());
-    expect(created.reduce((sum, count) => sum + count, 0)).toBe(450);
-    expect(Math.min(...created)).toBeGreaterThanOrEqual(50);
+    expect(created.reduce((sum, count) => sum + count, 0)).toBe(users.length);
+    expect(Math.min(...created)).toBeGreaterThanOrEqual(10);
   });
 
   test('many ensures of one user on machines whose clocks differ: one license, one key', async () => {
     const sandbox = await openSandbox();
-    const runs = Array.from({ length: 12 }, (_, index) => {
+    const runs = Array.from({ length: 6 }, (_, index) => {
       const clock = { ...realClock, now: () => Date.now() + ((index % 3) - 1) * 600_000 };
       return sandbox.run(ensure, { env: direct(), clock });
     });

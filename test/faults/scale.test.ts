@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
+import { sampleOf } from '../helpers/extent.ts';
 import { jumpingClock } from '../helpers/jumping-clock.ts';
 import { emptyHome, openSandbox, type RunOptions } from '../helpers/run.ts';
 
@@ -60,11 +61,13 @@ async function applied({ limit, faults, settle, concurrency }: Server) {
 
 const whole = { exitCode: 0, stderr: '', licenses: rows, all: rows };
 
-test.each([
-  { limit: 300, concurrency: 4 },
-  { limit: 300, concurrency: 16 },
-  { limit: 60, concurrency: 16 },
-])(
+test.each(
+  sampleOf(1, [
+    { limit: 300, concurrency: 4 },
+    { limit: 300, concurrency: 16 },
+    { limit: 60, concurrency: 16 },
+  ]),
+)(
   'a server that allows $limit requests a minute is the bound with --concurrency $concurrency, and no run gives up',
   async ({ limit, concurrency }) => {
     const { seconds, ...result } = await applied({ limit, concurrency, settle: '5s' });
@@ -77,10 +80,12 @@ test.each([
   20 * minute,
 );
 
-test.each([
-  ['5s', 5],
-  ['60s', 60],
-] as const)(
+test.each(
+  sampleOf(1, [
+    ['5s', 5],
+    ['60s', 60],
+  ] as const),
+)(
   'lost answers cost --settle %s and a list for each round, not for each row',
   async (settle, seconds) => {
     const usual = await applied({ settle, concurrency: 16 });

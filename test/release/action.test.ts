@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { testOfAll } from '../helpers/extent.ts';
 
 // @module-tag shell
 
@@ -80,7 +81,7 @@ test('a release of the named checksum is installed, and no script of it is run',
   expect(existsSync(marker)).toBe(false);
 });
 
-test('a version may have the v of its tag', async () => {
+testOfAll('a version may have the v of its tag', async () => {
   const { code, stdout, stderr } = await install(hashOf('sha256', 'hex'), `v${version}`);
   expect({ code, last: stdout.trimEnd().split('\n').at(-1) }, stderr).toEqual({ code: 0, last: version });
 });

@@ -21,7 +21,7 @@ describe.each(['EPERM', 'ENOTSUP', 'EISDIR'])('where a hard link is refused with
 
   test('many processes lose no step, and leave nothing behind', needs('posix'), async () => {
     const { folder } = place();
-    const processes = isWhole ? 6 : 3;
+    const processes = isWhole ? 6 : 2;
     writeFileSync(join(folder, 'count'), '0');
     const ends = await Promise.all(Array.from({ length: processes }, () => runOn(disk, 'count', folder, '15')));
     expect(ends.map(({ code: exit, stderr }) => [exit, stderr])).toEqual(Array(processes).fill([0, '']));
@@ -32,7 +32,7 @@ describe.each(['EPERM', 'ENOTSUP', 'EISDIR'])('where a hard link is refused with
 
 test('without hard links, processes that are killed inside the lock never meet there', needs('signals'), async () => {
   const { folder } = place();
-  const processes = isWhole ? 16 : 6;
+  const processes = isWhole ? 16 : 4;
   const ends = await Promise.all(Array.from({ length: processes }, () => runOn('no-link=ENOTSUP', 'die', folder)));
   expect(ends.map(({ signal, stderr }) => [signal, stderr])).toEqual(Array(processes).fill(['SIGKILL', '']));
   expect(readFileSync(join(folder, 'deaths'), 'utf8')).toHaveLength(processes);

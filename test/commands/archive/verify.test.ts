@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../../helpers/extent.ts';
 import { forgetState, headOf, seeAsItIs } from '../../helpers/archive.ts';
 import { idsBetween, openChatServer, topicOf, type ChatServer } from '../../helpers/chat-server.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
@@ -208,7 +209,7 @@ describe('where parts.ndjson is damaged', () => {
     ],
   ];
 
-  test.each(lost)(
+  test.each(sampleOf(5, lost))(
     '%s: archive verify names it, archive pull writes nothing, and a copy of the list makes the archive whole',
     async (_what, damage, row, exportExit) => {
       const { server, folder } = await archived({ messages: topicOf('lunch', evenIds) });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../../helpers/extent.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
@@ -77,7 +78,7 @@ const changed: readonly (readonly [NonNullable<LicenseShape['names']>, string])[
   ['cut-64', 'x'.repeat(70)],
 ];
 
-describe.each(changed)('a server that keeps names as %s says: %s', (names, user) => {
+describe.each(sampleOf(8, changed))('a server that keeps names as %s says: %s', (names, user) => {
   const shape = { names, write_shape: 'echo', filters: 'exact' } as const;
 
   test('ensure: the first run is exit 9 with the key, the second sends nothing', async () => {
@@ -124,7 +125,7 @@ const answers: readonly (readonly [string, LicenseShape, string | undefined])[] 
   ['202 with a text', { write_shape: 'text', names: 'upper', filters: 'exact' }, undefined],
 ];
 
-test.each(answers)(
+test.each(sampleOf(3, answers))(
   'three runs after %s send one request, and --send-again another one',
   async (_what, shape, fault) => {
     const { run, posts } = await service(shape, fault);

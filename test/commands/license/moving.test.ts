@@ -4,7 +4,7 @@ import { listShapes } from '../../../src/sandbox/licensing/list-shapes.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
-import { isWhole } from '../../helpers/extent.ts';
+import { isWhole, sampleOf } from '../../helpers/extent.ts';
 import { openSandbox, run as runAt } from '../../helpers/run.ts';
 import { fakeService } from '../../helpers/service.ts';
 
@@ -44,7 +44,7 @@ async function service(licenseShape: LicenseShape, names: readonly string[] = us
   return { run: (line: string, stdin = '') => run(line, { clock: time.client, stdin }), held, posts, log };
 }
 
-describe.each(moving)('%s', (list) => {
+describe.each(sampleOf(4, moving))('%s', (list) => {
   test.each(['changed', 'ignored'] as const)(
     'filters %s: apply creates the one license that is missing',
     async (filters) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../../helpers/extent.ts';
 import { fakeService, openSandbox, run } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
 
@@ -752,21 +753,24 @@ describe('old servers', () => {
   });
 });
 
-test.each([100, 154, 155, 249, 250, 489])('at level %d the sandbox gives each message once', async (featureLevel) => {
-  const { run: runThere, sandbox } = await openSandbox({
-    featureLevel,
-    extraMessages: { channel: 'general', topic: 'load', count: 2300 },
-  });
+test.each(sampleOf(2, [100, 154, 155, 249, 250, 489]))(
+  'at level %d the sandbox gives each message once',
+  async (featureLevel) => {
+    const { run: runThere, sandbox } = await openSandbox({
+      featureLevel,
+      extraMessages: { channel: 'general', topic: 'load', count: 2300 },
+    });
 
-  const all = await runThere('messages fetch --channel general --topic load --all -o json');
-  const some = await runThere('messages fetch --channel general --topic load --limit 1234 -o json');
+    const all = await runThere('messages fetch --channel general --topic load --all -o json');
+    const some = await runThere('messages fetch --channel general --topic load --limit 1234 -o json');
 
-  const wanted = sandbox.state.topic('general', 'load').map(({ id }) => id);
-  const idsOf = (text: string): number[] => (JSON.parse(text) as { id: number }[]).map(({ id }) => id);
-  expect([all.exitCode, some.exitCode]).toEqual([0, 0]);
-  expect(idsOf(all.stdout)).toEqual(wanted);
-  expect(idsOf(some.stdout)).toEqual(wanted.slice(-1234));
-});
+    const wanted = sandbox.state.topic('general', 'load').map(({ id }) => id);
+    const idsOf = (text: string): number[] => (JSON.parse(text) as { id: number }[]).map(({ id }) => id);
+    expect([all.exitCode, some.exitCode]).toEqual([0, 0]);
+    expect(idsOf(all.stdout)).toEqual(wanted);
+    expect(idsOf(some.stdout)).toEqual(wanted.slice(-1234));
+  },
+);
 
 test('an answer that says success and holds no messages is exit 7', async () => {
   const service = fakeService();

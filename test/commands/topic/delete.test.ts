@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../../helpers/extent.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import {
@@ -295,21 +296,24 @@ describe('somebody is at work in the topic meanwhile', () => {
 });
 
 describe('every level of the sandbox', () => {
-  test.each([146, 147, 153, 154, 210, 211, 489])('level %d: a topic of many batches is gone', async (featureLevel) => {
-    const { sandbox, run: runThere } = await openSandbox({
-      featureLevel,
-      deleteBatches: 2,
-      extraMessages: { channel: 'general', topic: 'load', count: 730 },
-    });
+  test.each(sampleOf(3, [146, 147, 153, 154, 210, 211, 489]))(
+    'level %d: a topic of many batches is gone',
+    async (featureLevel) => {
+      const { sandbox, run: runThere } = await openSandbox({
+        featureLevel,
+        deleteBatches: 2,
+        extraMessages: { channel: 'general', topic: 'load', count: 730 },
+      });
 
-    const { exitCode, error } = await runThere('topic delete general load --confirm load --no-archive -o json');
+      const { exitCode, error } = await runThere('topic delete general load --confirm load --no-archive -o json');
 
-    expect({ exitCode, left: sandbox.state.topic('general', 'load').length }).toEqual(
-      // Below level 147 a topic too large for one request cannot be deleted at all.
-      featureLevel < 147 ? { exitCode: 8, left: 730 } : { exitCode: 0, left: 0 },
-    );
-    if (featureLevel < 147) expect(error?.message).toContain('730 of 730 messages are left');
-  });
+      expect({ exitCode, left: sandbox.state.topic('general', 'load').length }).toEqual(
+        // Below level 147 a topic too large for one request cannot be deleted at all.
+        featureLevel < 147 ? { exitCode: 8, left: 730 } : { exitCode: 0, left: 0 },
+      );
+      if (featureLevel < 147) expect(error?.message).toContain('730 of 730 messages are left');
+    },
+  );
 });
 
 describe('which channel', () => {

@@ -12,6 +12,7 @@ import {
   type Meanwhile,
   type ServedMessage,
 } from '../../helpers/chat-server.ts';
+import { sampleOf, testOfAll } from '../../helpers/extent.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 const success = { result: 'success', msg: '' };
@@ -406,11 +407,13 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     for (const row of messages.filter(({ id }) => ids.includes(id))) row.last_edit_timestamp = 1_772_900_000;
   };
 
-  test.each<[string, number, (messages: ServedMessage[]) => void, number]>([
-    ['posted between two calls', 1, (messages) => messages.push(...topicOf('lunch', [9000, 9001])), 2],
-    ['edited after the first look, below the newest that later looks read', 1, edit(idsBetween(1, 50)), 0],
-    ['edited in the newest', 2, edit(idsBetween(5000, 5200)), 0],
-  ])('%s: archived before its call', async (_what, after, change, arrived) => {
+  test.each(
+    sampleOf<[string, number, (messages: ServedMessage[]) => void, number]>(1, [
+      ['posted between two calls', 1, (messages) => messages.push(...topicOf('lunch', [9000, 9001])), 2],
+      ['edited after the first look, below the newest that later looks read', 1, edit(idsBetween(1, 50)), 0],
+      ['edited in the newest', 2, edit(idsBetween(5000, 5200)), 0],
+    ]),
+  )('%s: archived before its call', async (_what, after, change, arrived) => {
     const { server, unarchived, run } = await watched({
       ...{ messages: many, deletesPerCall: 1000, meanwhile: onceAfter(after, change) },
     });
@@ -445,7 +448,7 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     expect({ exitCode, unarchived, left: server.messages }).toEqual({ exitCode: 0, unarchived: [], left: [] });
   });
 
-  test('moved in with an old id: the run ends before the call, and the next one archives it first', async () => {
+  testOfAll('moved in with an old id: the run ends before the call, and the next one archives it first', async () => {
     const moveIn = (messages: ServedMessage[]): void => {
       for (const row of messages) if (row.id === 7000) row.subject = 'lunch';
     };
@@ -480,7 +483,7 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     expect(unarchived).toEqual([1500, 2500]);
   });
 
-  test('the look after it is whole, however large the topic is', async () => {
+  testOfAll('the look after it is whole, however large the topic is', async () => {
     const server = await openChatServer({
       messages: topicOf('lunch', idsBetween(1, 26_000)),
       deleteReply: (call) => (call < 3 ? { deletes: [10, 5500][call - 1] ?? 0, body: part } : {}),
@@ -500,7 +503,7 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     });
   });
 
-  test('a batch that grows to three times its size stays within its look', async () => {
+  testOfAll('a batch that grows to three times its size stays within its look', async () => {
     const { unarchived, run } = await watched({
       messages: many,
       deleteReply: (call) => (call < 3 ? { deletes: 900 * 3 ** (call - 1), body: part } : {}),
@@ -516,10 +519,12 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     });
   });
 
-  test.each([
-    ['three times as many are more than the newest that are always read', [2000, 6000]],
-    ['nothing went in the call before', [0, 6000]],
-  ])('the same where %s', async (_what, deleted) => {
+  test.each(
+    sampleOf<[string, number[]]>(1, [
+      ['three times as many are more than the newest that are always read', [2000, 6000]],
+      ['nothing went in the call before', [0, 6000]],
+    ]),
+  )('the same where %s', async (_what, deleted) => {
     const server = await openChatServer({
       messages: topicOf('lunch', idsBetween(1, 26_000)),
       deleteReply: (call) => (call < 3 ? { deletes: deleted[call - 1] ?? 0, body: part } : {}),
@@ -530,21 +535,24 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
     expect({ exitCode, row: rowOf({ stdout }) }).toMatchObject({ exitCode: 0, row: { deleted: 26_000, deeper: [] } });
   });
 
-  test.each([146, 153])('level %i: every look is whole where a call deletes all or nothing', async (level) => {
-    const late = { status: 400, body: { result: 'error', msg: 'late' } };
-    const { server, unarchived, run } = await watched({
-      ...{ level, messages: many, meanwhile: onceAfter(1, edit([1, 4000, 7900])) },
-      deleteReply: (call) => (call === 1 ? { ...late, deletes: level < 147 ? 0 : 50 } : { body: success }),
-    });
+  test.each(sampleOf(1, [146, 153]))(
+    'level %i: every look is whole where a call deletes all or nothing',
+    async (level) => {
+      const late = { status: 400, body: { result: 'error', msg: 'late' } };
+      const { server, unarchived, run } = await watched({
+        ...{ level, messages: many, meanwhile: onceAfter(1, edit([1, 4000, 7900])) },
+        deleteReply: (call) => (call === 1 ? { ...late, deletes: level < 147 ? 0 : 50 } : { body: success }),
+      });
 
-    const { exitCode, stdout } = await run();
+      const { exitCode, stdout } = await run();
 
-    expect({ exitCode, left: server.messages, row: rowOf({ stdout }) }).toMatchObject({
-      ...{ exitCode: 0, left: [] },
-      row: { deleted: 8000, deeper: level < 147 ? [] : [{ first: 1, last: 2950 }] },
-    });
-    expect(unarchived).toEqual(level < 147 ? [] : [1]);
-  });
+      expect({ exitCode, left: server.messages, row: rowOf({ stdout }) }).toMatchObject({
+        ...{ exitCode: 0, left: [] },
+        row: { deleted: 8000, deeper: level < 147 ? [] : [{ first: 1, last: 2950 }] },
+      });
+      expect(unarchived).toEqual(level < 147 ? [] : [1]);
+    },
+  );
 
   test('posted while a call is under way: deleted unarchived, and the result says that this may be', async () => {
     let next = 9000;

@@ -26,7 +26,7 @@ test('one that is too large to be drawn is the text of its rows', () => {
 });
 
 test.each([
-  ['20,000 tables in one another', '<td>seen<table><tr>'.repeat(20_000)],
+  ['10,000 tables in one another', '<td>seen<table><tr>'.repeat(10_000)],
   ['colspan=20000', '<td colspan=20000>seen</td>'],
   ['rowspan=1000000', '<td rowspan=1000000>seen</td>'],
   ['colspan=1e9', '<td colspan="1e9" rowspan="1e9">seen</td>'],
