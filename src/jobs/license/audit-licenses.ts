@@ -94,7 +94,12 @@ export async function* auditLicenses(
     if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
     incomplete = cause;
   }
-  for (const group of byName.several()) for (const own of group) if (own.length > 1) yield* several(own);
+  for (const group of byName.several())
+    for (const own of group.filter(({ length }) => length > 1))
+      for (const [index, entry] of own.entries()) {
+        const detail = `license ${index + 1} of ${own.length}`;
+        yield { ...row('several-licenses', entry, detail), fact: `${own.length} licenses` };
+      }
   for (const holders of byKey.several()) yield* shared(holders.flat());
   for (const group of byName.several()) yield* similar(group.flatMap(([first]) => first ?? []));
   if (roster) {
@@ -110,12 +115,6 @@ export async function* auditLicenses(
 /** One text for users whose names differ so little that they are probably one. */
 function plainUser({ name, app_code = 0 }: Pick<OwnedLicense, 'name' | 'app_code'>): string {
   return userKey({ remote_user: plainName(name), app_code });
-}
-
-function* several(own: readonly OwnedLicense[]): Generator<FindingRow> {
-  const fact = `${own.length} licenses`;
-  for (const [index, entry] of own.entries())
-    yield { ...row('several-licenses', entry, `license ${index + 1} of ${own.length}`), fact };
 }
 
 /** Why a field of a license is none, in words. */

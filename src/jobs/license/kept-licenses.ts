@@ -35,64 +35,49 @@ export function shownText(value: unknown): string {
 
 export type GroupedLicenses = ReturnType<typeof groupsOf>;
 
-/** Holds a long list as the texts of its values: of a million licenses these take 95 MB, and the objects 350. */
+const blockBytes = 1024 * 1024;
+
+/**
+ * Holds a long list as lines of its values, in blocks outside the heap, which V8 lets grow to twice of what it holds:
+ * a million licenses take 120 MB, and 350 MB as objects.
+ */
 export function keepLicenses() {
-  const texts = keepTexts();
-  /** The names of the fields, and which of them holds the key: most lists have one shape. */
-  const shapes: { readonly names: readonly string[]; readonly keyName: string | undefined }[] = [];
+  const [blocks, starts]: [Buffer[], number[]] = [[], []];
+  let used = blockBytes;
+  /** The names of fields; most lists have one shape. */
+  const shapes: (readonly string[])[] = [];
   const places = new Map<string, number>();
   const at = (index: number): OwnedLicense => {
-    const read = parseJson(texts.at(index));
-    const row: readonly unknown[] = Array.isArray(read) ? read : [];
-    const [place, app_code, ownKey, ...values] = row;
-    const { names, keyName } = shapes[Number(place)] ?? { names: [], keyName: undefined };
-    const fields = Object.fromEntries(names.map((name, column) => [name, values[column]]));
-    const key = keyName === undefined ? ownKey : fields[keyName];
+    const start = starts[index] ?? 0;
+    const [block, from] = [blocks[Math.floor(start / blockBytes)], start % blockBytes];
+    const read = parseJson(block?.toString('utf8', from, block.indexOf('\n', from)) ?? '');
+    const line: readonly unknown[] = Array.isArray(read) ? read : [];
+    const [place, app_code, key, ...values] = line;
+    const fields = Object.fromEntries((shapes[Number(place)] ?? []).map((name, column) => [name, values[column]]));
     const license = { key: typeof key === 'string' ? key : undefined, fields };
     return ownedBy({ app_code: typeof app_code === 'number' ? app_code : undefined, license });
   };
   return {
-    count: texts.count,
+    count: () => starts.length,
     /** Returns its index. */
     add({ app_code, license: { key, fields } }: Listed): number {
       const names = Object.keys(fields);
-      const keyName = names.find((name) => fields[name] === key);
-      const shape = writeJson([keyName, names]);
-      const place = places.get(shape) ?? shapes.push({ names, keyName }) - 1;
+      const shape = writeJson(names);
+      const place = places.get(shape) ?? shapes.push(names) - 1;
       places.set(shape, place);
-      return texts.add(writeJson([place, app_code, keyName === undefined ? key : undefined, ...Object.values(fields)]));
-    },
-    *all(): Generator<OwnedLicense> {
-      for (let index = 0; index < texts.count(); index += 1) yield at(index);
-    },
-    groupedBy: (textOf: (entry: OwnedLicense) => string) => groupsOf(at, textOf),
-  };
-}
-
-const blockBytes = 1024 * 1024;
-
-/** Lines in blocks outside the heap, which V8 lets grow to twice of what it holds. */
-function keepTexts() {
-  const blocks: Buffer[] = [];
-  const starts: number[] = [];
-  let used = blockBytes;
-  return {
-    count: () => starts.length,
-    add(text: string): number {
-      const line = Buffer.from(`${text}\n`);
+      const line = Buffer.from(`${writeJson([place, app_code, key, ...Object.values(fields)])}\n`);
       if (used + line.length > blockBytes) {
         blocks.push(Buffer.alloc(Math.max(blockBytes, line.length)));
         used = 0;
       }
       blocks.at(-1)?.set(line, used);
       used += line.length;
-      return starts.push(blocks.length * blockBytes + used - line.length) - 1;
+      return starts.push(blocks.length * blockBytes - blockBytes + used - line.length) - 1;
     },
-    at(index: number): string {
-      const start = starts[index] ?? 0;
-      const [block, from] = [blocks[Math.floor(start / blockBytes) - 1], start % blockBytes];
-      return block?.toString('utf8', from, block.indexOf('\n', from)) ?? '';
+    *all(): Generator<OwnedLicense> {
+      for (const index of starts.keys()) yield at(index);
     },
+    groupedBy: (textOf: (entry: OwnedLicense) => string) => groupsOf(at, textOf),
   };
 }
 
