@@ -45,7 +45,7 @@ describe('an export that is ended', () => {
     expect(readdirSync(home).filter((name) => name.includes('out.html'))).toEqual([]);
   });
 
-  test('--deadline: exit 7, and no part of a file', async () => {
+  testOfAll('--deadline: exit 7, and no part of a file', async () => {
     const home = await archivedHome();
     const done = await start('archive export kept -o html --pages one --to out.html --deadline 50ms', { home }).ended;
 

@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../../helpers/extent.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { inZone } from '../../helpers/zone.ts';
 
 /** A message each hour, from eight days before the run to its beginning. */
 const hourly = (now: number) => topicOf('log', idsBetween(1, 193), { begins: now / 1000 - 8 * 86_400, every: 3600 });
 
-test.each([
-  ['America/New_York', '2026-03-08T20:00Z', 'the clock went forward today'],
-  ['Europe/Berlin', '2026-10-26T02:00Z', 'the clock went back yesterday'],
-  ['Australia/Lord_Howe', '2026-04-05T14:00Z', 'the clock went back half an hour'],
-  ['Pacific/Apia', '2012-01-03T02:00Z', 'the Friday was skipped'],
-  ['America/Sao_Paulo', '2018-11-05T15:00Z', 'Sunday had no midnight'],
-  ['America/Havana', '2025-11-03T15:00Z', 'Sunday had two'],
-])('%s at %s, where %s: --since a weekday begins with what -o text shows under it', async (TZ, text, _what) => {
+test.each(
+  sampleOf(2, [
+    ['America/New_York', '2026-03-08T20:00Z', 'the clock went forward today'],
+    ['Europe/Berlin', '2026-10-26T02:00Z', 'the clock went back yesterday'],
+    ['Australia/Lord_Howe', '2026-04-05T14:00Z', 'the clock went back half an hour'],
+    ['Pacific/Apia', '2012-01-03T02:00Z', 'the Friday was skipped'],
+    ['America/Sao_Paulo', '2018-11-05T15:00Z', 'Sunday had no midnight'],
+    ['America/Havana', '2025-11-03T15:00Z', 'Sunday had two'],
+  ] as const),
+)('%s at %s, where %s: --since a weekday begins with what -o text shows under it', async (TZ, text, _what) => {
   const now = Date.parse(text);
   inZone(TZ);
   const server = await openChatServer({ messages: hourly(now) });
