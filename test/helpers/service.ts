@@ -182,7 +182,8 @@ function expectedWire(request: Expected | string): Wire {
     url: ordinary(
       (expected.origin ?? (isChat ? chatUrl : licensingUrl)) +
         expected.path +
-        (query === undefined ? '' : `?${encoded(query)}`),
+        // A comma of a query is sent as it is, and one of a form is not.
+        (query === undefined ? '' : `?${encoded(query).replaceAll('%2C', ',')}`),
     ),
     authorization: expected.authorization ?? (isOpen ? undefined : isChat ? basic : token),
     accept: 'application/json',
