@@ -353,7 +353,7 @@ describe('a ledger', needs('postgresql'), () => {
     const asked = () => claimsOf(ledgerOf(0, url.replace('tester@', 'revoked@')));
     expect(await failureOf(asked)).toMatchObject({
       kind: 'auth',
-      hint: 'The owner gives the right: GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO role; after each ledger init.',
+      hint: 'The owner gives the right, after each ledger init: GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO "revoked";',
     });
     await cluster.query('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO revoked', [], 'strict');
     expect((await (await asked()).takeFree(['abe'])).held).toEqual([]);
