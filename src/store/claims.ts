@@ -66,34 +66,57 @@ export interface ClaimOptions {
   readonly note: (text: string) => void;
 }
 
-const longestWait: Milliseconds = 300_000;
-/** Keeps many processes that wait for one user from busy polling. */
-const longestPause: Milliseconds = 400;
-
 /** Adds `take`. Who waits holds nothing: two that want each other's users would block each other. */
 export function withTake(
   claims: Omit<Claims, 'take'>,
   { clock, signal, note }: Pick<ClaimOptions, 'signal' | 'note'> & { readonly clock: Clock },
 ): Claims {
+  const attempt = async (users: readonly string[]) => {
+    const taken = await claims.takeFree(users);
+    const others = new Set(taken.held);
+    const free = users.filter((user) => !others.has(user));
+    if (others.size > 0) await claims.release(free.map((remote_user) => ({ remote_user })));
+    return { ...taken, count: others.size };
+  };
+  const waiting = { elapsed: clock.elapsed, sleep: (span: Milliseconds) => clock.sleep(span, signal), note };
   const take = async (users: readonly string[]): Promise<RequestHistories> => {
-    let end = clock.elapsed() + longestWait;
-    for (let round = 0, fewest = Infinity; ; round += 1) {
-      const { histories, held, holder = 'another run', now } = await claims.takeFree(users);
-      // Whatever the clock of this machine is set to, their age is that of the claims.
-      if (held.length === 0) return shiftAll(histories, clock.elapsed() - now);
-      const others = new Set(held);
-      await claims.release(users.filter((user) => !others.has(user)).map((remote_user) => ({ remote_user })));
-      if (round === 0) note(`waiting for ${holder}, which is creating licenses of the same users`);
-      if (held.length < fewest) end = clock.elapsed() + longestWait;
-      fewest = Math.min(fewest, held.length);
-      if (clock.elapsed() > end)
-        throw new Failure('unavailable', `${holder} is creating licenses of the same users`, {
-          hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what in a ledger.',
-        });
-      await clock.sleep(Math.min(40 * (round + 1), longestPause) * (0.5 + clock.random()), signal);
-    }
+    const { histories, now } = await whileHeld(() => attempt(users), waiting);
+    // Whatever the clock of this machine is set to, their age is that of the claims.
+    return shiftAll(histories, clock.elapsed() - now);
   };
   return { ...claims, take };
+}
+
+interface Waiting extends Pick<ClaimOptions, 'note'> {
+  /** A clock that nobody sets. */
+  readonly elapsed: () => Milliseconds;
+  readonly sleep: (span: Milliseconds) => Promise<void>;
+}
+
+const longestWait: Milliseconds = 300_000;
+/** Keeps many processes that wait for one user from busy polling. */
+const longestPause: Milliseconds = 400;
+
+/** Looks until nobody else holds users, or nobody ends with one for too long. @throws Failure unavailable then */
+export async function whileHeld<T extends Pick<BusyUsers, 'count' | 'holder'>>(
+  look: () => Promise<T>,
+  { elapsed, sleep, note }: Waiting,
+): Promise<T> {
+  let end = elapsed() + longestWait;
+  for (let round = 0, fewest = Infinity; ; round += 1) {
+    const seen = await look();
+    const { count, holder = 'another run' } = seen;
+    if (count === 0) return seen;
+    const held = `${holder}, which is creating licenses of ${count === 1 ? 'one of the users' : `${count} of the users`}`;
+    if (round === 0) note(`waiting for ${held}`);
+    if (count < fewest) end = elapsed() + longestWait;
+    fewest = Math.min(fewest, count);
+    if (elapsed() > end)
+      throw new Failure('unavailable', `waited too long for ${held}`, {
+        hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what in a ledger.',
+      });
+    await sleep(Math.min(40 * (round + 1), longestPause));
+  }
 }
 
 const day: Milliseconds = 86_400_000;

@@ -1,35 +1,11 @@
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, orWarn } from '../../core/failure.ts';
+import { orWarn, type Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Claims } from '../../store/claims.ts';
+import { whileHeld, type Claims } from '../../store/claims.ts';
 import { noRequests, type PostEnd, type RequestHistory } from '../../store/request-history.ts';
 import { releaseOrWarn, unrecorded, type LicenseUser } from './claim-users.ts';
 
-/** The rows to create, kept from other processes until their outcome is known; each is known as its object. */
-export interface RosterClaims {
-  /** Earlier POSTs for that user, on the clock `elapsed`. */
-  history(row: LicenseUser): RequestHistory;
-  /** `held`: somebody else holds it; a list decides when that is done. @throws Failure where the claims are lost */
-  claim(row: LicenseFields): Promise<'claimed' | 'held'>;
-  /**
-   * Gives back all rows but those that wait for a list, and waits until nobody else may send a POST for held rows,
-   * which it returns. All that wait are answered, or others would wait for them meanwhile.
-   * @throws Failure unavailable where nobody ends one for too long
-   */
-  othersDone(waiting: readonly LicenseUser[]): Promise<readonly LicenseFields[]>;
-  /** A list was read for the rows of `othersDone`: those that it does not show are claimed when they are reached. */
-  listed(list: { readonly listedAt: Milliseconds; readonly missing: readonly LicenseFields[] }): void;
-  /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
-  posting(row: LicenseUser): Promise<void>;
-  /** Records how a POST ended, for all runs that share the claims. */
-  ended(row: LicenseUser, end: PostEnd): Promise<void>;
-  /** A list shows a license of that user: no answer is open any more. */
-  confirmed(row: LicenseUser): void;
-  lost(): Failure | undefined;
-  /** Gives a row back, with others a little later. */
-  release(row: LicenseUser): Promise<void>;
-  releaseAll(): Promise<void>;
-}
+export type RosterClaims = ReturnType<typeof shareRoster>;
 
 /** The list that shows no license for the rows that are claimed. */
 interface ListMoment {
@@ -48,25 +24,23 @@ export interface SharingRoster extends ListMoment {
   readonly warn: (text: string) => void;
 }
 
-/**
- * The rows that are claimed at once, of so many that are left: few at the end, so that machines end together.
- */
+/** The rows that are claimed at once, of so many that are left: few at the end, so that machines end together. */
 const portionOf = (left: number): number => Math.min(Math.max(Math.ceil(left / 8), 100), 1000);
 /** The rows whose POSTs are recorded at once. */
 const groupOf = (): number => 50;
 /** Rows are given back together: a ledger takes a statement for them, the record of this computer a line. */
 const releasedAtOnce = 1000;
 const releasedEvery: Milliseconds = 2000;
-const longestWait: Milliseconds = 300_000;
-const longestPause: Milliseconds = 2000;
+const pause: Milliseconds = 2000;
 /** Half of the time for which a POST is remembered at least: an older list would know less than the claims. */
 const oldestList: Milliseconds = 43_200_000;
 
 /**
- * Claims rows to create when the first of them is reached, in portions where machines share the work of a roster
- * (docs/exactly-once.md, The shared ledger). @param rows those without a license, in the order of their begin
+ * Keeps the rows to create from other processes until their outcome is known. They are claimed when the first of them
+ * is reached, in portions where machines share the work of a roster (docs/exactly-once.md, The shared ledger).
+ * @param rows those without a license, in the order of their begin; each is known as its object
  */
-export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRoster): RosterClaims {
+export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRoster) {
   const { claims, elapsed } = sharing;
   const places = new Map<LicenseUser, number>(rows.map((row, index) => [row, index]));
   /** Claimed, and not begun yet. */
@@ -110,35 +84,45 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 
   return {
     ...claimed,
-    history: (row) => histories.get(row) ?? noRequests,
-    async posting(row) {
+    /** Earlier POSTs for that user, on the clock `elapsed`. */
+    history: (row: LicenseUser): RequestHistory => histories.get(row) ?? noRequests,
+    /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
+    async posting(row: LicenseUser): Promise<void> {
       ahead.delete(row);
       const isSoon = (one: LicenseFields): boolean => one.app_code === row.app_code && ahead.has(one);
       const soon = () => from(row, groupOf).flatMap((one) => (isSoon(one) ? [one.remote_user] : []));
       await claims.get(row.app_code)?.posting(row.remote_user, soon);
     },
-    release(row) {
+    release(row: LicenseUser): Promise<void> {
       ahead.delete(row);
       return claimed.release(row);
     },
-    lost: () => [...claims.values()].map((own) => own.lost()).find((failure) => failure !== undefined),
-    listed(plan) {
+    lost: (): Failure | undefined =>
+      [...claims.values()].map((own) => own.lost()).find((failure) => failure !== undefined),
+    /** A list was read for the rows of `othersDone`: those that it does not show are claimed when they are reached. */
+    listed(plan: { readonly listedAt: Milliseconds; readonly missing: readonly LicenseFields[] }): void {
       list = { listedAt: plan.listedAt, before };
       for (const row of plan.missing) if (held.delete(row)) outcomes.delete(row);
       held.clear();
     },
-    async claim(row) {
+    /** `held`: somebody else holds it; a list decides when that is done. @throws Failure where the claims are lost */
+    async claim(row: LicenseFields): Promise<'claimed' | 'held'> {
       claiming = claiming.then(() => takePortion(row));
       await claiming;
       return outcomes.get(row) ?? 'held';
     },
-    async othersDone(waiting) {
+    /**
+     * Gives back all rows but those that wait for a list, and waits until nobody else may send a POST for held rows,
+     * which it returns. All that wait are answered, or others would wait for them meanwhile.
+     * @throws Failure unavailable where nobody ends one for too long
+     */
+    async othersDone(waiting: readonly LicenseUser[]): Promise<readonly LicenseFields[]> {
       ahead.clear();
       await releaseBut(waiting);
       if (held.size === 0) return [];
       // What others have and no list shows yet: they wait for it, and so does this run.
-      if (list !== sharing) await sharing.sleep(longestPause);
-      before = await whileBusy([...held], sharing);
+      if (list !== sharing) await sharing.sleep(pause);
+      ({ before } = await whileHeld(() => busyRows([...held], claims), sharing));
       return [...held];
     },
   };
@@ -172,8 +156,10 @@ function claimedRows({ claims, elapsed, warn }: SharingRoster) {
     return flush();
   };
   return {
-    add: (row: LicenseUser) => void claimed.add(row),
-    confirmed: (row: LicenseUser) => void confirmed.add(row),
+    add: (row: LicenseUser): void => void claimed.add(row),
+    /** A list shows a license of that user: no answer is open any more. */
+    confirmed: (row: LicenseUser): void => void confirmed.add(row),
+    /** Records how a POST ended, for all runs that share the claims. */
     async ended(row: LicenseUser, end: PostEnd): Promise<void> {
       const own = claims.get(row.app_code);
       if (!own) return;
@@ -181,12 +167,13 @@ function claimedRows({ claims, elapsed, warn }: SharingRoster) {
       recording.add(writing);
       await writing.finally(() => recording.delete(writing));
     },
+    /** Gives a row back, with others a little later. */
     async release(row: LicenseUser): Promise<void> {
       if (claimed.delete(row)) done.push(row);
       if (done.length >= releasedAtOnce || elapsed() - last > releasedEvery) await flush();
     },
     releaseBut,
-    releaseAll: () => releaseBut([]),
+    releaseAll: (): Promise<void> => releaseBut([]),
   };
 }
 
@@ -206,30 +193,15 @@ function lastPost(
   return time === undefined ? undefined : Math.max(elapsed - (now - time), listedAt + (time - listed));
 }
 
-/** Waits until nobody may still send a POST for one of the rows; that moment, by the clock of each ledger. */
-async function whileBusy(
-  rows: readonly LicenseFields[],
-  { claims, elapsed, sleep, note }: SharingRoster,
-): Promise<ReadonlyMap<number, Milliseconds>> {
-  let end = elapsed() + longestWait;
-  for (let round = 0, fewest = Infinity; ; round += 1) {
-    const before = new Map<number, Milliseconds>();
-    let [count, holder]: [number, string | undefined] = [0, undefined];
-    for (const [app_code, own] of claims) {
-      const busy = await own.busy(rows.flatMap((row) => (row.app_code === app_code ? [row.remote_user] : [])));
-      before.set(app_code, busy.now);
-      count += busy.count;
-      holder ??= busy.holder;
-    }
-    if (count === 0) return before;
-    if (round === 0)
-      note(`waiting for ${holder ?? 'another run'}, which is creating licenses of ${count} of the users`);
-    if (count < fewest) end = elapsed() + longestWait;
-    fewest = Math.min(fewest, count);
-    if (elapsed() > end)
-      throw new Failure('unavailable', `${holder ?? 'another run'} still holds ${count} of the users`, {
-        hint: 'Run the command again when it has ended; chatelaine ledger status shows who holds what.',
-      });
-    await sleep(Math.min(100 * (round + 1), longestPause));
+/** Whether somebody else may still send a POST for one of the rows, and the moment, by the clock of each claims. */
+async function busyRows(rows: readonly LicenseFields[], claims: SharingRoster['claims']) {
+  const before = new Map<number, Milliseconds>();
+  let [count, holder]: [number, string | undefined] = [0, undefined];
+  for (const [app_code, own] of claims) {
+    const busy = await own.busy(rows.flatMap((row) => (row.app_code === app_code ? [row.remote_user] : [])));
+    before.set(app_code, busy.now);
+    count += busy.count;
+    holder ??= busy.holder;
   }
+  return { before, count, holder };
 }

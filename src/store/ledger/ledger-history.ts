@@ -41,18 +41,10 @@ const tellEvery: Milliseconds = 2000;
 
 type WhoIs = (target: string, user: string) => Buffer;
 
-/** Entries of this run's history that the ledger has not heard of. After a failure it hears of none. */
-export interface ToldHistory {
-  /** @returns whether entries have waited for too long @throws as `refuseUntold` */
-  add(target: string, entry: HistoryEntry): boolean;
-  isWaiting(): boolean;
-  /** `rowsFor`: what `chatelaine.tell` takes. @throws what `send` throws */
-  write(send: (rowsFor: (whoIs: WhoIs) => string) => Promise<unknown>): Promise<void>;
-  /** @throws what kept entries from the ledger */
-  refuseUntold(): void;
-}
+export type ToldHistory = ReturnType<typeof toldHistory>;
 
-export function toldHistory({ elapsed }: Pick<Clock, 'elapsed'>): ToldHistory {
+/** Entries of this run's history that the ledger has not heard of. After a failure it hears of none. */
+export function toldHistory({ elapsed }: Pick<Clock, 'elapsed'>) {
   const waiting = new Map<string, readonly [target: string, entry: HistoryEntry]>();
   let last = elapsed();
   let failure: { readonly cause: unknown } | undefined;
@@ -60,8 +52,10 @@ export function toldHistory({ elapsed }: Pick<Clock, 'elapsed'>): ToldHistory {
     if (failure) throw failure.cause;
   };
   return {
+    /** @throws what kept entries from the ledger */
     refuseUntold,
-    add(target, entry) {
+    /** @returns whether entries have waited for too long @throws as `refuseUntold` */
+    add(target: string, entry: HistoryEntry): boolean {
       refuseUntold();
       const { event, time: _, ...change } = entry;
       // What a change came to takes the place of its beginning.
@@ -70,7 +64,8 @@ export function toldHistory({ elapsed }: Pick<Clock, 'elapsed'>): ToldHistory {
       return elapsed() - last > tellEvery;
     },
     isWaiting: () => waiting.size > 0,
-    async write(send) {
+    /** `rowsFor`: what `chatelaine.tell` takes. @throws what `send` throws */
+    async write(send: (rowsFor: (whoIs: WhoIs) => string) => Promise<unknown>): Promise<void> {
       const entries = [...waiting.values()];
       waiting.clear();
       last = elapsed();

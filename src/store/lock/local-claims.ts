@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
+import type { System } from '../../core/system.ts';
 import { rememberedFor, withTake, type ClaimOptions, type Claims, type TakenUsers } from '../claims.ts';
 import { inWords, liveOwner, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
-import { noRequests, onElapsed, type OpenAnswer, type RequestHistory } from '../request-history.ts';
+import { onElapsed, type OpenAnswer, type RequestHistory } from '../request-history.ts';
 import { lockFolder, lockFolders, withLock, type Surroundings } from './lock.ts';
 import { ownFile } from './own-requests.ts';
 import { hashOf, knownOf, mergeRecord, readRecord, type CarriedOver, type RequestRecord } from './request-record.ts';
@@ -51,7 +52,7 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
     lost: () => undefined,
 
     async takeFree(names) {
-      await refuseOpen(folder, hashOf(name), names, options, host);
+      await refuseOpen(folder, name, names, options, host);
       const users = new Map(names.map((user) => [hashOf(user), user]));
       const patience = { signal: options.signal, wait: 60_000 };
       return withLock(`${base}.lock`, host, () => takeUnderLock(users), patience);
@@ -118,43 +119,45 @@ async function othersIn(
   return others;
 }
 
-/** The open answers of users of one application; claims nothing, and waits for nobody. @throws Failure config */
+/** What the record in that folder knows of users; claims nothing, and waits for nobody. @throws Failure config */
+async function* knownIn(folder: string, name: string, users: readonly string[], system: System) {
+  const wanted = new Map(users.map((user) => [hashOf(user), user]));
+  const record = await readRecord(join(folder, hashOf(name)), system, wanted);
+  for (const [hash, user] of wanted) {
+    const found = record.users.get(hash);
+    if (found) yield { user, ...found };
+  }
+}
+
+/** The open answers of users of one application. @throws Failure config where a file is damaged */
 export async function openAnswersOf(
   name: string,
   users: readonly string[],
   { system }: Pick<Surroundings, 'system'>,
 ): Promise<Map<string, OpenAnswer>> {
-  const wanted = new Map(users.map((user) => [hashOf(user), user]));
   const open = new Map<string, OpenAnswer>();
-  for (const folder of lockFolders(system)) {
-    const record = await readRecord(join(folder, hashOf(name)), system, wanted);
-    for (const [hash, user] of wanted) {
-      const answer = record.users.get(hash)?.history.answer;
-      if (answer) open.set(user, answer);
-    }
-  }
+  for (const folder of lockFolders(system))
+    for await (const { user, history } of knownIn(folder, name, users, system))
+      if (history.answer) open.set(user, history.answer);
   return open;
 }
 
 /** Refuses users with an open request in the usual folder, where nothing can be recorded now. @throws Failure config */
 async function refuseOpen(
   folder: string,
-  file: string,
+  name: string,
   users: readonly string[],
   { settle }: ClaimOptions,
   { system, clock }: Surroundings,
 ): Promise<void> {
   const [usual] = lockFolders(system);
   if (folder === usual) return;
-  const wanted = new Map(users.map((user) => [hashOf(user), user]));
-  const record = await readRecord(join(usual, file), system, wanted);
-  const isOpen = (hash: string): boolean => {
-    const { holder, history: { posted, unanswered = 0, answer } = noRequests } = record.users.get(hash) ?? {};
-    return Boolean(holder ?? answer) || unanswered > 0 || (posted ?? -Infinity) + settle > clock.now();
-  };
-  const user = [...wanted].find(([hash]) => isOpen(hash))?.[1];
-  if (user === undefined) return;
-  throw new Failure('config', `${usual} cannot be written, and holds an open request for '${user}': nothing was sent`, {
-    hint: 'Make the folder writable again, then run the same command; other users can be given licenses meanwhile.',
-  });
+  for await (const { user, holder, history } of knownIn(usual, name, users, system)) {
+    const { posted = -Infinity, unanswered = 0, answer } = history;
+    if (!holder && !answer && unanswered === 0 && posted + settle <= clock.now()) continue;
+    const what = `${usual} cannot be written, and holds an open request for '${user}': nothing was sent`;
+    throw new Failure('config', what, {
+      hint: 'Make the folder writable again, then run the same command; other users can be given licenses meanwhile.',
+    });
+  }
 }
