@@ -10,8 +10,12 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
  * @typedef {{ readonly file: string, readonly from: string, readonly to: string }} Change
  */
 
-/** What is rare in a history of few runs is made common. @type {readonly Change[]} */
-const often = [{ file: 'store/lock/request-record.ts', from: 'const maxFiles = 8;', to: 'const maxFiles = 1;' }];
+/** What is rare in a history of few runs and rows is made common. @type {readonly Change[]} */
+const often = [
+  { file: 'store/lock/request-record.ts', from: 'const maxFiles = 8;', to: 'const maxFiles = 1;' },
+  { file: 'jobs/license/share-roster.ts', from: 'Math.ceil(left / 8), 100)', to: 'Math.ceil(left / 8), 3)' },
+  { file: 'jobs/license/share-roster.ts', from: 'const groupOf = (): number => 50;', to: 'const groupOf = () => 4;' },
+];
 
 /**
  * Builds the program with the simulation around it as one module: src/core/outside.ts is replaced by ours, and what
@@ -26,8 +30,8 @@ export async function bundle(name, changes = []) {
   const build = await rolldown({
     input: here('play.ts'),
     platform: 'node',
-    external: /^(?!(conf|atomically|stubborn-fs)$)[^./]/,
-    plugins: [outside, confFiles, sizes, without([...often, ...changes])],
+    external: /^(?!(conf|atomically|stubborn-fs|pg)$)[^./]/,
+    plugins: [outside, database, confFiles, sizes, without([...often, ...changes])],
     onLog: () => undefined,
   });
   await build.write({ file, format: 'esm', codeSplitting: false, sourcemap: true, comments: false });
@@ -39,6 +43,12 @@ export async function bundle(name, changes = []) {
 const outside = {
   name: 'outside',
   resolveId: (source) => (/\/core\/outside\.ts$|^\.\/outside\.ts$/.test(source) ? here('outside.ts') : undefined),
+};
+
+/** The package behind which the ledger opens PostgreSQL. @type {import('rolldown').Plugin} */
+const database = {
+  name: 'database',
+  resolveId: (source) => (source === 'pg' ? here('ledger-server.ts') : undefined),
 };
 
 /** conf and what it is made of open files by themselves. @type {import('rolldown').Plugin} */
@@ -57,6 +67,7 @@ const confFiles = {
 /** Where a size stands that histories make small, and its declaration (sizes.ts). */
 const sized = [
   ['page', 'schema/messages.ts', 'export const pageSize = 1000;'],
+  ['look', 'jobs/topic/survey-topic.ts', 'const page = maxMessages;'],
   ['batch', 'sandbox/chat/channels.ts', 'export const batchSize = 100;'],
   ['newest', 'jobs/topic/delete-rounds.ts', 'const leastNewest = 5000;'],
 ];

@@ -16,7 +16,7 @@ export interface ChatPlan {
   readonly batches?: number;
   readonly mishaps?: readonly ChatMishap[];
   readonly people?: readonly Deed[];
-  readonly sizes?: Sizes;
+  readonly sizes?: Partial<Sizes>;
 }
 
 /** What the judges look at. */

@@ -73,7 +73,10 @@ function idsOf({ pages }: Look): Set<number> {
   return new Set(pages.flatMap(({ ids }) => ids));
 }
 
-/** A look is at the whole topic, or at three times as many messages as went from one look to the next, if any went. */
+/**
+ * A look is at the whole topic, or at three times as many messages as went from one look to the next, if any are gone
+ * since the last one, and some of it are left. Who moved or removed a message meanwhile is not seen from outside.
+ */
 function isDeep({ looks }: DeleteCall, { plan, server }: ChatEnded): boolean {
   const last = looks.at(-1);
   const went = looks.slice(1).map((look, index) => {
@@ -83,7 +86,11 @@ function isDeep({ looks }: DeleteCall, { plan, server }: ChatEnded): boolean {
       before !== undefined && before.at <= at && at <= look.at && known.has(message.id);
     return server.deletions.filter(isBetween).length;
   });
-  if (!last || went.at(-1) === 0) return false;
+  if (!last) return false;
+  const shown = idsOf(last);
+  const reached = [...idsOf(looks.at(-2) ?? last)].filter((id) => pageOf([last], id));
+  const left = reached.filter((id) => shown.has(id)).length;
+  if (left === 0 || (looks.length > 1 && left === reached.length)) return false;
   const read = last.pages.filter(({ isSince }) => !isSince).reduce((sum, { ids }) => sum + ids.length, 0);
   return read >= Math.max(plan.sizes?.newest ?? 5000, 3 * Math.max(...went));
 }

@@ -10,8 +10,11 @@ import { fateOf, type SimulatedWorld } from './worlds.ts';
 
 export const purge: SimulatedWorld<ChatPlan> = {
   about: 'topic delete: up to 60 messages, several calls, killed and run again, while people post, edit, move and hide',
+  share: 500,
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 3) return { seed, ...growing(chance) };
+    if (seed % 16 === 7) return { seed, ...unanswered(chance) };
     const isOn = {
       kill: chance.happens(0.6),
       server: chance.happens(0.6),
@@ -44,7 +47,7 @@ export const purge: SimulatedWorld<ChatPlan> = {
  */
 function smallPurges(): ChatPlan[] {
   const runs = [{ line: purgeLine }, { line: purgeLine, after: 0 }];
-  const sizes = { page: 2, batch: 2, newest: 2 };
+  const sizes = { page: 2, look: 2, batch: 2, newest: 2 };
   const plain = { seed: 1, messages: 3, level: 489, batches: 1, sizes, runs };
   const mishaps = [1, 2].flatMap((nth) =>
     deleteReplies.flatMap(([reply, ...commits]) =>
@@ -74,7 +77,7 @@ const deleteReplies: readonly (readonly [reply: ChatReplyName, ...commits: (numb
 function smallPulls(): ChatPlan[] {
   const line = pullLine('--channel general', '--both');
   const runs = [{ line }, { line: `${line} --recheck`, after: 0 }];
-  const plain = { seed: 1, messages: 3, sizes: { page: 2, batch: 100, newest: 5000 }, runs };
+  const plain = { seed: 1, messages: 3, sizes: { page: 2 }, runs };
   const moments = Array.from({ length: 10 }, (_, index) => ({ at: 0, on: { call: 'read', nth: index + 1 } as const }));
   return deedNames.flatMap((does) => moments.map((moment) => ({ ...plain, people: [{ does, nth: 1, ...moment }] })));
 }
@@ -107,6 +110,35 @@ async function* everyKill(
           yield { ...plan, runs: [{ ...first, fate: { kill: { at, how } } }, later] };
         }
   }
+}
+
+/** Each call takes more than the one before it, and an old message is edited meanwhile. */
+function growing(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const messages = 20 + chance.below(30);
+  const calls = chance.pick([[1], [1, 4 + chance.below(4)]]).map((batches, index) => {
+    const reply = chance.pick(['made', 'made', '502', '504'] as const);
+    return { call: 'delete' as const, nth: index + 1, reply, commit: 0, batches };
+  });
+  const people = Array.from({ length: 1 + chance.below(3) }, (): Deed => {
+    const on = { call: 'delete' as const, nth: 1 + chance.below(2) };
+    return { does: 'edit', nth: chance.below(messages >> 2), at: chance.below(40), on };
+  });
+  const sizes = { look: 2 + chance.below(2), batch: chance.pick([1, 1, 2]), newest: 1 };
+  return { messages, runs: [{ line: purgeLine }], mishaps: calls, people, sizes, batches: 1000 };
+}
+
+/** A run that is killed between its call and the record of the answer, and the next one. */
+function unanswered(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const kill = { at: 1 + chance.below(4), since: 'POST', how: 'kill' as const };
+  const reply = chance.pick(['made', 'dropped', '502'] as const);
+  return {
+    messages: messagesOf(chance),
+    runs: [
+      { line: purgeLine, fate: { kill } },
+      { line: purgeLine, after: 0, pause: 1000 },
+    ],
+    mishaps: [{ call: 'delete', nth: 1, reply, commit: chance.pick([0, 700]) }],
+  };
 }
 
 /** Many kills are about a call to delete: the first one of the run, or what follows it. */
@@ -169,7 +201,7 @@ function deedsOf(chance: Chance): Deed[] {
 /** Up to six pages, of which a look reads a few. */
 function sizesOf(chance: Chance, messages: number): Sizes {
   const page = 2 + Math.ceil(messages / chance.pick([2, 4, 6]));
-  return { page, batch: chance.pick([1, 3, page]), newest: chance.pick([1, page]) };
+  return { page, look: page, batch: chance.pick([1, 3, page]), newest: chance.pick([1, page]) };
 }
 
 const selections = [`--channel general`, `--channel general --topic ${topic}`];
@@ -177,6 +209,7 @@ const forms = ['--both', '--both', '--raw-content', ''];
 
 export const archive: SimulatedWorld<ChatPlan> = {
   about: 'archive pull, and --recheck: killed and run again, while people post, edit, move, hide, rename and remove',
+  share: 500,
   draw(seed) {
     const chance = chanceOf(seed);
     const isOn = {

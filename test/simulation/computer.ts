@@ -217,7 +217,7 @@ export class Process {
     if (kill && this.calls === kill.at + (kill.since === undefined ? 0 : (this.#since ?? Infinity))) this.#kill(kill);
     if (stop?.at === this.calls) this.#stop(stop.span);
     if (interrupt && this.calls >= interrupt.at && !this.#isInterrupted) this.interruptNow();
-    const isOfDisk = !/^(GET|POST|PUT|PATCH|DELETE|turn|stdout)/.test(name);
+    const isOfDisk = !/^(GET|POST|PUT|PATCH|DELETE|SQL|turn|stdout)/.test(name);
     if (!disk || this.calls < disk.at || this.#hasFailed || !isOfDisk) return false;
     this.#hasFailed = true;
     this.tell(() => `THE DISK FAILS: ${disk.code}`);

@@ -2,6 +2,7 @@ import type { LicenseShape } from '../../src/sandbox/licensing/options.ts';
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
 import { createDisk } from './disk.ts';
+import { ledgerServer, putLedger, type LedgerPlan } from './ledger-server.ts';
 import { judgeLicensing } from './licensing-judges.ts';
 import {
   licensingKey,
@@ -33,6 +34,8 @@ export interface LicensingPlan {
   readonly shape?: LicenseShape;
   /** The state folder is one file server's. */
   readonly isShared?: boolean;
+  /** The computers share their claims by a ledger. */
+  readonly ledger?: LedgerPlan;
   /** By how much the clock of the second computer is ahead. */
   readonly clockAhead?: number;
   /** Rows of /home/ada/roster.csv: user and size. */
@@ -71,10 +74,15 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
   const computers = Array.from({ length: count }, (_, number) => new Computer(world, `vm${number + 1}`, share));
   computers.forEach((computer, number) => prepare(computer, plan, number));
   const server = licensingServer(world, plan.mishaps ?? [], plan.others ?? [], plan.shape);
+  const ledger = plan.ledger && ledgerServer(world, plan.ledger);
+  if (ledger) putLedger(world, ledger);
   const start = (line: string, number: number, fate: Fate): Process => {
     const computer = computers[number];
     if (!computer) throw new Error(`no computer ${number}`);
-    const state = plan.isShared ? { XDG_STATE_HOME: '/share' } : {};
+    const state = {
+      ...(plan.isShared ? { XDG_STATE_HOME: '/share' } : {}),
+      ...(ledger ? { CHATELAINE_LEDGER: 'postgres://ada@localhost/ledger' } : {}),
+    };
     const words = `${line} --deadline ${deadline}ms`.split(' ');
     return new Process(computer, {
       line: words,
@@ -86,6 +94,7 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
 
   const runs = await playRuns(world, plan.runs, start);
   server.heal();
+  ledger?.heal();
   // A `create` more would make a license more.
   const lines = new Set(plan.runs.map((run) => run.line).filter((line) => !line.startsWith('license create')));
   const healed = await heal(world, lines, (line) => start(line, 0, {}));

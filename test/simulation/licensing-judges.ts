@@ -28,7 +28,7 @@ const allowsTwo = new Set([
   'a clock that was set forward',
 ]);
 
-function limitsOf({ mishaps = [], shape, clockAhead = 0, isShared, runs }: LicensingPlan): string[] {
+function limitsOf({ mishaps = [], shape, clockAhead = 0, isShared, runs, ledger }: LicensingPlan): string[] {
   const limits = new Set<string>();
   for (const { method, reply, commit } of mishaps) {
     if (method !== 'POST') continue;
@@ -42,7 +42,8 @@ function limitsOf({ mishaps = [], shape, clockAhead = 0, isShared, runs }: Licen
   if ((shape?.stale ?? 0) >= settle) limits.add('shown after --settle');
   if (isShared && runs.some(({ computer = 0, fate }) => (fate?.kill ?? fate?.disk) && computer > 0))
     limits.add('a holder that cannot be seen');
-  if (clockAhead > 0) limits.add('a clock that was set forward');
+  // Where a ledger is, its clock alone counts.
+  if (clockAhead > 0 && !ledger) limits.add('a clock that was set forward');
   return [...limits];
 }
 
@@ -66,9 +67,12 @@ function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
   return posts.flatMap(({ user, reply, client }, index) => {
     const isAnswered = ['made', 'late', 'empty'].includes(reply);
     const hasHeard = client.exit !== undefined && client.exit < 128 && runs.includes(client);
+    // A ledger that is lost when the answer comes does not know of it.
+    const knows = (other: Process): boolean =>
+      other !== client && (!plan.ledger?.faults?.length || other.computer === client.computer);
     const isAgain = posts
       .slice(index + 1)
-      .some((post) => post.user === user && post.client !== client && !post.client.line.includes('--send-again'));
+      .some((post) => post.user === user && knows(post.client) && !post.client.line.includes('--send-again'));
     return isAnswered && hasHeard && isAgain ? [`a license of ${user} was answered, and asked for again`] : [];
   });
 }
@@ -78,7 +82,9 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
   const { mishaps = [], shape } = plan;
   const isLost = ({ method, reply }: Mishap): boolean =>
     method === 'POST' && ['dropped', '500', '502', '504', 'cut', 'page', 'refused', '429'].includes(reply);
-  const isQuiet = plan.runs.every(({ fate, line }) => Object.keys(fate ?? {}).length === 0 && /ensure/.test(line));
+  const isQuiet =
+    !plan.ledger?.faults?.length &&
+    plan.runs.every(({ fate, line }) => Object.keys(fate ?? {}).length === 0 && /ensure/.test(line));
   if (!isQuiet || limits.length > 0 || shape?.list_shape !== undefined || !mishaps.every(isLost)) return [];
   return runs.flatMap(({ exit, stderr }, index) =>
     exit === 0 ? [] : [`run ${index + 1} says ${exit ?? 'nothing'}, though only answers were lost: ${stderr}`],

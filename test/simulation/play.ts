@@ -71,7 +71,7 @@ export async function hunt(name: string, mostCpuSeconds: number): Promise<Search
 /** A history of the small world, spread over all of it, beside each of a seed. */
 async function* mixed(world: SimulatedWorld): AsyncGenerator {
   const small = [];
-  for await (const plan of world.whole(false, 500)) small.push(plan);
+  for await (const plan of world.whole(false, world.share ?? 1)) small.push(plan);
   const step = 7919;
   for (let seed = 1; ; seed += 1) {
     if (seed <= small.length) yield small[(seed * step) % small.length];

@@ -71,7 +71,7 @@ async function searchIn(name) {
 async function tell(name, plan) {
   const { wrongs, limits } = await worldOf(name).play(plan, (line) => {
     // Calls of the disk are of interest to few.
-    if (values.all || !/ {2}\d+: (?!GET|POST|PATCH|DELETE)| {4}(?!GET|POST|PATCH|DELETE)\w+ \//.test(line))
+    if (values.all || !/ {2}\d+: (?!GET|POST|PATCH|DELETE|SQL)| {4}(?!GET|POST|PATCH|DELETE|SQL)\w+ \//.test(line))
       console.log(line);
   });
   console.log(JSON.stringify({ wrongs, limits }, undefined, 2));

@@ -3,8 +3,10 @@
  * and looks at the newest messages alone. `bundle.js` puts a call of `sized` beside each of them.
  */
 export interface Sizes {
-  /** Messages of a page. */
+  /** Messages of a page of an archive. */
   readonly page: number;
+  /** Messages of a page of a purge. */
+  readonly look: number;
   /** Messages that one transaction of the server deletes. */
   readonly batch: number;
   /** Messages that a look before a delete call reads at least. */
@@ -12,7 +14,7 @@ export interface Sizes {
 }
 
 /** What they are outside of a simulation. */
-const usual: Sizes = { page: 1000, batch: 100, newest: 5000 };
+const usual: Sizes = { page: 1000, look: 5000, batch: 100, newest: 5000 };
 
 const known: [name: keyof Sizes, set: (size: number) => void][] = [];
 let current = usual;
@@ -23,7 +25,7 @@ export function sized(name: keyof Sizes, set: (size: number) => void): void {
   set(current[name]);
 }
 
-export function setSizes(sizes: Sizes = usual): void {
-  current = sizes;
-  for (const [name, set] of known) set(sizes[name]);
+export function setSizes(sizes: Partial<Sizes> = {}): void {
+  current = { ...usual, ...sizes };
+  for (const [name, set] of known) set(current[name]);
 }

@@ -1,6 +1,7 @@
 import type { LicenseShape } from '../../src/sandbox/licensing/options.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import type { Fate } from './computer.ts';
+import type { LedgerFault, LedgerPlan } from './ledger-server.ts';
 import { playLicensing, type LicensingPlan, type Verdict } from './licensing-history.ts';
 import { replies, type Mishap } from './licensing-server.ts';
 import { archive, purge } from './chat-worlds.ts';
@@ -9,6 +10,8 @@ import { signIn } from './sign-in-history.ts';
 /** A kind of history; a plan is JSON, which only its world understands. */
 export interface SimulatedWorld<Plan = unknown> {
   readonly about: string;
+  /** Of a large small world a search for a rule that is taken out plays each so manyth history. */
+  readonly share?: number;
   /** A history that a seed decides. */
   draw(seed: number): Plan;
   /** Every history of a small world; `isNight`: those of a second kill too; `every`: of a large one each so manyth. */
@@ -21,6 +24,15 @@ function ensureOf(user: string, isAgain: boolean): string {
   return `license ensure --remote-user ${user} --size-allowance 4${again} -o ndjson`;
 }
 
+/** The disk fails while the computer is marked; then its power is cut, and whoever comes next asks whose the claim is. */
+function unmarked(chance: Chance): Pick<LicensingPlan, 'runs'> {
+  const disk = { at: 25 + chance.below(20), code: chance.pick(['EIO', 'ENOSPC']) };
+  const kill = { at: disk.at + 5 + chance.below(50), how: 'power' as const };
+  const again = { line: ensureAda, after: 0 };
+  const runs = [{ line: ensureAda, fate: { disk, kill } }, again];
+  return { runs: chance.happens(0.5) ? runs : [...runs, { ...again, after: 1, fate: { disk } }] };
+}
+
 const createAda = 'license create --remote-user ada --size-allowance 4 -o ndjson';
 const ensureAda = ensureOf('ada', false);
 
@@ -28,6 +40,7 @@ const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 3) return { seed, ...unmarked(chance) };
     const isAgain = chance.happens(0.1);
     const users = ['ada', 'ben', 'cyd'].slice(0, isAgain ? 1 : 1 + chance.below(3));
     // Which faults are on at all is drawn first: all of them at once hide what one alone shows.
@@ -53,8 +66,8 @@ const ensure: SimulatedWorld<LicensingPlan> = {
       },
     };
   },
-  whole: (isNight) =>
-    everyKill({ seed: 1, runs: [{ line: ensureAda }, { line: ensureAda, after: 0 }] }, isNight, 'POST'),
+  whole: (isNight, every) =>
+    everyKill({ seed: 1, runs: [{ line: ensureAda }, { line: ensureAda, after: 0 }] }, isNight, 'POST', every),
   play: playLicensing,
 };
 
@@ -109,6 +122,34 @@ const apply: SimulatedWorld<LicensingPlan> = {
   play: playLicensing,
 };
 
+const shared: SimulatedWorld<LicensingPlan> = {
+  about: 'license ensure and apply on up to three computers that share a ledger: up to four runs at once',
+  draw(seed) {
+    const chance = chanceOf(seed);
+    const isOn = { kill: chance.happens(0.6), server: chance.happens(0.5), disk: chance.happens(0.1) };
+    const roster = chance.happens(0.5) ? rosterOf(1 + chance.below(chance.pick([4, 25]))) : undefined;
+    const users = roster?.map(([user]) => user) ?? ['ada', 'ben'];
+    const runs = Array.from({ length: 1 + chance.below(4) }, (_, index) => ({
+      line: roster && chance.happens(0.85) ? applyRoster : ensureOf(chance.pick(users.slice(0, 2)), false),
+      ...(index > 0 && chance.happens(0.4) ? { after: chance.below(index) } : {}),
+      ...{ computer: chance.below(3), pause: chance.pick([0, 0, 20, 300, 1000, 4000, 9000]) },
+      fate: fateOf(chance, isOn, 120 + 10 * (roster?.length ?? 0)),
+    }));
+    const others = users.filter(() => chance.happens(0.1)).map((user) => ({ user, size: chance.pick([3, 4]), at: 0 }));
+    return {
+      ...{ seed, runs, others, ledger: ledgerOf(chance), clockAhead: chance.pick([0, 0, -3_600_000, 3_600_000]) },
+      ...(roster ? { roster } : {}),
+      mishaps: isOn.server ? mishapsOf(chance, runs.length * (roster?.length ?? 1)) : [],
+      shape: shapeOf(chance),
+    };
+  },
+  whole: (isNight, every) => {
+    const runs = [{ line: ensureAda }, { line: ensureAda, computer: 1, after: 0 }];
+    return everyKill({ seed: 1, ledger: {}, runs }, isNight, 'POST', every);
+  },
+  play: playLicensing,
+};
+
 const retireAda = 'license retire OTHER-1 -y -o ndjson';
 
 const retire: SimulatedWorld<LicensingPlan> = {
@@ -139,6 +180,27 @@ function rosterOf(rows: number): (readonly [string, number])[] {
   return Array.from({ length: rows }, (_, index) => [index === 0 ? 'ada' : `user-${index}`, 4] as const);
 }
 
+/** One to three computers that share a ledger, which now and then breaks. */
+function ledgerOf(chance: Chance): LedgerPlan {
+  const faults = chance.happens(0.5) ? Array.from({ length: 1 + chance.below(2) }, () => ledgerFault(chance)) : [];
+  return { clockAhead: chance.pick([0, -600_000, 600_000]), busy: chance.pick([0, 0, 0.1]), faults };
+}
+
+function ledgerFault(chance: Chance): LedgerFault {
+  const nth = 1 + chance.below(chance.pick([8, 30]));
+  const [at, span] = [chance.below(chance.pick([500, 8000])), chance.pick([0, 300, 4000])];
+  return chance.pick<() => LedgerFault>([
+    () => ({
+      ...{ does: 'cut', nth, isCarriedOut: chance.happens(0.5), isSilent: chance.happens(0.5) },
+      noticed: chance.pick([0, 500, 20_000]),
+    }),
+    () => ({ does: 'undone', nth }),
+    () => ({ does: 'full', nth: 1 + chance.below(3) }),
+    () => ({ does: 'restart', at, span }),
+    () => ({ does: 'failover', at, span, lag: chance.pick([0, 50, 500, 5000]) }),
+  ])();
+}
+
 function shapeOf(chance: Chance): LicenseShape {
   const paged = {
     list_shape: chance.pick([
@@ -167,9 +229,11 @@ async function* everyKill(
   plain: LicensingPlan,
   isNight: boolean,
   method: Mishap['method'],
+  every = 1,
 ): AsyncGenerator<LicensingPlan> {
   const [first, ...others] = plain.runs;
   if (!first) return;
+  let number = 0;
   for (const mishaps of everyMishap(method)) {
     const base = { ...plain, mishaps };
     const { calls } = await playLicensing(base);
@@ -177,6 +241,8 @@ async function* everyKill(
     for (let at = 1; at <= (calls[0] ?? 0); at += 1)
       for (const how of ['kill', 'power', 'interrupt'] as const)
         for (const second of seconds) {
+          number += 1;
+          if (number % every > 0) continue;
           const fate = second === undefined ? {} : { fate: endAt(second, how) };
           yield {
             ...base,
@@ -253,14 +319,15 @@ function* everyMishap(method: Mishap['method']): Generator<readonly Mishap[]> {
 }
 
 /** Where a plan is only JSON. */
-function erased<Plan>({ about, draw, whole, play }: SimulatedWorld<Plan>): SimulatedWorld {
-  return { about, draw, whole, play: (plan, trace) => play(plan as Plan, trace) };
+function erased<Plan>({ play, ...world }: SimulatedWorld<Plan>): SimulatedWorld {
+  return { ...world, play: (plan, trace) => play(plan as Plan, trace) };
 }
 
 export const worlds: Readonly<Record<string, SimulatedWorld>> = {
   ensure: erased(ensure),
   create: erased(create),
   apply: erased(apply),
+  ledger: erased(shared),
   retire: erased(retire),
   purge: erased(purge),
   archive: erased(archive),
