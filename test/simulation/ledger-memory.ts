@@ -1,8 +1,8 @@
 import { ledgerSteps, ledgerVersion } from '../../src/store/ledger/ledger-steps.ts';
 
 /**
- * Claims in memory: what the functions of src/store/ledger/ledger-sql.ts do, written anew. Each statement is one step, so
- * no two of them meet: `isBusy` tells of which claims somebody else is just changing the row.
+ * Claims in memory: what the functions of src/store/ledger/ledger-sql.ts do, written a second time. Each statement is
+ * one step, so no two of them meet: `isBusy` tells of which claims somebody else is just changing the row.
  * test/store/ledger/ledger-memory.test.ts holds both to the same cases.
  */
 export interface LedgerMemory {
@@ -42,6 +42,7 @@ export function createLedgerMemory(
 ): LedgerMemory {
   let sessions = new Map<number, Session>();
   let claims = new Map<string, Claim>();
+  const targets = new Set<string>();
   let [place, knownPlace, restored]: [number, number, number | undefined] = [0, 0, undefined];
   let lastSession = 0;
 
@@ -78,7 +79,8 @@ export function createLedgerMemory(
   };
 
   const functions: Readonly<Record<string, (me: number, ...values: readonly unknown[]) => unknown>> = {
-    take(me, _target, names) {
+    take(me, target, names) {
+      targets.add(String(target));
       const users = namesIn(names);
       for (const who of users)
         if (!claims.has(who))
@@ -160,13 +162,15 @@ export function createLedgerMemory(
     query(connection, text, values) {
       const [, name = '', as = 'answer'] = /^SELECT chatelaine\.(\w+)\([^)]*\)(?: AS (\w+))?$/.exec(text) ?? [];
       if (text.includes('pg_proc')) return ledgerParts.map((part) => ({ name: part }));
-      if (name === 'about') return [{ [as]: { version, now: now(), salt: 'c0ffee' } }];
+      if (name === 'about') return [{ [as]: { version, now: now(), salt: 'c0ffee', targets: [...targets].sort() } }];
       if (name === 'open_answers') {
         const all = namesIn(values[0]).map((who) => [who, claims.get(who)?.answer ?? null] as const);
         return [{ [as]: all.filter(([, answer]) => answer !== null) }];
       }
       const [asked, me, ...rest] = values;
       enter(asked);
+      // The history is for people: nobody decides by it.
+      if (name === 'tell') return [{ tell: '' }];
       if (name === 'open') return [{ [as]: open(connection, values.slice(1)) }];
       if (sessions.get(Number(me))?.connection !== connection)
         throw sqlError('CH002', `session ${String(me)} does not belong to this connection`);

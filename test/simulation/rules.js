@@ -158,49 +158,12 @@ export const rules = [
     ['the ledger has a POST before it is sent', '      else await sending(user, soon);\n', ''],
     ['a POST that was sent is given back with its user', '      sent.add(user);\n', ''],
     ['the ledger has an answer at once', '      await recordAnswer(user, { status, time, key_end });\n', ''],
-    ['a lost ledger lets no POST be sent', '      if (failure) throw failure;\n', ''],
-  ]),
-  ...inFile('ledger', 'store/ledger/ledger-session.ts', [
-    [
-      'a replica that took over may lack requests',
-      'askedUntil: wait > 0 ? asked : -Infinity,',
-      'askedUntil: -Infinity,',
-    ],
   ]),
   ...inFile('ledger', 'store/joint-claims.ts', [
     [
       'what a ledger knows of a user counts',
-      'return joinAll(here, await orBack(users, shared.take(users)));',
-      'return joinAll(here, await orBack(users, shared.take(users).then(() => new Map())));',
-    ],
-    [
-      'what this machine knows of a user counts beside a ledger',
-      'histories: joinAll(shiftAll(here.histories, taken.now - elapsed()), taken.histories),',
-      'histories: taken.histories,',
-    ],
-  ]),
-  ...inFile('ledger', 'jobs/license/share-roster.ts', [
-    [
-      'a row that was asked for before the list waits',
-      'posted: lastPost(row, history, taken.now, list, sharing.elapsed()) });',
-      'posted: undefined });',
-    ],
-    [
-      'rows that others hold are waited for',
-      'before = await whileBusy([...held.values()], sharing);\n',
-      'before = list.before;\n',
-    ],
-    [
-      'rows that a later list does not show are claimed',
-      'if (held.delete(userKey(row))) outcomes.delete(userKey(row));',
-      'held.delete(userKey(row));',
-    ],
-  ]),
-  ...inFile('ledger', 'jobs/license/row-work.ts', [
-    [
-      'another machine may be answered between the look and the claim',
-      'if (answer) return unconfirmed(state, openInWords(row, answer));',
-      '',
+      'histories: joinAll(shiftAll(here.histories, taken.now - here.now), taken.histories),',
+      'histories: shiftAll(here.histories, taken.now - here.now),',
     ],
   ]),
   ...inFile('purge', 'jobs/topic/delete-rounds.ts', [

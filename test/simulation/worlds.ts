@@ -24,7 +24,7 @@ function ensureOf(user: string, isAgain: boolean): string {
   return `license ensure --remote-user ${user} --size-allowance 4${again} -o ndjson`;
 }
 
-/** The disk fails while the computer is marked; then its power is cut, and whoever comes next asks whose the claim is. */
+/** The disk fails while the computer is marked; then its power is cut, and the next run asks whose the claim is. */
 function unmarked(chance: Chance): Pick<LicensingPlan, 'runs'> {
   const disk = { at: 25 + chance.below(20), code: chance.pick(['EIO', 'ENOSPC']) };
   const kill = { at: disk.at + 5 + chance.below(50), how: 'power' as const };

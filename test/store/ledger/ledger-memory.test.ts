@@ -13,8 +13,8 @@ import { createLedgerMemory } from '../../simulation/ledger-memory.ts';
 import { systemIn } from '../system.ts';
 
 /**
- * The claims in memory of the simulation and the functions in PostgreSQL are held to the same cases: each step is a call
- * of one run, over a connection of its own.
+ * The claims in memory of the simulation and the functions in PostgreSQL are held to the same cases: each step is a
+ * call of one run, over a connection of its own.
  */
 type Step =
   | readonly [run: string, does: 'open', rememberHours: number]
@@ -323,7 +323,7 @@ async function play(connect: () => Promise<Backend>, prefix: string, steps: read
             ? [step[2] * hour, users]
             : step[0] === 'answered'
               ? [users, users.map(() => JSON.stringify(name))]
-              : [users, bytes(step[2]), bytes(step[3])];
+              : [users, bytes(step[2]), bytes(step[3]), '[]'];
     const places = ['$1', '$2', ...values.map((_value, index) => `$${index + 3}`)];
     const text = `SELECT chatelaine.${step[0]}(${places.join(', ')}) AS answer`;
     const answer = (await run.backend.call(text, [ledgerVersion, run.session, ...values])) as Answer | '' | null;
