@@ -111,7 +111,7 @@ async function readTopicRows(file: string, context: Pick<Disk, 'readBytes'> & Pi
 
 /** The topics, with those that an interrupted run began. @throws Failure not_found; usage for another channel */
 export async function topicsOf(
-  chat: Pick<ChatApi, 'messages' | 'channels' | 'topics'>,
+  chat: Pick<ChatApi, 'messages' | 'channels' | 'topics' | 'level'>,
   channel: Channel | undefined,
   naming: Naming,
   begun: readonly string[],
@@ -134,7 +134,7 @@ export async function topicsOf(
 }
 
 async function namesOf(
-  chat: Pick<ChatApi, 'messages' | 'topics'>,
+  chat: Pick<ChatApi, 'messages' | 'topics' | 'level'>,
   channel: Channel,
   naming: Naming,
   begun: readonly string[],
