@@ -1,6 +1,6 @@
 import type { MessageRecord } from '../../src/sandbox/records.ts';
 import { archiveFolder, closingLine, purgeLine, type ChatEnded } from './chat-history.ts';
-import { channelId, topic, type Deletion, type DeleteCall, type Look, type Step } from './chat-server.ts';
+import { channelId, topic, type Deletion, type DeleteCall, type Look, type Step, type Version } from './chat-server.ts';
 import type { Process } from './computer.ts';
 import { deadline, type Verdict } from './licensing-history.ts';
 
@@ -139,12 +139,13 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   const row = run.line.startsWith('topic delete') ? rowOf(run) : undefined;
   if (!row) return wrongs;
   const { server } = ended;
-  const byOthers = takenForDeleted(run, ended);
+  const byOthers = takenForDeleted([...server.unseen.keys()], run, ended);
   if (byOthers.length > 0) limits.add('left the sight of the account during an answered call');
   const until = run.ended ?? Infinity;
-  const deleted = server.deletions.filter(({ at }) => at <= until).length;
-  if (row.deleted > deleted + byOthers.length)
-    wrongs.push(`${name} says that ${row.deleted} are deleted, ${deleted} are`);
+  const deleted = server.deletions.filter(({ at }) => at <= until).length + byOthers.length;
+  const moved = row.deleted > deleted ? takenForDeleted(unasked(run, ended), run, ended) : [];
+  if (moved.length > 0) limits.add('ended before it asked for messages by their ids');
+  if (row.deleted > deleted + moved.length) wrongs.push(`${name} says that ${row.deleted} are deleted, ${deleted} are`);
   if (row.status === 'unseen') wrongs.push(...unansweredOf(run, name, ended));
   if (row.status !== 'deleted' && row.status !== 'missing')
     return run.exit === 0 && !(row.status === 'unseen' && run.line.startsWith(closingLine))
@@ -158,50 +159,68 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
 }
 
 /**
- * What a run may know when it ends: all that it did, and of earlier runs each call, with the look before it. Nobody
- * sees which other looks were recorded. `ended`: those of runs that were not killed. `asked`: the last ones of killed
- * runs, and that a call was asked that was not sent.
+ * What a run may know when it ends: all that it did, and of earlier runs each call, with the look before it. The first
+ * look after the last call of an earlier run may be recorded too.
  */
-function knownTo(run: Process, { server: { steps } }: ChatEnded, others: 'none' | 'ended' | 'asked'): Step[] {
+function knownTo(run: Process, { server: { steps } }: ChatEnded, hasLast: boolean): Step[] {
   const until = run.ended ?? Infinity;
   const isFollowed = (look: Look): boolean => steps.some((step) => 'size' in step && step.looks.at(-1) === look);
-  return steps.flatMap((step): Step[] => {
-    if (step.at > until) return [];
-    if (step.client === run || 'size' in step || isFollowed(step)) return [step];
-    const { client, at } = step;
-    if (client.exit !== undefined) return others === 'ended' ? [step] : [];
-    const isLast = steps.findLast((other) => other.client === client) === step;
-    const call = { client, at, looks: [step], size: 0, deleted: 0, end: undefined };
-    return isLast && others === 'asked' ? [step, call] : [];
-  });
+  const isAfterLast = (look: Look): boolean => {
+    const own = steps.filter(({ client }) => client === look.client);
+    return own.findLastIndex((step) => 'size' in step) + 1 === own.indexOf(look);
+  };
+  return steps.filter(
+    (step) =>
+      step.at <= until && (step.client === run || 'size' in step || isFollowed(step) || (hasLast && isAfterLast(step))),
+  );
+}
+
+/** What a run was told of its call; nothing where it ended before. */
+function endHeard({ client, end }: DeleteCall): 'answered' | 'crossed' | 'failed' | undefined {
+  return end && end.at < (client.ended ?? Infinity) ? end.is : undefined;
 }
 
 /**
- * Messages that other people took out of sight, and that a run may take for deleted (docs/apis.md, Deleting a topic):
- * the last look at them was followed by a call, that or a later one was answered, and no newer message was
- * left. Not in the first answered call after a 500.
+ * Messages that other people took out of sight, and that a run may take for deleted (docs/apis.md, What a purge knows
+ * of a message): the last look at them was followed by a call, that was answered, or failed and a later one was
+ * answered, and no newer message was left. Not in the first answered call after a 500.
  */
-function takenForDeleted(run: Process, ended: ChatEnded): number[] {
-  const found = (['none', 'ended', 'asked'] as const).flatMap((others) =>
-    takenAfter(knownTo(run, ended, others), run, ended),
-  );
+function takenForDeleted(ids: readonly number[], run: Process, ended: ChatEnded): number[] {
+  // Of those that a sample finds elsewhere nothing is concluded.
+  const isSampled = run.stderr.includes('were not deleted and are in');
+  const left = isSampled ? ids.filter((id) => !isVisible(versionAt(id, run, ended)?.message)) : ids;
+  const found = [false, true].flatMap((hasLast) => takenAfter(knownTo(run, ended, hasLast), left));
   return [...new Set(found)];
 }
 
-function takenAfter(steps: readonly Step[], run: Process, ended: ChatEnded): number[] {
-  // Of those that a sample finds elsewhere nothing is concluded.
-  const isSampled = run.stderr.includes('were not deleted and are in');
-  return [...ended.server.unseen].flatMap(([id]) => {
-    if (isSampled && isVisible(ended.server.state.messages.get(id))) return [];
+/** What a message was when a run ended. */
+function versionAt(id: number, { ended: end = Infinity }: Process, { server }: ChatEnded): Version | undefined {
+  return server.versions.get(id)?.findLast(({ at }) => at <= end);
+}
+
+/** Messages that were renamed, and for which a run that was ended, or whose request failed, did not come to ask. */
+function unasked(run: Process, ended: ChatEnded): number[] {
+  if (![129, 130, 143].includes(run.exit ?? 0) && !/"http":|the deadline of/.test(run.stderr)) return [];
+  return [...ended.server.versions.keys()].filter((id) => {
+    const now = versionAt(id, run, ended);
+    const isAsked = ended.server.asked.some(
+      ({ client, at, ids }) => client === run && at > (now?.at ?? 0) && ids.includes(id),
+    );
+    return !isAsked && isVisible(now?.message) && !isInTopic(now?.message);
+  });
+}
+
+function takenAfter(steps: readonly Step[], ids: readonly number[]): number[] {
+  return ids.flatMap((id) => {
     const shown = steps.findLastIndex((step) => 'pages' in step && idsOf(step).has(id));
     const next = steps.findIndex((step, at) => at > shown && 'pages' in step && pageOf([step], id) !== undefined);
     if (shown < 0 || next < 0) return [];
     const known = new Set(steps.slice(0, next).flatMap((step) => ('pages' in step ? [...idsOf(step)] : [])));
     const after = steps[next];
     const isPassed = after && 'pages' in after && [...idsOf(after)].some((other) => other > id && known.has(other));
-    const calls = steps.flatMap((step, at) => ('size' in step ? [{ at, is: step.end?.is }] : []));
+    const calls = steps.flatMap((step, at) => ('size' in step ? [{ at, is: endHeard(step) }] : []));
     const own = calls.findLast(({ at }) => at > shown && at < next);
-    if (isPassed || !own) return [];
+    if (isPassed || !own?.is) return [];
     if (own.is !== 'answered') return calls.some(({ at, is }) => at > own.at && is === 'answered') ? [id] : [];
     const crossed = calls.findLastIndex(({ at, is }) => at < own.at && is === 'crossed');
     const isSettled = calls.slice(crossed + 1).some(({ at, is }) => at < own.at && is === 'answered');
@@ -211,7 +230,7 @@ function takenAfter(steps: readonly Step[], run: Process, ended: ChatEnded): num
 
 /** A run that sent no call says of the last one, whose client was killed before the answer, how many were left. */
 function unansweredOf(run: Process, name: string, ended: ChatEnded): string[] {
-  const calls = knownTo(run, ended, 'none').filter((step) => 'size' in step);
+  const calls = knownTo(run, ended, false).filter((step) => 'size' in step);
   const last = calls.at(-1);
   // Whoever was killed after a look may have recorded a call that was not sent.
   const isLast = last && !ended.server.steps.some(({ at, client }) => at > last.at && client !== run);

@@ -116,6 +116,8 @@ export interface ChatServer {
   /** The messages of the topic at the beginning. */
   readonly first: readonly number[];
   readonly deletions: readonly Deletion[];
+  /** Requests for messages by their ids that were answered. */
+  readonly asked: readonly { readonly client: Process; readonly at: number; readonly ids: readonly number[] }[];
   /** Messages that left the sight of the account, or the server, through other people: when, by id. */
   readonly unseen: ReadonlyMap<number, number>;
   /** Every later request is answered as it should be, and people are done. */
@@ -163,6 +165,7 @@ export function chatServer(
   const deletions: Deletion[] = [];
   let left = plan.mishaps ?? [];
   const steps: Step[] = [];
+  const asked: { client: Process; at: number; ids: number[] }[] = [];
   const versions = new Map(state.messages.rows().map((message) => [message.id, [{ at: start, message }] as Version[]]));
   const keepVersion = (id: number): void => {
     const before = versions.get(id) ?? [];
@@ -259,13 +262,22 @@ export function chatServer(
   };
   const looksOf = (client: Process): Look[] =>
     steps.filter((step): step is Look => 'pages' in step && step.client === client);
-  /** Notes what a page of a look shows. */
+  /** The request for each client's last page, where messages of it named another place. */
+  const strayed = new Map<Process, string>();
+  /** Notes what a page of a look shows. One whose places are not proven is not used: it is read once more. */
   const note = (client: Process, query: URLSearchParams, kind: 'look' | 'below' | 'since', answer: Reply): void => {
     const at = time.now();
+    const before = looksOf(client).at(-1);
+    if (before && strayed.get(client) === String(query)) {
+      before.pages.pop();
+      if (kind === 'look') steps.splice(steps.indexOf(before), 1);
+    }
+    strayed.delete(client);
     if (kind === 'look') steps.push({ client, at, pages: [] });
     if (!('answer' in answer) || answer.kind === 'cut' || answer.answer.status !== 200) return;
     const page = JSON.parse(answer.answer.body) as PageBody;
     const ids = page.messages.map(({ id }) => id);
+    if (page.messages.some(({ subject }) => subject !== topic)) strayed.set(client, String(query));
     const anchor = kind === 'look' ? Infinity : Number(query.get('anchor'));
     const [lowest, highest] = [Math.min(...ids, anchor), Math.max(...ids, anchor)];
     const range =
@@ -285,6 +297,8 @@ export function chatServer(
       const name = (isRead ? befalling(calls) : undefined)?.reply ?? 'made';
       const made = replyOf(name, answerChat(service, request), query.get('num_before') === '0');
       if (kind) note(client, query, kind, made);
+      const ids = query.get('message_ids');
+      if (ids !== null && name === 'made') asked.push({ client, at: time.now(), ids: JSON.parse(ids) as number[] });
       reply(made);
       return;
     }
@@ -293,6 +307,7 @@ export function chatServer(
     // What is carried out late has the looks from before it was sent.
     const call: DeleteCall = { client, at: time.now(), looks: looksOf(client), size, deleted: 0, end: undefined };
     steps.push(call);
+    strayed.delete(client);
     const batches = mishap?.batches ?? service.deleteBatches;
     const name = mishap?.reply ?? 'made';
     const answer = (made: SandboxAnswer): void => {
@@ -317,11 +332,11 @@ export function chatServer(
     left = left.filter(({ stays }) => stays);
     people = [];
   };
-  return { server, state, steps, versions, first, deletions, unseen, heal };
+  return { server, state, steps, asked, versions, first, deletions, unseen, heal };
 }
 
 interface PageBody {
-  readonly messages: readonly { readonly id: number }[];
+  readonly messages: readonly { readonly id: number; readonly subject: string }[];
   readonly found_oldest: boolean;
   readonly found_newest: boolean;
 }
@@ -329,7 +344,7 @@ interface PageBody {
 /** What a request for messages is in a purge: the first page of a look, one below it, or what has come since. */
 function kindOf(query: URLSearchParams): 'look' | 'below' | 'since' | undefined {
   if (!query.get('narrow')?.includes(topic) || query.get('apply_markdown') !== 'false') return undefined;
-  const isBelow = query.get('num_after') === '0' && query.get('num_before') !== '1';
+  const isBelow = query.get('num_after') === '0' && Number(query.get('num_before')) > 1;
   if (isBelow) return query.get('anchor') === 'newest' ? 'look' : 'below';
   return query.get('include_anchor') === 'false' ? 'since' : undefined;
 }
