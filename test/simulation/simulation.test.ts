@@ -165,6 +165,41 @@ test('a look is deep enough where nothing but a message that somebody moved is g
   expect(wrongs).toEqual([]);
 });
 
+const purgeLine = 'topic delete general plans --confirm plans --archive /home/ada/archive -o ndjson';
+
+test.each([
+  {
+    about: 'what went in the call of a killed run is not deleted, although a later call is answered',
+    messages: 3,
+    runs: [
+      { line: purgeLine, fate: { kill: { at: 0, since: 'POST', how: 'kill' } } },
+      { line: purgeLine, after: 0, pause: 1000 },
+    ],
+    people: [{ does: 'hide', nth: 2, at: 900 }],
+  },
+  {
+    about: 'a run that gives up asks for what is gone by its ids',
+    messages: 5,
+    runs: [{ line: purgeLine }],
+    mishaps: [1, 2, 3].map((nth) => ({ call: 'delete', nth, reply: 'whole' })),
+    people: [{ does: 'move', nth: 4, at: 0, on: { call: 'delete', nth: 1 } }],
+  },
+  {
+    about: 'a look whose old copies are not proven is read once more, and the second reading counts',
+    ...{ seed: 10_004_456, level: 200, messages: 9 },
+    runs: [{ line: purgeLine, pause: 4000 }],
+    mishaps: [{ call: 'delete', nth: 1, reply: 'whole' }],
+    people: [
+      { does: 'hide-all', nth: 37, at: 35, on: { call: 'delete', nth: 1 } },
+      { does: 'stale-back', nth: 43, at: 2942 },
+    ],
+    ...{ sizes: { page: 4, batch: 3, newest: 1 }, batches: 1000 },
+  },
+])('purge: $about', async ({ about: _, ...plan }) => {
+  const { wrongs } = await worldOf('purge').play({ seed: 1, level: 489, ...plan });
+  expect(wrongs).toEqual([]);
+});
+
 test('a power cut in the first run on a computer takes neither the claims nor the mark of the computer', async () => {
   const world = worldOf('ensure');
   const line = 'license ensure --remote-user ada --size-allowance 4 -o ndjson';

@@ -31,8 +31,8 @@ export default command({
     'Shows what would be deleted, asks for the name, and deletes until nothing is left: the server deletes in batches and may stop ' +
       'in between. The server matches the topic without regard to case; every spelling that it will delete is shown first. ' +
       'Only an administrator of the organization may do this, and it cannot be undone.',
-    'A message counts as deleted only if a look right before a call showed it, that call or a later one was answered, and no later look finds it; ' +
-      'else it is unseen (exit code 8). Any message that leaves the sight of the account during a call that is answered, alone or with others, is taken for deleted. ' +
+    'A message counts as deleted only if a look right before a call showed it, that call was answered, or failed before a later one was answered, and no later look finds it; ' +
+      'else it is unseen (exit code 8), as after a run that was killed during a call. Any message that leaves the sight of the account during such a call, alone or with others, is taken for deleted. ' +
       'Ctrl-C waits for the answer of the call under way, up to 75 seconds; a second one, and SIGTERM, leave at once.',
     'Attached files go with the messages: the server deletes them some time later. Their number is shown before, and --files archives them.',
     'Without a terminal --confirm must give the name of the topic, or the number of topics where there are several, and with --from and --match; ' +

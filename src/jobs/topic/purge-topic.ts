@@ -32,6 +32,11 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
     return { status: statusOf(tally), tally, arrived: standings.arrived.size, deeper: standings.deeper };
   };
   standings.expect(survey.ids);
+  const findGone = async (): Promise<void> => {
+    const gone = [...standings.of].flatMap(([id, standing]) => (/^(waiting|present)$/.test(standing) ? [] : [id]));
+    gone.sort((one, other) => one - other);
+    survivors = await lookElsewhere(purge, gone);
+  };
   return {
     outcome,
     /**
@@ -44,11 +49,11 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
         await purging.keeper?.begin(survey, standings);
         if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(purge);
         else await lookAt(purge, 'whole');
-        const gone = [...standings.of].flatMap(([id, standing]) => (standing === 'present' ? [] : [id]));
-        gone.sort((one, other) => one - other);
-        survivors = await lookElsewhere(purge, gone);
+        await findGone();
         await lookAt(purge, 'whole');
       } catch (cause) {
+        // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
+        if (isAnswering(cause) && !purging.signal.aborted) await findGone().catch(() => undefined);
         throw inPart(cause, purge);
       } finally {
         if (purge.state.last) purging.left?.(standings.left());
@@ -108,6 +113,11 @@ function sampleOf(ids: readonly number[]): number[] {
   const step = Math.max(1, (ids.length - 1) / (sampleSize - 1));
   const places = Array.from({ length: Math.min(sampleSize, ids.length) }, (_, index) => Math.round(index * step));
   return places.flatMap((place) => ids[place] ?? []);
+}
+
+/** Whether a failure says nothing of the server's further answers. */
+function isAnswering(cause: unknown): boolean {
+  return cause instanceof Failure && !cause.isInterruption && !(cause.kind === 'unavailable' && cause.details.http);
 }
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */

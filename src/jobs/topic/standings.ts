@@ -45,7 +45,10 @@ export function openStandings() {
   let present: readonly number[] = [];
   /** Most that went between two looks; those of the survey that went before the last; size of the last whole look. */
   const sizes = { mostGone: 0, lastGone: 0, lastWhole: 0 };
-  let lastCall: LastCall | undefined;
+  /** The last call, and one whose run ended before the answer. */
+  let [lastCall, unanswered]: (LastCall | undefined)[] = [];
+  /** Messages that went in a call of another end; no later answer proves what went in one without an end. */
+  const provable = new Set<number>();
   /** What the last call makes of messages that the look after it does not show any more. */
   let fate: 'gone' | 'deleted' | 'goneOutOfOrder' = 'gone';
   /** Whether a call ended with a 500, and none was answered since. */
@@ -59,6 +62,8 @@ export function openStandings() {
   const change = ({ look, from, there, taken, lost }: LookStep): void => {
     for (const id of there) of.set(id, 'present');
     for (const id of taken) of.set(id, fate);
+    if (lastCall?.end === 'asked' && taken.length > 0) unanswered = lastCall;
+    for (const id of taken) provable[lastCall?.end === 'asked' ? 'delete' : 'add'](id);
     for (const id of lost) of.set(id, 'goneOutOfOrder');
     fate = 'gone';
     sizes.mostGone = Math.max(sizes.mostGone, taken.length);
@@ -70,7 +75,7 @@ export function openStandings() {
     lastCall = { end, left: end === 'asked' || !lastCall ? counts().present : lastCall.left };
     fate = !isAnswer ? 'gone' : isCrossed ? 'goneOutOfOrder' : 'deleted';
     isCrossed = end === 'crossed' || (isCrossed && !isAnswer);
-    if (isAnswer) for (const [id, standing] of of) if (standing === 'gone') of.set(id, 'deleted');
+    if (isAnswer) for (const [id, standing] of of) if (standing === 'gone' && provable.has(id)) of.set(id, 'deleted');
   };
 
   return {
@@ -78,7 +83,7 @@ export function openStandings() {
     get present() {
       return present;
     },
-    lastCall: () => lastCall,
+    lastCall: () => unanswered ?? lastCall,
     left: () => present.length - [...arrived].filter(isPresent).length,
     expect(ids: readonly number[]): void {
       for (const id of ids) if (!isPresent(id)) of.set(id, 'waiting');
@@ -112,10 +117,8 @@ export function openStandings() {
     },
     /** Messages newer than all of the last look, which came before the call. */
     arrive(ids: readonly number[]): void {
-      for (const id of ids) {
-        if (!of.has(id)) arrived.add(id);
-        of.set(id, 'present');
-      }
+      for (const id of ids) if (!of.has(id)) arrived.add(id);
+      for (const id of ids) of.set(id, 'present');
       present = [...present, ...ids];
     },
     /** Messages that a last look found under another name, and those of which it then knows nothing. */

@@ -27,7 +27,7 @@ function groups(of: ReadonlyMap<number, Standing>): Partial<Record<Standing, num
   return found;
 }
 
-describe('a message counts as deleted only if a look before a call showed it, that call or a later one was answered, and no look finds it', () => {
+describe('a message counts as deleted only if a look before a call showed it, that call or one after its failure was answered, and no look finds it', () => {
   test('one call that ended whole', () => {
     const { standings, look, call } = begun();
     call('whole');
@@ -66,6 +66,29 @@ describe('a message counts as deleted only if a look before a call showed it, th
     look([]);
     expect(groups(standings.of)).toEqual({ gone: idsBetween(1, 10) });
     expect(statusOf(standings.counts())).toBe('unseen');
+  });
+
+  test('what went in a call whose run ended before the answer: no later answer proves it', () => {
+    const { standings, look, call } = begun();
+    call('asked');
+    look(idsBetween(1, 4));
+    call('asked');
+    call('whole');
+    look([]);
+    expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 4), gone: idsBetween(5, 10) });
+    expect(standings.lastCall()).toEqual({ end: 'asked', left: 10 });
+  });
+
+  test('the same, where one of them came back and a call was answered then', () => {
+    const { standings, look, call } = begun();
+    call('asked');
+    look(idsBetween(1, 4));
+    look([1, 2, 3, 4, 10]);
+    call('asked');
+    call('failed');
+    look([]);
+    call('whole');
+    expect(groups(standings.of)).toEqual({ deleted: [1, 2, 3, 4, 10], gone: idsBetween(5, 9) });
   });
 
   test('gone before the first look of a call: no call took it', () => {
