@@ -8,6 +8,7 @@ import {
   archivedMessages,
   type ChosenArchive,
   chosenArchive,
+  withoutRepeated,
 } from '../../jobs/archive/archived-messages.ts';
 import { documentForm, documentFormats, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
@@ -29,7 +30,7 @@ export default command({
   about: [
     'Writes to standard output, or with --to to a file that appears whole or not at all. Whom the umask allows can read what is written. ' +
       'Nothing is asked of a server. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
-    'DIR may hold archives of one server in its folders, as archive pull --all-channels leaves them: they are exported as one, channel after channel.',
+    'DIR may hold archives of one server in its folders, as archive pull --all-channels leaves them: they are exported as one, channel after channel. A message that several of them hold is exported once, as the last one has it.',
     '--channel, --topic, --sender, --since and --until take the messages that match all of them, as messages fetch does; only the files of these are copied.',
   ],
   args: { folder: foldersArgument },
@@ -81,10 +82,13 @@ export default command({
       for (const archive of archives) yield* archivedMessages(archive, form, signal);
     }
     const { isChosen, words } = await readChoice(typed, head, messages, context);
-    const chosen: ChosenArchive[] = [];
+    const found: ChosenArchive[] = [];
     for (const archive of archives)
-      chosen.push(isChosen ? await chosenArchive(archive, form, isChosen, signal) : archive);
+      found.push(isChosen ? await chosenArchive(archive, form, isChosen, signal) : archive);
+    const chosen = withoutRepeated(found, form);
     const count = countOf(chosen);
+    const repeated = countOf(found) - count;
+    if (repeated > 0) note(`messages that several archives hold, exported once: ${repeated}`);
     if (count === 0) warn('no archived message is chosen');
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {

@@ -112,6 +112,27 @@ export async function chosenArchive(
   return { ...archive, parts };
 }
 
+/** Of archives that overlap each message is in the last one alone. */
+export function withoutRepeated(archives: readonly ChosenArchive[], form: ArchiveForm): readonly ChosenArchive[] {
+  const seen = new Set<number>();
+  const own: ChosenArchive[] = [];
+  for (let index = archives.length - 1; index >= 0; index -= 1) {
+    const archive = archives[index];
+    if (archive) own.unshift({ ...archive, parts: archive.parts.flatMap((part) => unseenOf(part, form, seen)) });
+  }
+  return own;
+}
+
+function unseenOf(part: ChosenPart, form: ArchiveForm, seen: Set<number>): readonly ChosenPart[] {
+  const absent = new Set(part[form]?.absent);
+  const ids = (part.chosen ?? part.ids).filter((id) => !absent.has(id));
+  const chosen = ids.filter((id) => !seen.has(id));
+  for (const id of chosen) seen.add(id);
+  const [first, last] = [chosen[0], chosen.at(-1)];
+  if (chosen.length === ids.length) return [part];
+  return first === undefined || last === undefined ? [] : [{ ...part, chosen, first, last, count: chosen.length }];
+}
+
 /** Whether a message matches a term. @throws Failure usage for a term that an archive cannot tell */
 export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm): boolean {
   const { stream_id, display_recipient, subject, sender_id, sender_email, sender_full_name } = message;

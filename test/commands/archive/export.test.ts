@@ -29,6 +29,26 @@ describe('archive export', () => {
     expect(source.stdout).toBe(readFileSync(join(folder, 'source-000001.ndjson'), 'utf8'));
   });
 
+  test('a message that several archives of a folder hold is exported once, as the last one has it', async () => {
+    const { run, sandbox } = await openSandbox();
+    const folder = emptyHome();
+    await run(`archive pull ${join(folder, '1')} --channel general`);
+    sandbox.state.change((state) => {
+      const row = state.messages.rows().find(({ subject }) => subject === 'calibration log');
+      if (row) state.messages.put(row.id, { ...row, rendered: '<p>later</p>' });
+    });
+    await run(`archive pull ${join(folder, '2')} --channel general --topic 'calibration log'`);
+
+    const { stdout, stderr } = await run(`archive export ${folder} -o ndjson`);
+    const chosen = await run(`archive export ${folder} -o ndjson --topic 'calibration log'`);
+
+    const ids = (text: string) => [...text.matchAll(/^\{"id":(\d+)/gm)].map(([, id]) => id);
+    expect({ all: ids(stdout).length, each: new Set(ids(stdout)).size }).toEqual({ all: 364, each: 364 });
+    expect(stderr).toContain('messages that several archives hold, exported once: 320');
+    expect(stdout).toContain('<p>later</p>');
+    expect(ids(chosen.stdout)).toHaveLength(320);
+  });
+
   test('csv has a header and the columns of a message, or those of --fields', async () => {
     const { run, folder } = await archived('--raw-content');
 
