@@ -144,7 +144,7 @@ test(
   },
 );
 
-test('a file of a newer version is exit 3 and stays as it is', async () => {
+test('a file of a newer version, and what an earlier version left, are exit 3 and stay', async () => {
   const host = at(1_000_000);
   const claims = await openAt(host);
   await claims.take(['ada']);
@@ -156,6 +156,13 @@ test('a file of a newer version is exit 3 and stays as it is', async () => {
     message: `${file} is of version 2 of the format; this program reads 1`,
   });
   expect(readFileSync(file, 'utf8')).toBe(newer);
+  const old = file.replace(/\.\w+\.requests$/, '.claims');
+  writeFileSync(old, '{"version":1,"claims":[]}');
+  expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
+    kind: 'config',
+    message: `${old} is of an earlier version of chatelaine, which kept its requests otherwise`,
+    hint: expect.stringContaining(removing(old)) as string,
+  });
 });
 
 test(
