@@ -282,7 +282,7 @@ describe('license apply', () => {
     needs('terminals'),
     async () => {
       const home = emptyHome();
-      const users = Array.from({ length: 250 }, (_, index) => `user-${index}`);
+      const users = Array.from({ length: 90 }, (_, index) => `user-${index}`);
       const roster = ['remote_user,size_allowance', ...users.map((user) => `${user},4`), ''];
       writeFileSync(join(home, 'roster.csv'), roster.join('\n'));
       const { licensing } = await serve({ latency: 5 });
@@ -298,7 +298,7 @@ describe('license apply', () => {
       expect(lines.filter((line) => /^user-\d+ .* created /.test(line)).map((line) => line.split(' ')[0])).toEqual(
         users,
       );
-      expect(lines.at(-1)).toMatch(/^250 created on /);
+      expect(lines.at(-1)).toMatch(/^90 created on /);
     },
   );
 
@@ -364,13 +364,15 @@ describe('a question, where standard input is a pipe', () => {
     expect([(await run.ended).exitCode, at.created()]).toEqual([0, 1]);
   });
 
-  test.each([
-    ['in a CI', apply, { CI: 'true' }],
-    ['where standard error is a file', `${apply} 2>said`, {}],
-    ['with --no-input', `${apply} --no-input`, {}],
-    ['in the background', `set -m; { ${apply}; } & wait $!`, {}],
-    ['without a terminal of the process', `${roster} | setsid --wait "$NODE" "$PROGRAM" license apply -`, {}],
-  ])('is not asked %s', needs('terminals'), async (_where, line, more) => {
+  test.each(
+    sampleOf<[string, string, Record<string, string>]>(3, [
+      ['in a CI', apply, { CI: 'true' }],
+      ['where standard error is a file', `${apply} 2>said`, {}],
+      ['with --no-input', `${apply} --no-input`, {}],
+      ['in the background', `set -m; { ${apply}; } & wait $!`, {}],
+      ['without a terminal of the process', `${roster} | setsid --wait "$NODE" "$PROGRAM" license apply -`, {}],
+    ]),
+  )('is not asked %s', needs('terminals'), async (_where, line, more) => {
     const at = await licensed();
     const { exitCode, output } = await on(line, { ...at, env: { ...at.env, ...more } });
     expect([exitCode, at.created(), output.includes('[y/N]')]).toEqual([0, 2, false]);
