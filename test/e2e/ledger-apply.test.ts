@@ -48,8 +48,8 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     expect(ended.map(({ code, signal }) => signal ?? code)).toEqual(['SIGKILL', 0, 0]);
     const held = sandbox.state.licenses().filter(({ remote_user }) => remote_user.startsWith('two-'));
     expect(held.map(({ remote_user, app_code }) => `${remote_user},${app_code}`).toSorted()).toEqual(rows.toSorted());
-    const created = ended.slice(1).map(({ stdout }) => [...stdout.matchAll(/"status":"created"/g)].length);
-    expect(Math.min(...created)).toBeGreaterThan(0);
+    // The other one may have done all that was left before the first one is there again.
+    expect(ended[1]?.stdout).toContain('"status":"created"');
   });
 
   testOfAll('machines that share a roster read two lists each, and wait for no --settle', async () => {
