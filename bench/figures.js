@@ -148,7 +148,7 @@ async function memory() {
     CHATELAINE_API_KEY: 'x'.repeat(32),
     CHATELAINE_APP_CODE: '4711',
   };
-  const auditing = await peakWhile(['license', 'audit'], { ...bare, ...licensing });
+  const auditing = await peakWhile(['license', 'audit', '-q'], { ...bare, ...licensing });
   pages.stop();
   const { credential, stop } = await serve(bare);
   const args = ['license', 'apply', rosterOf(rows), '-q', '-o', 'ndjson', '--concurrency', '16'];
