@@ -136,6 +136,21 @@ test('a list whose end a power cut tore is whole after the next run, and stays s
   expect(wrongs).toEqual([]);
 });
 
+test('what a recheck says of messages stays with them, though a killed run wrote their line and the power is cut', async () => {
+  const line = 'archive pull /home/ada/archive --channel general --topic plans --both -o ndjson';
+  for (let at = 72; at < 80; at += 1) {
+    const runs = [
+      { line, fate: { kill: { at: 53, how: 'zombie', loss: 'drawn' } } },
+      { line, pause: 4000, fate: { kill: { at, how: 'zombie', loss: 'all' } } },
+      { line: `${line} --recheck`, after: 1, fate: { kill: { at: 84, how: 'power', loss: 'drawn' } } },
+    ];
+    const people = [{ does: 'rename', nth: 8, at: 44, on: { call: 'read', nth: 1 } }];
+    const sizes = { page: 19, look: 19, batch: 19, newest: 19 };
+    const plan = { seed: 42_001_232, messages: 33, level: 372, sizes, runs, people };
+    expect((await worldOf('archive').play(plan)).wrongs).toEqual([]);
+  }
+});
+
 test('a message that a last look found elsewhere is not deleted, although the next request of that look failed', async () => {
   const { wrongs } = await worldOf('purge').play({
     ...{ seed: 21_531, messages: 13, level: 489, people: [{ at: 736, does: 'move', nth: 10 }] },

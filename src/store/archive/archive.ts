@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
-import { truncate } from '../../core/outside.ts';
+import { open, type FileHandle } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { storageFailure } from '../disk/files.ts';
+import { storageFailure, syncFolder } from '../disk/files.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import {
   ascend,
@@ -135,7 +135,8 @@ export async function openArchive(folder: string, host: Surroundings, signal: Ab
     const names = await namesIn(folder);
     const lists = await readLists(folder);
     if (manifest) refuseDamagedLists(archiveIn(folder, { manifest }, names, lists));
-    for (const name of listNames) await removeCutEnd(join(folder, name), lists[name]);
+    for (const name of listNames) await syncList(join(folder, name), lists[name]);
+    await syncFolder(folder);
     return openedArchive(folder, { manifest, lists, release });
   } catch (cause) {
     await release();
@@ -143,12 +144,22 @@ export async function openArchive(folder: string, host: Surroundings, signal: Ab
   }
 }
 
-/** @throws Failure config, or unavailable where the disk is full */
-async function removeCutEnd(path: string, { bytes, size }: LineList<unknown>): Promise<void> {
-  if (size === bytes.length) return;
-  await truncate(path, size).catch((cause: unknown) => {
+/**
+ * Removes a cut end, and syncs the rest: a killed run may have written what only the memory holds, and what follows
+ * relies on it. @throws Failure config, or unavailable where the disk is full
+ */
+async function syncList(path: string, { bytes, size }: LineList<unknown>): Promise<void> {
+  if (bytes.length === 0) return;
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, 'r+');
+    if (size < bytes.length) await file.truncate(size);
+    await file.datasync();
+  } catch (cause) {
     throw storageFailure(`cannot write ${path}`, cause);
-  });
+  } finally {
+    await file?.close();
+  }
 }
 
 /** Nothing but a copy brings a list back. That of a purge is judged by whoever continues the purge. */
