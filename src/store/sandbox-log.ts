@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { constants, randomBytes, truncate, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
-import { openFile, remove, storageFailure } from './disk/files.ts';
+import { openFile, orFailure, remove, storageFailure } from './disk/files.ts';
 import { makePrivateFolder, refuseUnwritable } from './disk/private-folder.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
@@ -57,12 +57,8 @@ function locked<T>(path: string, host: Surroundings, work: () => Promise<T>): Pr
 }
 
 async function withFile<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
-  let file: FileHandle;
-  try {
-    file = await openFile(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
-  } catch (cause) {
-    throw unwritable(path, cause);
-  }
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+  const file = await orFailure(`write the sandbox's data ${path}`, openFile(path, flags));
   try {
     return await work(file);
   } finally {
@@ -131,7 +127,7 @@ async function appendLine(path: string, file: FileHandle, seen: Seen, line: stri
     seen.size += Buffer.byteLength(line);
   } catch (cause) {
     await truncate(path, seen.size);
-    throw unwritable(path, cause);
+    throw storageFailure(`cannot write the sandbox's data ${path}`, cause);
   }
 }
 
@@ -139,8 +135,4 @@ function damaged(path: string, what: string): Failure {
   return new Failure('config', `the sandbox's data ${path} cannot be used: ${what}`, {
     hint: 'Name another file, or begin afresh: chatelaine sandbox reset',
   });
-}
-
-function unwritable(path: string, cause: unknown): Failure {
-  return storageFailure(`cannot write the sandbox's data ${path}`, cause);
 }

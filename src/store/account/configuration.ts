@@ -17,9 +17,8 @@ const fileVersion = 1;
 export type Content = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a file of the configuration, empty where there is none, without lock or package.
- * @throws Failure config where others own or can write it or its folder, can read keys, or it is no JSON object of this
- * version
+ * Reads a file of the configuration, empty where there is none, without lock or package. @throws Failure config where
+ * others own or can write it or its folder, can read keys, or it is no JSON object of this version
  */
 export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<Content> {
   await refuseUnsafeFolder(foldersOf(host.system).config, host.system);

@@ -5,7 +5,7 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure, orAborted, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { variable, type Alarm, type System } from '../../core/system.ts';
-import { codeOf } from '../disk/files.ts';
+import { codeOf, unlessRefused } from '../disk/files.ts';
 import { firstLine, keyFrom } from './key-text.ts';
 
 /** Splits words as a POSIX shell, expanding nothing. On Windows a backslash escapes only `"`. @throws Failure usage */
@@ -98,7 +98,8 @@ async function findProgram(name: string, system: System): Promise<string> {
     .filter((folder) => paths.isAbsolute(folder))
     .flatMap((folder) => endings.map((ending) => paths.join(folder, `${name}${ending}`)));
   for (const candidate of candidates) {
-    if (await isProgram(candidate)) return runnable(name, candidate, system);
+    const found = await unlessRefused(access(candidate, constants.X_OK).then(() => stat(candidate)));
+    if (found?.isFile()) return runnable(name, candidate, system);
   }
   throw failed(name, 'was not found on an absolute entry of PATH');
 }
@@ -109,16 +110,6 @@ function runnable(name: string, file: string, { platform }: System): string {
   throw new Failure('config', `the key command '${name}' is a batch file, which only a shell runs`, {
     hint: `Write cmd /c before it: --key-command "cmd /c ${name} …"`,
   });
-}
-
-async function isProgram(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    return (await stat(path)).isFile();
-  } catch (cause) {
-    if (codeOf(cause) === undefined) throw cause;
-    return false;
-  }
 }
 
 /** Why a program gave no outcome: the rest of a sentence that begins with its name. Never holds what it printed. */

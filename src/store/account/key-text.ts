@@ -25,8 +25,7 @@ const maxBytes = 64 * 1024;
 
 /**
  * The key in the first line of a file that the user names. A regular file must be closed to others, but a mounted one
- * of root's may be open to its group (secrets of container platforms).
- * @throws Failure config, or the signal's reason
+ * of root's may be open to its group (secrets of container platforms). @throws Failure config, or the signal's reason
  */
 export async function readKeyFile(
   path: string,

@@ -49,8 +49,7 @@ type Section = (name: string) => string | undefined;
 
 /**
  * Reads an INI text by the rules of Python's ConfigParser: `[DEFAULT]` fills in, `%(name)s` is replaced, indented lines
- * continue.
- * @throws Failure usage naming every bad line by its number only: it may hold a key
+ * continue. @throws Failure usage naming every bad line by its number only: it may hold a key
  */
 function readIni(text: string, wanted: string): Section {
   const { sections, problems } = parse(text.replace(/^\uFEFF/, ''));

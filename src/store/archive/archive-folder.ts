@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
-import { codeOf, exists, ifThere, storageFailure, openFile, writeWhole } from '../disk/files.ts';
+import { exists, ifThere, openFile, orFailure, unlessRefused, writeWhole } from '../disk/files.ts';
 import { folderFailure, makeFolder } from '../disk/private-folder.ts';
 import { acquireLock, type Surroundings } from '../lock/lock.ts';
 import { filesFolder, keptName } from './kept-file.ts';
@@ -26,20 +26,14 @@ export async function takeFolder(
   return async () => {
     await release();
     if (!isNew || (await namesIn(folder)).length > 0) return;
-    await rmdir(folder).catch((cause: unknown) => {
-      // Another process may have begun to use it, and an empty folder harms nobody.
-      if (codeOf(cause) === undefined) throw cause;
-    });
+    // Another process may have begun to use it, and an empty folder harms nobody.
+    await unlessRefused(rmdir(folder));
   };
 }
 
 /** A folder for an archive, or for documents of another mode, where there is none yet. @throws Failure config */
-export async function makeArchiveFolder(folder: string, mode?: number): Promise<void> {
-  try {
-    await makeFolder(folder, mode);
-  } catch (cause) {
-    throw storageFailure(`cannot make the folder ${folder}`, cause);
-  }
+export function makeArchiveFolder(folder: string, mode?: number): Promise<void> {
+  return orFailure(`make the folder ${folder}`, makeFolder(folder, mode));
 }
 
 /** Refuses a folder that holds anything but what an archive begins with. @throws Failure usage */
@@ -72,7 +66,8 @@ export async function documentsIn(
     .sort();
   for (const name of names) {
     if (keptName.test(name)) continue;
-    if (kind.name.test(name) && (await beginningOf(join(folder, name))).includes(kind.mark)) continue;
+    const path = join(folder, name);
+    if (kind.name.test(name) && (await orFailure(`read ${path}`, beginningOf(path))).includes(kind.mark)) continue;
     throw usage(
       `${folder} holds ${name}, which is not of an earlier export`,
       'Name a new or an empty folder, or move that file away.',
@@ -82,16 +77,12 @@ export async function documentsIn(
 }
 
 async function beginningOf(path: string): Promise<string> {
+  const file = await openFile(path);
   try {
-    const file = await openFile(path);
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-      return buffer.toString('utf8', 0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  } catch (cause) {
-    throw storageFailure(`cannot read ${path}`, cause);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
   }
 }
 

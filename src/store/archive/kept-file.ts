@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { isObject } from '../../core/json.ts';
 import type { FileHandle } from '../../core/outside.ts';
 import type { UploadPath } from '../../schema/upload.ts';
-import { hashOf, isMissing, openFile, remove, storageFailure, writeWhole } from '../disk/files.ts';
+import { hashOf, isMissing, openFile, orFailure, remove, storageFailure, writeWhole } from '../disk/files.ts';
 import { makeFolder } from '../disk/private-folder.ts';
 
 /** What is known of an attached file: a line of files.ndjson (docs/archive-format.md, Attached files). */
@@ -58,18 +58,14 @@ export async function writeKeptFile(
   const target = join(folder, file);
   const hash = createHash('sha256');
   let bytes = 0;
-  try {
-    await makeFolder(dirname(target));
-    await writeWhole(target, async (opened) => {
-      for await (const chunk of content) {
-        hash.update(chunk);
-        bytes += chunk.length;
-        await opened.writeFile(chunk);
-      }
-    });
-  } catch (cause) {
-    throw storageFailure(`cannot write ${target}`, cause);
-  }
+  await orFailure(`write ${target}`, makeFolder(dirname(target)));
+  await writeWhole(target, async (opened) => {
+    for await (const chunk of content) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      await opened.writeFile(chunk);
+    }
+  });
   return { path, file, bytes, sha256: hash.digest('hex') };
 }
 

@@ -16,14 +16,27 @@ export async function ifThere<T>(cannot: string, call: Promise<T>): Promise<T | 
   }
 }
 
+/** The result of such a call. @throws Failure config that it `cannot`, unavailable where the disk is full */
+export function orFailure<T>(cannot: string, call: Promise<T>): Promise<T> {
+  return call.catch((cause: unknown) => {
+    throw storageFailure(`cannot ${cannot}`, cause);
+  });
+}
+
+/** The result of such a call; undefined where the system refuses it, for whatever reason. */
+export async function unlessRefused<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (cause) {
+    if (codeOf(cause) === undefined) throw cause;
+    return undefined;
+  }
+}
+
 /** @throws Failure config where its folder cannot be read */
 export async function exists(path: string): Promise<boolean> {
-  return (
-    (await ifThere(
-      `read ${path}`,
-      access(path).then(() => true),
-    )) ?? false
-  );
+  const found = access(path).then(() => true);
+  return (await ifThere(`read ${path}`, found)) ?? false;
 }
 
 /** Replaces a file whole, as `writeWhole` does. */
@@ -35,8 +48,7 @@ export function writePrivate(path: string, ...parts: readonly (string | Uint8Arr
 
 /**
  * Gives a path the file that `write` fills: readers see the old or the whole new one, also after a crash. `mode` is
- * less the umask.
- * @throws what `write` throws; Failure config, unavailable where the disk is full
+ * less the umask. @throws what `write` throws; Failure config, unavailable where the disk is full
  */
 export async function writeWhole<T>(path: string, write: (file: FileHandle) => Promise<T>, mode = 0o600): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);

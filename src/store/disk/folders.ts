@@ -4,20 +4,14 @@ import { variable, type System } from '../../core/system.ts';
 
 type Whereabouts = Pick<System, 'env' | 'platform' | 'home'>;
 
-interface Folders {
-  /** Of config.json and credentials.json. */
-  readonly config: string;
-  /** Of journals, locks, purge archives and the sandbox's data. */
-  readonly state: string;
-}
-
 /**
  * Where files are (docs/apis.md, Credentials). Ignores an XDG path that is not absolute, as XDG says. `config` throws
  * Failure config when CHATELAINE_CONFIG_DIR is relative, once it is used.
  */
-export function foldersOf(system: Whereabouts): Folders {
+export function foldersOf(system: Whereabouts) {
   return {
-    get config() {
+    /** Of config.json and credentials.json. */
+    get config(): string {
       const chosen = variable(system.env, 'CHATELAINE_CONFIG_DIR');
       if (chosen === undefined) return below(system, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
       // On Windows a path without a drive or a server depends on the current drive.
@@ -27,6 +21,7 @@ export function foldersOf(system: Whereabouts): Folders {
         hint: 'No file of the current folder is ever read; write the whole path.',
       });
     },
+    /** Of journals, locks, purge archives and the sandbox's data. */
     state: below(system, 'XDG_STATE_HOME', 'LOCALAPPDATA', ['.local', 'state'], ['AppData', 'Local']),
   };
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { randomBytes, readdir, readFile, readlink, writeFile } from '../../core/outside.ts';
+import { access, randomBytes, readdir, readFile, readlink, writeFile } from '../../core/outside.ts';
 import { defined } from '../../core/table-names.ts';
 import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { codeOf, exists, hasModes, isLasting, storageFailure, syncFolder } from './files.ts';
+import { hasModes, isLasting, storageFailure, syncFolder, unlessRefused } from './files.ts';
 import { makeFolderAmongOthers } from './private-folder.ts';
 import { answers, isSign, lookFor, lookInState, signOfLife, type OwnerSight } from './sign-of-life.ts';
 
@@ -108,14 +108,14 @@ async function sightOf(owner: Owner, me: Owner, system: System): Promise<OwnerSi
     // Without an answer, a living process may be a later one with the same id.
     return sight !== 'unseen' || answers(owner.pid, system) ? sight : 'gone';
   }
-  const stat = await unlessUnreadable(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
+  const stat = await unlessRefused(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
   if (stat === undefined) return answers(owner.pid, system) ? 'running' : 'gone';
   return startIn(stat) !== owner.start || /^[ZX]/.test(afterName(stat)) ? 'gone' : 'running';
 }
 
 /** On Windows a path that a lock names may be on another computer, to which a look would send the user's sign-in. */
 async function isOfHere(path: string, me: Owner, system: System): Promise<boolean> {
-  return path === me.here || (hasModes(system) && (await unlessUnreadable(exists(path))) === true);
+  return path === me.here || (hasModes(system) && (await unlessRefused(access(path).then(() => true))) === true);
 }
 
 const markPrefix = 'here-';
@@ -157,13 +157,4 @@ function startIn(stat: string): string | undefined {
 
 function afterName(stat: string): string {
   return stat.slice(stat.lastIndexOf(')') + 2);
-}
-
-async function unlessUnreadable<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (cause) {
-    if (codeOf(cause) === undefined && !(cause instanceof Failure)) throw cause;
-    return undefined;
-  }
 }

@@ -2,12 +2,11 @@ import { readFile, stat, type Stats } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { codeOf, hasModes, ifThere, openFile, storageFailure } from './files.ts';
+import { hasModes, ifThere, openFile, storageFailure, unlessRefused } from './files.ts';
 
 /**
  * The text of a file of this user, if there is one. `forbidden`: mode bits that make it unsafe, by default all of
- * others; not on Windows.
- * @throws Failure config when it is unsafe, with the repairing command, or cannot be read
+ * others; not on Windows. @throws Failure config when it is unsafe, with the repairing command, or cannot be read
  */
 export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
   return (await readPrivateBytes(path, system, forbidden))?.toString('utf8');
@@ -26,37 +25,38 @@ export async function readPrivateBytes(path: string, system: System, forbidden =
   }
 }
 
-async function refuseUnsafe(path: string, found: Stats, system: System, forbidden: number): Promise<void> {
+/** Refuses what another user owns, or others can read or write. @throws Failure config with the repairing command */
+export async function refuseUnsafe(
+  path: string,
+  found: Stats,
+  system: System,
+  forbidden: number,
+  { what = path, repair = 'Run: chmod 600' }: { readonly what?: string; readonly repair?: string } = {},
+): Promise<void> {
   if (!hasModes(system)) return;
   if (found.uid !== system.uid && found.uid !== 0) {
-    throw new Failure('config', `${path} belongs to another user (id ${found.uid})`, {
+    throw new Failure('config', `${what} belongs to another user (id ${found.uid})`, {
       hint: `Look at what it holds, then: chown ${system.uid ?? ''} ${shellWord(path)}`,
     });
   }
   if ((found.mode & forbidden) === 0 || (await isOwnGroupAlone(found, system, forbidden))) return;
   const danger = (found.mode & forbidden & 0o055) === 0 ? 'written' : 'read';
-  throw new Failure('config', `${path} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
-    hint: `Run: chmod 600 ${shellWord(path)}`,
+  throw new Failure('config', `${what} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
+    hint: `${repair} ${shellWord(path)}`,
   });
 }
 
 /** Whether other users can read that file; false where there is none. */
 export async function canOthersRead(path: string, system: System): Promise<boolean> {
-  if (!hasModes(system)) return false;
-  try {
-    const found = await stat(path);
-    return found.isFile() && (found.mode & 0o044) !== 0;
-  } catch (cause) {
-    if (codeOf(cause) === undefined) throw cause;
-    return false;
-  }
+  const found = hasModes(system) ? await unlessRefused(stat(path)) : undefined;
+  return found?.isFile() === true && (found.mode & 0o044) !== 0;
 }
 
 /**
  * Whether of these bits of the mode only a group may write, of which this user is the only member, as Ubuntu and Fedora
  * give every user one. A group that this computer's files do not name may have any members.
  */
-export async function isOwnGroupAlone({ mode, gid }: Stats, system: System, bits: number): Promise<boolean> {
+async function isOwnGroupAlone({ mode, gid }: Stats, system: System, bits: number): Promise<boolean> {
   if ((mode & bits) !== 0o020) return false;
   const [users, groups] = await Promise.all([rowsOf('/etc/passwd'), rowsOf('/etc/group')]);
   const me = users.find(([, , uid]) => uid === String(system.uid))?.[0];

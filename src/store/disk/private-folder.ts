@@ -2,10 +2,9 @@ import { basename, dirname, join } from 'node:path';
 import { access, chmod, constants, lstat, mkdir, readdir, stat } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import type { System } from '../../core/system.ts';
-import { shellWord } from '../../core/shell-word.ts';
-import { codeOf, exists, hasModes, ifThere, storageFailure, syncFolder } from './files.ts';
+import { codeOf, exists, hasModes, ifThere, storageFailure, syncFolder, unlessRefused } from './files.ts';
 import { foldersOf } from './folders.ts';
-import { isOwnGroupAlone } from './private-file.ts';
+import { refuseUnsafe } from './private-file.ts';
 
 /** Makes or closes a folder that only this user can enter. @throws Failure config, unavailable when the disk is full */
 export async function makePrivateFolder(folder: string, system: System): Promise<void> {
@@ -47,7 +46,7 @@ export async function refuseUnwritable(folder: string, system: System): Promise<
  */
 export async function makeFolder(folder: string, mode = 0o700): Promise<void> {
   const parent = dirname(folder);
-  if (parent === folder || (await isFilled(folder))) return;
+  if (parent === folder || ((await unlessRefused(readdir(folder)))?.length ?? 0) > 0) return;
   await makeFolder(parent, mode);
   try {
     await mkdir(folder, { mode });
@@ -55,15 +54,6 @@ export async function makeFolder(folder: string, mode = 0o700): Promise<void> {
     if (codeOf(cause) !== 'EEXIST' || !(await stat(folder)).isDirectory()) throw cause;
   }
   await syncFolder(parent);
-}
-
-async function isFilled(folder: string): Promise<boolean> {
-  try {
-    return (await readdir(folder)).length > 0;
-  } catch (cause) {
-    if (codeOf(cause) === undefined) throw cause;
-    return false;
-  }
 }
 
 /** A 0700 folder of this user inside one that all share. @throws Failure config for a link, another's or an open one */
@@ -89,21 +79,10 @@ export function folderAmongOthers(shared: string, system: System): string {
 
 /**
  * Refuses a folder, links followed, that another user owns or can write, since he could put a key command into it
- * (docs/apis.md, Credentials). Repairs nothing.
- * @throws Failure config with the command that repairs it
+ * (docs/apis.md, Credentials). Repairs nothing. @throws Failure config with the command that repairs it
  */
 export async function refuseUnsafeFolder(folder: string, system: System): Promise<void> {
-  if (!hasModes(system)) return;
-  const found = await ifThere(`look at the folder ${folder}`, stat(folder));
-  if (!found) return;
-  if (found.uid !== system.uid && found.uid !== 0) {
-    throw new Failure('config', `the folder ${folder} belongs to another user (id ${found.uid})`, {
-      hint: `Look at what it holds, then: chown ${system.uid ?? ''} ${shellWord(folder)}`,
-    });
-  }
-  if ((found.mode & 0o022) === 0 || (await isOwnGroupAlone(found, system, 0o022))) return;
-  const mode = (found.mode & 0o777).toString(8);
-  throw new Failure('config', `the folder ${folder} can be written by other users (mode ${mode})`, {
-    hint: `Look at what it holds, then: chmod 700 ${shellWord(folder)}`,
-  });
+  const found = hasModes(system) ? await ifThere(`look at the folder ${folder}`, stat(folder)) : undefined;
+  const words = { what: `the folder ${folder}`, repair: 'Look at what it holds, then: chmod 700' };
+  if (found) await refuseUnsafe(folder, found, system, 0o022, words);
 }

@@ -43,7 +43,10 @@ export async function ledgerAddress(url: string, system: System): Promise<Ledger
   const database = values.dbname ?? variable(env, 'PGDATABASE') ?? user;
   const tls = tlsOf(values.sslmode ?? variable(env, 'PGSSLMODE'), host);
   refuseUnverified(env, host, tls);
-  const rootCertificates = values.sslrootcert ?? variable(env, 'PGSSLROOTCERT') ?? (await usualRootFile(system));
+  // Where libpq looks for certificates.
+  const usual = libpqFile(system, '.postgresql/root.crt', 'root.crt');
+  const named = values.sslrootcert ?? variable(env, 'PGSSLROOTCERT');
+  const rootCertificates = named ?? ((await exists(usual)) ? usual : undefined);
   return {
     host,
     port,
@@ -93,12 +96,6 @@ function tlsOf(mode: string | undefined, host: string): LedgerTls {
   throw new Failure('config', `the sslmode of the ledger is '${mode}', which leaves open whether TLS is used`, {
     hint: `Choose ${Object.keys(modes).join(', ')}.`,
   });
-}
-
-/** Where libpq looks for certificates. */
-async function usualRootFile(system: System): Promise<string | undefined> {
-  const file = libpqFile(system, '.postgresql/root.crt', 'root.crt');
-  return (await exists(file)) ? file : undefined;
 }
 
 type DatabasePlace = Pick<LedgerAddress, 'host' | 'port' | 'database' | 'user'>;

@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, abortReason, orAborted } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Alarm } from '../../core/system.ts';
-import { readFile, storageFailure } from '../disk/files.ts';
+import { orFailure, readFile } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';
 import { ledgerFailure } from './ledger-failure.ts';
 
@@ -142,18 +142,10 @@ async function tlsOptions(
   const files = [file, caFile].filter((one) => one !== undefined);
   // Node's own list has the extra ones already.
   const given = files.length === 0 || extra === undefined ? files : [...files, extra];
-  const own = await Promise.all(given.map(certificates));
-  const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own] };
+  const own = await Promise.all(given.map((path) => orFailure(`read the certificates ${path}`, readFile(path))));
+  const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own.map(String)] };
   // Set explicitly: NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
   const verified = { ...ca, rejectUnauthorized: true };
   // verify-ca: the certificate is of a trusted authority, for whatever host.
   return tls === 'verify-ca' ? { ...verified, checkServerIdentity: () => undefined } : verified;
-}
-
-async function certificates(file: string): Promise<string> {
-  try {
-    return (await readFile(file)).toString('utf8');
-  } catch (cause) {
-    throw storageFailure(`cannot read the certificates ${file}`, cause);
-  }
 }

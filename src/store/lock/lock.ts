@@ -4,7 +4,7 @@ import { jsonIn } from '../../core/json.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
-import { codeOf, isLasting, exists, isMissing, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
+import { codeOf, exists, ifThere, isLasting, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
 import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
@@ -50,7 +50,11 @@ export async function acquireLock(
     patience.signal?.throwIfAborted();
     const conflict = await attempt(path, me, system, round);
     if (!conflict) return () => release(path, me);
-    if (conflict.holder && clock.elapsed() >= end) throw busy(conflict.path, conflict.holder, patience.what ?? path);
+    const { holder } = conflict;
+    if (holder && clock.elapsed() >= end)
+      throw new Failure('unavailable', `${patience.what ?? path} is in use by ${holder.name}`, {
+        hint: remedy(holder, conflict.path),
+      });
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
 }
@@ -177,13 +181,10 @@ async function refuseLoose(path: string, system: System, make: () => Promise<voi
   );
   if (!isMadeTwice) return void known.add(folder);
   await remove(path);
-  throw new Failure(
-    'config',
-    `no lock can be kept in ${folder}: its file system lets two processes make the same file`,
-    {
-      hint: 'Use a folder on a disk of this computer.',
-    },
-  );
+  const why = 'its file system lets two processes make the same file';
+  throw new Failure('config', `no lock can be kept in ${folder}: ${why}`, {
+    hint: 'Use a folder on a disk of this computer.',
+  });
 }
 
 /** Removes the lock only if it still holds our token: removed by hand, it may be another process's by now. */
@@ -193,19 +194,13 @@ async function release(path: string, me: Owner): Promise<void> {
 
 /** A lock without readable content was cut by a power failure: its owner is of an earlier boot. */
 async function ownerOf(path: string): Promise<Owner | undefined> {
-  try {
+  const read = async (): Promise<Owner> => {
     const owner = jsonIn((await readFile(path)).toString('utf8'))?.value;
     return isOwner(owner) ? owner : { pid: 0, token: brokenToken(await stat(path)) };
-  } catch (cause) {
-    if (isMissing(cause)) return undefined;
-    throw storageFailure(`cannot read the lock ${path}`, cause);
-  }
+  };
+  return ifThere(`read the lock ${path}`, read());
 }
 
 function brokenToken({ ino }: Pick<Stats, 'ino'>): string {
   return `broken${ino}`;
-}
-
-function busy(path: string, holder: LiveOwner, what: string): Failure {
-  return new Failure('unavailable', `${what} is in use by ${holder.name}`, { hint: remedy(holder, path) });
 }

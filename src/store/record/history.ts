@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { jsonIn, isObject } from '../../core/json.ts';
 import { appendFileSync, readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
-import { isMissing, storageFailure } from '../disk/files.ts';
+import { ifThere, orFailure } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { readPrivateBytes } from '../disk/private-file.ts';
 import { makePrivateFolder } from '../disk/private-folder.ts';
@@ -57,12 +57,12 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
   let made: Promise<void> | undefined;
   const waiting: { readonly path: string; readonly line: string }[] = [];
   let turn: Promise<void> | undefined;
-  const append = (): void => {
+  const append = async (): Promise<void> => {
     turn = undefined;
     for (const { path, line } of waiting.splice(0)) appendFileSync(path, line, { mode: 0o600 });
   };
   const appendAlone = (path: string): Promise<void> =>
-    (turn ??= withLock(`${path}.lock`, host, async () => append()).catch((cause: unknown) => {
+    (turn ??= withLock(`${path}.lock`, host, append).catch((cause: unknown) => {
       turn = undefined;
       throw cause;
     }));
@@ -80,12 +80,7 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
     await tell(entry);
     await (made ??= makePrivateFolder(folder, system));
     waiting.push({ path, line: recordLine(entry) });
-    try {
-      if (system.platform === 'win32') await appendAlone(path);
-      else append();
-    } catch (cause) {
-      throw storageFailure(`cannot write ${path}`, cause);
-    }
+    await orFailure(`write ${path}`, system.platform === 'win32' ? appendAlone(path) : append());
   };
 }
 
@@ -98,10 +93,7 @@ function accountOf({ env, uid }: Pick<System, 'env' | 'uid'>): string {
 /** All entries, oldest first, without a line that a crash cut. @throws Failure config where a file cannot be read */
 export async function readHistory(system: System): Promise<HistoryEntry[]> {
   const folder = foldersOf(system).state;
-  const names = await readdir(folder).catch((cause: unknown) => {
-    if (isMissing(cause)) return [];
-    throw storageFailure(`cannot read ${folder}`, cause);
-  });
+  const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
   const entries: HistoryEntry[] = [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
     const text = (await readPrivateBytes(join(folder, name), system))?.toString('utf8') ?? '';
