@@ -1,10 +1,9 @@
 import { dirname, join } from 'node:path';
 import { open, type FileHandle } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
-import { jsonIn, isObject } from '../../core/json.ts';
-import { readBytes, storageFailure, syncFolder } from '../disk/files.ts';
-import { recordLine } from '../disk/records.ts';
-import { linesIn } from './part.ts';
+import { isObject } from '../../core/json.ts';
+import { orFailure, readBytes, syncFolder } from '../disk/files.ts';
+import { eachLine, recordLine } from '../disk/records.ts';
 
 export interface LineFile {
   /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
@@ -28,19 +27,14 @@ export async function readList<T>(
   what: string,
 ): Promise<LineList<T>> {
   const bytes = (await readBytes(path)) ?? Buffer.alloc(0);
-  const texts = [...linesIn(bytes)];
-  const lines = texts.map(jsonIn);
-  let size = bytes.lastIndexOf('\n') + 1;
-  if (texts.length > 0 && lines.at(-1) === undefined) {
-    lines.pop();
-    size -= Buffer.byteLength(texts.at(-1) ?? '') + 1;
-  }
   const records: T[] = [];
   const damaged: string[] = [];
-  for (const [index, line] of lines.entries()) {
-    const record = line && recordOf(line.value);
+  let size = 0;
+  for (const { json, line, ...read } of eachLine(bytes)) {
+    const record = json && recordOf(json.value);
     if (record !== undefined) records.push(record);
-    else damaged.push(`line ${index + 1} is ${line ? `not ${what}` : 'not valid JSON'}`);
+    else damaged.push(`line ${line} is ${json ? `not ${what}` : 'not valid JSON'}`);
+    ({ size } = read);
   }
   return { records, damaged, bytes, size };
 }
@@ -59,15 +53,14 @@ export function appending(path: string, size: number): LineFile {
   return {
     async append(...added) {
       const bytes = Buffer.from(added.map(recordLine).join(''));
-      try {
+      const write = async (): Promise<void> => {
         const target = await opened();
         // At `end`, not at the end of the file: this overwrites what a failed append left behind.
         for (let done = 0; done < bytes.length;)
           done += (await target.write(bytes, done, bytes.length - done, end + done)).bytesWritten;
         await target.datasync();
-      } catch (cause) {
-        throw storageFailure(`cannot write ${path}`, cause);
-      }
+      };
+      await orFailure(`write ${path}`, write());
       end += bytes.length;
     },
     close: async () => file?.close(),

@@ -113,7 +113,7 @@ export function openedArchive(folder: string, { release, ...opened }: Opened) {
       try {
         for (const file of Object.values(lists)) await file.close();
         // A run that was killed left them, and the selection has nothing more for their part.
-        const leftover = manifest.isComplete ? archiveForms : [];
+        const leftover = manifest.isComplete() ? archiveForms : [];
         for (const form of leftover) await remove(join(folder, partFileName(form, (parts.at(-1)?.part ?? 0) + 1)));
         await seal();
       } finally {
@@ -154,9 +154,7 @@ function openedManifest(folder: string, { manifest }: Pick<Opened, 'manifest'>) 
       state = { ...state, ...next };
     },
     /** Whether this run reached the end of the selection. */
-    get isComplete() {
-      return isComplete;
-    },
+    isComplete: () => isComplete,
     isSeen: (file: string, stamp: string | undefined) => stamp !== undefined && seen.get(file) === stamp,
     see,
     async seeNow(file: string | undefined) {

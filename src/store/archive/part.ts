@@ -129,7 +129,7 @@ function problemIn(lines: Iterable<string>, ids: readonly number[], { absent = [
 const otherMessages = 'its messages are not those of parts.ndjson';
 
 /** The lines of a file, each made a text when its turn is; what follows the last line end is none. */
-export function* linesIn(bytes: Buffer): Generator<string> {
+function* linesIn(bytes: Buffer): Generator<string> {
   for (let start = 0, end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, start)) {
     yield bytes.toString('utf8', start, end);
     start = end + 1;

@@ -1,42 +1,34 @@
 import type { Failure } from '../../core/failure.ts';
 import { jsonIn, writeJson } from '../../core/json.ts';
 
-export interface Records {
-  readonly records: readonly unknown[];
-  /** Bytes up to the end of the last whole record. What follows was cut by a crash. */
-  readonly size: number;
-}
-
-/** All records of an append-only file. @throws as `eachRecord` */
-export function readRecords(bytes: Buffer, damaged: Damaged): Records {
-  const records: unknown[] = [];
-  const reading = eachRecord(bytes, damaged);
-  for (;;) {
-    const { done, value } = reading.next();
-    if (done) return { records, size: value };
-    records.push(value);
-  }
+/** All records of an append-only file, and the bytes up to the end of the last. @throws as `eachRecord` */
+export function readRecords(bytes: Buffer, damaged: Damaged) {
+  const all = [...eachRecord(bytes, damaged)];
+  return { records: all.map(({ record }) => record), size: all.at(-1)?.size ?? 0 };
 }
 
 export type Damaged = (problem: string) => Failure;
 
-/**
- * Reads an append-only file's records, without a last line that a crash cut or broke. @returns bytes up to the end of
- * the last whole record
- * @throws what `damaged` makes of an earlier broken line
- */
-export function* eachRecord(bytes: Buffer, damaged: Damaged): Generator<unknown, number> {
-  let size = 0;
-  let line = 1;
-  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, size)) {
-    const record = jsonIn(bytes.toString('utf8', size, end));
-    if (record) yield record.value;
-    else if (bytes.indexOf(10, end + 1) >= 0) throw damaged(`line ${line} is not valid JSON`);
-    else break;
-    size = end + 1;
-    line += 1;
+/** Reads an append-only file's records, with place as `eachLine`. @throws what `damaged` makes of a broken line */
+export function* eachRecord(bytes: Buffer, damaged: Damaged) {
+  for (const { json, line, size } of eachLine(bytes)) {
+    if (!json) throw damaged(`line ${line} is not valid JSON`);
+    yield { record: json.value, line, size };
   }
-  return size;
+}
+
+/**
+ * Reads lines of JSON, without a last one that a crash cut or broke. `json`: undefined for a broken one; `size`: bytes
+ * up to its end.
+ */
+export function* eachLine(bytes: Buffer) {
+  let size = 0;
+  for (let end = bytes.indexOf(10), line = 1; end >= 0; end = bytes.indexOf(10, size), line += 1) {
+    const json = jsonIn(bytes.toString('utf8', size, end));
+    if (!json && bytes.indexOf(10, end + 1) < 0) return;
+    size = end + 1;
+    yield { json, line, size };
+  }
 }
 
 /** Whether a crash cut the file's first line, which begins like that: empty, short, or zeros after a power failure. */

@@ -6,7 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { isMissing, refuseNewer, remove, storageFailure, writePrivate } from '../disk/files.ts';
+import { ifThere, refuseNewer, remove, writePrivate } from '../disk/files.ts';
 import { isOwner, type Owner } from '../disk/owner.ts';
 import { readPrivateBytes } from '../disk/private-file.ts';
 import {
@@ -91,10 +91,7 @@ export async function readRecord(
 
 /** The merged file last: whatever is merged meanwhile is in it. */
 async function filesOf(base: string): Promise<string[]> {
-  const names = await readdir(dirname(base)).catch((cause: unknown) => {
-    if (isMissing(cause)) return [];
-    throw storageFailure(`cannot read ${dirname(base)}`, cause);
-  });
+  const names = (await ifThere(`read ${dirname(base)}`, readdir(dirname(base)))) ?? [];
   const own = names.filter((name) => name.startsWith(`${basename(base)}.`));
   const old = own.find((name) => name.endsWith('.claims') || name.endsWith('.answers'));
   if (old !== undefined) throw ofOldVersion(join(dirname(base), old));
@@ -122,7 +119,8 @@ function readInto(
       hint: `Make sure that no chatelaine runs, check the licenses with license audit, and remove it: ${removing(path)}`,
     });
   const reading = eachRecord(bytes, damaged);
-  const head = reading.next().value;
+  const first = reading.next().value;
+  const head = first?.record;
   if (isObject(head)) refuseNewer(path, head['requests'], version);
   if (!isRecordHead(head)) throw damaged('it does not begin as one');
   const { owner, remember = 0 } = head;
@@ -148,18 +146,16 @@ function readInto(
       }
     }
   };
-  let lines = 0;
-  let next = reading.next();
-  for (; !next.done; next = reading.next()) {
-    const line = next.value;
-    if (!isRecordLine(line)) throw damaged(`line ${lines + 2} is not one of such a file`);
+  let [lines, size] = [0, first?.size ?? 0];
+  for (const { record: line, ...read } of reading) {
+    if (!isRecordLine(line)) throw damaged(`line ${read.line} is not one of such a file`);
     if (line.event === 'held') hold(line);
     else change(line);
-    lines += 1;
+    [lines, size] = [lines + 1, read.size];
   }
   if (owner) record.owners.set(path, owner);
   // Both the head and the first hold are there from the beginning, or neither.
-  if (owner ? lines === 0 : lines !== head.lines || next.value < bytes.length) throw damaged('it is cut');
+  if (owner ? lines === 0 : lines !== head.lines || size < bytes.length) throw damaged('it is cut');
 }
 
 /** What a hold carries over; undefined: nothing is known. A user that nobody gave back counts as asked for now. */

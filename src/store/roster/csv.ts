@@ -5,15 +5,14 @@ import {
   countRequired,
   isWithoutHeader,
   maxHeaderSearch,
+  type HeaderRow,
   type RosterReader,
   type WantedColumns,
 } from './header.ts';
 import { linesIn } from './roster-text.ts';
 
-interface CsvRecord {
-  /** The line it begins on. */
-  readonly line: number;
-  readonly cells: readonly string[];
+/** `line`: the one that it begins on. */
+interface CsvRecord extends HeaderRow {
   /** Bytes up to its end, with its line end. */
   readonly end: number;
   /** The line after it. */
@@ -61,11 +60,7 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
 }
 
 /** By the `sep=` line that Excel understands, else each usual separator; `line` is the first of the body. */
-function separators(text: string): {
-  readonly body: string;
-  readonly shapes: readonly string[];
-  readonly line: number;
-} {
+function separators(text: string) {
   const sep = /^"?sep=([^\w\s"]|\t)"?[\t,;]*(\r\n|\n|\r|$)/i.exec(text);
   const delimiter = sep?.[1];
   if (sep && delimiter !== undefined) return { body: text.slice(sep[0].length), shapes: [delimiter], line: 2 };
@@ -82,11 +77,7 @@ function lineStart(text: string, lines: number): number {
 type Header = CsvRecord & Pick<CsvShape, 'delimiter'>;
 
 /** The reading of the first row that has most of the required columns, and the rows below. @throws Failure usage */
-function chooseHeader(
-  bytes: Buffer,
-  shapes: readonly CsvShape[],
-  wanted: WantedColumns,
-): { readonly header: Header | undefined; readonly below: readonly CsvRecord[] } {
+function chooseHeader(bytes: Buffer, shapes: readonly CsvShape[], wanted: WantedColumns) {
   const found: Header[] = [];
   const below: CsvRecord[] = [];
   const faults = shapes.map((shape) => {

@@ -61,12 +61,7 @@ function directoryOf(bytes: Buffer): ReadonlyMap<string, ZipEntry> {
 }
 
 /** A file's place and size: in the extra field 1 where the numbers do not fit, or a writer put them there anyway. */
-function placeOf(
-  bytes: Buffer,
-  at: number,
-  nameEnd: number,
-  extraEnd: number,
-): Pick<ZipEntry, 'size' | 'packedSize' | 'headerAt'> {
+function placeOf(bytes: Buffer, at: number, nameEnd: number, extraEnd: number) {
   let extra = nameEnd;
   while (extra + 4 <= extraEnd && bytes.readUInt16LE(extra) !== 1) extra += 4 + bytes.readUInt16LE(extra + 2);
   extra += 4;
