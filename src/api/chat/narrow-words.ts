@@ -53,10 +53,7 @@ function narrowRefusal(answer: Answer, narrow: readonly unknown[], level: number
 }
 
 function levelsOf(narrow: readonly unknown[]) {
-  return narrow.flatMap((term) => {
-    const [operator, operand] = partsOf(term);
-    return termLevel(operator, operand) ?? [];
-  });
+  return narrow.flatMap((term) => termLevel(...partsOf(term)) ?? []);
 }
 
 function partsOf(term: unknown): readonly [unknown, unknown] {

@@ -23,9 +23,8 @@ export function attachedFiles({ parts, changes }: Pick<OpenArchive, 'parts' | 'c
 
 /**
  * Fetches the attached files that an archive lacks, at most four at a time, each kept or refused on its own
- * (docs/archive-format.md, Attached files). Returns the archive's files, and those added and refused.
- * @throws Failure unavailable where the server does not answer; auth; config or unavailable where a file cannot be
- * written
+ * (docs/archive-format.md, Attached files). Returns the archive's files, and those added and refused. @throws Failure
+ * unavailable where the server does not answer; auth; config or unavailable where a file cannot be written
  */
 export async function fetchFiles(
   chat: Pick<ChatApi, 'upload'>,

@@ -28,7 +28,7 @@ export async function messagesNow<M extends MessageHead>(
   selection: MessageSelection,
   { ids, channelOf, reasonFor }: Known,
   form: ArchiveForm,
-): Promise<MessagesNow<M>> {
+) {
   const shown = new Map<number, M>();
   const gone = new Map<number, ReasonGone>();
   const left = new Set<number>();
@@ -56,12 +56,6 @@ export async function messagesNow<M extends MessageHead>(
   return { shown, gone, left };
 }
 
-interface MessagesNow<M> {
-  readonly shown: ReadonlyMap<number, M>;
-  readonly gone: ReadonlyMap<number, ReasonGone>;
-  readonly left: ReadonlySet<number>;
-}
-
 /** A narrow to search in, and which of the messages it may hold. */
 interface Scope {
   readonly narrow: readonly unknown[];
@@ -86,8 +80,7 @@ interface Visibility {
 
 /**
  * Whether anything is visible in a narrow, of an unknown channel nothing; the oldest page shows a limited history
- * (docs/apis.md, Limited history).
- * @throws Failure unavailable for an empty answer without its flag
+ * (docs/apis.md, Limited history). @throws Failure unavailable for an empty answer without its flag
  */
 export async function visibilityOf(chat: MessageSource<MessageHead>, narrow: readonly unknown[]): Promise<Visibility> {
   const first = async (anchor: string) => {

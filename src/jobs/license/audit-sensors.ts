@@ -1,4 +1,4 @@
-import { textOf, type License } from '../../api/licensing/license.ts';
+import { textOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Journal } from '../../store/journal.ts';
@@ -94,8 +94,10 @@ async function lookUp(
   const { mac_address, app_code } = sensor;
   const base = { ...sensor, app_code: app_code ?? null, first_user: null };
   try {
-    const license = await licensing(app_code).firstActivation({ mac_address, app_code });
-    return { row: { ...base, ...statusOf(sensor, license) } };
+    const first_user = textOf(await licensing(app_code).firstActivation({ mac_address, app_code }), 'remote_user');
+    if (first_user === undefined)
+      return { row: { ...base, status: 'error', error: 'the license does not name its user' } };
+    return { row: { ...base, status: first_user === sensor.remote_user ? 'ok' : 'lent', first_user } };
   } catch (cause) {
     if (!(cause instanceof Failure) || signal.aborted || cause.kind === 'auth' || cause.kind === 'config') throw cause;
     // A page in place of an answer comes with a hint: under a wrong base URL no sensor would seem to be activated.
@@ -105,14 +107,4 @@ async function lookUp(
       return { row: { ...base, status: 'error', error }, failure: cause };
     return { row: { ...base, status: 'never-activated' } };
   }
-}
-
-function statusOf(
-  { remote_user }: ExpectedSensor,
-  license: License,
-): Pick<SensorRow, 'status' | 'first_user' | 'error'> {
-  const first_user = textOf(license, 'remote_user');
-  if (first_user === undefined)
-    return { status: 'error', first_user: null, error: 'the license does not name its user' };
-  return { status: first_user === remote_user ? 'ok' : 'lent', first_user };
 }

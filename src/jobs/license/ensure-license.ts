@@ -31,37 +31,31 @@ type EnsuringApi = Pick<LicensingApi, 'create' | 'ofUser' | 'deciding' | 'update
  * @throws Failure incomplete, rejected where the list forbids creation; unknown where a POST cannot be confirmed
  */
 export function ensureLicense(api: EnsuringApi, fields: LicenseFields, ensuring: Ensuring): Promise<EnsuredLicense> {
-  return whileClaimed(fields.remote_user, ensuring, (user) => ensure(api, fields, user, ensuring));
-}
-
-async function ensure(
-  api: EnsuringApi,
-  fields: LicenseFields,
-  user: ClaimedUser,
-  ensuring: Ensuring,
-): Promise<EnsuredLicense> {
-  const listed = await listSettled(api, fields, user, ensuring);
-  const decision = decide(lookupResult(listed), fields, { ...ensuring, answerOf: () => user.history.answer });
-  if ('license' in decision) {
-    user.confirmed();
-    if (decision.licenses.length > 1) ensuring.warn(severalWarning(fields));
-    if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
-    const { size_allowance } = fields;
-    const update = () => api.update(keyOf(decision.license), { size_allowance });
-    const license = await recordedChange(decision.license, { size_allowance }, ensuring.record, update);
-    return { outcome: 'resized', license, size_before: sizeOf(decision.license) };
-  }
-  if (decision.step === 'refused') throw decision.failure;
-  const { unfiltered } = decision;
-  // Such a list has not shown yet that it holds new licenses.
-  const retries = unfiltered ? 0 : retriesFor(fields, ensuring);
-  const create = () => createLicense(api, fields, user, { ...ensuring, before: listed, retries });
-  const { license, list, all, failure } = await recordedCreation(fields, ensuring.record, create);
-  const after = unfiltered && list === 'shows it' ? await listAfterPost(api, fields, unfiltered, ensuring) : undefined;
-  const why = after instanceof Failure ? after : after?.failure;
-  const isUnread = after instanceof Failure && !after.isInterruption;
-  if (isUnread) ensuring.warn(`the list was not read again, to see whether it is whole: ${after.message}`);
-  return { outcome: 'created', license, all, failure: failure ?? (isUnread ? undefined : why) };
+  return whileClaimed(fields.remote_user, ensuring, async (user) => {
+    const listed = await listSettled(api, fields, user, ensuring);
+    const decision = decide(lookupResult(listed), fields, { ...ensuring, answerOf: () => user.history.answer });
+    if ('license' in decision) {
+      user.confirmed();
+      if (decision.licenses.length > 1) ensuring.warn(severalWarning(fields));
+      if (decision.step === 'unchanged') return { outcome: 'unchanged', license: decision.license };
+      const { size_allowance } = fields;
+      const update = () => api.update(keyOf(decision.license), { size_allowance });
+      const license = await recordedChange(decision.license, { size_allowance }, ensuring.record, update);
+      return { outcome: 'resized', license, size_before: sizeOf(decision.license) };
+    }
+    if (decision.step === 'refused') throw decision.failure;
+    const { unfiltered } = decision;
+    // Such a list has not shown yet that it holds new licenses.
+    const retries = unfiltered ? 0 : retriesFor(fields, ensuring);
+    const create = () => createLicense(api, fields, user, { ...ensuring, before: listed, retries });
+    const { license, list, all, failure } = await recordedCreation(fields, ensuring.record, create);
+    const isListed = unfiltered && list === 'shows it';
+    const after = isListed ? await listAfterPost(api, fields, unfiltered, ensuring) : undefined;
+    const why = after instanceof Failure ? after : after?.failure;
+    const isUnread = after instanceof Failure && !after.isInterruption;
+    if (isUnread) ensuring.warn(`the list was not read again, to see whether it is whole: ${after.message}`);
+    return { outcome: 'created', license, all, failure: failure ?? (isUnread ? undefined : why) };
+  });
 }
 
 /** Creates nothing on a list read less than `settle` after a POST (docs/exactly-once.md, Lists that lag). */

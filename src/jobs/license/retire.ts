@@ -31,10 +31,8 @@ export function retiredBy(changes: readonly PastChange[]): (license: License) =>
   return (license) => isRetired(license) || recorded(license);
 }
 
-type RetiredFields = Pick<LicenseFields, 'remote_user' | 'size_allowance'>;
-
 /** A name that no other license has, cut where it is too long, and the smallest size; a retired one keeps its name. */
-export function retiredFields(user: string, code: string, now: number): RetiredFields {
+export function retiredFields(user: string, code: string, now: number) {
   const [begin, end] = [`left-${new Date(now).toISOString().slice(0, 7)}-`, `-${code.slice(-4)}`];
   const name = begin + user.slice(0, licenseFields.remote_user.below - 1 - begin.length - end.length) + end;
   return { remote_user: retiredName.test(user) ? user : name, size_allowance: smallest };

@@ -1,9 +1,10 @@
 import { keyOf, textOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { isObject, jsonIn, writeJson } from '../../core/json.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
+import { refuseNewer } from '../../store/disk/files.ts';
 import { faultIn } from './audit-licenses.ts';
 import { userKey } from './claim-users.ts';
 import { changeInWords, sizeOf, type Decision } from './decide.ts';
@@ -58,20 +59,13 @@ export function readPlan(text: string, file: string): ReviewedPlan {
       `${file}: no plan of license apply`,
       `Make one: ${commandLine('license apply', ['ROSTER'], { dry_run: true, write_plan: file })}`,
     );
-  if (head['license_plan'] > version)
-    throw new Failure(
-      'config',
-      `${file} is of version ${head['license_plan']} of the format; this program reads ${version}`,
-      {
-        hint: 'Upgrade chatelaine.',
-      },
-    );
+  refuseNewer(file, head['license_plan'], version);
   const codes = new Set(targets.map(({ app_code }) => app_code));
   const problems: string[] = [];
   const seen = new Set<string>();
   const rows = lines.flatMap((line, index) => {
     const row = jsonIn(line)?.value;
-    const key = isRow(row) && row.change !== 'retire' ? `${row.app_code} ${row.remote_user}` : line;
+    const key = isRow(row) && row.change !== 'retire' ? userKey(row) : line;
     if (isRow(row) && codes.has(row.app_code) && !seen.has(key)) return [(seen.add(key), row)];
     problems.push(`${file}:${index + 2}: ${seen.has(key) ? 'a license that is planned above' : 'no row of a plan'}`);
     return [];
@@ -126,9 +120,8 @@ export async function reviewedMissing(
       open.delete(at);
       if (end !== '') missing.push({ remote_user: name, app_code, size_allowance: size ?? 0, key });
     }
-  const other = [...open.values()].map(({ remote_user, license_code_end: end }) => {
-    const what = `the plan retires the license that ends with ${end ?? ''}, which is not as it says`;
-    return { remote_user, what };
+  const other = [...open.values()].map(({ remote_user, license_code_end: end = '' }) => {
+    return { remote_user, what: `the plan retires the license that ends with ${end}, which is not as it says` };
   });
   return { missing, other };
 }

@@ -32,21 +32,16 @@ export async function planUndo(
 function joined(changes: readonly PastChange[]): PastChange[] {
   const joined: PastChange[] = [];
   for (const change of changes) {
-    const { app_code, remote_user, license_code_end, ...rest } = change;
+    const { app_code, license_code_end: end } = change;
+    const user = userBefore(change);
     const at = joined.findIndex(
-      (one) =>
-        one.app_code === app_code &&
-        one.license_code_end === license_code_end &&
-        one.remote_user === userBefore(change),
+      (one) => one.app_code === app_code && one.license_code_end === end && one.remote_user === user,
     );
     const earlier = joined[at];
     if (!earlier) joined.push(change);
     else
       joined[at] = {
-        ...rest,
-        app_code,
-        remote_user,
-        license_code_end,
+        ...change,
         remote_user_before: userBefore(earlier),
         size_allowance_before: earlier.size_allowance_before,
       };
@@ -63,7 +58,9 @@ async function undoOf(change: PastChange, api: Pick<LicensingApi, 'ofUser'>): Pr
   const user = userBefore(change);
   const find = async (name: string, asSize: number | undefined): Promise<readonly License[]> => {
     const { exact } = await api.ofUser({ remote_user: name, app_code });
-    return exact.filter((license) => hasSize(license, asSize) && (end === undefined || license.key?.endsWith(end)));
+    const text = asSize?.toString();
+    const ofSize = exact.filter((one) => text === undefined || textOf(one, 'size_allowance') === text);
+    return ofSize.filter(({ key }) => end === undefined || key?.endsWith(end));
   };
   const [left, ...others] = await find(remote_user, size_allowance);
   if (!left || others.length > 0) {
@@ -82,10 +79,6 @@ async function undoOf(change: PastChange, api: Pick<LicensingApi, 'ofUser'>): Pr
     ...(size !== undefined && size !== size_allowance && { size_allowance: size }),
   };
   return Object.keys(fields).length === 0 ? { is: 'done', license: left } : { is: 'needed', license: left, fields };
-}
-
-function hasSize(license: License, size: number | undefined): boolean {
-  return size === undefined || textOf(license, 'size_allowance') === String(size);
 }
 
 /** What undoing does, in words: `put back`, the user, and `resized 5 -> 3, renamed from left-2026-11-ada-1C27`. */

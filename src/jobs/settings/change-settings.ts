@@ -87,7 +87,9 @@ async function sendGroup(chat: ChatApi, group: readonly Assignment[], before: Ow
   const after = names.includes('full_name') ? await ownUser(chat) : undefined;
   return group.map((assignment) => {
     const { name, field, value } = assignment;
-    const old = name === 'email' ? addressOf(before) : name === 'full_name' ? before['full_name'] : undefined;
+    // An address that is hidden from others is in a field of its own.
+    const address = before['delivery_email'] ?? before['email'];
+    const old = name === 'email' ? address : name === 'full_name' ? before['full_name'] : undefined;
     const status = ignored.includes(name) ? 'ignored' : statusOf(assignment, old, after ?? {});
     const value_name = valueName(field, value);
     const row = { name, value: field.kind === 'secret' ? '[secret]' : value };
@@ -102,11 +104,6 @@ async function sendGroup(chat: ChatApi, group: readonly Assignment[], before: Ow
 }
 
 type OwnUser = Readonly<Record<string, unknown>>;
-
-/** An address that is hidden from others is in a field of its own. */
-function addressOf(own: OwnUser): unknown {
-  return own['delivery_email'] ?? own['email'];
-}
 
 /** What only the own user shows: a name that the server kept, an address that is the present one. */
 function statusOf({ name, value }: Assignment, old: unknown, after: OwnUser): SettingRow['status'] {

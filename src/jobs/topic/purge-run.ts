@@ -21,10 +21,7 @@ interface RunTopic {
 /** Without an end where the purge began. */
 interface RunStep extends Partial<TopicEnd>, RunTopic {}
 
-interface TopicRecord {
-  finish(): Promise<void>;
-  close(): Promise<void>;
-}
+type TopicRecord = Pick<Journal, 'finish' | 'close'>;
 
 /**
  * The run that continues an interrupted one, whose journal `find` gives, or a new one, which writes nothing before its

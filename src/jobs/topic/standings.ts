@@ -143,7 +143,7 @@ function counted(standings: Iterable<Standing>): StandingCounts {
   return tally;
 }
 
-function ascending(ids: Iterable<number>): number[] {
+export function ascending(ids: Iterable<number>): number[] {
   return [...new Set(ids)].sort((one, other) => one - other);
 }
 

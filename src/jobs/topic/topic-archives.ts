@@ -10,6 +10,7 @@ import { archiveForms, type ArchivedMessage } from '../../store/archive/part.ts'
 import { hashOf } from '../../store/disk/files.ts';
 import { archivedMessages } from '../archive/archived-messages.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
+import { ascending } from './standings.ts';
 import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
 
 export interface Keeping {
@@ -64,18 +65,14 @@ export async function openTopicArchives(
 ): Promise<readonly TopicArchive[]> {
   const { unfinished, free } = await archivesOf(survey, keeping);
   const opened: TopicArchive[] = [];
-  const lacking = async ({ archive }: TopicArchive): Promise<readonly number[]> => {
-    await pullTopic(chat, archive, survey, keeping);
-    return missingIn(archive, survey.ids);
-  };
   try {
     for (const { folder } of unfinished) opened.push(await openOne(folder, keeping));
     const last = opened.at(-1);
     for (const one of opened.filter(isBegun)) await refuseDamaged(one.archive);
-    if (last && (await lacking(last)).length === 0) return opened;
+    if (last && (await pullTopic(chat, last, survey, keeping)).length === 0) return opened;
     const fresh = await openOne(free, keeping);
     opened.push(fresh);
-    const missing = await lacking(fresh);
+    const missing = await pullTopic(chat, fresh, survey, keeping);
     if (missing.length > 0)
       throw new Failure(
         'incomplete',
@@ -135,12 +132,13 @@ export async function closeAll(archives: readonly TopicArchive[]): Promise<void>
   if (failed.length > 0) throw failed[0];
 }
 
+/** Brings the archive up to date. @returns the ids that it lacks in one of its forms */
 async function pullTopic(
   { raw, level, organization }: Pick<ChatApi, 'raw' | 'level' | 'organization'>,
-  archive: OpenArchive,
-  topic: Topic,
+  { archive }: TopicArchive,
+  { ids, ...topic }: TopicSurvey,
   { site, account, maxFileSize, note, archived }: Keeping,
-): Promise<void> {
+): Promise<readonly number[]> {
   const { channel, topic_name } = topic;
   const order = {
     ...{ site, account, forms: archiveForms, files: maxFileSize !== undefined },
@@ -148,20 +146,15 @@ async function pullTopic(
     selection: () => topicSelection(topic),
   };
   await pullArchive({ ...raw, level, organization }, archive, order, { note, added: archived });
-}
-
-/** Ids that the archive lacks in one of its forms. */
-function missingIn({ parts }: Pick<OpenArchive, 'parts'>, ids: readonly number[]): number[] {
-  const held = new Set(parts.flatMap((part) => part.ids));
-  for (const part of parts)
+  const held = new Set(archive.parts.flatMap((part) => part.ids));
+  for (const part of archive.parts)
     for (const form of archiveForms)
       for (const id of part[form]?.absent ?? (part[form] ? [] : part.ids)) held.delete(id);
   return ids.filter((id) => !held.has(id));
 }
 
 export function idsOf(archives: readonly Pick<TopicArchive, 'archive'>[]): number[] {
-  const ids = new Set(archives.flatMap(({ archive }) => archive.parts.flatMap((part) => part.ids)));
-  return [...ids].sort((one, other) => one - other);
+  return ascending(archives.flatMap(({ archive }) => archive.parts.flatMap((part) => part.ids)));
 }
 
 /** Archives that one topic may have: each complete purge leaves one. */
