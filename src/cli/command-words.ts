@@ -89,19 +89,19 @@ const otherWords: ReadonlyMap<string, string> = new Map([
 const restoring = ['restore', 'undelete', 'recover'];
 const undoing = ['undo'];
 const lost =
-  'A deleted topic cannot be put back into the chat. Its messages are in the archive whose folder topic delete named: ' +
+  'A deleted topic cannot be put back into the chat. Its messages are in the archive that topic delete named: ' +
   'chatelaine archive export DIR -o html';
 const upgrading =
-  'The package manager that installed chatelaine does it: npm install --global chatelaine@latest, or as README says under Upgrading and removing.';
+  'Upgrade as you installed: npm install --global chatelaine@latest (README, Upgrading and removing, has the others).';
 
 /** Words for what no command does, and what to do instead. */
 const otherWays: ReadonlyMap<string, string> = new Map([
   ['alias', 'There are none here: make one in your shell.'],
   ['upgrade', upgrading],
-  ['update', `A license is changed with license edit. chatelaine itself: ${upgrading}`],
+  ['update', `A license is changed with license edit. ${upgrading}`],
   ['uninstall', 'See README, Upgrading and removing: npm uninstall --global chatelaine'],
   ...restoring.flatMap((word) => [
-    [word, `What was done to licenses, license undo puts back. ${lost}`] as const,
+    [word, `license undo puts licenses back. ${lost}`] as const,
     [`topic ${word}`, lost] as const,
   ]),
 ]);
