@@ -3,7 +3,7 @@ import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
 import type { Spool } from '../core/read.ts';
-import { headersOf, urlOf, variableOf, type Account, kinds } from '../schema/profile.ts';
+import { headersOf, urlOf, variableOf, kinds } from '../schema/profile.ts';
 import { isExposed, serverOf } from '../schema/url.ts';
 import { type ChatCredential, type LicensingCredential, openCredentials } from '../store/account/credentials.ts';
 import type { Accounts, Keys } from '../commands/context.ts';
@@ -44,7 +44,10 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
     return connect({
       ...shared,
       base: urlOf(credential),
-      authorization: redactor.watch(credential.key).framed((key) => authorizationOf(credential, key)),
+      authorization: redactor.watch(credential.key).framed((key) => {
+        if (credential.kind === 'licensing') return `Token ${key}`;
+        return `Basic ${Buffer.from(`${credential.email}:${key}`).toString('base64')}`;
+      }),
       key: keyVariable(credential, running),
       sealed: credential.kind === 'licensing',
       readOnly: credential.read_only ?? false,
@@ -65,11 +68,6 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
     open: (base: string, headers: Connection['headers'] = {}): Send =>
       connect({ ...unauthenticated, base, sealed: true, headers }),
   };
-}
-
-function authorizationOf(account: Account, key: string): string {
-  if (account.kind === 'licensing') return `Token ${key}`;
-  return `Basic ${Buffer.from(`${account.email}:${key}`).toString('base64')}`;
 }
 
 /** The variable that holds the key already, or one of the profile's name and the line that sets it. */

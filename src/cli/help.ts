@@ -76,9 +76,8 @@ export function commandHelp(command: AnyCommand, width: number): string {
   const { shared, options: all = {} } = command;
   const isCommon = ([name, field]: readonly [string, Field]): boolean => shared?.options[name] === field;
   const options = optionEntries(Object.fromEntries(Object.entries(all).filter((row) => !isCommon(row))));
-  const flags = Object.entries(all)
-    .filter(isCommon)
-    .map((row) => `--${flagOf(...row)}`);
+  const common = Object.entries(all).filter(isCommon);
+  const see = `${common.map((row) => `--${flagOf(...row)}`).join(', ')}: see chatelaine ${shared?.with ?? ''} --help`;
   const below = commandTable.filter(({ name }) => name.startsWith(`${command.name} `));
   return sections([
     ['', wrap(command.summary, width)],
@@ -90,14 +89,7 @@ export function commandHelp(command: AnyCommand, width: number): string {
     ...(args.length > 0 ? [['Arguments', entryLines(args, width)] as const] : []),
     ...(options.length > 0 ? [['Options', entryLines(options, width)] as const] : []),
     ...(command.input ? [[command.input.title, command.input.lines] as const] : []),
-    ...(shared
-      ? [
-          [
-            `Options of ${shared.with}`,
-            wrap(`${flags.join(', ')}: see chatelaine ${shared.with} --help`, width - indent),
-          ] as const,
-        ]
-      : []),
+    ...(shared ? [[`Options of ${shared.with}`, wrap(see, width - indent)] as const] : []),
     [
       'Options of every command',
       wrap('-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine help options', width - indent),

@@ -54,10 +54,8 @@ export async function fillFromInput(request: CommandRequest, reading: InputReadi
   if (other !== undefined) throw usage('only one argument can come from standard input');
   const bytes = await readBytes(reading, '-');
   const { encodingOf } = await import('../core/read.ts');
-  const [line = '', ...more] = new TextDecoder(encodingOf(bytes))
-    .decode(bytes)
-    .split(/\r?\n/)
-    .filter((one) => one !== '');
+  const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
+  const [line = '', ...more] = text.split(/\r?\n/).filter((one) => one !== '');
   if (line === '') throw usage(`${name}: standard input is empty`);
   const word = words[name];
   if (!Array.isArray(word) && more.length > 0)

@@ -108,10 +108,8 @@ function bug(cause: unknown): Failure {
 /** How errors of the command line itself are written before its options are known. */
 function guessedStyle(argv: readonly string[], host: Host): MessageStyle {
   const words = argv.map((word) => (word === '--json' ? '-ojson' : word));
-  return messageStyle(
-    { output: typedValues(words, ['-o', '--output']).at(-1) ?? host.system.env['CHATELAINE_OUTPUT'] },
-    host,
-  );
+  const output = typedValues(words, ['-o', '--output']).at(-1) ?? host.system.env['CHATELAINE_OUTPUT'];
+  return messageStyle({ output }, host);
 }
 
 /** The values of an option in a line that may not be readable. Behind `--` there are no options. */

@@ -50,15 +50,7 @@ export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, re
       const { failureJson, failureText } = await import('../output/errors.ts');
       const shown = cleaned(failure, redactor);
       if (style.json) writeClean(failureJson(shown));
-      else
-        write(
-          failureText(shown, {
-            terminal: isTerminal(),
-            columns: columns(),
-            color: style.color,
-            verbose: style.verbose,
-          }),
-        );
+      else write(failureText(shown, { ...style, terminal: isTerminal(), columns: columns() }));
     },
   };
 }

@@ -118,7 +118,8 @@ function interruption() {
   const controller = new AbortController();
   const listeners = Object.entries(signals()).map(([signal, failure]) => {
     const listener = (): void => {
-      if (isCancelled(controller.signal)) process.kill(process.pid, signal);
+      const reason: unknown = controller.signal.reason;
+      if (reason instanceof Failure && reason.kind === 'cancelled') process.kill(process.pid, signal);
       else controller.abort(failure);
     };
     process.once(signal, listener);
@@ -128,10 +129,6 @@ function interruption() {
     signal: controller.signal,
     release: () => listeners.forEach(({ signal, listener }) => process.removeListener(signal, listener)),
   };
-}
-
-function isCancelled({ reason }: AbortSignal): boolean {
-  return reason instanceof Failure && reason.kind === 'cancelled';
 }
 
 /** The signals to listen to. SIGHUP only at a terminal: elsewhere a listener would undo nohup. */

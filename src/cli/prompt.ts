@@ -23,12 +23,11 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
       if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('cancelled', 'cancelled: nothing was changed');
     },
     async hidden(question: string): Promise<Secret> {
-      if (!interactive()) {
+      if (!interactive())
         throw usage(
           `The ${question.replace(/:$/, '')} is needed, and there is no terminal.`,
           'Use standard input or a file: see --help. For a key that is --api-key-stdin or --api-key-file.',
         );
-      }
       return atTerminal(host, signal, (input) => readHidden(input, host, plain(question), signal));
     },
   };
@@ -62,14 +61,12 @@ async function readLine(input: Input, host: Host, question: string, signal: Abor
   }
 }
 
-/** Without the mark of success that it has by default: nobody has looked at the text yet. */
-const unmarked = { prefix: '' };
-
 /** The package rejects with an error named …Prompt… on Ctrl-C and on a closed input. */
 async function readHidden(input: Input, host: Host, question: string, signal: AbortSignal): Promise<Secret> {
   try {
     const streams = { input, output: host.stderr, signal, clearPromptOnDone: false };
-    return new Secret(await password({ message: question, mask: false, theme: unmarked }, streams));
+    // Without the mark of success that it has by default: nobody has looked at the text yet.
+    return new Secret(await password({ message: question, mask: false, theme: { prefix: '' } }, streams));
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     if (cause instanceof Error && /Prompt/.test(cause.name))

@@ -56,7 +56,7 @@ function applicable(command: AnyCommand, given: Options): Options {
   // What is typed counts, and not the environment.
   const isOther = !typed.has('count_by') && (typed.has('fields') || typed.has('sort'));
   const looks = { output, fields, jq, sort, csv_safe, count_by: isOther ? undefined : by };
-  for (const { look, why, hint } of strangeLooks(command, { ...others, typed, ...defined(looks) })) {
+  for (const [look, why, hint] of strangeLooks(command, { ...others, typed, ...defined(looks) })) {
     if (typed.has(look)) throw usage(why, hint);
     looks[look] = undefined;
   }
@@ -64,11 +64,11 @@ function applicable(command: AnyCommand, given: Options): Options {
   return options.jq === undefined ? options : { ...options, output: 'json' };
 }
 
-interface StrangeLook {
-  readonly look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by' | 'csv_safe';
-  readonly why: string;
-  readonly hint: string;
-}
+type StrangeLook = readonly [
+  look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by' | 'csv_safe',
+  why: string,
+  hint: string,
+];
 
 function strangeLooks(
   { name, fields: own, show, ...command }: AnyCommand,
@@ -77,44 +77,36 @@ function strangeLooks(
   const strange: StrangeLook[] = [];
   // An --output of the command's own is judged by the command.
   if (csv_safe && output !== 'csv' && !('output' in (command.options ?? {})))
-    strange.push({ look: 'csv_safe', why: '--csv-safe is about csv, which is not printed here', hint: 'Add -o csv.' });
+    strange.push(['csv_safe', '--csv-safe is about csv, which is not printed here', 'Add -o csv.']);
   const { result } = command;
   const row = rowOf(output);
   if (count_by !== undefined && !isList(command))
-    strange.push({ look: 'count_by', why: `${name} is no list: --count-by does not apply`, hint: 'Leave it out.' });
+    strange.push(['count_by', `${name} is no list: --count-by does not apply`, 'Leave it out.']);
   else if (count_by !== undefined) {
     const hint = 'Leave one of them out.';
     for (const look of ['fields', 'sort'] as const)
-      strange.push({ look, why: `--count-by and --${look} exclude each other`, hint });
-    if (row?.shows !== undefined) strange.push({ look: 'output', why: `-o ${output ?? ''} shows no counts`, hint });
+      strange.push([look, `--count-by and --${look} exclude each other`, hint]);
+    if (row?.shows !== undefined) strange.push(['output', `-o ${output ?? ''} shows no counts`, hint]);
   }
   // A text has no order; columns only where the command names their fields; and a filter only where it is JSON.
   if (result === 'text' || result === 'json text') {
     const hint = result === 'text' ? 'Leave it out.' : 'Use --jq EXPR on JSON.';
     const applies = { fields: own !== undefined, jq: result === 'json text', sort: false };
     for (const look of namesIn(applies))
-      if (!applies[look])
-        strange.push({ look, why: `${name} prints its text unchanged: --${look} does not apply`, hint });
+      if (!applies[look]) strange.push([look, `${name} prints its text unchanged: --${look} does not apply`, hint]);
   } else if (show?.text) {
     // A text without a header is printed, unless the whole value is asked for.
     const isWhole = jq !== undefined || row?.ofPlan || row?.whole;
     const hint = `Leave it out, or choose -o ${alternatives(wholeFormats)} for all fields.`;
     const why = (option: string): string => `${name} prints text without columns: --${option} does not apply`;
-    if (!isWhole) strange.push({ look: 'output', why: why(`output ${output ?? ''}`), hint });
-    strange.push({ look: 'fields', why: why(`fields ${fields ?? ''}`), hint });
+    if (!isWhole) strange.push(['output', why(`output ${output ?? ''}`), hint]);
+    strange.push(['fields', why(`fields ${fields ?? ''}`), hint]);
   }
   const isFiltered = jq !== undefined && result !== 'text';
   if (row?.ofPlan && !dry_run && !isFiltered)
-    strange.push({
-      look: 'output',
-      why: `-o ${output ?? ''} shows what a dry run would change`,
-      hint: 'Add --dry-run.',
-    });
+    strange.push(['output', `-o ${output ?? ''} shows what a dry run would change`, 'Add --dry-run.']);
   else if (row?.shows !== undefined && !isFiltered)
-    strange.push({
-      ...{ look: 'fields', why: `-o ${output ?? ''} shows ${row.shows}, which have no fields` },
-      hint: 'Leave out --fields.',
-    });
+    strange.push(['fields', `-o ${output ?? ''} shows ${row.shows}, which have no fields`, 'Leave out --fields.']);
   return strange;
 }
 

@@ -101,16 +101,8 @@ function printer(command: AnyCommand, presentation: Presentation, running: Runni
   };
 }
 
-/** What is printed of a command whose rows have the fields that a server gives them. */
-interface OpenRows {
-  /** Presents one value: whole where it lacks a field, since a write's may hold a key that exists nowhere else. */
-  one(row: unknown, presentation: Presentation): Presentation;
-  /** The rows of a read, as soon as each field that was asked for was in one. */
-  many(rows: AsyncIterable<unknown>): AsyncIterable<unknown>;
-}
-
-/** Undefined where every name is known without the answer. */
-function openRows(command: AnyCommand, options: Options, warn: (text: string) => void): OpenRows | undefined {
+/** What is printed where rows have the fields that a server gives them; undefined where every name is known before. */
+function openRows(command: AnyCommand, options: Options, warn: (text: string) => void) {
   const strange = command.show?.others === 'any' ? strangeNames(command, options, []) : [];
   if (strange.length === 0) return undefined;
   const { show } = command;
@@ -118,7 +110,8 @@ function openRows(command: AnyCommand, options: Options, warn: (text: string) =>
     names.filter((name) => cellsOf(row, [name], show)[0] === undefined);
   const knownIn = (row: unknown) => [...new Set([...(show?.columns ?? []), ...Object.keys(asObject(row, show) ?? {})])];
   return {
-    one(row, presentation) {
+    /** Presents one value: whole where it lacks a field, since a write's may hold a key that exists nowhere else. */
+    one(row: unknown, presentation: Presentation): Presentation {
       const missing = lacking(row, strange);
       if (missing.length === 0) return presentation;
       const failure = noFields(missing, knownIn(row), options);
@@ -126,7 +119,8 @@ function openRows(command: AnyCommand, options: Options, warn: (text: string) =>
       warn(`${failure.message} It is shown whole.`);
       return { ...presentation, fields: undefined };
     },
-    async *many(rows) {
+    /** The rows of a read, as soon as each field that was asked for was in one. */
+    async *many(rows: AsyncIterable<unknown>) {
       const held: unknown[] = [];
       let missing = strange;
       for await (const row of singly(rows)) {

@@ -94,11 +94,10 @@ function services(
   foundOldCopy: (id: number) => void,
 ): Omit<Services, 'sandbox'> {
   return {
-    licensing: (choice) =>
-      licensingApi(
-        once(async () => connections.licensing(await accounts.licensingAccount(choice))),
-        clock.random,
-      ),
+    licensing(choice) {
+      const open = once(async () => connections.licensing(await accounts.licensingAccount(choice)));
+      return licensingApi(open, clock.random);
+    },
     licensingAs: (credential) => licensingApi(async () => connections.licensing(credential), clock.random),
     chat() {
       const open = once(async () => connections.chat(await accounts.chatAccount()));

@@ -61,7 +61,7 @@ export function readValues(
   });
   const read = collect([...args, ...flags], ({ name, field, label, text: textIn }) => {
     const text = textIn();
-    if (isAbsent(text)) {
+    if (text === undefined || (Array.isArray(text) && text.length === 0)) {
       if (!field.required) return [];
       const choices = field.kind === 'string' && field.choices ? `: ${field.choices.join(', ')}` : '';
       throw usage(`${label} is required${choices}`, `See chatelaine ${definition.name} --help.`);
@@ -90,10 +90,6 @@ function oneText(label: string, field: Field, texts: readonly (string | boolean)
     throw usage(`${label} is given ${values.length} values: ${words.join(', ')}`, 'Give it one value.');
   }
   return values[0];
-}
-
-function isAbsent(text: unknown): boolean {
-  return text === undefined || (Array.isArray(text) && text.length === 0);
 }
 
 function readOne(label: string, field: Field, text: unknown): unknown {

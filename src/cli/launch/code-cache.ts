@@ -95,11 +95,8 @@ function write(folder: string, name: string, data: Buffer, engine: string): void
   const head = Buffer.allocUnsafe(headBytes);
   head.writeUInt32BE(crc32(data));
   try {
-    const file = openSync(
-      draft,
-      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-      0o600,
-    );
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    const file = openSync(draft, flags, 0o600);
     try {
       writeSync(file, head);
       writeSync(file, data);
