@@ -173,13 +173,9 @@ async function* attempt<T>(
     return found;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    yield problem(check, subject, cause);
+    yield { ...looked(check, subject, 'problem', cause.message, cause.details.hint), failure: cause };
     return undefined;
   }
-}
-
-function problem(check: string, subject: string, failure: Failure): Examined {
-  return { ...looked(check, subject, 'problem', failure.message, failure.details.hint ?? null), failure };
 }
 
 function looked(

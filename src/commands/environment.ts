@@ -1,5 +1,5 @@
 import { generalFormats, type Format } from '../output/formats.ts';
-import { alternatives, flagField, textField, type Fields } from '../schema/field.ts';
+import { alternatives, countField, flagField, textField, type Fields } from '../schema/field.ts';
 import type { CommandSurface } from './surface.ts';
 
 /** Options of every command (docs/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the same. */
@@ -71,11 +71,8 @@ export const globalOptions = {
   },
   deadline: { kind: 'duration', placeholder: 'DURATION', help: 'Longest time of the whole command (default: none)' },
   retries: {
-    kind: 'integer',
-    min: 0,
-    max: 100,
-    placeholder: 'N',
-    help: 'How often a request that is safe to repeat is repeated (default: 5)',
+    ...countField('N', 'How often a request that is safe to repeat is repeated (default: 5)'),
+    ...{ min: 0, max: 100 },
   },
   ca_file: textField('FILE', 'Certificates (PEM) to trust besides the usual ones'),
   system_ca: flagField('Trust the authorities of the system too, for https (Node 22.15 or newer)'),
@@ -83,11 +80,8 @@ export const globalOptions = {
 
 export type GlobalOption = keyof typeof globalOptions;
 
-export function ownFormats({
-  format,
-  dryRun = [],
-  show,
-}: Pick<CommandSurface, 'format' | 'dryRun' | 'show'>): readonly Format[] {
+export function ownFormats(command: Pick<CommandSurface, 'format' | 'dryRun' | 'show'>): readonly Format[] {
+  const { format, dryRun = [], show } = command;
   return [
     ...(format ? [format] : []),
     ...(dryRun.includes('requests') ? (['curl'] as const) : []),

@@ -17,9 +17,12 @@ export interface DocumentPlace {
   readonly chosen: readonly string[];
 }
 
-/** Attached files are where the archive keeps them. */
+/** Attached files are where the archive keeps them: a relative link; parentheses would end it in Markdown. */
 export function besideArchive(folder: string): DocumentPlace['fileAt'] {
-  return (archive, { file }) => linkFrom(folder, join(archive.folder, file));
+  return (archive, { file }) => {
+    const places = relative(folder, join(archive.folder, file)).split(sep).map(encodeURIComponent);
+    return places.join('/').replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'));
+  };
 }
 
 /** Attached files are copied: those that a page links to are put into the list. */
@@ -65,12 +68,6 @@ export function headOf(
 
 export function countOf(archives: readonly ChosenArchive[]): number {
   return archives.reduce((sum, { parts }) => sum + parts.reduce((count, part) => count + part.count, 0), 0);
-}
-
-/** A relative link; parentheses would end it in Markdown. */
-function linkFrom(folder: string, file: string): string {
-  const places = relative(folder, file).split(sep).map(encodeURIComponent);
-  return places.join('/').replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'));
 }
 
 function selectedBy(options: Archive['head']['options']): string {

@@ -1,13 +1,7 @@
-import { countField, type Fields } from '../../schema/field.ts';
+import { countField, textField, type Fields } from '../../schema/field.ts';
 import type { GlobalValues } from '../context.ts';
 
-export const folderArgument = {
-  kind: 'string',
-  required: true,
-  nonempty: true,
-  placeholder: 'DIR',
-  help: 'Folder of the archive',
-} as const;
+export const folderArgument = { required: true, ...textField('DIR', 'Folder of the archive') } as const;
 
 export const foldersArgument = { ...folderArgument, help: 'Folder of the archive, or of several archives' } as const;
 

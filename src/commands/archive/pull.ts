@@ -75,17 +75,11 @@ export default command({
     const chat = context.chat();
     let facts: Promise<AccountFacts> | undefined;
     const factsOnce = () => (facts ??= factsFor(values, context));
-    return pullChannels(
-      chat,
-      values.folder,
-      ({ folder: own, stream_id }, warn) =>
-        pullFolder(
-          { ...values, channel: [`id:${stream_id}`], folder: own },
-          { ...context, warn, chat: () => chat },
-          factsOnce,
-        ),
-      context,
-    );
+    const pull = ({ folder, stream_id }: ChannelFolder, warn: Terminal['warn']) => {
+      const own = { ...values, channel: [`id:${stream_id}`], folder };
+      return pullFolder(own, { ...context, warn, chat: () => chat }, factsOnce);
+    };
+    return pullChannels(chat, values.folder, pull, context);
   },
 
   fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'channel', 'status'],
@@ -182,17 +176,12 @@ function wholeSelection(values: SelectionValues, facts: AccountFacts, context: T
   return { range, narrow, form };
 }
 
-interface PulledFolder {
-  readonly folder: string;
-  readonly messages: number | null;
-}
-
 /**
  * Pulls each channel into its folder in turn, also after one fails.
  * @throws Failure incomplete where channels failed; auth where the account is refused; the reason of Ctrl-C or the
  * deadline
  */
-async function* pullChannels<R extends PulledFolder>(
+async function* pullChannels<R extends object>(
   chat: Pick<ChatApi, 'channels'>,
   folder: string,
   pull: (channel: ChannelFolder, warn: (text: string) => void) => Promise<R>,
@@ -206,11 +195,8 @@ async function* pullChannels<R extends PulledFolder>(
     if (!channel.isListed)
       tell('the server no longer lists it: it is archived or deleted, or the account lost its access');
     try {
-      yield {
-        channel: channel.channel,
-        status: channel.isListed ? 'pulled' : 'not listed',
-        ...(await pull(channel, tell)),
-      };
+      const status = channel.isListed ? 'pulled' : 'not listed';
+      yield { channel: channel.channel, status, ...(await pull(channel, tell)) };
     } catch (cause) {
       if (signal.aborted || !(cause instanceof Failure) || cause.kind === 'auth') throw cause;
       const isHidden = cause.kind === 'not_found' || cause.details.server?.code === 'BAD_NARROW';

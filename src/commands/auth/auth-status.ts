@@ -19,12 +19,8 @@ export default command({
     const failures: Failure[] = [];
     for (const { name, open } of tried) yield await statusOf(name, open, context, failures);
     const worst = failures.find(({ kind }) => kind === 'auth') ?? failures[0];
-    if (worst)
-      throw new Failure(
-        worst.kind,
-        `${failures.length} of ${tried.length} credentials cannot be used: ${worst.message}`,
-        worst.details,
-      );
+    const counted = `${failures.length} of ${tried.length} credentials cannot be used`;
+    if (worst) throw new Failure(worst.kind, `${counted}: ${worst.message}`, worst.details);
   },
 
   show: {

@@ -33,15 +33,11 @@ export default command({
     const macs = mac_format === 'as_is' ? addresses : collect(addresses, readMac);
     const licensing = context.licensing({ app_code: code });
     const never: string[] = [];
-    yield* each(
-      macs,
-      (mac) => mac,
-      async (mac_address) => {
-        const first = await activationOf(licensing, { mac_address, app_code: code ?? account.app_code });
-        if (!first) never.push(mac_address);
-        return { ...(first ?? noLicense), mac_address, status: first ? 'activated' : 'never-activated' };
-      },
-    );
+    yield* each(macs, String, async (mac_address) => {
+      const first = await activationOf(licensing, { mac_address, app_code: code ?? account.app_code });
+      if (!first) never.push(mac_address);
+      return { ...(first ?? noLicense), mac_address, status: first ? 'activated' : 'never-activated' };
+    });
     const [mac] = never;
     if (mac === undefined) return;
     const which = macs.length === 1 ? `the sensor ${mac}` : `${never.length} of ${macs.length} sensors`;

@@ -56,13 +56,9 @@ export async function* planned(
   plan: Plan,
   { missing }: Pick<MissingUsers, 'missing'>,
   job: Job,
-  {
-    conclude,
-    warn,
-    options,
-    now,
-  }: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options'> & Pick<Time, 'now'>,
+  context: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options'> & Pick<Time, 'now'>,
 ): AsyncGenerator<DryRow> {
+  const { conclude, warn, options, now } = context;
   refusePlan(plan, job);
   if (options.output === 'curl') {
     await planRequests(plan, job);
@@ -151,10 +147,8 @@ export function refuseOther({ rows }: Plan, { reviewed }: Pick<Job, 'reviewed'>,
   );
   const unread = refused.find(({ isOther, similar }) => !isOther && similar === undefined);
   if (unread) throw unread.failure.as('incomplete', `${unread.failure.message}; nothing was sent`);
-  refuseEach(
-    refused.map(({ remote_user, failure }) => ({ remote_user, what: failure.message })),
-    warn,
-  );
+  const others = refused.map(({ remote_user, failure }) => ({ remote_user, what: failure.message }));
+  refuseEach(others, warn);
 }
 
 /** @throws Failure differences where there is one, each named */

@@ -61,12 +61,7 @@ export default command({
       'FILE',
       'The journal: where each step is recorded, so that the same command can resume (default: in the state folder, one for each server and file)',
     ),
-    max_create: {
-      kind: 'integer',
-      min: 0,
-      placeholder: 'N',
-      help: 'Change nothing if more licenses than N would be created',
-    },
+    max_create: { ...countField('N', 'Change nothing if more licenses than N would be created'), min: 0 },
     retire_missing: flagField(
       'Retire the licenses of users who are in no row, once every row has its own; users of a name like one of a row are named and stay',
     ),

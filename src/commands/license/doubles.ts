@@ -21,12 +21,8 @@ export function warnOfDoubles(
   if (doubled.length === 0) return undefined;
   const lines = [...new Set(doubled.map(({ profile }) => profile))].map((profile) => {
     const own = doubled.filter((user) => user.profile === profile);
-    const codes = own.flatMap(({ licenses }) =>
-      licenses
-        .flatMap(({ key }) => key ?? [])
-        .sort()
-        .slice(1),
-    );
+    const sorted = own.map(({ licenses }) => licenses.flatMap(({ key }) => key ?? []).sort());
+    const codes = sorted.flatMap((all) => all.slice(1));
     return commandLine('license retire', codes, { profile: profile ?? explicit, sandbox });
   });
   const [count, have] = doubled.length === 1 ? ['1 user', 'has'] : [`${doubled.length} users`, 'have'];

@@ -112,11 +112,8 @@ async function* editMany(
   }
   if (chosen.size === 0)
     throw new Failure('not_found', `no user matches ${match.map((glob) => `'${glob}'`).join(', ')}`);
-  yield* changeEach(
-    { chosen, fieldsOf: () => ({ size_allowance }), status: 'changed', ask: 'Resize' },
-    account,
-    context,
-  );
+  const change = { chosen, fieldsOf: () => ({ size_allowance }), status: 'changed', ask: 'Resize' };
+  yield* changeEach(change, account, context);
 }
 
 /** @throws Failure rejected where the user has a license besides those, under this name or a similar one */

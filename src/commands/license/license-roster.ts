@@ -76,12 +76,8 @@ export function refuseOtherTargets(targets: readonly Target[], plan: ReviewedPla
   const servers = new Map(plan.targets.map(({ app_code, server }) => [app_code, server]));
   const other = targets.find(({ app_code, origin }) => servers.get(app_code) !== origin);
   if (!other) return;
-  const { app_code, origin } = other;
-  throw new Failure(
-    'config',
-    `${file} is a plan for ${servers.get(app_code) ?? '?'}, and the credential is for ${origin}`,
-    {
-      hint: 'Name the profile of that server with --profile.',
-    },
-  );
+  const server = servers.get(other.app_code) ?? '?';
+  throw new Failure('config', `${file} is a plan for ${server}, and the credential is for ${other.origin}`, {
+    hint: 'Name the profile of that server with --profile.',
+  });
 }

@@ -64,13 +64,10 @@ function lastRun(changes: readonly PastChange[], named: string | undefined): rea
   const last = changes.findLast((change) => change.run === run);
   const first = changes.find((change) => change.run === run);
   if (last && first?.command === last.command) return changes.filter((change) => change.run === run);
-  throw new Failure(
-    'not_found',
-    named === undefined ? 'no run of this computer changed a license' : `no run is named ${named}`,
-    {
-      hint: 'Runs on other computers are in their own histories. Look with: chatelaine license history',
-    },
-  );
+  const text = named === undefined ? 'no run of this computer changed a license' : `no run is named ${named}`;
+  throw new Failure('not_found', text, {
+    hint: 'Runs on other computers are in their own histories. Look with: chatelaine license history',
+  });
 }
 
 /** A key of one server says nothing of another one's licenses. @throws Failure config */

@@ -2,7 +2,7 @@ import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { each } from '../../jobs/work/each.ts';
-import { codeForm, phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
+import { phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, licensesOf, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
@@ -54,7 +54,8 @@ async function byPhone(code: string, look: Promise<License>, list: () => AsyncIt
     const [license, ...others] = listed.filter(({ key }) => key !== undefined && phoneCode(key) === phoneCode(code));
     if (license && others.length === 0) return license;
     const [key] = listed.flatMap((one) => one.key ?? []);
-    const written = key === undefined ? '' : `A key of this server is written ${codeForm(key)}. `;
+    // Its form, as in XXXXX-XXXXX.
+    const written = key === undefined ? '' : `A key of this server is written ${key.replace(/[a-z\d]/gi, 'X')}. `;
     // The text may be a key: it is repeated where it is a user's name.
     const user = listed.some((one) => textOf(one, 'remote_user') === code) ? code : undefined;
     const hint = `${written}To find it by its user: ${commandLine('license list', [], { remote_user: user })}`;

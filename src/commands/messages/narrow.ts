@@ -55,14 +55,8 @@ function termsOf(operator: string, text: string, { site, users }: AccountFacts):
   const link = operator === 'channel' ? readLink(text, site) : undefined;
   if (link) return link.terms;
   if (!users || !peopleTerm.test(operator)) return [narrowTerm(operator, text)];
-  return [
-    narrowTerm(
-      operator,
-      usersIn(operator, text)
-        .map((user) => String(users.get(user) ?? user))
-        .join(','),
-    ),
-  ];
+  const meant = usersIn(operator, text).map((user) => String(users.get(user) ?? user));
+  return [narrowTerm(operator, meant.join(','))];
 }
 
 /** The term of `--not OPERATOR=VALUE`. @throws Failure usage where the server drops the negation or ignores the term */

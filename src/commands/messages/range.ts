@@ -42,11 +42,9 @@ export function rangeOf(values: RangeValues, context: TimeReading): Range {
 function checkExclusions(values: RangeValues): void {
   const typed = new Map<string, unknown>(Object.entries(values));
   const given = (name: string): boolean => typed.get(name) !== undefined;
-  const clashes = exclusions
-    .filter(({ one }) => given(one))
-    .flatMap(({ one, others }) =>
-      others.filter(given).map((other) => `${flag(one)} and ${flag(other)} exclude each other`),
-    );
+  const clashes = exclusions.flatMap(({ one, others }) =>
+    given(one) ? others.filter(given).map((other) => `${flag(one)} and ${flag(other)} exclude each other`) : [],
+  );
   const counted = given('num_before') || given('num_after');
   const modes = (['limit', 'all', 'message_ids'] as const)
     .filter(given)
@@ -88,15 +86,13 @@ export function spanOf(
 }
 
 function checkCounts(num_before: number, num_after: number, include_anchor: boolean | undefined): void {
-  if (num_before + num_after > maxMessages) {
+  if (num_before + num_after > maxMessages)
     throw usage(
       `--num-before and --num-after together ask for ${num_before + num_after} messages; at most ${maxMessages} in one request`,
       'Use --limit or --all, which page.',
     );
-  }
-  if (num_before > 0 && num_after > 0 && include_anchor === false) {
+  if (num_before > 0 && num_after > 0 && include_anchor === false)
     throw usage('--no-include-anchor works at an end of the range only: give --num-before or --num-after, not both');
-  }
 }
 
 function readAnchor(text: string): string {

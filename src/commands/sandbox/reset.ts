@@ -13,8 +13,6 @@ export default command({
   show: {
     columns: ['data', 'status'],
     line: ({ data, status }) =>
-      status === 'reset'
-        ? `The sandbox holds its sample data again (${data})`
-        : `The sandbox would hold its sample data again (${data})`,
+      `The sandbox ${status === 'reset' ? 'holds' : 'would hold'} its sample data again (${data})`,
   },
 });

@@ -47,13 +47,9 @@ export default command({
 /** Asks on a terminal before drafts are lost; a script, and a dry run, has said what it wants and is warned. */
 async function agreeToLoss(
   values: readonly Assignment[],
-  {
-    options,
-    interactive,
-    confirm,
-    warn,
-  }: Pick<Invocation, 'options'> & Pick<Terminal, 'interactive' | 'confirm' | 'warn'>,
+  context: Pick<Invocation, 'options'> & Pick<Terminal, 'interactive' | 'confirm' | 'warn'>,
 ): Promise<void> {
+  const { options, interactive, confirm, warn } = context;
   const loses = values.some(
     ({ name, value }) => name === 'enable_drafts_synchronization' && String(value).toLowerCase() === 'false',
   );

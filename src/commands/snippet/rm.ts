@@ -22,20 +22,16 @@ export default command({
   async *run({ snippet: words, missing_ok }, context) {
     const api = context.chat();
     const ids = await idsOf(words, api, context);
-    yield* each(
-      [...new Set(ids)],
-      (id) => String(id),
-      async (id) => {
-        try {
-          await api.deleteSnippet(id);
-          return { saved_snippet_id: id, status: 'deleted' };
-        } catch (cause) {
-          if (missing_ok && cause instanceof Failure && cause.kind === 'not_found')
-            return { saved_snippet_id: id, status: 'missing' };
-          throw cause;
-        }
-      },
-    );
+    yield* each([...new Set(ids)], String, async (id) => {
+      try {
+        await api.deleteSnippet(id);
+        return { saved_snippet_id: id, status: 'deleted' };
+      } catch (cause) {
+        if (missing_ok && cause instanceof Failure && cause.kind === 'not_found')
+          return { saved_snippet_id: id, status: 'missing' };
+        throw cause;
+      }
+    });
   },
 
   show: {

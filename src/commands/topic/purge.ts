@@ -86,10 +86,8 @@ export function openPurge(
         for (const text of unarchived(survey, outcome)) context.warn(text);
         if (failure && !(outcome.status === 'unseen' && missing_ok)) throw failure;
         if (failure) context.warn(failure.message);
-        const end = {
-          deleted: outcome.tally.deleted,
-          status: outcome.status === 'unseen' ? outcome.status : undefined,
-        };
+        const status = outcome.status === 'unseen' ? outcome.status : undefined;
+        const end = { deleted: outcome.tally.deleted, status };
         await run.end(survey, end, {
           finish: async () => keeper?.finish(outcome.tally),
           close: async () => keeper?.close(),

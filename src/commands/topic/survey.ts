@@ -47,14 +47,13 @@ export async function surveyTopics(
 
 async function notFound(chat: ChatApi, missing: readonly Doomed[]): Promise<Failure> {
   const near = new Set<string>();
-  for (const { channel, topic_name } of missing.slice(0, mostNamed))
+  const named = missing.slice(0, mostNamed);
+  for (const { channel, topic_name } of named)
     for (const name of nearNames(topic_name, (await topicNamesIn(chat, channel)) ?? [])) near.add(`'${name}'`);
   const names = [...near].join(', ');
-  const earlier = missing
-    .slice(0, mostNamed)
-    .flatMap(({ topic_name, ended }) =>
-      ended ? `; the purge of '${topic_name}' that ended ${ended.finished} deleted ${ended.deleted}` : [],
-    );
+  const earlier = named.flatMap(({ topic_name, ended }) =>
+    ended ? `; the purge of '${topic_name}' that ended ${ended.finished} deleted ${ended.deleted}` : [],
+  );
   const nothing = `nothing ${earlier.length > 0 ? 'more ' : ''}was deleted`;
   return new Failure('not_found', `no messages in ${listed(missing)}: ${nothing}${earlier.join('')}`, {
     hint:
@@ -95,12 +94,8 @@ export async function describeTopics(
   const word = files === 'archived' ? 'archived too' : 'not archived without --files';
   const fateOf = (count: number): string =>
     count === 0 ? '' : `; ${count} attached ${count === 1 ? 'file' : 'files'}, ${word}`;
-  const channels = new Map(
-    surveys.map(({ channel }) => [
-      channel.stream_id,
-      surveys.filter((one) => one.channel.stream_id === channel.stream_id),
-    ]),
-  );
+  const inChannel = (id: number) => surveys.filter(({ channel }) => channel.stream_id === id);
+  const channels = new Map(surveys.map(({ channel: { stream_id: id } }) => [id, inChannel(id)]));
   const server = `${organization === undefined ? host : `${organization} (${host})`}, as ${email}`;
   const totals = (some: readonly Doomed[]): string =>
     `topics: ${some.length}, messages: ${sum(some, ({ ids }) => ids.length)}${fateOf(sum(some, (one) => one.files))}`;

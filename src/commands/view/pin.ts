@@ -35,18 +35,14 @@ function pinning(change: { readonly is_pinned: boolean }, examples: readonly str
     async *run({ fragment: texts }, { chat, chatAccount }) {
       const fragments = new Set(await readFragments(texts, { chatAccount }));
       const api = chat();
-      yield* each(
-        [...fragments],
-        (fragment) => fragment,
-        async (fragment) => {
-          try {
-            refuseIgnored((await api.updateView(fragment, change)).ignored);
-          } catch (cause) {
-            throw await withNearViews(cause, fragment, api);
-          }
-          return { fragment, ...change };
-        },
-      );
+      yield* each([...fragments], String, async (fragment) => {
+        try {
+          refuseIgnored((await api.updateView(fragment, change)).ignored);
+        } catch (cause) {
+          throw await withNearViews(cause, fragment, api);
+        }
+        return { fragment, ...change };
+      });
     },
 
     show: {

@@ -35,19 +35,15 @@ export default command({
     const is_pinned = pin ? true : hide ? false : undefined;
     const renamings = await readRenamings(pairsOf(await wordsOf(renaming, { read })), { chatAccount });
     const api = chat();
-    yield* each(
-      renamings,
-      ({ fragment }) => fragment,
-      async ({ fragment, name }) => {
-        const { ignored, status } = await renameView(api, fragment, { name, is_pinned }).catch(
-          async (cause: unknown) => {
-            throw await withNearViews(cause, fragment, api);
-          },
-        );
-        refuseIgnored(ignored);
-        return { fragment, name, ...(is_pinned === undefined ? {} : { is_pinned }), status };
-      },
-    );
+    const renameOne = async ({ fragment, name }: (typeof renamings)[number]) => {
+      const orNear = async (cause: unknown): Promise<never> => {
+        throw await withNearViews(cause, fragment, api);
+      };
+      const { ignored, status } = await renameView(api, fragment, { name, is_pinned }).catch(orNear);
+      refuseIgnored(ignored);
+      return { fragment, name, ...(is_pinned === undefined ? {} : { is_pinned }), status };
+    };
+    yield* each(renamings, ({ fragment }) => fragment, renameOne);
   },
 
   show: {
