@@ -67,9 +67,8 @@ function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value);
   if (bytes.length < 6) return [];
   return [0, 1, 2].flatMap((shift) => {
-    const text = Buffer.concat([Buffer.alloc(shift), bytes])
-      .toString('base64')
-      .replace(/=+$/, '');
+    const shifted = Buffer.concat([Buffer.alloc(shift), bytes]);
+    const text = shifted.toString('base64').replace(/=+$/, '');
     const start = shift === 0 ? 0 : shift + 1;
     const end = (shift + bytes.length) % 3 === 0 ? text.length : text.length - 1;
     const core = text.slice(start, end);

@@ -22,20 +22,18 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
   let [most, room] = [0, 0];
   const counted = async function* (): AsyncGenerator {
     const counts = new Map<unknown, number>();
-    const failures: unknown[] = [];
     const keyOf = unit ? startsOf(unit) : keyOfValue;
-    const read = reader(field, show);
+    const fieldOf = reader(field, show);
     const add = (value: unknown): void => {
       const key = keyOf(value);
       counts.set(key, (counts.get(key) ?? 0) + 1);
     };
-    try {
+    const read = async (): Promise<void> => {
       for await (const row of rows)
-        if (row instanceof JsonRows) for (const text of row.texts) add(read(row.open, text));
+        if (row instanceof JsonRows) for (const text of row.texts) add(fieldOf(row.open, text));
         else add(cellsOf(row, [field], show)[0]);
-    } catch (cause) {
-      failures.push(cause);
-    }
+    };
+    const [reading] = await Promise.allSettled([read()]);
     const all = unit ? inTime(counts, unit) : [...counts].sort(byCount);
     let widest = field.length;
     for (const [value, count] of all) {
@@ -45,7 +43,7 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
     room = Math.min(40, (width || 80) - widest - Math.max(name.length, String(most).length) - 4);
     for (const [value, count] of all) yield { [field]: value, [name]: count };
     // What came before a failure is counted, and then it is thrown.
-    if (failures.length > 0) throw failures[0];
+    if (reading.status === 'rejected') throw reading.reason;
   };
   const cell = (row: unknown, column: string): unknown => {
     if (!isObject(row) || !terminal) return undefined;

@@ -73,10 +73,7 @@ export const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 export function plainJson(json: string): string {
   return json.replace(harmful(), (character) => {
     if (character === '\n') return character;
-    return character
-      .split('')
-      .map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`)
-      .join('');
+    return character.replace(/[^]/g, (unit) => `\\u${hex(unit.charCodeAt(0), 4)}`);
   });
 }
 

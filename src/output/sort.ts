@@ -29,15 +29,13 @@ export async function* inOrder<T>(
   show: Show<T>,
 ): AsyncGenerator<T> {
   const all: { readonly row: T; readonly value: unknown }[] = [];
-  const failures: unknown[] = [];
-  try {
+  const read = async (): Promise<void> => {
     for await (const row of rows) all.push({ row, value: asObject(row) ? cellsOf(row, [field], show)[0] : row });
-  } catch (cause) {
-    failures.push(cause);
-  }
+  };
+  const [reading] = await Promise.allSettled([read()]);
   all.sort((one, other) => compare(one.value, other.value, descending ? -1 : 1));
   for (const { row } of all) yield row;
-  if (failures.length > 0) throw failures[0];
+  if (reading.status === 'rejected') throw reading.reason;
 }
 
 /** Numbers by their size and before texts, texts by their characters, no value last. */

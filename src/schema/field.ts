@@ -189,23 +189,20 @@ function jsonPlace(cause: unknown): string {
 
 function readString(label: string, field: StringShape, text: string): string {
   if (field.nonempty && text === '') throw usage(`${label}: must not be empty`);
-  if (field.trimmed && text !== text.trim()) {
+  if (field.trimmed && text !== text.trim())
     throw usage(`${label}: begins or ends with a blank`, 'Servers may cut it off, and would not find the user again.');
-  }
   const foreign = field.ascii ? /\P{ASCII}/u.exec(text)?.[0] : undefined;
   if (foreign !== undefined)
     throw usage(
       `${label}: '${foreign}' in '${text}': only ASCII characters are allowed`,
       'Write it in those, such as ue for ü; the real name stays in your own records, or in another column (--keep-columns).',
     );
-  if (field.below !== undefined && text.length >= field.below) {
+  if (field.below !== undefined && text.length >= field.below)
     throw usage(`${label}: ${text.length} characters; must be below ${field.below}`);
-  }
   const chosen = field.choices?.find((choice) => spelling(choice) === spelling(text));
   if (chosen !== undefined) return chosen;
-  if (field.choices) {
+  if (field.choices)
     throw usage(`${label}: '${text}' is not one of ${field.choices.join(', ')}`, suggestion(text, field.choices));
-  }
   const { read } = field;
   return read && text !== '' ? labelled(label, () => read(text)) : text;
 }
@@ -228,9 +225,8 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
   if (!Number.isSafeInteger(number)) throw usage(`${label}: ${text} is beyond ±(2^53−1)`);
   if (field.names && !Object.values(field.names).includes(number))
     throw usage(`${label}: ${text} is not one of ${known.join(', ')}`);
-  if (number < (field.min ?? -Infinity) || number > (field.max ?? Infinity)) {
+  if (number < (field.min ?? -Infinity) || number > (field.max ?? Infinity))
     throw usage(`${label}: ${text} is out of range; must be ${rangeOf(field)}`);
-  }
   return Object.is(number, -0) ? 0 : number;
 }
 

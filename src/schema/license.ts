@@ -30,11 +30,8 @@ export const licenseCode = {
 } as const;
 
 export const matchField = {
-  kind: 'string',
   many: true,
-  nonempty: true,
-  placeholder: 'GLOB',
-  help: "Only users whose name matches, as in 'physio-*'; * is any text, ? one character",
+  ...textField('GLOB', "Only users whose name matches, as in 'physio-*'; * is any text, ? one character"),
 } as const;
 
 /** The name of a user whose license was retired. */
@@ -92,18 +89,12 @@ export const licenseRules =
 /** A sensor's address as sent: upper-case pairs joined by colons. @throws Failure usage */
 export function readMac(text: string): string {
   const digits = text.replace(/[:\-. ]/g, '');
-  if (!/^([0-9a-f]{12}|[0-9a-f]{16})$/i.test(digits)) {
+  if (!/^([0-9a-f]{12}|[0-9a-f]{16})$/i.test(digits))
     throw usage(`'${text}' is not a sensor address`, 'Write 12 or 16 hexadecimal digits, as in 00:13:43:9A:01:7F.');
-  }
   return digits.toUpperCase().replace(/..(?=.)/g, '$&:');
 }
 
 /** A key without what a phone call loses: case, blanks, dashes, O for 0, I and L for 1. Stars of a pattern stay. */
 export function phoneCode(text: string): string {
   return text.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1');
-}
-
-/** The form of a key, as in `XXXXX-XXXXX`: each letter or digit is an X. */
-export function codeForm(key: string): string {
-  return key.replace(/[a-z\d]/gi, 'X');
 }

@@ -1,4 +1,4 @@
-import { alternatives, type Fields } from './field.ts';
+import { alternatives, countField, type Fields } from './field.ts';
 
 const terms = (placeholder: string, help: string) => ({ kind: 'string', many: true, placeholder, help }) as const;
 
@@ -26,14 +26,7 @@ export const narrowOperators = {
   has: { ...terms('THING', alternatives(things)), nonempty: true, suggest: things },
   in: { ...terms('home|all', 'home leaves out what is muted'), nonempty: true, suggest: ['home', 'all'] },
   id: { kind: 'integer', many: true, min: 0, max: 2_147_483_647, placeholder: 'ID', help: 'The message with this id' },
-  with: {
-    kind: 'integer',
-    many: true,
-    min: 0,
-    level: 271,
-    placeholder: 'ID',
-    help: 'The conversation in which this message is now',
-  },
+  with: { many: true, ...countField('ID', 'The conversation in which this message is now'), min: 0, level: 271 },
   mentions: { ...terms('EMAIL|NAME|ID', 'Messages that mention this user'), level: 446, suggest: 'users' },
 } as const satisfies Fields;
 

@@ -138,10 +138,8 @@ function readTimeZone(text: string): string {
     const found = zones.find((zone) => zone.toLowerCase().endsWith(`/${city}`));
     const near = found === undefined ? suggestion(text, zones) : `Did you mean ${found}?`;
     const raw = 'A name that is newer than this program is sent with --raw timezone=NAME.';
-    throw usage(
-      `timezone: '${text}' is not in the time zone database`,
-      near ?? `Write a name such as Europe/Berlin. ${raw}`,
-    );
+    const hint = near ?? `Write a name such as Europe/Berlin. ${raw}`;
+    throw usage(`timezone: '${text}' is not in the time zone database`, hint);
   }
   return zone.toLowerCase() === text.toLowerCase() ? zone : text;
 }

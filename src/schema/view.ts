@@ -33,12 +33,11 @@ export function readFragment(text: string, site?: string): string {
     isUrl(text) ? labelled(`fragment '${text}'`, () => fragmentOf(text, site)) : text.trim().replace(/^\/?#/, ''),
   );
   const segments = fragment.split('/');
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw usage(
       `fragment '${text}': empty, '.' and '..' segments are not allowed`,
       'Write what follows # in the URL, such as narrow/is/starred.',
     );
-  }
   return fragment;
 }
 

@@ -128,17 +128,11 @@ export async function* searchPage(
   yield `<script>${searchScript}</script>\n</body>\n</html>\n`;
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+const entities: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };
 
 /** A text as HTML that shows it. */
 export function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
+  return text.replace(/[&<>"']/g, (sign) => `&${entities[sign] ?? ''};`);
 }
 
 function hashOf(text: string): string {
