@@ -66,11 +66,10 @@ export interface ClaimOptions {
   readonly note: (text: string) => void;
 }
 
+export type TakeOptions = Pick<ClaimOptions, 'signal' | 'note'> & { readonly clock: Clock };
+
 /** Adds `take`. Who waits holds nothing: two that want each other's users would block each other. */
-export function withTake(
-  claims: Omit<Claims, 'take'>,
-  { clock, signal, note }: Pick<ClaimOptions, 'signal' | 'note'> & { readonly clock: Clock },
-): Claims {
+export function withTake(claims: Omit<Claims, 'take'>, { clock, signal, note }: TakeOptions): Claims {
   const attempt = async (users: readonly string[]) => {
     const taken = await claims.takeFree(users);
     const others = new Set(taken.held);

@@ -1,16 +1,11 @@
-import type { Clock } from '../core/system.ts';
-import { withTake, type Claims, type ClaimOptions } from './claims.ts';
+import { withTake, type Claims, type TakeOptions } from './claims.ts';
 import { joinHistories, shiftAll, type RequestHistories } from './request-history.ts';
 
 /**
  * Claims of a ledger and, taken first, of this machine, for processes without a ledger. Whoever holds several users
  * waits for none, so no two processes wait for each other (docs/exactly-once.md, The shared ledger).
  */
-export function jointClaims(
-  local: Claims,
-  shared: Claims,
-  waiting: Pick<ClaimOptions, 'signal' | 'note'> & { readonly clock: Clock },
-): Claims {
+export function jointClaims(local: Claims, shared: Claims, waiting: TakeOptions): Claims {
   const joint = {
     isShared: true,
     lost: () => shared.lost(),

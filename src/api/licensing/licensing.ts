@@ -70,10 +70,7 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     update: (code: string, fields: EditedFields) => edit('PATCH', code, fields),
 
     /** The earliest license that activated the sensor. @throws Failure not_found where there is none */
-    async firstActivation(asked: {
-      readonly mac_address: string;
-      readonly app_code?: number | undefined;
-    }): Promise<License> {
+    async firstActivation(asked: { readonly mac_address: string; readonly app_code?: number | undefined }) {
       const { mac_address, app_code } = asked;
       const query = parametersOf({ mac_address, app_code });
       const connection = await open();

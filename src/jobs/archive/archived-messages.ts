@@ -115,12 +115,10 @@ export async function chosenArchive(
 /** Of archives that overlap each message is in the last one alone. */
 export function withoutRepeated(archives: readonly ChosenArchive[], form: ArchiveForm): readonly ChosenArchive[] {
   const seen = new Set<number>();
-  const own: ChosenArchive[] = [];
-  for (let index = archives.length - 1; index >= 0; index -= 1) {
-    const archive = archives[index];
-    if (archive) own.unshift({ ...archive, parts: archive.parts.flatMap((part) => unseenOf(part, form, seen)) });
-  }
-  return own;
+  const lastFirst = archives.toReversed().map((archive): ChosenArchive => {
+    return { ...archive, parts: archive.parts.flatMap((part) => unseenOf(part, form, seen)) };
+  });
+  return lastFirst.reverse();
 }
 
 function unseenOf(part: ChosenPart, form: ArchiveForm, seen: Set<number>): readonly ChosenPart[] {

@@ -84,25 +84,14 @@ export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
 
 /** What happened, in words: `created`, `resized 3 -> 5`, `renamed from ada`, `retired`, each with what is not known. */
 export function changeText(change: PastChange): string {
-  const {
-    event,
-    command,
-    isNew,
-    isKnown,
-    remote_user_before: name,
-    size_allowance: size,
-    size_allowance_before: before,
-  } = change;
+  const { event, command, isNew, isKnown } = change;
+  const { remote_user_before: name, size_allowance: size, size_allowance_before: before } = change;
   if (event === 'found') return 'found: an interrupted run had asked for it';
   if (isNew) return isKnown ? 'created' : 'unknown: a license was asked for';
   const isRetired = command === 'license retire' || (command === 'license apply' && name !== undefined);
-  const parts = [
-    ...(isRetired
-      ? [`retired${name === undefined ? '' : ` ${name}`}`]
-      : name === undefined
-        ? []
-        : [`renamed from ${name}`]),
-    ...(size === undefined || size === before || isRetired ? [] : [`resized ${changeInWords(before, size)}`]),
-  ];
-  return `${isKnown ? '' : 'unknown: '}${parts.join(', ')}`;
+  const doubt = isKnown ? '' : 'unknown: ';
+  if (isRetired) return `${doubt}retired${name === undefined ? '' : ` ${name}`}`;
+  const renamed = name !== undefined && `renamed from ${name}`;
+  const resized = size !== undefined && size !== before && `resized ${changeInWords(before, size)}`;
+  return doubt + [renamed, resized].filter(Boolean).join(', ');
 }

@@ -121,17 +121,13 @@ interface ListReadingOptions {
   readonly all?: Set<string>;
 }
 
-interface ListReading extends ListedUsers {
-  readonly length: ReturnType<typeof measureList>;
-}
-
 /** Keeps the licenses that may be of these users. A Failure: the list is not whole, too long, or without users. */
 async function readList(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
   { longest = tooLong * users.length, known, all }: ListReadingOptions,
-): Promise<ListReading | Failure> {
+) {
   const exact = new Map<string, License[]>();
   const near = new Map<string, License[]>();
   const wanted = new Set(users);
@@ -166,9 +162,9 @@ async function readList(
     throw cause;
   }
   return {
-    lookupResult: (user) =>
+    lookupResult: (user: string) =>
       exact.has(user) ? lookupResult({ exact: distinct(exact.get(user) ?? none), near: none }) : undefined,
-    nearOf: (user) => near.get(user) ?? none,
+    nearOf: (user: string) => near.get(user) ?? none,
     isCounted: length.isCounted(),
     length,
   };

@@ -28,13 +28,10 @@ export async function lookUp(
   }
 }
 
-export function lookupResult({
-  exact: [one, ...more],
-  near: [near, ...others],
-  unfiltered,
-}: UserLicenses): LookupResult {
+export function lookupResult({ exact, near, unfiltered }: UserLicenses): LookupResult {
+  const [[one, ...more], [similar, ...others]] = [exact, near];
   if (one) return { shows: 'licenses', licenses: [one, ...more], unfiltered };
-  if (near) return { shows: 'near', licenses: [near, ...others], unfiltered };
+  if (similar) return { shows: 'near', licenses: [similar, ...others], unfiltered };
   return unfiltered ? { shows: 'nothing', unfiltered } : nothing;
 }
 

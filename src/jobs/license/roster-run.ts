@@ -132,11 +132,8 @@ class RosterRun {
     try {
       const looked = [...answered.map(({ row }) => row), ...held];
       const posted = answered.at(-1)?.posted ?? -Infinity;
-      const { rows, listedAt } = await planRoster(
-        looked,
-        decidingBy(this.#applying, { is: 'answered', posted }),
-        known,
-      );
+      const looking = decidingBy(this.#applying, { is: 'answered', posted });
+      const { rows, listedAt } = await planRoster(looked, looking, known);
       if (held.length > 0) {
         const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
         this.#applying.claims.listed({ listedAt, missing });

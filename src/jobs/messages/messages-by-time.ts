@@ -1,5 +1,5 @@
 import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
-import { forward, newestMessages, onlyMessage, type Walk } from '../../api/chat/message-pages.ts';
+import { forward, newestMessages, onlyMessage } from '../../api/chat/message-pages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageSize } from '../../schema/messages.ts';
@@ -29,13 +29,10 @@ export async function* messagesByTime<M extends MessageHead>(
 }
 
 /** What of a walk upward lies in a span of time, and where the span has ended. */
-export function within({
-  since = -Infinity,
-  until = Infinity,
-}: TimeSpan): Required<Pick<Walk<MessageHead>, 'isWanted' | 'isEnd'>> {
+export function within({ since = -Infinity, until = Infinity }: TimeSpan) {
   return {
-    isWanted: (message) => since <= timeOf(message) && timeOf(message) < until,
-    isEnd: (message) => timeOf(message) >= until + disorder,
+    isWanted: (message: MessageHead) => since <= timeOf(message) && timeOf(message) < until,
+    isEnd: (message: MessageHead) => timeOf(message) >= until + disorder,
   };
 }
 

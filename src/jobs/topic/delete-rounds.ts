@@ -170,14 +170,8 @@ function refuseMore({ survey: { topic_name }, state, maxMessages = Infinity }: P
 }
 
 /** How a call ended; Ctrl-C waits for its answer. @throws Failure of a signal or the deadline */
-async function deleteOnce({
-  chat,
-  survey,
-  state,
-  keeper,
-  signal,
-  note,
-}: PurgeWork): Promise<'whole' | 'part' | Failure> {
+async function deleteOnce(purge: PurgeWork): Promise<'whole' | 'part' | Failure> {
+  const { chat, survey, state, keeper, signal, note } = purge;
   // A call that a read-only profile or an unverified server refuses is not sent.
   const before = async (): Promise<void> => {
     await keeper?.record({ call: 'asked' });

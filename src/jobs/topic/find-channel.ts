@@ -61,7 +61,10 @@ async function channelFor(
     const rows = await chat.channels();
     const row = rows?.find((one) => isNamedSo(one, operand));
     if (row) return { channel: channelIn(row['stream_id'], row['name']) };
-    if (rows && !message) throw unseenChannel(operand);
+    if (rows && !message)
+      throw new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
+        hint: 'It is archived, or it is private and the account is not in it.',
+      });
     return { channel: typeof operand === 'number' ? { stream_id: operand } : undefined };
   } catch (cause) {
     if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
@@ -101,12 +104,6 @@ export async function whyEmpty(
     if (!(cause instanceof Failure) || cause.isInterruption || cause.kind === 'not_found') throw cause;
   }
   return undefined;
-}
-
-function unseenChannel(operand: number | string): Failure {
-  return new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
-    hint: 'It is archived, or it is private and the account is not in it.',
-  });
 }
 
 async function noChannel(chat: Pick<ChatApi, 'channels'>, text: string): Promise<Failure> {

@@ -55,11 +55,8 @@ function refuseOpen(path: string, source: string, found: Stats, system: System):
     throw new Failure('config', `${source}: ${path} belongs to another user (id ${found.uid})`);
   }
   if ((found.mode & (isMounted ? 0o007 : 0o077)) === 0) return;
-  throw new Failure(
-    'config',
-    `${source}: ${path} can be read by other users (mode ${(found.mode & 0o777).toString(8)})`,
-    {
-      hint: `Run: chmod 600 ${shellWord(path)}; or, where its mode is not yours to change, give a pipe: <(cat ${shellWord(path)})`,
-    },
-  );
+  const mode = (found.mode & 0o777).toString(8);
+  throw new Failure('config', `${source}: ${path} can be read by other users (mode ${mode})`, {
+    hint: `Run: chmod 600 ${shellWord(path)}; or, where its mode is not yours to change, give a pipe: <(cat ${shellWord(path)})`,
+  });
 }

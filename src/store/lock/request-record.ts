@@ -94,19 +94,18 @@ async function filesOf(base: string): Promise<string[]> {
   const names = (await ifThere(`read ${dirname(base)}`, readdir(dirname(base)))) ?? [];
   const own = names.filter((name) => name.startsWith(`${basename(base)}.`));
   const old = own.find((name) => name.endsWith('.claims') || name.endsWith('.answers'));
-  if (old !== undefined) throw ofOldVersion(join(dirname(base), old));
+  if (old !== undefined) {
+    const path = join(dirname(base), old);
+    throw new Failure('config', `${path} is of an earlier version of chatelaine, which kept its requests otherwise`, {
+      hint:
+        'Make sure that no earlier chatelaine runs, check the licenses with license audit, and once --settle is over since its last run ' +
+        `remove what it left: ${removing(path)}`,
+    });
+  }
   return own
     .filter((name) => name.endsWith(suffix))
     .sort((one, other) => other.length - one.length)
     .map((name) => join(dirname(base), name));
-}
-
-function ofOldVersion(path: string): Failure {
-  return new Failure('config', `${path} is of an earlier version of chatelaine, which kept its requests otherwise`, {
-    hint:
-      'Make sure that no earlier chatelaine runs, check the licenses with license audit, and once --settle is over since its last run ' +
-      `remove what it left: ${removing(path)}`,
-  });
 }
 
 function readInto(

@@ -19,12 +19,6 @@ interface CsvRecord extends HeaderRow {
   readonly next: number;
 }
 
-/** Why a text is no CSV from this line on. */
-interface CsvFault {
-  readonly line: number;
-  readonly reason: string;
-}
-
 interface CsvShape {
   readonly delimiter: string;
   readonly line: number;
@@ -125,13 +119,9 @@ function takeCells(columns: readonly string[], { line, cells }: CsvRecord, end: 
 
 /**
  * Reads CSV (RFC 4180) with any line ends; blank lines are skipped, and blanks around a cell without quotes dropped.
- * Calls `take` for each record in order. Returns the fault that ends it early.
+ * Calls `take` for each record in order. Returns where and why a text is no CSV from some line on.
  */
-function readCsv(
-  bytes: Buffer,
-  { delimiter, line: first, limit }: CsvShape,
-  take: (record: CsvRecord) => void,
-): CsvFault | undefined {
+function readCsv(bytes: Buffer, { delimiter, line: first, limit }: CsvShape, take: (record: CsvRecord) => void) {
   let [end, line] = [0, first];
   // The parser's own count of lines errs where a quoted cell holds CRLF; its count of bytes does not.
   const begins = (text: string): number => line + lineEndsIn(/^\s*/.exec(text)?.[0] ?? '');
