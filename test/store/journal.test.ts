@@ -218,14 +218,11 @@ test('a full disk ends every append, and the next run resumes from what was whol
 test.each([
   ['a file is where its folder should be', (folder: string) => writeFileSync(join(folder, 'journals'), '')],
   ['a folder is in its place', (folder: string) => mkdirSync(join(folder, 'journals/job.ndjson'), { recursive: true })],
-])('%s: --journal is named', async (_name, make) => {
+])('%s: the variable to set is named', async (_name, make) => {
   const { folder, open } = at();
   make(folder);
   const caught = await failureOf(open);
-  expect([caught.kind, caught.hint]).toEqual([
-    'config',
-    'Set XDG_STATE_HOME to a folder that can be written; license apply takes --journal FILE too.',
-  ]);
+  expect([caught.kind, caught.hint]).toEqual(['config', 'Set XDG_STATE_HOME to a folder that can be written.']);
 });
 
 test('a device is no journal', needs('devices'), async () => {
