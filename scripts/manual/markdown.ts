@@ -10,7 +10,7 @@ export interface WrittenChapter extends Chapter {
 const pieces = /^```(?<info>.*)\n(?<code>[^]*?)^```$|^(?:(?!```).+\n?)+/gm;
 
 /** Beginnings that would mean something else in Markdown, and marks that roff would show unchanged. */
-const foreign = /^(?:#|<|>|\||[*+] |\d+\. )|\*\*|\]\(/;
+const foreign = /^(?:#|<|>|\||[*+] |\d+\. | {4})|\*\*|\]\(/;
 
 /**
  * The chapters of a text in the Markdown of docs/manual: `## ` begins a chapter, `### ` is a heading inside one;

@@ -57,6 +57,7 @@ test.each([
   ['## A\n\n1. item', 'no such Markdown'],
   ['## A\n\nsome **bold** text', 'no such Markdown'],
   ['## A\n\na [link](x)', 'no such Markdown'],
+  ['## A\n\n    an indented line\n    and one more', 'no such Markdown'],
   ['## A\n\n- item', 'an item of a list is'],
   ['## A\n\n```js\nx\n```', 'a block of code is'],
   ['## A\n\n<!-- remark -->', 'no such Markdown'],
