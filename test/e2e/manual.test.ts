@@ -175,10 +175,32 @@ for (const { place, script, env: own } of workflows) {
       env: { ...env, ...Object.fromEntries(values), PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
     }).ended;
     expect({ code, stderr }).toMatchObject({ code: 0 });
+    // The log of a job is read by many.
+    expect(`${stdout}${stderr}`).not.toMatch(licenseKey);
     if (!isSilent(script)) expect(stdout).not.toBe('');
     if (text.includes('--archive deleted')) expect(readdirSync(join(home, 'deleted'))).toHaveLength(1);
   });
 }
+
+const planJobs = workflows.filter(({ script }) => script.some((line) => line.includes('plan.md')));
+
+test.each(planJobs)('$place: of a roster with mistakes the comment names them', needs('shell'), async (job) => {
+  const { env } = await openService();
+  const home = furnished(env);
+  for (const program of ['gh', 'curl']) writeFileSync(join(home, 'bin', program), '#!/bin/sh\ncp plan.md comment.md\n');
+  writeFileSync(join(home, 'roster.csv'), 'remote_user,size_allowance\nada,44\nphysio-7731,x\n');
+  writeFileSync(join(home, 'script.sh'), `${job.script.join('\n')}\n`);
+
+  const { code } = await shell('exec sh -e script.sh', {
+    home,
+    env: { ...env, PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` },
+  }).ended;
+
+  expect(code).toBe(2);
+  expect(readFileSync(join(home, 'comment.md'), 'utf8')).toMatch(/^ {4}.*roster\.csv:2: [^]*^ {4}.*roster\.csv:3: /m);
+});
+
+const licenseKey = /\b[\dA-F]{5}(?:-[\dA-F]{5}){3}\b/;
 
 /** Of a run whose result is a file nothing is printed. */
 function isSilent(script: readonly string[]): boolean {
