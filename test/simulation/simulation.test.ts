@@ -151,6 +151,14 @@ test('what a recheck says of messages stays with them, though a killed run wrote
   }
 });
 
+test('a disk that fails while an archive is opened is an error of the disk', async () => {
+  const line = 'archive pull /home/ada/archive --channel general --topic plans -o ndjson';
+  for (let at = 36; at < 46; at += 1) {
+    const runs = [{ line }, { line, after: 0, fate: { disk: { at, code: 'ENOSPC' } } }];
+    expect((await worldOf('archive').play({ seed: 43_001_311, messages: 9, runs })).wrongs).toEqual([]);
+  }
+});
+
 test('a message that a last look found elsewhere is not deleted, although the next request of that look failed', async () => {
   const { wrongs } = await worldOf('purge').play({
     ...{ seed: 21_531, messages: 13, level: 489, people: [{ at: 736, does: 'move', nth: 10 }] },

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
-import { open, type FileHandle } from '../../core/outside.ts';
+import { open } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { storageFailure, syncFolder } from '../disk/files.ts';
+import { orFailure, syncFolder } from '../disk/files.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import {
   ascend,
@@ -135,8 +135,9 @@ export async function openArchive(folder: string, host: Surroundings, signal: Ab
     const names = await namesIn(folder);
     const lists = await readLists(folder);
     if (manifest) refuseDamagedLists(archiveIn(folder, { manifest }, names, lists));
-    for (const name of listNames) await syncList(join(folder, name), lists[name]);
-    await syncFolder(folder);
+    for (const name of listNames)
+      await orFailure(`write ${name} of ${folder}`, syncList(join(folder, name), lists[name]));
+    await orFailure(`write into ${folder}`, syncFolder(folder));
     return openedArchive(folder, { manifest, lists, release });
   } catch (cause) {
     await release();
@@ -146,19 +147,16 @@ export async function openArchive(folder: string, host: Surroundings, signal: Ab
 
 /**
  * Removes a cut end, and syncs the rest: a killed run may have written what only the memory holds, and what follows
- * relies on it. @throws Failure config, or unavailable where the disk is full
+ * relies on it. @throws an error of the file system
  */
 async function syncList(path: string, { bytes, size }: LineList<unknown>): Promise<void> {
   if (bytes.length === 0) return;
-  let file: FileHandle | undefined;
+  const file = await open(path, 'r+');
   try {
-    file = await open(path, 'r+');
     if (size < bytes.length) await file.truncate(size);
     await file.datasync();
-  } catch (cause) {
-    throw storageFailure(`cannot write ${path}`, cause);
   } finally {
-    await file?.close();
+    await file.close();
   }
 }
 
