@@ -138,9 +138,11 @@ function presented({ result, ...command }: Presented, options: Options, host: Pr
   };
 }
 
-/** A plan says what becomes of users: a key that is there already may go where the room is small. */
+/** A plan says what becomes of users: a key that is there already may go where the room is small, whole. */
 function ofPlan(show: Show<unknown>): Show<unknown> {
-  return { ...show, untruncated: show.untruncated?.filter((name) => name !== licenseColumns[0]) };
+  const [key] = licenseColumns;
+  const untruncated = show.untruncated?.filter((name) => name !== key);
+  return { ...show, untruncated, layout: { ...show.layout, [key]: { minWidth: Infinity } } };
 }
 
 type Presented = Pick<AnyCommand, 'show' | 'format' | 'result' | 'dryRun'>;

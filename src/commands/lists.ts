@@ -15,6 +15,7 @@ export const views = listing(({ views }) => views(), 'view list', `navigation vi
   about: 'Views that the account has pinned, hidden or made; fragment is what view pin, hide and rename take.',
   columns: ['fragment', 'name', 'is_pinned'],
   untruncated: ['fragment'],
+  layout: { is_pinned: { priority: 1 } },
   none: 'the account has no views',
 });
 

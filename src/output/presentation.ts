@@ -38,7 +38,7 @@ interface Outcome {
 interface ColumnLayout {
   /** The column of the lowest number goes first where room is small (default: 0); of two, the one further right. */
   readonly priority?: number;
-  /** Narrower, the column is not worth reading and goes (default: 10). */
+  /** Narrower, the column is not worth reading and goes (default: 10); of Infinity it is never cut. */
   readonly minWidth?: number;
   /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
   readonly as?: 'seconds' | 'message';

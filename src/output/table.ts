@@ -109,7 +109,7 @@ function columnSizes(
     const { minWidth = minTextWidth, priority = 0 } = show.layout?.[name] ?? {};
     return {
       wanted,
-      minWidth: Math.max(whole, Math.min(wanted, minWidth)),
+      minWidth: Math.max(whole, minWidth),
       untruncated: show.untruncated?.includes(name) ?? false,
       constant: values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown),
       empty: values.every(({ shown }) => shown === ''),
@@ -138,7 +138,8 @@ function columnWriter(
     const needed = chosen.map(({ width }, place) => Math.max(width, widths[place] ?? 0));
     if (lineWidth(needed) <= room) return chosen;
     return chosen.map((cell, place) => {
-      if (sizes[shown[place] ?? 0]?.untruncated) return cell;
+      const { untruncated, minWidth } = sizes[shown[place] ?? 0] ?? {};
+      if (untruncated || minWidth === Infinity) return cell;
       const text = shorten(cell.shown, widths[place] ?? cell.width);
       return { ...cell, shown: text, width: displayWidth(text) };
     });

@@ -32,6 +32,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'license ensure': ['license ensure --remote-user physio-7731 --size-allowance 4'],
   'license apply': [
     'license apply {home}/roster.csv --dry-run',
+    'license apply {home}/same.csv --dry-run',
     'license apply {home}/roster.csv --dry-run -o markdown',
     'license apply {home}/roster.csv --yes',
   ],
@@ -57,7 +58,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
     'archive export {home}/kitchen -o csv',
   ],
   'channel list': ['channel list'],
-  'topic list': ['topic list general', "topic list general --match 'x*'"],
+  'topic list': ['topic list --all-channels', 'topic list general', "topic list general --match 'x*'"],
   'topic delete': ['topic delete general lunch --dry-run'],
   'view pin': ['view pin narrow/is/starred'],
   'view hide': ['view hide narrow/is/starred'],
@@ -155,8 +156,9 @@ async function opened(columns: number, added: RunOptions['env'] = {}): Promise<(
   };
 }
 
-/** No line of a table leaves the terminal at 80 and more, and no key, user or name is cut there. */
+/** No key is cut; no line of a table leaves the terminal at 80 and more, and no key, user or name is cut there. */
 function checkKept(stdout: string, columns: number, line: string): void {
+  expect.soft(stdout, line).not.toMatch(/[\dA-F]{5}-[\dA-F-]*…/);
   if (columns < 80 || /^(auth login|topic delete|sandbox reset|archive export)/.test(line)) return;
   const wide = stdout.split('\n').filter((text) => displayWidth(text) > columns);
   expect.soft(wide, line).toEqual([]);
@@ -167,6 +169,7 @@ function writeFiles(home: string, env: Readonly<Record<string, string>>): void {
   const keep = (name: string, text: string): void => writeFileSync(join(home, name), text, { mode: 0o600 });
   mkdirSync(join(home, '.config'), { recursive: true, mode: 0o700 });
   keep('roster.csv', 'remote_user,size_allowance\nada,6\nclinic-north/ward-3,6\nphysio-7731,5\n');
+  keep('same.csv', 'remote_user,size_allowance\nphysio-7731,4\nphysio-7740,4\n');
   keep('sensors.csv', 'mac_address,remote_user\nD422CD000301,clinic-north/ward-3\nD422CD000302,physio-7740\n');
   keep('key', `${env['CHATELAINE_API_KEY'] ?? ''}\n`);
   keep(

@@ -88,7 +88,12 @@ export default command({
   show: {
     columns: ['topic_name', 'messages', 'first_time', 'last_time', 'resolved', 'stream_id', 'channel'],
     untruncated: ['topic_name'],
-    layout: { topic_name: { empty: '(empty topic)' }, stream_id: { priority: -2 }, first_time: { priority: -1 } },
+    layout: {
+      topic_name: { empty: '(empty topic)' },
+      channel: { priority: 1, minWidth: Infinity },
+      stream_id: { priority: -2 },
+      first_time: { priority: -1 },
+    },
     none: 'no topics match',
   },
 });
