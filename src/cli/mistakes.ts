@@ -66,6 +66,7 @@ function unknownOption(typed: string, line: string, place: LinePlace): Failure {
   if (flags.includes(flag)) return usage(`${flag} takes no value`, keyAdvice(flag, options) ?? `See ${line} --help.`);
   const hint =
     otherFlags.get(flag) ??
+    otherFlags.get(`${line} ${flag}`) ??
     settingAdvice(typed, place) ??
     keyAdvice(flag, options) ??
     suggestion(flag, flags) ??
@@ -77,6 +78,7 @@ function unknownOption(typed: string, line: string, place: LinePlace): Failure {
 const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--format', 'Write -o FORMAT, as in -o json.'],
   ['--unread', 'Write --is unread.'],
+  ['chatelaine license rename --to', 'Write chatelaine license rename U NEW.'],
 ]);
 
 /** Settings are words, and no options. */

@@ -29,6 +29,8 @@ export async function readCommandLine(
   if (bare.join(' ') === 'help options') return { text: optionsHelp(width) };
   const exits = bare.length === 2 && bare[0] === 'help' ? exitHelp(bare[1] ?? '') : undefined;
   if (exits !== undefined) return { text: exits };
+  const [, page] = /^help (scripting|never-two|stability)$/.exec(bare.join(' ')) ?? [];
+  if (page !== undefined) return { text: `man chatelaine-${page}\n` };
   const line = withoutHelpWords(argv);
   const words = commandWords(line);
   const command = await commandTable.find(({ name }) => name === words.join(' '))?.load();

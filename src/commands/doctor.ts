@@ -49,7 +49,7 @@ export default command({
   show: {
     columns: ['check', 'subject', 'status', 'detail', 'advice'],
     line: ({ check, subject, status, detail, advice }) =>
-      `${marks[status]} ${check}, ${subject}: ${detail}${advice === null ? '' : `. ${advice}`}`,
+      `${marks[status]} ${check}, ${subject}: ${advice === null ? detail : `${detail.replace(/\.$/, '')}. ${advice}`}`,
   },
 });
 

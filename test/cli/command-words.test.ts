@@ -77,6 +77,8 @@ test.each([
     "--output: messages fetch writes no 'html'",
     'Keep them with archive pull, then: archive export DIR -o html --to FILE',
   ],
+  ['license rename ada --to ines', 'unknown option --to', 'Write chatelaine license rename U NEW.'],
+  ['license rename ada', 'NEW is required', see('license rename U NEW [OPTION…]')],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
@@ -157,6 +159,13 @@ test('help says what exit codes mean', async () => {
       .map((line) => Number(line.slice(0, 3))),
   ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 129, 130, 143]);
   expect((await run(fakeService(), 'help 11', { bare: true })).exitCode).toBe(2);
+});
+
+test.each(['scripting', 'never-two', 'stability'])('`chatelaine help %s` names the page', async (page) => {
+  expect(await run(fakeService(), `help ${page}`, { bare: true })).toMatchObject({
+    exitCode: 0,
+    stdout: `man chatelaine-${page}\n`,
+  });
 });
 
 test.each(['--sandbox help 8', '-p prod help 8', '--sandbox -q help exit-codes'])(

@@ -29,7 +29,7 @@ export default command({
     'The license is looked at first: standard error says what changed, as in resized 4 -> 6, with the command that undoes it.',
     'Only what you give is changed. --app-code is the new value here, and does not choose a credential.',
     'A new --remote-user is looked up first: one who has another license is exit code 6.',
-    'license rename U V renames without the key, and license ensure --remote-user U --size-allowance N resizes without it.',
+    'license rename U NEW renames without the key, and license ensure --remote-user U --size-allowance N resizes without it.',
     'With --match, the licenses of all users whose names match get the new size. Retired licenses are left alone. On a terminal the ' +
       'changes are shown, and it asks.',
   ],

@@ -12,7 +12,7 @@ export default command({
   ],
   args: {
     remote_user: { ...soughtUser, help: 'The present name' },
-    new_remote_user: { ...licenseFields.remote_user, stdin: false, placeholder: 'V', help: 'The new name' },
+    new_remote_user: { ...licenseFields.remote_user, stdin: false, placeholder: 'NEW', help: 'The new name' },
   },
   options: duplicateOption,
   examples: ['chatelaine license rename physio-7731 physio-7800'],
