@@ -30,7 +30,10 @@ export async function runCommand(
   if (command.fieldsFromFile === undefined || values[command.fieldsFromFile] !== true) checkFields([]);
   const session = openSession(running, command.name, checkFields);
   const { conclusions } = session;
-  const printed = { note: messages.note, filter, turn: turner(given.signal, host.clock), conclusions };
+  // Rows of writes are outcomes: the run ends them itself, and says what is left.
+  const isWrite = command.dryRun?.includes('requests') && !options.dry_run;
+  const turn = turner(isWrite ? undefined : given.signal, host.clock);
+  const printed = { note: messages.note, filter, turn, conclusions };
   const print = printer(command, { ...result, ...printed }, running);
   try {
     const outcome = counted(command.run(values, session.context), command, values, running);
@@ -72,13 +75,13 @@ async function filterOf({ options, host, signal }: Running): Promise<JsonFilter 
   return openFilter(options.jq, { signal, alarm: host.alarm });
 }
 
-/** Turns the event loop where its last turn is so long ago that a user would notice. */
-function turner(signal: AbortSignal, { elapsed }: Clock): () => Promise<void> | undefined {
+/** Turns the event loop where its last turn is so long ago that a user would notice; ends the rows on the signal. */
+function turner(signal: AbortSignal | undefined, { elapsed }: Clock): () => Promise<void> | undefined {
   let last = elapsed();
   const turn = async (): Promise<void> => {
     await nextTurn();
     last = elapsed();
-    if (signal.aborted) throw incompleteWith('not all rows were written', abortReason(signal));
+    if (signal?.aborted) throw incompleteWith('not all rows were written', abortReason(signal));
   };
   return () => (elapsed() - last > moment ? turn() : undefined);
 }

@@ -302,6 +302,26 @@ describe('license apply', () => {
     },
   );
 
+  test(
+    'ends at Ctrl-C with the rows that are done, the counts and the line that resumes',
+    needs('terminals'),
+    async () => {
+      const home = emptyHome();
+      writeFileSync(join(home, 'roster.csv'), ['remote_user,size_allowance', ...rows, ''].join('\n'));
+      const { licensing } = await serve({ latency: 300 });
+      const env = { CHATELAINE_BASE_URL: licensing.base_url, CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '4711' };
+      const line = 'chatelaine license apply roster.csv --yes --color never';
+      const { output } = await interrupted(line, /licenses [1-9]\d*\/60/, { home, env });
+
+      const words = shown(output).replace(/\s+/g, ' ');
+
+      expect(words).toMatch(/code=130/);
+      expect(shown(output)).toMatch(/^user-0 .* created /m);
+      expect(words).toMatch(/interrupted; .*[1-9]\d* created, .*\d+ not done on /);
+      expect(words).toContain('The same command resumes where this run stopped: chatelaine license apply roster.csv');
+    },
+  );
+
   test('asks before more than a hundred changes, and Ctrl-C is a no', needs('terminals'), async () => {
     const home = emptyHome();
     const many = Array.from({ length: 101 }, (_, index) => `user-${index},4`);

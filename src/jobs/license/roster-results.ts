@@ -133,8 +133,9 @@ export class RosterResults {
     const count = this.#accepted.length;
     if (count === 0) return;
     const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
-    const unread = why && !why.isInterruption ? why.message : 'none was read';
-    this.#applying.warn(`${said}; no list confirmed it: ${unread}`);
+    const isTried = why && !why.isInterruption;
+    const unread = isTried ? `no list confirmed it: ${why.message}` : 'no list was read yet: the next run confirms it';
+    this.#applying.warn(`${said}; ${unread}`);
   }
 
   /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
