@@ -47,7 +47,11 @@ function readUrl(label: string, text: string): URL {
   const isClean = !/[\s\\]|[^!-~\u00a0-\uffff]/.test(text) && /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/]/.test(text);
   if (!isClean || !URL.canParse(text)) {
     const shown = /[@\p{Cc}]/u.test(text) ? '' : ` '${text}'`;
-    throw usage(`${label}${shown} is not a URL`, 'Write it as in https://example.com.');
+    const isHost = /^[\w-]+(\.[\w-]+)+(:\d+)?(\/[\w./-]*)?$/.test(text);
+    throw usage(
+      `${label}${shown} is not a URL`,
+      `Write ${isHost ? `https://${text}` : 'it as in https://example.com'}.`,
+    );
   }
   const url = new URL(text);
   if (url.username !== '' || url.password !== '')

@@ -43,6 +43,12 @@ test.each([
   expect(await failureOf(() => readBaseUrl(text))).toMatchObject({ kind: 'usage', message });
 });
 
+test('of a host without a scheme the hint is the URL, and of no other text', async () => {
+  const hintOf = async (text: string) => (await failureOf(() => readBaseUrl(text))).hint;
+  expect(await hintOf('licenses.example.com:8443/x')).toBe('Write https://licenses.example.com:8443/x.');
+  expect(await hintOf('a.example/x@y')).toBe('Write it as in https://example.com.');
+});
+
 test.each([
   'http://a.example',
   'http://128.0.0.1',

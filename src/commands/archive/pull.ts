@@ -59,10 +59,11 @@ export default command({
   dryRun: ['rows'],
 
   run({ all_channels, ...values }, context) {
-    if (isUrl(values.folder) || values.folder.startsWith('#narrow/'))
+    const channel = values.folder.replace(/^#(?!narrow\/)/, '');
+    if (isUrl(values.folder) || values.folder.startsWith('#'))
       throw usage(
-        `'${values.folder}' is a link, and no folder`,
-        `Name a folder before it: ${commandLine('archive pull', ['DIR'], { channel: values.folder })}`,
+        `'${values.folder}' is a ${channel === values.folder ? 'link' : 'channel'}, and no folder`,
+        `The folder comes first; for the channel: ${commandLine('archive pull', ['DIR'], { channel })}`,
       );
     if (!all_channels) return pullFolder(values, context, () => factsFor(values, context));
     const place = Object.keys(values).find((name) => places.test(name));
@@ -169,10 +170,16 @@ function messagesText(count: number): string {
 }
 
 /** Without a range, an archive is of everything. */
-function wholeSelection(values: SelectionValues, facts: AccountFacts, context: TimeReading): MessageSelection {
+function wholeSelection(
+  values: SelectionValues,
+  facts: AccountFacts,
+  context: TimeReading & Pick<Terminal, 'note'>,
+): MessageSelection {
   const { limit, message_ids, since, until } = values;
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
   const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
+  if (narrow.length === 0 && message_ids === undefined)
+    context.note('keeps every message that you received, direct ones too; for a channel add --channel');
   return { range, narrow, form };
 }
 

@@ -6,6 +6,9 @@ import { collect, optional, textField } from '../../schema/field.ts';
 import { firstActivationFields, licenseExtras, readMac } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { licenseShow } from '../license/show.ts';
+import { readRoster } from '../../store/roster/read-roster.ts';
+import type { Disk, Terminal } from '../context.ts';
+import { rosterSource } from '../roster.ts';
 
 const { mac_address, app_code } = firstActivationFields;
 
@@ -18,7 +21,10 @@ export default command({
   args: { mac_address: { ...mac_address, required: false, many: true } },
   options: {
     ...optional({ app_code }),
-    from: textField('FILE', 'Read addresses from a file, one a line; - is standard input'),
+    from: textField(
+      'FILE',
+      'Read addresses from a file: one a line, or a table or workbook with a column mac_address; - is standard input',
+    ),
   },
   examples: [
     'chatelaine first-activation D4:22:CD:00:03:01',
@@ -26,11 +32,10 @@ export default command({
   ],
 
   async *run({ mac_address: typed = [], from, app_code: code }, context) {
-    const lines = from === undefined ? [] : (await context.read(from)).split(/\r?\n/).map((line) => line.trim());
-    const addresses = [...typed, ...lines.filter((line) => line !== '')];
-    if (addresses.length === 0) throw usage('give at least one sensor address, or --from FILE');
+    if (typed.length === 0 && from === undefined) throw usage('give at least one sensor address, or --from FILE');
     const { mac_format, ...account } = await context.licensingAccount({ app_code: code });
-    const macs = mac_format === 'as_is' ? addresses : collect(addresses, readMac);
+    const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
+    const macs = [...collect(typed, read), ...(from === undefined ? [] : await addressesIn(from, read, context))];
     const licensing = context.licensing({ app_code: code });
     const never: string[] = [];
     yield* each(macs, String, async (mac_address) => {
@@ -40,8 +45,8 @@ export default command({
     });
     const [mac] = never;
     if (mac === undefined) return;
-    const which = macs.length === 1 ? `the sensor ${mac}` : `${never.length} of ${macs.length} sensors`;
-    throw new Failure('not_found', `no license has activated ${which}`);
+    const some = `${never.length} of ${macs.length} sensors ${never.length === 1 ? 'was' : 'were'} never activated`;
+    throw new Failure('not_found', macs.length === 1 ? `no license has activated the sensor ${mac}` : some);
   },
 
   fields: licenseExtras,
@@ -53,6 +58,17 @@ export default command({
     data: ({ mac_address, status, fields }) => ({ mac_address, status, ...fields }),
   },
 });
+
+/** The addresses of a list, or of a table's column; a sensor may be there twice. @throws Failure usage */
+async function addressesIn(file: string, read: typeof readMac, context: Disk & Terminal): Promise<readonly string[]> {
+  let number = 0;
+  const { rows } = await readRoster(await rosterSource(file, {}, context), {
+    ...{ fields: { mac_address }, alone: 'mac_address', noun: 'sensor', nameOf: String },
+    keyOf: () => String((number += 1)),
+    completion: async () => (row) => ({ mac_address: read(row.mac_address) }),
+  });
+  return rows.map((row) => row.mac_address);
+}
 
 const noLicense: License = { key: undefined, fields: {} };
 

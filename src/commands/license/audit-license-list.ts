@@ -1,5 +1,6 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import {
   auditLicenses,
   findingLine,
@@ -93,7 +94,7 @@ async function* countFindings(
   { conclude, note }: Pick<Terminal, 'conclude' | 'note'>,
 ): AsyncGenerator<FindingRow> {
   const found = new Map<string, string>();
-  let [count, acceptedCount] = [0, 0];
+  let [count, acceptedCount, hasSeveral] = [0, 0, false];
   let result = await findings.next();
   try {
     for (; !result.done; result = await findings.next()) {
@@ -103,6 +104,7 @@ async function* countFindings(
       if (known !== undefined) acceptedCount += 1;
       else {
         count += 1;
+        hasSeveral ||= result.value.finding === 'several-licenses';
         yield result.value;
       }
     }
@@ -111,6 +113,8 @@ async function* countFindings(
     await findings.return({ licenses: 0, retired: 0, apps: new Set() });
   }
   const { licenses, retired, apps } = result.value;
+  if (hasSeveral)
+    conclude(`to keep one of several licenses, for each other: ${commandLine('license retire', ['CODE'])}`);
   // Of another application, and of a roster that is not given, nothing can be said: these lines stay.
   const isLookedFor = (line: string): boolean =>
     (hasRoster || !/^(missing|unexpected|other-size):/.test(line)) &&

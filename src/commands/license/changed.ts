@@ -13,7 +13,7 @@ import { hashOf } from '../../store/disk/files.ts';
 import type { Journal } from '../../store/journal.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import { askAbout, type PlannedChange } from './plan-lines.ts';
-import { licenseOutcome, licenseShow, wholeList } from './show.ts';
+import { licenseOutcome, licenseShow, likeIt, wholeList } from './show.ts';
 
 export interface ChangedLicense extends License {
   /** The fields that changed, as they were. */
@@ -180,8 +180,7 @@ export async function openChanges(
       for (const license of (await context.licensing().ofUser({ remote_user, app_code })).exact)
         if (remote_user === user || past.has(idOf(keyOf(license)))) chosen.set(keyOf(license), license);
     if (chosen.size > count) continue;
-    const like = commandLine('license list', [], { match: `*${user}*` });
-    throw new Failure('not_found', `the user '${user}' has no license`, { hint: `Users of a name like it: ${like}` });
+    throw new Failure('not_found', `the user '${user}' has no license`, { hint: likeIt(user) });
   }
   return { open, past, chosen };
 }

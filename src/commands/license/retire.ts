@@ -26,6 +26,8 @@ export default command({
     const changes = await openChanges('license retire', input, account, context);
     const fieldsOf = (user: string, code: string) => retiredFields(user, code, context.now());
     yield* changeEach({ ...changes, fieldsOf, status: 'retired', ask: 'Retire' }, account, context);
+    if (!context.options.dry_run)
+      context.conclude('take the user out of your roster too: license apply creates a new license for who is in it');
   },
 
   fields: changedFields,

@@ -1,5 +1,6 @@
 import { keyOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { Show } from '../../output/presentation.ts';
 import { licenseColumns } from '../../schema/license.ts';
 
@@ -22,6 +23,9 @@ export const licenseOutcome = {
   nothing: 'unchanged',
   columns: ['remote_user', 'app_code', 'size_allowance', 'remote_user_before', 'size_allowance_before', 'status'],
 } as const;
+
+export const likeIt = (user: string): string =>
+  `Users of a name like it: ${commandLine('license list', [], { match: `*${user}*` })}`;
 
 /** `-q`: the key and nothing else. */
 export const keyAlone = { quiet: (license: License) => keyOf(license) } satisfies Show<License>;

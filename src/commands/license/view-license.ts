@@ -6,7 +6,7 @@ import { phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../sch
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, licensesOf, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
-import { keyAlone, licenseShow, wholeList } from './show.ts';
+import { keyAlone, licenseShow, likeIt, wholeList } from './show.ts';
 
 export default command({
   about: [
@@ -75,9 +75,10 @@ async function* ofEach(
       yield license;
     }
   }
-  const names = [...missing].map((user) => `'${user}'`).join(', ');
-  if (missing.size > 0)
-    throw new Failure('not_found', missing.size === 1 ? `the user ${names} has no license` : `no license: ${names}`);
+  const [user] = missing;
+  const names = [...missing].map((name) => `'${name}'`).join(', ');
+  const message = missing.size === 1 ? `the user ${names} has no license` : `no license: ${names}`;
+  if (user !== undefined) throw new Failure('not_found', message, { hint: likeIt(user) });
 }
 
 /** The license in the first application that knows its code. */

@@ -97,7 +97,8 @@ export async function* auditLicenses(
   for (const group of byName.several())
     for (const own of group.filter(({ length }) => length > 1))
       for (const [index, entry] of own.entries()) {
-        const detail = `license ${index + 1} of ${own.length}`;
+        // Short enough for a narrow terminal, where the column of sizes is left out.
+        const detail = `${index + 1} of ${own.length}, size ${shownText(entry.license.fields['size_allowance'] ?? null)}`;
         yield { ...row('several-licenses', entry, detail), fact: `${own.length} licenses` };
       }
   for (const holders of byKey.several()) yield* shared(holders.flat());

@@ -137,7 +137,7 @@ export function similarTo(near: License, remote_user: string): string {
 
 export function severalWarning({ remote_user, app_code }: LicenseUser): string {
   const look = commandLine('license view', [], { remote_user });
-  return `${remote_user} has several licenses in application ${app_code}; license retire CODE retires those that nobody uses. Look: ${look}`;
+  return `${remote_user} has several licenses in application ${app_code}; license audit finds such users, and license retire CODE retires what nobody uses. Look: ${look}`;
 }
 
 export function times(count: number): string {

@@ -133,7 +133,7 @@ async function complete<T extends Fields, R extends Values<T>>(
     else {
       const where = `is already ${unit === 'row' ? 'in' : 'on'} `;
       const reason = `${noun} '${nameOf(filled ?? row)}' ${where}${unit} ${first}`;
-      bad.add(line, { reason, rule: `the ${noun} ${where}an earlier ${unit}` });
+      bad.add(line, { reason, rule: `the ${noun} ${where}an earlier ${unit}`, hint: `Remove one of the ${unit}s.` });
     }
     if (filled) completed.push(filled);
   }

@@ -413,3 +413,18 @@ describe('archive pull of answers that no server should give', () => {
     },
   );
 });
+
+test("a channel in the folder's place is refused, and a pull of everything that was received says so", async () => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  const refused = await run(['archive', 'pull', '#general', '-o', 'json']);
+  const all = await run(['archive', 'pull', join(home, 'general')]);
+  const again = await run(['archive', 'pull', join(home, 'general')]);
+  const said = 'keeps every message that you received, direct ones too; for a channel add --channel';
+
+  expect([refused.exitCode, refused.error?.hint]).toEqual([
+    2,
+    'The folder comes first; for the channel: chatelaine archive pull DIR --channel general',
+  ]);
+  expect([all.lines.includes(said), again.lines.includes(said)]).toEqual([true, false]);
+});

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
@@ -145,6 +145,25 @@ describe('first-activation audit', () => {
     expect(ran.stdout).toContain('the base URL of the profile may be wrong');
   });
 
+  test('first-activation --from reads a table and UTF-16, and names twenty bad lines', async () => {
+    const { run } = await openSandbox();
+    const ask = (stdin: string) => run('first-activation --from - -o tsv --no-header', { stdin });
+    const list = (await ask('D422CD000301\n\nD4:22:CD:00:03:01\n')).stdout;
+    const lines = Array.from({ length: 30 }, (_, index) => `x\u0007${index}\n`).join('');
+    const bad = await ask(lines);
+
+    expect(list.match(/^D4:22:CD:00:03:01\t/gm)).toHaveLength(2);
+    expect((await ask('remote_user,mac_address\nada,D422CD000301\nada,D422CD000301\n')).stdout).toBe(list);
+    const file = join(emptyHome(), 'sensors.txt');
+    writeFileSync(file, '\uFEFFD422CD000301\r\nD422CD000301\r\n', 'utf16le');
+    expect((await run(['first-activation', '--from', file, '-o', 'tsv', '--no-header'])).stdout).toBe(list);
+    expect((await ask('PK\u0003\u0004\u0001\u0002 rows')).stderr).not.toMatch(/[\u0001-\u0009]/);
+    expect(bad.exitCode).toBe(2);
+    expect(bad.stderr).not.toContain('\u0007');
+    expect(bad.lines.filter((line) => /standard input:\d+: /.test(line))).toHaveLength(20);
+    expect(bad.stderr).toContain('lines 21-30: ');
+  });
+
   test('bad addresses and one that is there twice in other words are all named', async () => {
     const { audit, log } = await service();
     const ran = await audit('', 'mac_address,remote_user\nD422CD0003,ada\nD422CD000301,ada\n');
@@ -161,6 +180,7 @@ describe('first-activation audit', () => {
       'standard input:4: remote_user is missing',
       "standard input:5: '1' is not a sensor address",
     ]);
+    expect(both.error?.hint).toContain('Remove one of the lines.');
     expect(ran.error?.message).toBe("standard input:2: 'D422CD0003' is not a sensor address");
     expect(twice.error?.message).toBe("standard input:3: sensor 'D4:22:CD:00:03:01' is already on line 2");
   });

@@ -19,6 +19,7 @@ test('renames and shrinks in one request; the second time there is nothing to do
   expect(first.lines).toEqual([
     "retired, resized 4 -> 1, remote_user 'physio-7731' -> 'left-2026-03-physio-7731-FCA2'; to undo it:",
     expect.stringMatching(/^ {2}chatelaine license undo [0-9A-Z]{4}$/),
+    'take the user out of your roster too: license apply creates a new license for who is in it',
   ]);
   expect(JSON.parse(again.stdout)).toMatchObject([{ ...left, status: 'unchanged' }]);
 });
@@ -113,7 +114,13 @@ describe('by users', () => {
     const { run, sandbox } = await openSandbox();
     await run('license create --remote-user physio-7731 --size-allowance 2');
     const none = await run(`${line} --remote-user nobody`);
-    expect([none.exitCode, none.error?.message]).toEqual([5, "the user 'nobody' has no license"]);
+    const view = await run('license view --remote-user nobody -o json');
+    for (const { exitCode, error } of [none, view])
+      expect([exitCode, error?.message, error?.hint]).toEqual([
+        5,
+        "the user 'nobody' has no license",
+        "Users of a name like it: chatelaine license list --match '*nobody*'",
+      ]);
     expect(sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'physio-7731')).toHaveLength(2);
 
     const { stdout } = await run(line);

@@ -401,7 +401,7 @@ describe('errors have no shape: what they say is shown with the status', () => {
     service.done();
     expect({ exitCode, lines }).toEqual({
       exitCode: 5,
-      lines: ['chatelaine: no license has activated 1 of 2 sensors'],
+      lines: ['chatelaine: 1 of 2 sensors was never activated'],
     });
     expect(stdout).toBe(
       'mac_address\tlicense_code\tremote_user\tapp_code\tsize_allowance\tstatus\n' +
