@@ -85,7 +85,7 @@ function rulesOf({ flag: _flag, short: _short, ...rules }: Field): object {
 }
 
 /** What the rows of profiles say beside an option's rules. */
-const ofProfiles: ReadonlySet<string> = new Set(['read', 'question', 'offersLast', 'environment', 'alone', 'header']);
+const ofProfiles: ReadonlySet<string> = new Set(['read', 'question', 'environment', 'alone', 'header']);
 
 /** The variables that set an option of every command. */
 function twinsOf(name: string, field: Field): readonly string[] {

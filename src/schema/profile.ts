@@ -6,10 +6,8 @@ import { readBaseUrl, readSite } from './url.ts';
 
 /** A row of a profile. Options, checks, files, credentials, variables and headers are loops over the rows. */
 export type ProfileField = Field & {
-  /** What `auth login` asks for on a terminal where the option is not typed. */
+  /** What `auth login` asks for on a terminal where the option is not typed; it offers what the named profile has. */
   readonly question?: string;
-  /** That question offers the value of the profile that was stored last. */
-  readonly offersLast?: true;
   /** Help of the variable that gives the value to a credential of the environment; it is named by `variableOf`. */
   readonly environment?: string;
   /** The variable means something without the others, so that it neither begins nor completes a credential. */
@@ -32,7 +30,6 @@ export const accountFields = {
       ...textField('URL', 'Licensing: URL of the API, without /v1'),
       read: readBaseUrl,
       question: 'URL of the licensing API:',
-      offersLast: true,
       environment: 'Origin and path of the licensing API, without /v1; with a key it is a complete credential',
     },
     app_code: {
@@ -49,7 +46,6 @@ export const accountFields = {
       ...textField('URL', 'Chat: URL of the organization'),
       read: readSite,
       question: 'URL of the chat organization:',
-      offersLast: true,
       environment: 'URL of the chat organization; with e-mail and key it is a complete credential',
     },
     email: {

@@ -54,7 +54,7 @@ describe('the key of auth login', () => {
 });
 
 describe('auth login without options', () => {
-  test('asks for everything, and offers the last URL', needs('terminals'), async () => {
+  test('asks for everything, and offers the URL of the profile of that name', needs('terminals'), async () => {
     const { licensing } = await serve();
     const home = emptyHome();
     const first = openTerminal('chatelaine auth login', { home });

@@ -64,7 +64,7 @@ export default command({
   async run({ kind, name, check, password, api_key_stdin, api_key_file, key_command, ...typed }, context) {
     const chosen = kind ?? (await askKind(context));
     refuseForeign(chosen, chosen === 'chat' ? typed : { ...typed, password });
-    const values = { ...typed, ...(await askMissing(chosen, typed, context)) };
+    const values = { ...typed, ...(await askMissing(chosen, name, typed, context)) };
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
     if (password && context.options.dry_run) {
       // A dry run asks for no password: it shows the call that would fetch the key.
@@ -110,20 +110,24 @@ async function askKind(person: Person): Promise<Kind> {
   return answer(`What is the key for: ${names}?`, undefined, read, person);
 }
 
-/** What names the account and was not typed, asked for with what was stored last. @throws Failure usage */
+/**
+ * What names the account and was not typed. Only the stored profile of the same name is offered: after a new name,
+ * Enter would send the key to another profile's server. @throws Failure usage
+ */
 async function askMissing(
   kind: Kind,
+  profile: string | undefined,
   typed: Readonly<Record<string, unknown>>,
   person: Person,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (!person.interactive()) return {};
-  const stored = (await person.profiles().all()).filter((profile) => profile.kind === kind);
-  const last: Readonly<Record<string, unknown>> = { ...stored.at(-1) };
+  const stored = profile === undefined ? undefined : await person.profiles().find(profile);
+  const known: Readonly<Record<string, unknown>> = stored?.kind === kind ? { ...stored } : {};
   const answers: Record<string, unknown> = {};
   for (const [name, field] of Object.entries<ProfileField>(accountFields[kind])) {
     if (typed[name] !== undefined || field.question === undefined) continue;
-    const known = field.offersLast ? last[name] : undefined;
-    const offered = typeof known === 'string' ? known : undefined;
+    const value = known[name];
+    const offered = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
     answers[name] = await answer(field.question, offered, (text) => readField(name, field, text), person);
   }
   return answers;
