@@ -31,7 +31,8 @@ export default command({
       'messages, and an archive to keep them.',
     'Name a channel, or give --all-channels: without --channel or --channels, only messages that the account itself received are kept.',
     '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR; with --topic, --sender, --search, ' +
-      '--since, --until, --limit and the like a part of each, if every pull is given the same.',
+      '--since, --until, --limit and the like a part of each, if every pull is given the same. Archived channels are not listed: ' +
+      'archive pull archived --channels archived brings them into a folder of their own.',
   ],
   args: { folder: folderArgument },
   options: {
