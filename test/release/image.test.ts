@@ -72,6 +72,6 @@ test.runIf(existsSync('dist'))(
     expect(JSON.parse(listed.stderr)).toMatchObject({ error: { code: 'unavailable' } });
     const applied = run('license apply --input-format csv - --app-code 1');
     expect(applied).toMatchObject({ status: 3 });
-    expect(applied.stderr).toContain('--journal');
+    expect(applied.stderr).toContain('XDG_STATE_HOME');
   },
 );

@@ -736,7 +736,7 @@ describe('where it may run', () => {
     const ran = await apply('-o json', csv(users(3)));
 
     expect({ exitCode: ran.exitCode, log }).toEqual({ exitCode: 3, log: [] });
-    expect(ran.error?.hint).toContain('--journal');
+    expect(ran.error?.hint).toContain('XDG_STATE_HOME');
   });
 
   test('of two runs of one file at once the second is refused, and names the process of the first', async () => {
