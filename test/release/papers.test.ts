@@ -34,6 +34,12 @@ test('each section of a release has its day, newest first', () => {
   expect(days.filter((day) => Number.isNaN(Date.parse(day)))).toEqual([]);
 });
 
+test.each(['README.md', 'docs/manual/scripting.md'])('%s tells how to install this version', (file) => {
+  const files = /chatelaine[-_](\d\S*?)(?=_all|-linux|-macos|-win)|chatelaine@COMMIT # v(\S+)|version: (\d[^,]*),/g;
+  const named = [...readFileSync(file, 'utf8').matchAll(files)].map(([, ...found]) => found.join(''));
+  expect([...new Set(named)]).toEqual([version]);
+});
+
 test.runIf(tag !== undefined)('the tag is that of the version, and nothing is left unreleased', () => {
   expect(tag).toBe(`v${version}`);
   expect(newest?.title.split(' ')[0], 'CHANGELOG.md has no section of the version').toBe(version);
