@@ -311,7 +311,7 @@ export function chatServer(
     const batches = mishap?.batches ?? service.deleteBatches;
     const name = mishap?.reply ?? 'made';
     const answer = (made: SandboxAnswer): void => {
-      const isAnswered = ['made', 'whole'].includes(name) && made.status === 200;
+      const isAnswered = ['made', 'whole', 'empty', 'short'].includes(name) && made.status === 200;
       call.end = { at: time.now(), is: isAnswered ? 'answered' : name === '500' ? 'crossed' : 'failed' };
       reply(replyOf(name, made));
     };

@@ -159,6 +159,16 @@ test('a disk that fails while an archive is opened is an error of the disk', asy
   }
 });
 
+test('a success without messages answers a delete call: what somebody hides right after it counts as deleted', async () => {
+  const { wrongs, limits } = await worldOf('purge').play({
+    ...{ seed: 44_000_203, messages: 17, level: 256, batches: 1, sizes: { page: 7, look: 7, batch: 7, newest: 7 } },
+    runs: [{ line: 'topic delete general plans --confirm plans --archive /home/ada/archive -o ndjson' }],
+    mishaps: [{ call: 'delete', nth: 1, reply: 'empty' }],
+    people: [{ does: 'hide-all', nth: 55, at: 3, on: { call: 'delete', nth: 1 } }],
+  });
+  expect([wrongs, limits]).toEqual([[], ['left the sight of the account during an answered call']]);
+});
+
 test('a message that a last look found elsewhere is not deleted, although the next request of that look failed', async () => {
   const { wrongs } = await worldOf('purge').play({
     ...{ seed: 21_531, messages: 13, level: 489, people: [{ at: 736, does: 'move', nth: 10 }] },
