@@ -1,5 +1,5 @@
 import { commandTable, nounGroups, nouns, type CommandEntry } from '../../src/commands/index.ts';
-import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
+import { failures, nameOf, success, type FailureKind } from '../../src/core/failure.ts';
 import { namesIn } from '../../src/core/table-names.ts';
 import { optionEntries, textOptions, type HelpEntry, twins } from '../../src/cli/help.ts';
 import { faultKinds, kindOf, type FaultKind } from '../../src/sandbox/faults.ts';
@@ -67,7 +67,7 @@ export function exitEntries(kinds: readonly FailureKind[]): HelpEntry[] {
     term: `${failures[kind].exit}`,
     text: `${nameOf(kind).replace('_', '-')}: ${failures[kind].means}.`,
   }));
-  return [{ term: '0', text: 'ok: done, an empty result included.' }, ...codes];
+  return [{ term: String(success.exit), text: `${success.name}: ${success.means}.` }, ...codes];
 }
 
 /** The names of the pages of those commands. */

@@ -1,6 +1,6 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
-import { failures, nameOf } from '../core/failure.ts';
+import { failures, nameOf, success } from '../core/failure.ts';
 import { namesIn } from '../core/table-names.ts';
 import { globalOptions } from '../commands/environment.ts';
 import { wrap } from '../output/plain.ts';
@@ -44,7 +44,7 @@ const nounWidth = 18;
 
 /** Text of `chatelaine help exit-codes`, and of `chatelaine help 8`; undefined for another word. */
 export function exitHelp(word: string): string | undefined {
-  const all = [{ exit: 0, means: 'done, an empty result included' }, ...Object.values(failures)];
+  const all = [success, ...Object.values(failures)];
   const rows = all.filter(({ exit }) => word === 'exit-codes' || String(exit) === word);
   const lines = rows.map(({ exit, means }) => `${String(exit).padStart(3)}  ${means}`);
   return lines.length === 0 ? undefined : `${lines.join('\n')}\n`;

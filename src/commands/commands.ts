@@ -1,4 +1,4 @@
-import { failures, nameOf } from '../core/failure.ts';
+import { failures, nameOf, success } from '../core/failure.ts';
 import { rowSchema, type ResultSchema } from '../schema/result.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
@@ -25,7 +25,7 @@ export default command({
       commands: commands.map(describeCommand),
       options: optionRows(globalOptions),
       exit_codes: [
-        { exit: 0, name: 'ok', means: 'done, an empty result included' },
+        success,
         ...namesIn(failures).map((kind) => ({
           exit: failures[kind].exit,
           name: nameOf(kind),

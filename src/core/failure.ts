@@ -1,4 +1,6 @@
-/** Every way a command can end, with its exit code. EXIT STATUS in the manual is a loop over it. */
+export const success = { exit: 0, name: 'ok', means: 'done, an empty result included' } as const;
+
+/** Every other way a command can end, with its exit code. EXIT STATUS in the manual is a loop over it. */
 export const failures = {
   internal: { exit: 1, means: 'a bug in chatelaine: please report it' },
   usage: { exit: 2, means: 'a bad option, value or input file; nothing was sent' },
