@@ -2,6 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
 import { deleteRounds, lookAt, type Purging, type PurgeWork } from './delete-rounds.ts';
 import {
+  ascending,
   openStandings,
   statusOf,
   type Deeper,
@@ -33,8 +34,8 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
   };
   standings.expect(survey.ids);
   const findGone = async (): Promise<void> => {
-    const gone = [...standings.of].flatMap(([id, standing]) => (/^(waiting|present)$/.test(standing) ? [] : [id]));
-    gone.sort((one, other) => one - other);
+    const left = [...standings.of].filter(([, standing]) => !/^(waiting|present)$/.test(standing));
+    const gone = ascending(left.map(([id]) => id));
     survivors = await lookElsewhere(purge, gone);
   };
   return {
