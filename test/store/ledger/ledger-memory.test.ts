@@ -81,47 +81,37 @@ const cases: readonly { readonly about: string; readonly steps: readonly Step[];
   {
     about: 'a POST of a session that has ended ends at its limit, whoever gives the user back meanwhile',
     steps: [
-      ...([
-        ['a', 'open', 24],
-        ['b', 'open', 24],
-        ['a', 'take', 'xy'],
-        ['a', 'sending', 'x', 10],
-        ['a', 'end'],
-      ] as const),
-      ...([
-        ['b', 'take', 'xy'],
-        ['b', 'release', 'xy', 'x', ''],
-        ['b', 'take', 'xy'],
-      ] as const),
+      ['a', 'open', 24],
+      ['b', 'open', 24],
+      ['a', 'take', 'xy'],
+      ['a', 'sending', 'x', 10],
+      ['a', 'end'],
+      ['b', 'take', 'xy'],
+      ['b', 'release', 'xy', 'x', ''],
+      ['b', 'take', 'xy'],
     ],
     last: { past: [['x', 10, null]], held: [], holder: null },
   },
   {
     about: 'the later of two limits counts',
     steps: [
-      ...([
-        ['a', 'open', 24],
-        ['b', 'open', 24],
-        ['a', 'take', 'x'],
-        ['a', 'sending', 'x', 10],
-      ] as const),
-      ...([
-        ['a', 'sending', 'x', 5],
-        ['a', 'end'],
-        ['b', 'take', 'x'],
-      ] as const),
+      ['a', 'open', 24],
+      ['b', 'open', 24],
+      ['a', 'take', 'x'],
+      ['a', 'sending', 'x', 10],
+      ['a', 'sending', 'x', 5],
+      ['a', 'end'],
+      ['b', 'take', 'x'],
     ],
     last: { past: [['x', 10, null]], held: [], holder: null },
   },
   {
     about: 'an answer stays until a list has shown the license',
     steps: [
-      ...([
-        ['a', 'open', 24],
-        ['a', 'take', 'xy'],
-        ['a', 'answered', 'xy'],
-        ['a', 'release', 'xy', 'xy', 'y'],
-      ] as const),
+      ['a', 'open', 24],
+      ['a', 'take', 'xy'],
+      ['a', 'answered', 'xy'],
+      ['a', 'release', 'xy', 'xy', 'y'],
       ['a', 'take', 'xy'],
     ],
     last: {
@@ -148,13 +138,11 @@ const cases: readonly { readonly about: string; readonly steps: readonly Step[];
   {
     about: 'a user with an answer is not busy, and nobody is busy with his own',
     steps: [
-      ...([
-        ['a', 'open', 24],
-        ['b', 'open', 24],
-        ['a', 'take', 'xy'],
-        ['b', 'take', 'z'],
-        ['a', 'answered', 'x'],
-      ] as const),
+      ['a', 'open', 24],
+      ['b', 'open', 24],
+      ['a', 'take', 'xy'],
+      ['b', 'take', 'z'],
+      ['a', 'answered', 'x'],
       ['b', 'busy', 'xyz'],
     ],
     last: { count: 1, holder: 'a' },
@@ -173,16 +161,12 @@ const cases: readonly { readonly about: string; readonly steps: readonly Step[];
   {
     about: 'no POST is recorded where one of the users is not held, for none of them',
     steps: [
-      ...([
-        ['a', 'open', 24],
-        ['b', 'open', 24],
-        ['a', 'take', 'x'],
-        ['a', 'sending', 'xy', 10],
-      ] as const),
-      ...([
-        ['a', 'end'],
-        ['b', 'take', 'xy'],
-      ] as const),
+      ['a', 'open', 24],
+      ['b', 'open', 24],
+      ['a', 'take', 'x'],
+      ['a', 'sending', 'xy', 10],
+      ['a', 'end'],
+      ['b', 'take', 'xy'],
     ],
     last: { past: [], held: [], holder: null },
   },
@@ -198,16 +182,12 @@ const cases: readonly { readonly about: string; readonly steps: readonly Step[];
   {
     about: 'what was to be remembered until now is forgotten when a session opens',
     steps: [
-      ...([
-        ['a', 'open', -1],
-        ['a', 'take', 'xy'],
-        ['a', 'answered', 'x'],
-        ['a', 'release', 'xy', 'xy', ''],
-      ] as const),
-      ...([
-        ['b', 'open', 24],
-        ['b', 'take', 'xy'],
-      ] as const),
+      ['a', 'open', -1],
+      ['a', 'take', 'xy'],
+      ['a', 'answered', 'x'],
+      ['a', 'release', 'xy', 'xy', ''],
+      ['b', 'open', 24],
+      ['b', 'take', 'xy'],
     ],
     last: { past: [['x', 0, 'a']], held: [], holder: null },
   },
