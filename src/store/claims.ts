@@ -77,7 +77,9 @@ export function withTake(claims: Omit<Claims, 'take'>, { clock, signal, note }: 
     if (others.size > 0) await claims.release(free.map((remote_user) => ({ remote_user })));
     return { ...taken, count: others.size };
   };
-  const waiting = { elapsed: clock.elapsed, sleep: (span: Milliseconds) => clock.sleep(span, signal), note };
+  // Drawn, so that processes that wait for one user do not look at the same moments.
+  const sleep = (span: Milliseconds) => clock.sleep(span * (0.5 + clock.random()), signal);
+  const waiting = { elapsed: clock.elapsed, sleep, note };
   const take = async (users: readonly string[]): Promise<RequestHistories> => {
     const { histories, now } = await whileHeld(() => attempt(users), waiting);
     // Whatever the clock of this machine is set to, their age is that of the claims.
