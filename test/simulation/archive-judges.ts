@@ -48,9 +48,9 @@ export function judgeArchive(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits
   const archive = readArchive(ended);
   const healed = ended.healed.flatMap(([, runs]) => runs);
   const wrongs = [
-    ...[...ended.runs, ...healed].flatMap((run, index) => [
+    ...[...ended.runs, ...healed].flatMap((run, index, runs) => [
       ...endOf(run, `run ${index + 1}`),
-      ...untruths(run, `run ${index + 1}`, archive),
+      ...untruths(run, `run ${index + 1}`, archive, runs),
     ]),
     ...archive.wrongs,
     ...leftFiles(ended),
@@ -220,8 +220,8 @@ interface Row {
   readonly back?: number;
 }
 
-/** The counts of a run are those of the files. */
-function untruths(run: Process, name: string, archive: Archive): string[] {
+/** The counts of a run are those of the files. Meanwhile another one may have recorded changes. */
+function untruths(run: Process, name: string, archive: Archive, runs: readonly Process[]): string[] {
   const [line] = run.stdout.split('\n').slice(0, -1);
   if (line === undefined || run.exit !== 0 || !run.line.startsWith('archive pull')) return [];
   const row = JSON.parse(line) as Row;
@@ -230,9 +230,11 @@ function untruths(run: Process, name: string, archive: Archive): string[] {
   if (row.messages > kept || row.added > row.messages)
     wrongs.push(`${name} says that ${row.messages} are archived, ${row.added} of them new; ${kept} are`);
   for (const kind of ['edited', 'moved', 'gone', 'back'] as const) {
-    const lines = archive.changes.filter((change) => change.change === kind && isIn(run, change)).length;
-    if (isRecheck(run.line) && row[kind] !== lines)
-      wrongs.push(`${name} says that ${row[kind]} are ${kind}, it recorded ${lines}`);
+    const lines = archive.changes.filter((change) => change.change === kind && isIn(run, change));
+    const own = lines.filter((change) => !runs.some((other) => other !== run && isIn(other, change)));
+    const said = row[kind] ?? -1;
+    if (isRecheck(run.line) && (said < own.length || said > lines.length))
+      wrongs.push(`${name} says that ${said} are ${kind}, it recorded ${own.length} to ${lines.length}`);
   }
   return wrongs;
 }

@@ -232,8 +232,9 @@ function takenAfter(steps: readonly Step[], ids: readonly number[]): number[] {
 function unansweredOf(run: Process, name: string, ended: ChatEnded): string[] {
   const calls = knownTo(run, ended, false).filter((step) => 'size' in step);
   const last = calls.at(-1);
+  const { ended: until = Infinity } = run;
   // Whoever was killed after a look may have recorded a call that was not sent.
-  const isLast = last && !ended.server.steps.some(({ at, client }) => at > last.at && client !== run);
+  const isLast = last && !ended.server.steps.some(({ at, client }) => at > last.at && at < until && client !== run);
   if (!isLast || last.client === run || last.client.exit !== undefined) return [];
   const [, count] =
     /last delete call (?:of an earlier run has no answer|failed); (\d+) messages were left/.exec(run.stderr) ?? [];

@@ -11,6 +11,7 @@ import { fateOf, type SimulatedWorld } from './worlds.ts';
 export const purge: SimulatedWorld<ChatPlan> = {
   about: 'topic delete: up to 60 messages, several calls, killed and run again, while people post, edit, move and hide',
   share: 500,
+  alone: [3, 7],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 3) return { seed, ...growing(chance) };

@@ -68,7 +68,7 @@ export async function hunt(name: string, mostCpuSeconds: number): Promise<Search
   return search(world, mixed(world), { mostFailing: 1, mostCpuSeconds });
 }
 
-/** A history of the small world, spread over all of it, beside each of a seed. */
+/** Histories of the small world, spread over all of it, of seeds, and of seeds that are about one fault alone. */
 async function* mixed(world: SimulatedWorld): AsyncGenerator {
   const small = [];
   for await (const plan of world.whole(false, world.share ?? 1)) small.push(plan);
@@ -76,6 +76,7 @@ async function* mixed(world: SimulatedWorld): AsyncGenerator {
   for (let seed = 1; ; seed += 1) {
     if (seed <= small.length) yield small[(seed * step) % small.length];
     yield world.draw(seed);
+    for (const remainder of world.alone ?? []) yield world.draw(16 * seed + remainder);
   }
 }
 

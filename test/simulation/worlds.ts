@@ -12,6 +12,8 @@ export interface SimulatedWorld<Plan = unknown> {
   readonly about: string;
   /** Of a large small world a search for a rule that is taken out plays each so manyth history. */
   readonly share?: number;
+  /** Remainders by 16 of the seeds that draw one fault alone; a search for a rule plays as many of each as of all. */
+  readonly alone?: readonly number[];
   /** A history that a seed decides. */
   draw(seed: number): Plan;
   /** Every history of a small world; `isNight`: those of a second kill too; `every`: of a large one each so manyth. */
@@ -38,6 +40,7 @@ const ensureAda = ensureOf('ada', false);
 
 const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
+  alone: [3],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 3) return { seed, ...unmarked(chance) };
