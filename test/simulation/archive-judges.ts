@@ -103,7 +103,7 @@ function hashOf(bytes: Buffer): string {
 }
 
 /** Each message that is kept is one that the server had, in a version and at a place that it had or showed. */
-function inventions({ server }: ChatEnded, archive: Archive, limits: Set<string>): string[] {
+function inventions({ server, plan }: ChatEnded, archive: Archive, limits: Set<string>): string[] {
   const had = (id: number, isSame: (message: MessageRecord) => boolean): boolean =>
     server.versions.get(id)?.some(({ message }) => message && isSame(message)) ?? false;
   const isAt = ({ stream_id, subject }: Kept, message: MessageRecord): boolean =>
@@ -118,7 +118,7 @@ function inventions({ server }: ChatEnded, archive: Archive, limits: Set<string>
     if (!rendered || had(source.id, (message) => isOne(message) && message.rendered === rendered.content)) return [];
     // Two edits of one second have one time.
     limits.add('edited between the requests of two forms, twice in one second');
-    const times = (server.versions.get(source.id) ?? []).map(({ message }) => message?.last_edit_timestamp);
+    const times = (server.versions.get(source.id) ?? []).map(({ message }) => editTime(message, plan.level));
     return times.some((time, at) => time !== undefined && time === times[at + 1])
       ? []
       : [`the two forms of message ${source.id} are of two versions`];
@@ -196,6 +196,12 @@ function oldNews(ended: ChatEnded, archive: Archive, limits: Set<string>): strin
     limits.add('an old copy that nothing disproves');
     return [];
   });
+}
+
+/** Before level 365, as the sandbox has it, a move is an edit. */
+function editTime(message: MessageRecord | undefined, level = Infinity): number | undefined {
+  const { last_edit_timestamp: edited, last_moved_timestamp: moved } = message ?? {};
+  return level < 365 && moved !== undefined ? Math.max(edited ?? moved, moved) : edited;
 }
 
 /** An old copy in its own topic: it is archived as the server shows it. */
