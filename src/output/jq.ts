@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Failure, usage, abortReason, orAborted } from '../core/failure.ts';
+import { Failure, usage, orAborted } from '../core/failure.ts';
 import type { Alarm } from '../core/system.ts';
 import type { JsonFilter } from './presentation.ts';
 
@@ -28,7 +28,7 @@ export async function openFilter(
   const compiled = await answerOf(worker, '', ending);
   if (compiled.exitCode !== 0) throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'The language is that of jq 1.8.');
   return async (json) => {
-    const { stdout, stderr, exitCode } = await answerOf(worker, json, ending);
+    const { stdout, stderr, exitCode } = await answerOf(worker, json, ending).catch(throwLate);
     const raw = (line: string): string => `${line.startsWith('"') ? String(JSON.parse(line)) : line}\n`;
     if (exitCode === 0) return stdout === '' ? '' : stdout.split('\n').map(raw).join('');
     await worker.terminate();
@@ -65,17 +65,17 @@ async function answerOf(worker: Worker, json: string, { signal, alarm }: FilterE
     return await orAborted(answer, signal, (ring) => alarm(moment, ring));
   } catch (cause) {
     await worker.terminate();
-    throw cause === signal.reason ? ended(signal) : cause;
+    throw cause;
   } finally {
     // A thread that nobody asks does not keep the process.
     worker.unref();
   }
 }
 
-function ended(signal: AbortSignal): Error {
-  const reason = abortReason(signal);
-  if (!(reason instanceof Failure) || reason.isInterruption) return reason;
-  return failed(`the expression did not end: ${reason.message}`);
+/** The command has its result when a deadline ends the expression. */
+function throwLate(cause: unknown): never {
+  if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+  throw failed(`the expression did not end: ${cause.message}`);
 }
 
 function failed(problem: string, hint = ''): Failure {

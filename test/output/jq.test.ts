@@ -3,6 +3,7 @@ import { realAlarm } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import { openFilter } from '../../src/output/jq.ts';
 import { parseJson } from '../../src/core/json.ts';
+import type { Alarm } from '../../src/core/system.ts';
 import { fakeService, run, runAlone, sandboxed } from '../helpers/run.ts';
 import { failing, look, many, written } from './looks.ts';
 
@@ -106,6 +107,24 @@ test('a bad expression is refused before anything is sent', async () => {
   const service = fakeService();
   const { exitCode, stdout, error } = await run(service, [...'license list -o json --jq'.split(' '), '.[']);
   expect({ exitCode, stdout, code: error?.code }).toEqual({ exitCode: 2, stdout: '', code: 'usage' });
+  expect(service.seen).toEqual([]);
+});
+
+test('a deadline that comes while the expression is checked says what a deadline says, and nothing is sent', async () => {
+  const service = fakeService();
+  const atOnce: Alarm = (_span, ring) => {
+    ring();
+    return () => undefined;
+  };
+  const { exitCode, stdout, error } = await run(service, 'license list -o json --jq . --deadline 5s', {
+    alarm: atOnce,
+  });
+  expect({ exitCode, stdout, error }).toMatchObject({
+    exitCode: 7,
+    stdout: '',
+    error: { code: 'unavailable', message: 'the deadline of 5s was reached', retryable: true },
+  });
+  expect(error?.hint).toBe('Run the command again, or give --deadline more.');
   expect(service.seen).toEqual([]);
 });
 
