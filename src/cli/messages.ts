@@ -16,7 +16,7 @@ export interface Messages {
   note(text: string): void;
   warn(text: string): void;
   trace(text: string): void;
-  /** Shows a line on a terminal until the next message or status replaces it; undefined removes it. */
+  /** Shows a line on a terminal until the next message or status replaces it; undefined removes it. Not if quiet. */
   status(text: string | undefined): void;
   fail(failure: Failure): Promise<void>;
 }
@@ -43,6 +43,7 @@ export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, re
         : write(fitted(warningText(text, { terminal: isTerminal() }), columns())),
     trace: (text) => write(shown(text)),
     status(text) {
+      if (style.quiet) return;
       if (isDrawn || text !== undefined) host.stderr.write(`${takeAway()}${text ?? ''}`);
       isDrawn = text !== undefined;
     },

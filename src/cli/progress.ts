@@ -6,17 +6,16 @@ const redrawEvery = 100;
 const lineEvery = 5000;
 const barWidth = 24;
 
-type Telling = Pick<Running, 'host' | 'messages'> & { readonly options: Pick<Running['options'], 'quiet' | 'output'> };
+type Telling = Pick<Running, 'host' | 'messages'> & { readonly options: Pick<Running['options'], 'output'> };
 
-/** A redrawn line on a terminal, elsewhere a line every 5 s and a last one; nothing with `--quiet`. */
+/** A redrawn line on a terminal, elsewhere a line every 5 s and a last one. */
 export function openProgress({ host, options, messages }: Telling, label: string, total: number): Progress {
   const { stdout, stderr, clock } = host;
-  const { quiet, output } = options;
+  const { output } = options;
   const isTerminal = stderr.isTTY === true && host.system.env['TERM'] !== 'dumb';
   // Rows that come one by one on the same terminal are progress enough.
   const rowsAreShown = stdout.isTTY === true && output !== undefined && output !== 'table';
-  if (quiet || total === 0 || rowsAreShown)
-    return { step: () => undefined, upTo: () => undefined, end: () => undefined };
+  if (total === 0 || rowsAreShown) return { step: () => undefined, upTo: () => undefined, end: () => undefined };
   const started = clock.now();
   let last = started;
   let done = 0;

@@ -7,6 +7,7 @@ import { openRedactor } from '../../src/cli/redactor.ts';
 import type { Host } from '../../src/cli/host.ts';
 import type { GlobalValues } from '../../src/commands/context.ts';
 import { sleptClock } from '../helpers/clock.ts';
+import { fakeService, run } from '../helpers/run.ts';
 
 const takeAway = '\r\u001b[K';
 
@@ -98,6 +99,21 @@ test('a dumb terminal gets lines', () => {
   end();
 
   expect(written()).toBe('rows 1/2, 0.2/s, 5s left\n');
+});
+
+test.each([
+  ['', `no answer from licenses.test for 10 s${takeAway}`],
+  [' --quiet', ''],
+])('a slow answer is said on a terminal until it comes: license list%s', async (option, said) => {
+  const service = fakeService();
+  service.expect('GET /v1/license/').reply(200, ['K']);
+  const alarm: typeof realAlarm = (span, ring) => {
+    if (span !== 10_000) return realAlarm(span, ring);
+    ring();
+    return () => undefined;
+  };
+  const { exitCode, stderr } = await run(service, `license list -o csv${option}`, { tty: true, alarm });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: said });
 });
 
 interface Job {
