@@ -25,3 +25,7 @@ test.each([
 
   expect(await terminal.ended).toMatchObject({ exitCode: 0, output: expect.stringContaining(output) as string });
 });
+
+test('a terminal that is killed did not end well', needs('terminals'), async () => {
+  expect(await openTerminal('kill -9 $$').ended).toEqual({ exitCode: 137, output: '' });
+});

@@ -23,6 +23,7 @@ export interface Terminal {
 }
 
 export interface Ended {
+  /** Of a program that a signal ended, as a shell counts it. */
   readonly exitCode: number;
   /** With line ends as programs write them. */
   readonly output: string;
@@ -87,7 +88,9 @@ export function openProgram(
     watch?.();
   });
   const ended = new Promise<Ended>((done) => {
-    terminal.onExit(({ exitCode }) => done({ exitCode, output: text.replaceAll('\r\n', '\n') }));
+    terminal.onExit(({ exitCode, signal }) => {
+      done({ exitCode: signal ? 128 + signal : exitCode, output: text.replaceAll('\r\n', '\n') });
+    });
   });
   return {
     output: () => text,

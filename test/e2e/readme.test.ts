@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFailed, onTestFinished, test } from 'vitest';
 import { commandTable } from '../../src/commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
 import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
@@ -75,15 +75,37 @@ async function furnished(): Promise<Place> {
   return { home, sandbox };
 }
 
-/** The session with what comes out now; a line that differs in what is another every time stays as it is. */
+/**
+ * The session with what comes out now; a line that differs in what is another every time stays as it is. Throws where a
+ * line failed, so that `npm run golden` never writes what a server said that was too slow.
+ */
 async function rerun(session: string, { home, sandbox }: Place): Promise<string> {
   const parts = session.split(/^(?=\$ )/m);
   const typed = parts.map((part) => part.split('\n')[0] ?? '');
-  const script = typed.map((line) => `${realOf(line.slice(2), sandbox)}\nprintf '\\036'`).join('\n');
+  const script = typed.map((line) => `${realOf(line.slice(2), sandbox)}\nprintf '\\036%s\\036' $?`).join('\n');
   const env = { NO_COLOR: '1', TZ: 'UTC', PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` };
-  const { output } = await openTerminal(script, { home, columns: 100, env }).ended;
-  const outputs = output.split('\u001e').map(shown);
-  return parts.map((part, index) => `${typed[index] ?? ''}\n${settled(outputs[index] ?? '', part)}`).join('');
+  const terminal = openTerminal(script, { home, columns: 100, env });
+  let isOver = false;
+  onTestFailed(() => {
+    const line = typed[Math.floor(terminal.output().split('\u001e').length / 2)];
+    if (!isOver) process.stderr.write(`README.md: this line did not end: ${line}\n`);
+  });
+  const pieces = (await terminal.ended).output.split('\u001e');
+  isOver = true;
+  return parts
+    .map((part, index) => {
+      const [output = '', code] = pieces.slice(2 * index);
+      const text = settled(shown(output), part);
+      // A line that may fail shows its exit code, which is typed by hand.
+      if (code !== '0' || codesIn(text) !== codesIn(part))
+        throw new Error(`README.md: this line failed (exit code ${code}): ${typed[index]}\n${text}`);
+      return `${typed[index]}\n${text}`;
+    })
+    .join('');
+}
+
+function codesIn(text: string): string | undefined {
+  return text.match(/^exit code .*$/gm)?.join();
 }
 
 function realOf(line: string, { licensing, chat }: Sandbox): string {
