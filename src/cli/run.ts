@@ -22,7 +22,7 @@ export async function runCommand(
 ): Promise<number> {
   const { host, messages } = given;
   const { options, result, plan, checkFields } = presentationOf(command, given.options, host);
-  const running = { ...given, options };
+  const running = { ...given, options: { ...command.defaults, ...options } };
   const filter = await filterOf(running);
   if (options.sandbox && host.system.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');

@@ -23,6 +23,8 @@ export interface Command<A extends Fields, O extends Fields, R> extends Pick<Com
   readonly options?: O;
   /** The option with which a file adds fields: `run` then passes them to `checkFields` before it sends anything. */
   readonly fieldsFromFile?: keyof O & string;
+  /** In place of the usual values of global options that are not typed or set. */
+  readonly defaults?: Pick<GlobalValues, 'retries' | 'timeout'>;
   /** Returns the result, or yields rows and may throw a Failure. Never prints, exits, or reads `process`. */
   readonly run: (values: Values<A> & Values<O>, context: Context) => R;
   /** Whether a row is printed; absent: every one is. `--summary` counts all. */
@@ -33,6 +35,7 @@ export interface Command<A extends Fields, O extends Fields, R> extends Pick<Com
 /** A command with its types erased: what the table of commands and the program deal with. */
 export interface AnyCommand extends CommandSurface {
   readonly fieldsFromFile?: string;
+  readonly defaults?: Pick<GlobalValues, 'retries' | 'timeout'>;
   readonly run: (values: Readonly<Record<string, unknown>>, context: Context) => unknown;
   readonly isPrinted?: (row: unknown, values: Readonly<Record<string, unknown>>, options: GlobalValues) => boolean;
 }

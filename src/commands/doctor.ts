@@ -1,5 +1,5 @@
 import { formatDuration } from '../core/duration.ts';
-import { Failure } from '../core/failure.ts';
+import { Failure, unless } from '../core/failure.ts';
 import { urlOf } from '../schema/profile.ts';
 import { flagField } from '../schema/field.ts';
 import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './auth/account.ts';
@@ -10,7 +10,8 @@ export default command({
   about: [
     'Checks the configuration and its file modes, the folder of journals and archives, the credentials of the environment, and the shared ' +
       'ledger, if there is one. Of every stored profile it checks the key, DNS, proxy, TLS, the clock, the credential, and the feature level ' +
-      'of the chat server (the number of its API, which grows with each change). The exit code is that of the first problem.',
+      'of the chat server (the number of its API, which grows with each change). Each request is sent once, and waited for 10 seconds; ' +
+      '--retries and --timeout change that. The exit code is that of the first problem.',
     'With --probe it looks at licensing servers alone, by a few lists and one license. It says how many pages there are and whether the ' +
       'list is whole, in what order rows come, how many licenses there are, what a filter by user does, whether answers may be old, and what ' +
       'of "never two" (chatelaine-never-two(7)) holds there.',
@@ -22,6 +23,7 @@ export default command({
         'names no key, user or file, so that it can be sent with a report',
     ),
   },
+  defaults: { retries: 0, timeout: 10_000 },
   examples: ['chatelaine --sandbox doctor', 'chatelaine --sandbox doctor --probe'],
 
   async *run({ name: names = [], probe }, context) {
@@ -59,11 +61,14 @@ type Examining = Invocation & Services & Accounts & Disk & Ledgers;
 
 async function* examine(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
   const { config, state } = context.files();
+  // With a credential of the environment, commands do not read the configuration.
+  const isNeeded = names.length > 0 || !unless(Failure, context.environmentKinds)?.length;
   const stored = yield* attempt(
     'configuration',
     config,
     async () => (await context.profiles().all()).map(({ name }) => name),
     (all) => `${all.length} profile${all.length === 1 ? '' : 's'}`,
+    isNeeded ? 'problem' : 'note',
   );
   yield* attempt('state', state, context.refuseUnwritableState, () => 'can be written');
   const environment = yield* attempt(
@@ -165,6 +170,7 @@ async function* attempt<T>(
   subject: string,
   look: () => Promise<T>,
   tell: (found: T) => string | undefined,
+  failed: 'problem' | 'note' = 'problem',
 ): AsyncGenerator<Examined, T | undefined> {
   try {
     const found = await look();
@@ -173,7 +179,8 @@ async function* attempt<T>(
     return found;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    yield { ...looked(check, subject, 'problem', cause.message, cause.details.hint), failure: cause };
+    const found = looked(check, subject, failed, cause.message, cause.details.hint);
+    yield failed === 'problem' ? { ...found, failure: cause } : found;
     return undefined;
   }
 }

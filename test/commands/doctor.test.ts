@@ -1,7 +1,10 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/server.ts';
-import { realTime } from '../helpers/clock.ts';
-import { openSandbox } from '../helpers/run.ts';
+import { alarmByHand, realTime } from '../helpers/clock.ts';
+import { openOrigin } from '../helpers/origin.ts';
+import { emptyHome, openSandbox, type Ran } from '../helpers/run.ts';
 import { needs } from '../helpers/needs.ts';
 
 interface Row {
@@ -11,6 +14,8 @@ interface Row {
   readonly detail: string;
   readonly advice: string | null;
 }
+
+const originAt = (port: number): string => `http://127.0.0.1:${port}`;
 
 const wrongKey = { CHATELAINE_API_KEY: 'wrong' };
 const wrongChatKey = { CHATELAINE_CHAT_API_KEY: 'wrong' };
@@ -44,6 +49,31 @@ test('a server that cannot be reached is not asked for its credential', async ()
     { check: 'key', status: 'ok' },
     { check: 'network', status: 'problem' },
   ]);
+});
+
+test('a server that says nothing is asked once, for ten seconds', async () => {
+  const { alarm, ring } = alarmByHand(10_000);
+  const { port, seen } = await openOrigin(() => ring());
+  const { run } = await openSandbox();
+
+  const { exitCode, stdout } = await run('doctor -o json', { env: { CHATELAINE_BASE_URL: originAt(port) }, alarm });
+
+  const server = (JSON.parse(stdout) as Row[]).filter(({ subject }) => subject === `127.0.0.1:${port}`);
+  expect(exitCode).toBe(7);
+  expect(server.map(({ check, status, detail }) => [check, status, detail])).toEqual([
+    ['network', 'problem', `timeout: no whole answer from 127.0.0.1:${port} within 10s`],
+  ]);
+  expect(seen).toHaveLength(1);
+});
+
+test.each([
+  ['', 1],
+  ['--retries 2', 3],
+])('"%s": a busy server is asked %i times', async (options, requests) => {
+  const { port, seen } = await openOrigin(() => ({ status: 503, body: 'busy' }));
+  const { run } = await openSandbox();
+  await run(`doctor ${options}`, { env: { CHATELAINE_BASE_URL: originAt(port) } });
+  expect(seen.filter(({ authorization }) => authorization !== undefined)).toHaveLength(requests);
 });
 
 test('a clock that differs from the server by more than two minutes is a note with what to do', async () => {
@@ -168,6 +198,31 @@ test(
       detail: 'cannot write into the folder /dev/null/state/chatelaine: a part of the path is not a folder',
       advice: 'Set XDG_STATE_HOME to a folder that can be written.',
     });
+  },
+);
+
+test(
+  'folders that cannot be read: beside credentials of the environment the configuration is a note',
+  needs('modes'),
+  async () => {
+    const { run } = await openSandbox();
+    const home = emptyHome();
+    const circle = join(home, 'circle');
+    symlinkSync(circle, circle);
+
+    const env = { CHATELAINE_CONFIG_DIR: circle, XDG_STATE_HOME: circle };
+    const [own, stored] = await Promise.all([
+      run('doctor -o json', { env }),
+      run('doctor -o json', { env, bare: true }),
+    ]);
+
+    const folders = ({ stdout }: Ran) =>
+      (JSON.parse(stdout) as Row[])
+        .filter(({ subject }) => subject.startsWith(circle))
+        .map(({ check, status, advice }) => ({ check, status, advice }));
+    const state = { check: 'state', status: 'problem', advice: 'Set XDG_STATE_HOME to a folder that can be written.' };
+    expect(folders(own)).toEqual([{ check: 'configuration', status: 'note', advice: null }, state]);
+    expect(folders(stored)).toContainEqual({ check: 'configuration', status: 'problem', advice: null });
   },
 );
 

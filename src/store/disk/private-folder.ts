@@ -31,8 +31,8 @@ export function folderFailure(folder: string, system: System, cause: unknown, ve
 /** The folder may be missing; makes nothing. @throws Failure config where files cannot be made in it */
 export async function refuseUnwritable(folder: string, system: System): Promise<void> {
   let nearest = folder;
-  while (!(await exists(nearest)) && dirname(nearest) !== nearest) nearest = dirname(nearest);
   try {
+    while (!(await exists(nearest)) && dirname(nearest) !== nearest) nearest = dirname(nearest);
     // With the slash a file in the place of a folder is refused.
     await access(`${nearest}/`, constants.W_OK);
   } catch (cause) {
