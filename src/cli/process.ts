@@ -1,7 +1,7 @@
-import { homedir, hostname, tmpdir } from 'node:os';
+import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { Duplex } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
-import { Failure } from '../core/failure.ts';
+import { Failure, unless } from '../core/failure.ts';
 import type { System } from '../core/system.ts';
 import { closeSync, constants, openSync, readFileSync, readSync } from '../core/outside.ts';
 import { realAlarm, realClock } from './clock.ts';
@@ -41,13 +41,12 @@ function thisSystem(): System {
   return {
     env: process.env,
     platform: process.platform,
+    // A user of a container whose id has no line in /etc/passwd has no name, and no home unless HOME says one.
     get home() {
-      try {
-        return homedir();
-      } catch {
-        // A user of a container whose id has no line in /etc/passwd has none, unless HOME says one.
-        return '';
-      }
+      return unless(Error, homedir) ?? '';
+    },
+    get user() {
+      return unless(Error, userInfo)?.username;
     },
     get temporary() {
       return tmpdir();

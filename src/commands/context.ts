@@ -77,7 +77,7 @@ export interface Accounts {
   profiles(): Profiles;
   credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
   /** The name of a server in journals and claims: its origin; the embedded sandbox has one name, whatever its port. */
-  identityOf(credential: LicensingCredential): string;
+  identityOf(account: Pick<LicensingCredential, 'base_url'>): string;
 }
 
 /** Where a new key comes from, and what removes known secrets from texts. */

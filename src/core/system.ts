@@ -31,6 +31,8 @@ export interface System {
   /** A folder of this computer alone, which a restart does not empty. */
   readonly local: string;
   readonly hostname: string;
+  /** The name of the user whose process it is, where the system knows one. */
+  readonly user?: string | undefined;
   /** Undefined where the system has no user ids. */
   readonly uid: number | undefined;
   readonly pid: number;

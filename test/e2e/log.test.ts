@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realTime } from '../helpers/clock.ts';
 import { needs } from '../helpers/needs.ts';
-import { openService, shell, temporaryHome } from './program.ts';
+import { openService, shell, start, temporaryHome } from './program.ts';
 
 /** `--log` to what is no file on a disk: a log never holds a command up, and never makes it fail. */
 
@@ -52,4 +53,11 @@ describe('--log to a named pipe', needs('shell'), () => {
     expect(code).toBe(5);
     expect(stderr).toContain('warning: the log pipe ends here: its reader does not keep up\n');
   });
+});
+
+test('where no variable names the user, the history has the name that the system knows', async () => {
+  const home = temporaryHome();
+  await start('--sandbox license create --remote-user ada --size-allowance 3', { home }).ended;
+  const { stdout } = await start('license history --jq .[].account', { home }).ended;
+  expect(stdout).toBe(`${userInfo().username}\n`);
 });

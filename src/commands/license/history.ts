@@ -1,9 +1,10 @@
 import { orWarn } from '../../core/failure.ts';
 import { changesOf, changeText } from '../../jobs/license/history.ts';
 import { textField } from '../../schema/field.ts';
+import { profileNamed } from '../../store/account/profiles.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import { command } from '../command.ts';
-import type { Ledgers } from '../context.ts';
+import type { Accounts, Invocation, Ledgers } from '../context.ts';
 import { readTime } from '../typed-time.ts';
 
 export default command({
@@ -12,6 +13,7 @@ export default command({
       'No licensing server is sent any of it; a ledger is, without names. license undo works from it, and it shows which licenses are retired.',
     'A change whose end is not recorded is unknown: the run was killed, or its answer was lost. A license that an interrupted run had asked for, ' +
       'and a later run found, is found: that run, or somebody else, created it.',
+    'With --profile, what runs did for the application of that profile.',
     'With --remote-user and a ledger, also what runs on other computers did for this user, and what they were answered whose license no list has ' +
       'shown. The ledger keeps no names, so of a rename the other name is shown as ?.',
   ],
@@ -28,10 +30,12 @@ export default command({
     const told = remote_user === undefined ? [] : await orWarn(historyInLedger(remote_user, context), context.warn);
     const others = told?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
     const entries = [...own, ...others];
+    const isAsked = await ofProfile(context);
     if (others.length > 0) entries.sort((one, two) => Date.parse(one.time) - Date.parse(two.time));
     for (const change of changesOf(entries)) {
       const { time, command: name, remote_user_before: before, app_code = null, license_code_end: end = null } = change;
       if (Date.parse(time) < from || (run !== undefined && change.run !== run.toUpperCase())) continue;
+      if (!isAsked(change)) continue;
       if (remote_user !== undefined && ![change.remote_user, before].includes(remote_user)) continue;
       const { account, computer, origin, remote_user: user } = change;
       const who = {
@@ -49,10 +53,24 @@ export default command({
   show: {
     columns: ['time', 'run', 'account', 'computer', 'command', 'app_code', 'remote_user', 'change', 'license_code_end'],
     untruncated: ['remote_user'],
-    layout: { change: { priority: 2, minWidth: 14 }, run: { priority: 1 }, license_code_end: { priority: 1 } },
+    layout: {
+      change: { minWidth: 14 },
+      time: { priority: 1 },
+      run: { priority: 1 },
+      license_code_end: { priority: 1 },
+    },
     none: 'no run of this computer changed a license',
   },
 });
+
+/** A run is recorded by server and application, which a profile has. */
+async function ofProfile({ options, profiles, identityOf }: Accounts & Invocation) {
+  if (options.profile === undefined) return () => true;
+  const profile = await profileNamed(profiles(), options.profile, 'licensing');
+  const origin = identityOf(profile);
+  return ({ app_code, ...change }: HistoryEntry): boolean =>
+    change.origin === origin && [app_code, undefined].includes(profile.app_code);
+}
 
 async function historyInLedger(remote_user: string, { anyLedger }: Ledgers): Promise<readonly HistoryEntry[]> {
   return (await (await anyLedger())?.history(remote_user)) ?? [];

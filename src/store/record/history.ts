@@ -85,9 +85,9 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
 }
 
 /** Who runs it, as the system's own log would say. */
-function accountOf({ env, uid }: Pick<System, 'env' | 'uid'>): string {
+function accountOf({ env, uid, user }: Pick<System, 'env' | 'uid' | 'user'>): string {
   const names = ['SUDO_USER', 'LOGNAME', 'USER', 'USERNAME'].map((name) => variable(env, name));
-  return names.find((name) => name !== undefined) ?? `uid ${uid ?? '?'}`;
+  return names.find((name) => name !== undefined) ?? user ?? `uid ${uid ?? '?'}`;
 }
 
 /** All entries, oldest first, without a line that a crash cut. @throws Failure config where a file cannot be read */
