@@ -1,6 +1,7 @@
 import { Failure, orWarn, usage } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
 import { dryRow, planRequests, planRetiring, type DryRow } from '../../jobs/license/dry-run.ts';
-import { isOpen, severalWarning } from '../../jobs/license/decide.ts';
+import { isCreation, isOpen, severalWarning } from '../../jobs/license/decide.ts';
 import {
   changesIn,
   creationsIn,
@@ -11,7 +12,7 @@ import {
 } from '../../jobs/license/plan-roster.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit-licenses.ts';
-import { changesOf } from '../../jobs/license/history.ts';
+import { changesOf, type PastChange } from '../../jobs/license/history.ts';
 import { missingUsers, retiredBy, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { writeWhole } from '../../store/disk/files.ts';
@@ -176,6 +177,29 @@ async function writePlan(
 /** Follows the counts of the rows. */
 export function retiringInWords({ length }: MissingUsers['missing']): string {
   return length === 0 ? '' : `, ${length} to retire`;
+}
+
+/** A sheet of before a user was renamed or retired asks for a new license: this computer's record may know it. */
+export async function warnOfFormerNames(
+  plan: Plan,
+  { targets }: Pick<Job, 'targets'>,
+  { history, warn }: Pick<Disk, 'history'> & Pick<Terminal, 'warn'>,
+): Promise<void> {
+  const created = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
+  if (created.length === 0) return;
+  const former = new Map<string, PastChange>();
+  for (const change of changesOf((await orWarn(history(), warn)) ?? [])) {
+    const { origin, app_code, remote_user, remote_user_before: before } = change;
+    former.delete(writeJson([origin, app_code, remote_user]));
+    if (before !== undefined && change.isKnown) former.set(writeJson([origin, app_code, before]), change);
+  }
+  const found = created.flatMap(({ app_code, remote_user }) => {
+    const origin = targets.find((target) => target.app_code === app_code)?.origin;
+    const change = former.get(writeJson([origin, app_code, remote_user]));
+    return change ? [`'${remote_user}' is '${change.remote_user}' since ${change.time.slice(0, 10)}`] : [];
+  });
+  for (const text of found.slice(0, maxTwins)) warn(`${text}: this roster asks for a new license`);
+  if (found.length > maxTwins) warn(`and ${found.length - maxTwins} more users of former names`);
 }
 
 const maxTwins = 20;

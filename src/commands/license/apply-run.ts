@@ -24,7 +24,15 @@ import type { Applying } from '../../jobs/license/roster-results.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
-import { planned, refuseOther, refusePlan, retiringInWords, toRetire, type Job } from './apply-plan.ts';
+import {
+  planned,
+  refuseOther,
+  refusePlan,
+  retiringInWords,
+  toRetire,
+  warnOfFormerNames,
+  type Job,
+} from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
 import { defaultSettle, settlingOf } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
@@ -51,7 +59,9 @@ async function planUnclaimed(
   const answerOf = await answersBefore(rows, { journal, openAnswers: answersOf(job.targets, context) });
   const planning = { ...job, answerOf };
   const plan = await planRoster(rows, planning);
-  return decideAll(plan, planning, plan.counted);
+  const decided = await decideAll(plan, planning, plan.counted);
+  await warnOfFormerNames(decided, job, context);
+  return decided;
 }
 
 /** A dry run reads what earlier runs of the job recorded, and holds nothing. */
@@ -86,6 +96,7 @@ export async function* applied(
       const plan = await checked(listed, asked, { ...job, ...known });
       refuseOther(plan, job, context.warn);
       refusePlan(plan, job);
+      if (asked === Infinity) await warnOfFormerNames(plan, job, context);
       if (creationsIn(plan) > asked) await ask(plan, job, [], context);
       const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>

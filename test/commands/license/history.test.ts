@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { emptyHome, openSandbox, type Ran } from '../../helpers/run.ts';
 
 const rowsOf = ({ stdout }: Ran): unknown =>
@@ -47,4 +49,39 @@ test('at 80 columns the time of each change stays', async () => {
     '',
   ]);
   expect(lines.at(-1)).toContain('license_code_end');
+});
+
+describe('a roster that asks for users whom this computer renamed or retired', () => {
+  const roster = ['remote_user,size_allowance', 'physio-7731,4', 'physio-7740,4', 'new,2', ''].join('\n');
+  const warnings = ({ stderr }: Ran): string[] => stderr.split('\n').filter((line) => line.includes('since'));
+  const expected = [
+    "warning: 'physio-7731' is 'physio-9' since 2026-03-01: this roster asks for a new license",
+    expect.stringMatching(
+      /^warning: 'physio-7740' is 'left-2026-03-physio-7740-\w{4}' since 2026-03-01: this roster asks/,
+    ),
+  ];
+
+  test.each([
+    ['a plan', '-n', {}],
+    ['a pipe', '', {}],
+    ['a question', '', { tty: true, columns: 300, env: { NO_COLOR: '1' } }],
+  ])('%s names them', async (_what, options, given) => {
+    const home = emptyHome();
+    const { run } = await openSandbox();
+    await run('license rename physio-7731 physio-9', { home });
+    await run('license retire --remote-user physio-7740 -y', { home });
+    const file = join(home, 'roster.csv');
+    writeFileSync(file, roster);
+    const ran = await run(`license apply ${file} ${options}`, { home, stdin: 'n\n', ...given });
+    expect(warnings(ran)).toEqual(expected);
+  });
+
+  test('who has the name again, or came after, is not named', async () => {
+    const home = emptyHome();
+    const { run } = await openSandbox();
+    await run('license rename physio-7731 physio-9', { home });
+    await run('license rename physio-9 physio-7731', { home });
+    const ran = await run('license apply - -n --input-format csv', { home, stdin: roster });
+    expect(warnings(ran)).toEqual([]);
+  });
 });
