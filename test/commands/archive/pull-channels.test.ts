@@ -192,5 +192,11 @@ test('takes the same part of each channel, whose users are looked up once', asyn
     pulled.reduce((sum, { messages }) => sum + (messages ?? 0), 0),
   ]);
   expect((await run(pull)).exitCode).toBe(0);
-  expect((await run(`archive pull ${folder} --all-channels -o json`)).stderr).toContain('has another selection');
+  const other = await run(`archive pull ${folder} --all-channels -o json`);
+  expect(other.stderr).toContain('has another selection');
+  expect(other.error).toMatchObject({
+    exit: 8,
+    hint: 'Give the options of the first pull, which are shown above, or name another folder.',
+    retryable: false,
+  });
 });

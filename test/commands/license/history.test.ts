@@ -76,12 +76,14 @@ describe('a roster that asks for users whom this computer renamed or retired', (
     expect(warnings(ran)).toEqual(expected);
   });
 
-  test('who has the name again, or came after, is not named', async () => {
+  test('who had the name again, and lost it elsewhere, is not named', async () => {
     const home = emptyHome();
     const { run } = await openSandbox();
     await run('license rename physio-7731 physio-9', { home });
     await run('license rename physio-9 physio-7731', { home });
+    await run('license rename physio-7731 physio-10');
     const ran = await run('license apply - -n --input-format csv', { home, stdin: roster });
+    expect(ran.stdout).toContain('physio-7731\t4711\t4\tcreate');
     expect(warnings(ran)).toEqual([]);
   });
 });
