@@ -19,8 +19,11 @@ interface SignedIn {
   readonly stored: string;
 }
 
-/** `auth login chat` on a terminal, at which that text is typed when it is asked for. */
-async function signIn(words: string, typed?: { readonly at: RegExp; readonly text: string }): Promise<SignedIn> {
+/** `auth login chat` on a terminal, at which these texts are typed, each when it is asked for. */
+async function signIn(
+  words: string,
+  ...typed: readonly { readonly at: RegExp; readonly text: string }[]
+): Promise<SignedIn> {
   const requests: string[] = [];
   const log = ({ method, path }: { method: string; path: string }) => void requests.push(`${method} ${path}`);
   const sandbox = await startSandbox({ clock: realTime, log });
@@ -30,19 +33,23 @@ async function signIn(words: string, typed?: { readonly at: RegExp; readonly tex
     `chatelaine auth login chat --site ${sandbox.chat.site} --email mara@harbour.example --name work ${words}`,
     { home },
   );
-  if (typed) {
-    await terminal.shows(typed.at);
-    terminal.type(`${typed.text}\r`);
+  for (const { at, text } of typed) {
+    await terminal.shows(at);
+    terminal.type(`${text}\r`);
   }
   const { exitCode, output } = await terminal.ended;
   const folder = join(home, '.config/chatelaine');
   const files =
-    typed && exitCode === 0 ? readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8')) : [];
+    typed.length > 0 && exitCode === 0
+      ? readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+      : [];
   return { exitCode, output: output.replace(/\s+/g, ' '), requests, stored: files.join('\n') };
 }
 
 const atPassword = (text: string) => ({ at: /Password of mara@harbour.example:/, text });
-const atKey = (text: string) => ({ at: /API key:/, text });
+/** A refused key is asked for again; the prompt is drawn again for each letter. */
+const atKey = (...texts: readonly string[]) =>
+  texts.map((text, refused) => ({ at: refused === 0 ? /API key:/ : /Nothing\s+was\s+stored[^]*API key:/, text }));
 
 describe('--password', () => {
   test('fetches the key, tries it, and keeps only that', needs('terminals'), async () => {
@@ -86,7 +93,7 @@ describe('--password', () => {
 });
 
 test('the prompt for a key says where the key is', needs('terminals'), async () => {
-  const { exitCode, output } = await signIn('', atKey('SandboxKeyOfMara0000000000000000'));
+  const { exitCode, output } = await signIn('', ...atKey('SandboxKeyOfMara0000000000000000'));
 
   expect(exitCode).toBe(0);
   expect(output).toContain('The chat key is in the app: Settings, Account & privacy, API key. It is not your password');
@@ -95,14 +102,22 @@ test('the prompt for a key says where the key is', needs('terminals'), async () 
   expect(output).not.toContain('✔');
 });
 
-test('a password that is typed as key is named as that', needs('terminals'), async () => {
-  const { exitCode, output } = await signIn('', atKey(password));
+test('a password that is typed as key is named as that; a third refusal ends it', needs('terminals'), async () => {
+  const { exitCode, output, requests } = await signIn('', ...atKey(password, password, password));
 
   expect(exitCode).toBe(4);
   expect(output).toContain(
     'That is no key of the chat, which has 32 letters and digits. A password? Sign in with --password.',
   );
   expect(output).not.toContain(password);
+  expect(requests).toHaveLength(3);
+});
+
+test('a refused key is asked for again, and the right one is stored', needs('terminals'), async () => {
+  const { exitCode, stored } = await signIn('', ...atKey('0'.repeat(32), 'SandboxKeyOfMara0000000000000000'));
+
+  expect(exitCode).toBe(0);
+  expect(stored).toContain('SandboxKeyOfMara');
 });
 
 /** What stays on the screen: the prompt is drawn again for each letter, as often as the terminal is read. */

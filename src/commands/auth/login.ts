@@ -1,4 +1,4 @@
-import { usage, Failure } from '../../core/failure.ts';
+import { usage, Failure, type FailureKind } from '../../core/failure.ts';
 import { namesIn, defined } from '../../core/table-names.ts';
 import { flagField, textField, optional, readField } from '../../schema/field.ts';
 import {
@@ -72,7 +72,8 @@ export default command({
       return { profile: profile.name, kind: profile.kind, status: 'would be stored' };
     }
     const source = defined({ password, api_key_stdin, api_key_file, key_command });
-    return storeProfile(profile, await readKey(source, profile, context), check, context);
+    const store = async () => storeProfile(profile, await readKey(source, profile, context), check, context);
+    return Object.keys(source).length === 0 && context.interactive() ? persistently('auth', store, context) : store();
   },
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
@@ -135,19 +136,26 @@ async function askMissing(
 
 const mostTries = 3;
 
-/** Asks again where the answer cannot be right. */
-async function answer<T>(
+function answer<T>(
   question: string,
   offered: string | undefined,
   read: (text: string) => T,
   { ask, note }: Person,
 ): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+  const asked = async (): Promise<T> => {
     const text = (await ask(offered === undefined ? question : `${question} [${offered}]`)).trim();
+    return read(text === '' ? (offered ?? text) : text);
+  };
+  return persistently('usage', asked, { note });
+}
+
+/** Asks again where the answer cannot be right. */
+async function persistently<T>(kind: FailureKind, ask: () => Promise<T>, { note }: Pick<Terminal, 'note'>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
     try {
-      return read(text === '' ? (offered ?? text) : text);
+      return await ask();
     } catch (cause) {
-      if (!(cause instanceof Failure) || tries === mostTries) throw cause;
+      if (!(cause instanceof Failure) || cause.kind !== kind || tries === mostTries) throw cause;
       note([cause.message, cause.details.hint].filter((line) => line !== undefined).join('\n'));
     }
   }
