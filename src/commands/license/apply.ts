@@ -33,7 +33,7 @@ export default command({
     'A user without a license gets one; a license of another size is resized; one of the right size stays. Each row ends as created, ' +
       'resized, unchanged, failed or unknown, in the order of the file; the counts come last on standard error, and after a failure are part of its message. Exit code 9 if a ' +
       'row is unknown, else 8 if one failed, else 10 if a user for whom the run created a license has several; 4 where the key is refused.',
-    'With -q the table shows only rows that failed or are unknown; formats for programs keep all rows.',
+    'With -q the table shows only rows that failed or are unknown; a plan and formats for programs keep all rows.',
     'Every step is on disk before and after its request: the same command resumes after Ctrl-C, a crash or a full disk. A user never ' +
       'gets two licenses, as long as the server carries a request out within --settle, or not at all.',
     'With --retire-missing a license, not yet retired, whose user is in no row is retired as license retire does it: after all rows, and only ' +
@@ -168,7 +168,7 @@ const ofRoster: ReadonlySet<string> = new Set([
 
 const ofRetiring: ReadonlySet<string> = new Set(['max_retire', 'accept']);
 
-/** `--changed` leaves unchanged rows out, `-q` all rows without trouble, but not from formats for programs. */
+/** `--changed` leaves unchanged rows out, `-q` all without trouble, but not from a plan or formats for programs. */
 function isShown(
   { status }: RowResult<string>,
   { changed }: { readonly changed?: boolean | undefined },
@@ -176,5 +176,5 @@ function isShown(
 ): boolean {
   if (changed && status === 'unchanged') return false;
   const isForPeople = options.output === undefined || rowOf(options.output)?.forPeople;
-  return !(options.quiet && isForPeople) || status === 'failed' || status === 'unknown';
+  return !(options.quiet && isForPeople && !options.dry_run) || status === 'failed' || status === 'unknown';
 }
