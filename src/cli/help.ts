@@ -21,7 +21,7 @@ export function programHelp(table: readonly CommandEntry[], width: number): stri
       [
         ...exampleLines('chatelaine --sandbox license create --remote-user ada --size-allowance 4', width),
         ...exampleLines('chatelaine --sandbox license list', width),
-        ...wrap('chatelaine NOUN --help, chatelaine NOUN VERB --help, chatelaine help options', width - indent),
+        ...wrap('chatelaine NOUN [VERB] --help, chatelaine help options, chatelaine help 8', width - indent),
       ],
     ],
     [
@@ -42,10 +42,10 @@ export async function helpTexts(width: number): Promise<ReadonlyMap<string, stri
 /** Wide enough for the longest noun. */
 const nounWidth = 18;
 
-/** Text of `chatelaine help exit-codes`, and of `chatelaine help 8`; undefined for another word. */
-export function exitHelp(word: string): string | undefined {
+/** Text of `chatelaine help exit-codes`, and of `chatelaine help 8`; undefined where no exit code is that one. */
+export function exitHelp(code?: string): string | undefined {
   const all = [success, ...Object.values(failures)];
-  const rows = all.filter(({ exit }) => word === 'exit-codes' || String(exit) === word);
+  const rows = all.filter(({ exit }) => code === undefined || String(exit) === code);
   const lines = rows.map(({ exit, means }) => `${String(exit).padStart(3)}  ${means}`);
   return lines.length === 0 ? undefined : `${lines.join('\n')}\n`;
 }
@@ -55,7 +55,7 @@ export function optionsHelp(width: number): string {
     ['Options of every command', entryLines([...optionEntries(globalOptions), ...textOptions], width)],
     ['', wrap(twins, width)],
     ['Exit codes', exitCodes(width)],
-    ['More', ['man chatelaine']],
+    ['More', ['chatelaine help 8 (what an exit code means), man chatelaine']],
   ]);
 }
 

@@ -27,7 +27,8 @@ export async function readCommandLine(
   const width = helpWidth(stdout.isTTY ? stdout.columns : undefined);
   const bare = fromFirstWord(argv);
   if (bare.join(' ') === 'help options') return { text: optionsHelp(width) };
-  const exits = bare.length === 2 && bare[0] === 'help' ? exitHelp(bare[1] ?? '') : undefined;
+  const [asked, code] = /^help exit$|^(?:help )?exit[- ](?:codes?|status)$|^help (\d+)$/.exec(bare.join(' ')) ?? [];
+  const exits = asked === undefined ? undefined : exitHelp(code);
   if (exits !== undefined) return { text: exits };
   const [, page] = /^help (scripting|never-two|stability)$/.exec(bare.join(' ')) ?? [];
   if (page !== undefined) return { text: `man chatelaine-${page}\n` };

@@ -168,11 +168,11 @@ test.each(['scripting', 'never-two', 'stability'])('`chatelaine help %s` names t
   });
 });
 
-test.each(['--sandbox help 8', '-p prod help 8', '--sandbox -q help exit-codes'])(
-  '%s: options may stand before help',
-  async (line) => {
-    const { exitCode, stdout } = await run(fakeService(), line, { bare: true });
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('  8  part was done');
-  },
-);
+test.each([
+  ...['help exit', 'help exit codes', 'help exit status', 'exit-codes', 'exit code'],
+  ...['--sandbox help 8', '-p prod help 8', '--sandbox -q help exit-codes'],
+])('%s leads to exit codes, also behind options', async (line) => {
+  const { exitCode, stdout } = await run(fakeService(), line, { bare: true });
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('  8  part was done');
+});
