@@ -55,7 +55,7 @@ function withSaying(text: string, now: Milliseconds): string {
     .replace(/^(this|last) ([a-z]+)/, (all, which: string, what: string) => periodNamed(which, what, now) ?? all);
 }
 
-/** The first day of this or the last week, month or year; of a weekday the latest before today. */
+/** The first day of this or the last week, month, quarter or year; of a weekday the latest before today. */
 function periodNamed(which: string, what: string, now: Milliseconds): string | undefined {
   const before = which === 'last' ? 1 : 0;
   const date = new Date(now);
@@ -64,6 +64,7 @@ function periodNamed(which: string, what: string, now: Milliseconds): string | u
     momentText(new Date(...parts).getTime()).slice(0, 10);
   if (what === 'week') return dayOf(year, month, day - ((date.getDay() + 6) % 7) - 7 * before);
   if (what === 'month') return dayOf(year, month - before, 1);
+  if (what === 'quarter') return dayOf(year, month - (month % 3) - 3 * before, 1);
   if (what === 'year') return dayOf(year - before, 0, 1);
   return before === 1 && what !== 'today' ? dayNamed(what, startOfDay(now) - 1) : undefined;
 }

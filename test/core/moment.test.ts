@@ -20,6 +20,8 @@ test.each([
   ['this week', 'Monday 2026-11-16T00:00:00+01:00'],
   ['this month', 'Sunday 2026-11-01T00:00:00+01:00'],
   ['last month', 'Thursday 2026-10-01T00:00:00+02:00'],
+  ['this quarter', 'Thursday 2026-10-01T00:00:00+02:00'],
+  ['last quarter', 'Wednesday 2026-07-01T00:00:00+02:00'],
   ['this year', 'Thursday 2026-01-01T00:00:00+01:00'],
   ['last year', 'Wednesday 2025-01-01T00:00:00+01:00'],
   ['2026-03', 'Sunday 2026-03-01T00:00:00+01:00'],
