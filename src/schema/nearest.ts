@@ -53,7 +53,10 @@ export function nearNames(wanted: string, known: Iterable<string>): string[] {
       const known = coreOf(name);
       // A name that holds the wanted one is near, however long it is.
       const isPart = core.length >= 3 && known !== core && known.includes(core);
-      return { name, distance: isPart ? 1 : slipsBetween(core, known) };
+      // `Inez` is near to `Ines Okafor`.
+      const words = known.split(' ').map((word) => slipsBetween(core, word));
+      const nearest = Math.min(slipsBetween(core, known), ...words.filter((slips) => slips <= core.length / 4));
+      return { name, distance: isPart ? 1 : nearest };
     })
     .filter(({ distance }) => distance <= furthest && distance < Math.max(1, core.length))
     .sort((one, other) => one.distance - other.distance)

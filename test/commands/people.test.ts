@@ -8,6 +8,7 @@ async function ran(line: string): Promise<Ran> {
 describe('what nobody has that name: those that come near are named, with what to type', () => {
   test.each([
     ['messages fetch --sender "Ines Okafr"', 6, "no user 'Ines Okafr'; Ines Okafor is --sender 10"],
+    ['messages fetch --sender Inez', 6, "no user 'Inez'; Ines Okafor is --sender 10"],
     ['messages fetch --dm ines@harbor.example', 6, "no user 'ines@harbor.example'; Ines Okafor is --dm 10"],
     ['messages fetch --channel generl', 6, "no channel 'generl'; general is id:1"],
     ['topic list genral', 5, "no channel 'genral'; general is id:1"],

@@ -4,6 +4,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Failure, messageOf, usage } from '../../core/failure.ts';
 import { readFileBytes } from '../../core/read.ts';
+import { shellWord } from '../../core/shell-word.ts';
 import { variable, type Environment } from '../../core/system.ts';
 import type { Connection } from './call.ts';
 import { proxyOf } from './proxy.ts';
@@ -233,12 +234,17 @@ async function certificates(file: string, signal: AbortSignal): Promise<string> 
   try {
     const text = (await readFileBytes(file, { signal, maxBytes: maxCertificateBytes })).toString();
     const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-    if (blocks.length === 0) throw new Error('it holds no PEM certificate');
+    if (blocks.length === 0)
+      throw usage(
+        'it holds no PEM certificate',
+        `From DER: openssl x509 -inform DER -in ${shellWord(file)} -out ca.pem`,
+      );
     // TLS itself leaves out what it cannot read.
     for (const block of blocks) new X509Certificate(block);
     return text;
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw new Failure('config', `cannot use the CA file ${file}: ${messageOf(cause)}`, { cause });
+    const hint = cause instanceof Failure ? cause.details.hint : undefined;
+    throw new Failure('config', `cannot use the CA file ${file}: ${messageOf(cause)}`, { cause, hint });
   }
 }

@@ -13,7 +13,7 @@ import { hashOf } from '../../store/disk/files.ts';
 import type { Journal } from '../../store/journal.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import { askAbout, type PlannedChange } from './plan-lines.ts';
-import { licenseOutcome, licenseShow, likeIt, wholeList } from './show.ts';
+import { codeAdvice, licenseOutcome, licenseShow, likeIt, wholeList } from './show.ts';
 
 export interface ChangedLicense extends License {
   /** The fields that changed, as they were. */
@@ -229,8 +229,8 @@ export async function orName(
 ): Promise<never> {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
   // The text may be a key: it is looked for in the list, and is in no query.
-  const isUser = (await wholeList(list({}))).some((license) => textOf(license, 'remote_user') === name);
-  throw isUser
+  const listed = await wholeList(list({}));
+  throw listed.some((license) => textOf(license, 'remote_user') === name)
     ? cause.as('not_found', `'${name}' is the name of a user, not a key`, { hint: `Write: ${line}` })
-    : cause;
+    : cause.as('not_found', cause.message, { hint: codeAdvice(listed) });
 }

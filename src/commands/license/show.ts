@@ -27,6 +27,13 @@ export const licenseOutcome = {
 export const likeIt = (user: string): string =>
   `Users of a name like it: ${commandLine('license list', [], { match: `*${user}*` })}`;
 
+/** For a code that nobody has: its form, as in XXXXX-XXXXX, and how to find the right one. */
+export function codeAdvice(listed: readonly License[], user?: string): string {
+  const [key] = listed.flatMap((one) => one.key ?? []);
+  const written = key === undefined ? '' : `A key of this server is written ${key.replace(/[a-z\d]/gi, 'X')}. `;
+  return `${written}To find it by its user: ${commandLine('license list', [], { remote_user: user })}`;
+}
+
 /** `-q`: the key and nothing else. */
 export const keyAlone = { quiet: (license: License) => keyOf(license) } satisfies Show<License>;
 

@@ -1,12 +1,11 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { each } from '../../jobs/work/each.ts';
 import { phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { allAppsOption, licensesOf, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
-import { keyAlone, licenseShow, likeIt, wholeList } from './show.ts';
+import { codeAdvice, keyAlone, licenseShow, likeIt, wholeList } from './show.ts';
 
 export default command({
   about: [
@@ -53,13 +52,9 @@ async function byPhone(code: string, look: Promise<License>, list: () => AsyncIt
     const listed = await wholeList(list());
     const [license, ...others] = listed.filter(({ key }) => key !== undefined && phoneCode(key) === phoneCode(code));
     if (license && others.length === 0) return license;
-    const [key] = listed.flatMap((one) => one.key ?? []);
-    // Its form, as in XXXXX-XXXXX.
-    const written = key === undefined ? '' : `A key of this server is written ${key.replace(/[a-z\d]/gi, 'X')}. `;
     // The text may be a key: it is repeated where it is a user's name.
     const user = listed.some((one) => textOf(one, 'remote_user') === code) ? code : undefined;
-    const hint = `${written}To find it by its user: ${commandLine('license list', [], { remote_user: user })}`;
-    throw cause.as('not_found', cause.message, { hint });
+    throw cause.as('not_found', cause.message, { hint: codeAdvice(listed, user) });
   }
 }
 

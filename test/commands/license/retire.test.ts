@@ -160,6 +160,18 @@ test.each([
   ]);
 });
 
+test.each(['license retire CD3AE-2B80E-1662B-2FCA9', 'license edit CD3AE-2B80E-1662B-2FCA9 --size-allowance 6'])(
+  '%s, a code that nobody has: the form of a key',
+  async (line) => {
+    const { run } = await openSandbox();
+    const { exitCode, error } = await run(`${line} -o json`);
+    expect([exitCode, error?.hint]).toEqual([
+      5,
+      'A key of this server is written XXXXX-XXXXX-XXXXX-XXXXX. To find it by its user: chatelaine license list',
+    ]);
+  },
+);
+
 test('asks on a terminal, naming the users', async () => {
   const { run } = await openSandbox();
   const no = await run(`license retire ${code}`, { tty: true, stdin: 'n\n' });
