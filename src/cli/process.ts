@@ -46,7 +46,7 @@ function thisSystem(): System {
       return unless(Error, homedir) ?? '';
     },
     get user() {
-      return unless(Error, userInfo)?.username;
+      return unless(Error, () => userInfo().username);
     },
     get temporary() {
       return tmpdir();

@@ -197,7 +197,7 @@ async function* pullChannels<R extends object>(
 ) {
   const channels = await channelFolders(chat, folder);
   let [failed, hidden] = [0, 0];
-  let isOther = false;
+  let hint = runAgain;
   for (const channel of channels) {
     const named = `channel '${channel.channel}' (id ${channel.stream_id})`;
     const tell = (text: string): void => warn(`${named}: ${text}`);
@@ -212,7 +212,8 @@ async function* pullChannels<R extends object>(
       const status = isHidden ? (channel.isEmpty ? 'empty' : 'not visible') : 'failed';
       if (status === 'not visible') hidden += 1;
       if (status === 'failed') failed += 1;
-      if (cause.kind === 'usage') isOther = true;
+      if (cause.kind === 'usage')
+        hint = 'Give the options of the first pull, which are shown above, or name another folder.';
       if (status !== 'empty') tell(messageOf(cause));
       const nothing = { folder: channel.folder, messages: null, added: 0, repaired: 0 };
       yield { channel: channel.channel, status, ...nothing };
@@ -220,11 +221,7 @@ async function* pullChannels<R extends object>(
   }
   const counted = [`${channels.length} channels`, ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');
   if (failed === 0) conclude(counted);
-  else
-    throw new Failure('incomplete', `${counted}, ${failed} failed`, {
-      hint: isOther
-        ? 'Give the options of the first pull, which are shown above, or name another folder.'
-        : 'Run the same command again: it continues.',
-      retryable: !isOther,
-    });
+  else throw new Failure('incomplete', `${counted}, ${failed} failed`, { hint, retryable: hint === runAgain });
 }
+
+const runAgain = 'Run the same command again: it continues.';

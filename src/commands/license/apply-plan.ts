@@ -180,7 +180,7 @@ export function retiringInWords({ length }: MissingUsers['missing']): string {
 }
 
 /** A sheet of before a user was renamed or retired asks for a new license: this computer's record may know it. */
-export async function warnOfFormerNames(
+export async function warnOfFormer(
   plan: Plan,
   { targets }: Pick<Job, 'targets'>,
   { history, warn }: Pick<Disk, 'history'> & Pick<Terminal, 'warn'>,

@@ -24,15 +24,7 @@ import type { Applying } from '../../jobs/license/roster-results.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
-import {
-  planned,
-  refuseOther,
-  refusePlan,
-  retiringInWords,
-  toRetire,
-  warnOfFormerNames,
-  type Job,
-} from './apply-plan.ts';
+import { planned, refuseOther, refusePlan, retiringInWords, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
 import { defaultSettle, settlingOf } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
@@ -60,7 +52,7 @@ async function planUnclaimed(
   const planning = { ...job, answerOf };
   const plan = await planRoster(rows, planning);
   const decided = await decideAll(plan, planning, plan.counted);
-  await warnOfFormerNames(decided, job, context);
+  await warnOfFormer(decided, job, context);
   return decided;
 }
 
@@ -96,7 +88,7 @@ export async function* applied(
       const plan = await checked(listed, asked, { ...job, ...known });
       refuseOther(plan, job, context.warn);
       refusePlan(plan, job);
-      if (asked === Infinity) await warnOfFormerNames(plan, job, context);
+      if (asked === Infinity) await warnOfFormer(plan, job, context);
       if (creationsIn(plan) > asked) await ask(plan, job, [], context);
       const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>

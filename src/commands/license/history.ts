@@ -4,8 +4,11 @@ import { textField } from '../../schema/field.ts';
 import { profileNamed } from '../../store/account/profiles.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import { command } from '../command.ts';
-import type { Accounts, Invocation, Ledgers } from '../context.ts';
+import type { Accounts, Invocation } from '../context.ts';
 import { readTime } from '../typed-time.ts';
+
+/** Where the room is small, the others go before it. */
+const late = { priority: 1 };
 
 export default command({
   about: [
@@ -27,8 +30,9 @@ export default command({
   async *run({ remote_user, since, run }, context) {
     const from = since === undefined ? -Infinity : readTime('--since', since, context);
     const own = await context.history();
-    const told = remote_user === undefined ? [] : await orWarn(historyInLedger(remote_user, context), context.warn);
-    const others = told?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
+    const asked = remote_user === undefined ? undefined : context.anyLedger().then((one) => one?.history(remote_user));
+    const inLedger = asked && (await orWarn(asked, context.warn));
+    const others = inLedger?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
     const entries = [...own, ...others];
     const isAsked = await ofProfile(context);
     if (others.length > 0) entries.sort((one, two) => Date.parse(one.time) - Date.parse(two.time));
@@ -37,14 +41,10 @@ export default command({
       if (Date.parse(time) < from || (run !== undefined && change.run !== run.toUpperCase())) continue;
       if (!isAsked(change)) continue;
       if (remote_user !== undefined && ![change.remote_user, before].includes(remote_user)) continue;
-      const { account, computer, origin, remote_user: user } = change;
-      const who = {
-        run: change.run || null,
-        account: account || null,
-        computer: computer || null,
-        command: name || null,
-      };
-      yield { time, ...who, origin, app_code, remote_user: user, change: changeText(change), license_code_end: end };
+      const told = [change.run, change.account, change.computer, name].map((text) => text || null);
+      const who = { run: told[0], account: told[1], computer: told[2], command: told[3], origin: change.origin };
+      const what = { app_code, remote_user: change.remote_user, change: changeText(change), license_code_end: end };
+      yield { time, ...who, ...what };
     }
   },
 
@@ -53,12 +53,7 @@ export default command({
   show: {
     columns: ['time', 'run', 'account', 'computer', 'command', 'app_code', 'remote_user', 'change', 'license_code_end'],
     untruncated: ['remote_user'],
-    layout: {
-      change: { minWidth: 14 },
-      time: { priority: 1 },
-      run: { priority: 1 },
-      license_code_end: { priority: 1 },
-    },
+    layout: { change: { minWidth: 14 }, time: late, run: late, license_code_end: late },
     none: 'no run of this computer changed a license',
   },
 });
@@ -70,10 +65,6 @@ async function ofProfile({ options, profiles, identityOf }: Accounts & Invocatio
   const origin = identityOf(profile);
   return ({ app_code, ...change }: HistoryEntry): boolean =>
     change.origin === origin && [app_code, undefined].includes(profile.app_code);
-}
-
-async function historyInLedger(remote_user: string, { anyLedger }: Ledgers): Promise<readonly HistoryEntry[]> {
-  return (await (await anyLedger())?.history(remote_user)) ?? [];
 }
 
 /** What this computer has told the ledger, which knows no names; of an open answer it does not know whose it is. */
