@@ -11,6 +11,7 @@ import {
   type Planning,
 } from '../../jobs/license/plan-roster.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit-licenses.ts';
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';
 import { missingUsers, retiredBy, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
@@ -23,6 +24,7 @@ import { inTargets, type Target } from './target.ts';
 
 /** A roster, and how it is to be applied. What was answered before is known once it is planned. */
 export interface Job extends Omit<Planning, 'answerOf'> {
+  readonly licensing: (app_code: number) => LicensingApi;
   readonly roster: CheckedRoster<LicenseFields>;
   /** As it was typed; `-` is standard input. */
   readonly file: string;

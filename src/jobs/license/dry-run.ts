@@ -2,7 +2,7 @@ import { Planned } from '../../api/http/call.ts';
 import { keyOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { isCreation, sizeOf } from './decide.ts';
-import { resultOf, type Plan, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
+import { resultOf, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
 import { retiredFields, type MissingUser } from './retire.ts';
 
 export type DryRow = RowResult<'create' | 'resize' | 'unchanged' | 'failed' | 'retire'>;
@@ -14,8 +14,12 @@ export function dryRow({ row, decision }: PlannedRow): DryRow {
   return resultOf(row, step, license, null, step === 'resize' ? (sizeOf(license) ?? null) : null);
 }
 
+interface Noting<Call extends keyof LicensingApi> {
+  readonly licensing: (app_code: number) => Pick<LicensingApi, Call>;
+}
+
 /** Asks for each request of the plan, in the order of the rows: a dry run notes it and sends nothing. */
-export async function planRequests({ rows }: Plan, { licensing }: Pick<Planning, 'licensing'>): Promise<void> {
+export async function planRequests({ rows }: Plan, { licensing }: Noting<'create' | 'update'>): Promise<void> {
   for (const { row, decision } of rows) {
     const { app_code, size_allowance } = row;
     if (isCreation(decision)) await noted(licensing(app_code).create(row));
@@ -34,7 +38,7 @@ async function noted(request: Promise<unknown>): Promise<void> {
 
 export async function planRetiring(
   missing: readonly MissingUser[],
-  { licensing }: { readonly licensing: (app_code: number) => Pick<LicensingApi, 'update'> },
+  { licensing }: Noting<'update'>,
   now: number,
 ): Promise<void> {
   for (const { key, remote_user, app_code } of missing)

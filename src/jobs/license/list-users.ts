@@ -56,7 +56,7 @@ export async function listUsers(
   const listed = list instanceof Failure ? unlisted : list;
   const first = users.find((user) => !listed.lookupResult(user));
   if (first === undefined) return listed;
-  const shown = withNear(await lookUp(api, { remote_user: first, app_code }), listed.nearOf(first));
+  const shown = await lookUp(api, { remote_user: first, app_code }, listed.nearOf(first));
   if (shown.unfiltered) return readTwice(api, app_code, users);
   const isCounted = listed.isCounted && shown.shows !== 'licenses';
   return { ...listed, isCounted, lookupResult: (user) => (user === first ? shown : listed.lookupResult(user)) };

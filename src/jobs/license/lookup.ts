@@ -15,13 +15,14 @@ export type LookupResult = (
 
 export const nothing: LookupResult = { shows: 'nothing' };
 
-/** One user by the filter of the server. @throws Failure of a list that cannot be read at all */
+/** One user by the filter of the server. @param near similar names in a list @throws Failure of a list that fails */
 export async function lookUp(
   api: Pick<LicensingApi, 'ofUser'>,
   { remote_user, app_code }: LicenseUser,
+  near: readonly License[] = [],
 ): Promise<LookupResult> {
   try {
-    return lookupResult(await api.ofUser({ remote_user, app_code }));
+    return withNear(lookupResult(await api.ofUser({ remote_user, app_code })), near);
   } catch (failure) {
     if (failure instanceof Failure && failure.kind === 'incomplete') return { shows: 'incomplete', failure };
     throw failure;

@@ -1,6 +1,5 @@
 import type { License } from '../../api/licensing/license.ts';
 import { plainName } from '../../api/licensing/user-licenses.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
@@ -25,14 +24,10 @@ export interface PlannedRow {
   readonly decision: Decision | Undecided;
 }
 
-export interface Looking extends KnownUsers, LookingUp {
+export interface Planning extends KnownUsers, LookingUp {
   readonly licensing: (app_code: number) => ListingApi;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
-}
-
-export interface Planning extends Looking {
-  readonly licensing: (app_code: number) => LicensingApi;
 }
 
 /**
@@ -41,7 +36,7 @@ export interface Planning extends Looking {
  */
 export async function planRoster(
   rows: readonly LicenseFields[],
-  planning: Looking,
+  planning: Planning,
   known?: (app_code: number) => KnownLicense,
 ): Promise<Plan> {
   const listedAt = planning.elapsed();
@@ -61,27 +56,19 @@ export async function planRoster(
   return { rows: planned, listedAt, counted: new Set(counted) };
 }
 
-/** Looks a user up by the server's filter. @param near similar names in the list @throws Failure of a list */
-export async function lookUpRow(row: LicenseFields, near: readonly License[], planning: Looking): Promise<Decision> {
-  const result = await lookUp(planning.licensing(row.app_code), row);
-  return decide(withNear(result, near), row, planning);
-}
-
 /** Looks up what is left open. @param believed applications whose list is not read twice @throws Failure of a look */
 export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {
   const decisions = new Map<LicenseFields, Decision>();
-  const look = async ({ row, decision }: PlannedRow): Promise<void> => {
+  const decideOne = async ({ row, decision }: PlannedRow): Promise<void> => {
     if (decision.step !== 'look up') return;
-    const { near } = decision;
-    const isBelieved = believed.has(row.app_code);
-    decisions.set(
-      row,
-      isBelieved ? decide(withNear(nothing, near), row, planning) : await lookUpRow(row, near, planning),
-    );
+    const { app_code } = row;
+    const isBelieved = believed.has(app_code);
+    const look = () => lookUp(planning.licensing(app_code), row, decision.near);
+    decisions.set(row, decide(isBelieved ? withNear(nothing, decision.near) : await look(), row, planning));
   };
   const open = plan.rows.filter(({ decision }) => decision.step === 'look up');
   const progress = planning.looking?.(open.length);
-  for await (const _ of pool(open, planning.concurrency, look)) progress?.step();
+  for await (const _ of pool(open, planning.concurrency, decideOne)) progress?.step();
   progress?.end();
   return { ...plan, rows: plan.rows.map(({ row, decision }) => ({ row, decision: decisions.get(row) ?? decision })) };
 }

@@ -1,5 +1,6 @@
 import { notShown, otherKey, type AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { hasKeyOf, type License } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -9,10 +10,11 @@ import { decidingOn, type Settling } from './create-license.ts';
 import type { RecordEvent } from './history.ts';
 import { severalWarning } from './decide.ts';
 import { unanswered, wasPosted, type AnsweredRow, type LicenseJournal, type RowState } from './roster-journal.ts';
-import { resultOf, type Looking, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
+import { resultOf, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 import type { RosterClaims } from './share-roster.ts';
 
 export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' | 'now' | 'sleep' | 'note' | 'warn'> {
+  readonly licensing: (app_code: number) => LicensingApi;
   readonly journal: LicenseJournal;
   readonly claims: RosterClaims;
   /** Aborted by Ctrl-C, SIGTERM and the deadline. */
@@ -29,7 +31,7 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
 }
 
 /** Looks that decide about a row that waits. */
-export function decidingBy(applying: Applying, { is, posted }: Pick<RowState, 'is' | 'posted'>): Looking {
+export function decidingBy(applying: Applying, { is, posted }: Pick<RowState, 'is' | 'posted'>): Planning {
   const deciding = decidingOn(is, posted, applying.settle);
   // What the run itself has sent is within the plan.
   return { ...applying, differs: undefined, licensing: (app_code) => applying.licensing(app_code).deciding(deciding) };

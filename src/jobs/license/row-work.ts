@@ -18,7 +18,8 @@ import {
 import { recordedChange } from './history.ts';
 import { listAfterPost, type ListAfter } from './list-users.ts';
 import { historyOf, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
-import { lookUpRow, type PlannedRow } from './plan-roster.ts';
+import { lookUp } from './lookup.ts';
+import type { PlannedRow } from './plan-roster.ts';
 import { decidingBy, unconfirmed, type Applying, type RowOutcome, type RosterResults } from './roster-results.ts';
 import { endsRun, circuitBreaker } from './run-end.ts';
 
@@ -147,7 +148,9 @@ export class RowWork {
     if (decision.step !== 'look up') return decision;
     const looking = state.is === 'new' ? applying : decidingBy(applying, state);
     try {
-      return await this.#limit(() => lookUpRow(state.row, decision.near, looking));
+      const { row } = state;
+      const result = await this.#limit(() => lookUp(looking.licensing(row.app_code), row, decision.near));
+      return decide(result, row, looking);
     } catch (failure) {
       if (!(failure instanceof Failure) || endsRun(failure, applying)) throw failure;
       if (failure.kind === 'unavailable') this.run.failed(failure);
