@@ -93,10 +93,11 @@ export async function* applied(
       const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>
         void doubled.push({ licenses, profile: profileOf(app_code) });
+      const applying = { ...applyingOf(plan, job, context), ...known, journal, record, doubled: seen };
       isBegun = true;
-      for await (const row of carriedOut(plan, { ...job, ...known, journal, record, doubled: seen }, context)) {
+      for await (const row of applyRoster(plan, applying)) {
         if (row.size_allowance_before !== null) resized += 1;
-        yield row;
+        yield row.error === null ? row : { ...row, error: context.clean(row.error) };
       }
     } catch (cause) {
       if (missing.length > 0) context.warn('no license was retired: that is done once every row has its license');
@@ -134,29 +135,17 @@ async function checked(plan: Plan, asked: number, planning: Job & Planning): Pro
   return isWithin && twinsIn(plan).length === 0 ? plan : decideAll(plan, planning, new Set());
 }
 
-async function* carriedOut(
-  plan: Plan,
-  job: Job & Planning & Pick<Applying, 'journal' | 'claims' | 'record' | 'doubled'>,
-  context: ApplyingParts,
-): AsyncGenerator<RowResult> {
-  const { signal, conclude, clean } = context;
-  const { file, targets, values } = job;
-  const progress = context.progress('licenses', plan.rows.length);
-  const applying = {
+function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
+  const { signal, conclude } = context;
+  return {
     ...job,
-    ...settlingOf(context, values.settle ?? defaultSettle),
+    ...settlingOf(context, job.values.settle ?? defaultSettle),
     signal,
     conclude,
-    where: inTargets(targets),
-    resume: applyLine(file, values, context.options),
-    finished: () => progress.step(),
+    where: inTargets(job.targets),
+    resume: applyLine(job.file, job.values, context.options),
+    progress: context.progress('licenses', plan.rows.length),
   };
-  try {
-    for await (const row of applyRoster(plan, applying))
-      yield row.error === null ? row : { ...row, error: clean(row.error) };
-  } finally {
-    progress.end();
-  }
 }
 
 /**

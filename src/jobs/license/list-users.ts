@@ -170,7 +170,7 @@ async function readList(
   };
 }
 
-export interface ListAfter {
+interface ListAfter {
   readonly result: LookupResult | undefined;
   /** Why the list proves nothing: it does not hold all earlier licenses and the new one. */
   readonly failure?: Failure;

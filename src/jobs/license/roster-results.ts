@@ -27,7 +27,8 @@ export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' 
   readonly resume: string;
   /** A user for whom this run created a license has several. */
   readonly doubled: (user: LicenseUser, licenses: readonly License[]) => void;
-  readonly finished: () => void;
+  /** Counts the rows that need no more work. */
+  readonly progress: { step(): void; end(): void };
 }
 
 /** Looks that decide about a row that waits. */
@@ -61,15 +62,17 @@ export function unconfirmed(state: RowState, error: string): RowOutcome {
 /** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
 const maxUnwritten = 500;
 
-type Reporting = Pick<Applying, 'journal' | 'claims' | 'now' | 'finished' | 'warn' | 'record' | 'doubled'>;
+/** An unknown row whose POST was answered. `open`: looks are over, and only `--send-again` goes on with it. */
+export type AnsweredOnly = 'open' | 'unconfirmed';
+
+type Reporting = Pick<Applying, 'journal' | 'claims' | 'now' | 'progress' | 'warn' | 'record' | 'doubled'>;
 
 /** The results of the rows, on their way to the journal and then to the reader. */
 export class RosterResults {
   readonly #applying: Reporting;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
   readonly #writing = new Set<Promise<void>>();
-  /** Unknown rows whose POST was answered. `open`: looks are over, and only `--send-again` goes on with them. */
-  readonly answeredOnly = new Map<LicenseFields, 'open' | 'unconfirmed'>();
+  readonly answeredOnly = new Map<LicenseFields, AnsweredOnly>();
   /** The keys that were answered, and for how many users: a key of several is nobody's until a list says whose. */
   readonly #keys = new Map<string, 'one' | 'several'>();
   readonly #accepted: (Failure | undefined)[] = [];
@@ -90,12 +93,12 @@ export class RosterResults {
 
   /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
   answered(row: LicenseFields, creation: AnsweredCreation): void {
-    const { journal, claims, finished, now } = this.#applying;
+    const { journal, claims, progress, now } = this.#applying;
     const end = endOf(creation, now(), 0);
     const key = creation.license?.key;
     if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
     // For the progress its work is done: the look at the end takes no time of its own.
-    finished();
+    progress.step();
     // The claims first: what the journal of one job knows, every later run knows.
     this.#inBackground(claims.ended(row, end).then(() => orBroken(journal.record(row, end))));
   }
@@ -168,7 +171,7 @@ export class RosterResults {
     const creation = state.is === 'answered' ? this.#keyChecked(state.creation) : undefined;
     const before = status === 'resized' ? (size_before ?? null) : null;
     const result = this.#withAnswer(resultOf(row, status, license, error, before), creation);
-    if (!creation) this.#applying.finished();
+    if (!creation) this.#applying.progress.step();
     if (isOpen) this.answeredOnly.set(row, 'open');
     else if (creation && result.status === 'unknown') this.answeredOnly.set(row, 'unconfirmed');
     this.#ready.put(row, result);

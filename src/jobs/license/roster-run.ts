@@ -8,7 +8,7 @@ import { unanswered, wasPosted, type AnsweredRow, type RowState } from './roster
 import { decidingBy, isUnchanged, RosterResults, type Applying, type RowOutcome } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
 import type { KnownLicense } from './list-users.ts';
-import { endsRun, countOutcomes } from './run-end.ts';
+import { circuitBreaker, endsRun, countOutcomes, type CircuitBreaker } from './run-end.ts';
 
 /**
  * One license of the asked size for each row, never two (docs/exactly-once.md, States of a row); rows in their order.
@@ -17,24 +17,25 @@ import { endsRun, countOutcomes } from './run-end.ts';
  */
 export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerator<RowResult> {
   const outcomes = countOutcomes(applying, plan.rows.length);
-  const run = new RosterRun(plan, applying);
-  const { results } = run;
-  const working = run.carryOut().finally(() => results.close());
+  const run = circuitBreaker(applying);
+  const results = new RosterResults(applying);
+  const working = new RosterRun(applying, run, results).carryOut(plan).finally(() => results.close());
   // Awaited below: until then a bug must not end the process.
   working.catch(() => undefined);
   try {
     for (const planned of plan.rows) {
       const result = await results.of(planned);
       if (!result) continue;
-      outcomes.add(result);
+      outcomes.add(result, results.answeredOnly.get(planned.row));
       yield result;
     }
   } finally {
     run.abandon();
     await working;
+    applying.progress.end();
   }
   const stopped = run.stopped();
-  const failure = outcomes.failureOf(stopped, results.answeredOnly);
+  const failure = outcomes.failureOf(stopped);
   // Any other failure says the counts itself.
   if (!failure || failure === stopped) applying.conclude(outcomes.summary());
   if (failure) throw failure;
@@ -43,24 +44,23 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
 /** Rows that are recorded while others are sent: many share a sync (docs/exactly-once.md, Journal). */
 const ahead = 16;
 
-/** Owns the state of a run. A row without a result waits, or was not begun because the run stopped. */
+/** The order of a run. A row without a result waits, or was not begun because the run stopped. */
 class RosterRun {
-  readonly results: RosterResults;
-  readonly #plan: Plan;
   readonly #applying: Applying;
+  readonly #run: CircuitBreaker;
+  readonly #results: RosterResults;
   readonly #work: RowWork;
-  #isAbandoned = false;
 
-  constructor(plan: Plan, applying: Applying) {
-    this.#plan = plan;
+  constructor(applying: Applying, run: CircuitBreaker, results: RosterResults) {
     this.#applying = applying;
-    this.results = new RosterResults(applying);
-    this.#work = new RowWork(applying, this.results);
+    this.#run = run;
+    this.#results = results;
+    this.#work = new RowWork(applying, run, results);
   }
 
   /** Never rejects with a Failure: what ended the run is in `stopped`. */
-  async carryOut(): Promise<void> {
-    const { journal, note, signal } = this.#applying;
+  async carryOut(plan: Plan): Promise<void> {
+    const { journal, note, signal, progress, concurrency } = this.#applying;
     if (journal.isResumed) note('Resuming an interrupted run');
     const sayWait = (): void => {
       if (this.#work.sending > 0)
@@ -68,45 +68,21 @@ class RosterRun {
     };
     signal.addEventListener('abort', sayWait);
     try {
-      let rows: readonly PlannedRow[] | undefined = this.#changing();
+      const changing = plan.rows.filter((planned) => !isUnchanged(planned, this.#applying));
+      for (let done = changing.length; done < plan.rows.length; done += 1) progress.step();
+      let rows: readonly PlannedRow[] | undefined = changing;
       while (rows) {
-        await this.#each(rows);
-        rows = this.#isOver() ? undefined : await this.#nextRows();
+        for await (const _ of pool(rows, concurrency + ahead, (planned) => this.#work.apply(planned))) continue;
+        await this.#results.flush();
+        rows = this.#run.isOver() ? undefined : await this.#nextRows();
       }
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      this.#work.run.stop(cause);
+      this.#run.stop(cause);
     }
     signal.removeEventListener('abort', sayWait);
     await this.#reportUnconfirmed();
-    this.results.warnOfAccepted();
-  }
-
-  stopped(): Failure | undefined {
-    return this.#work.run.stopped();
-  }
-
-  abandon(): void {
-    this.#isAbandoned = true;
-  }
-
-  #isOver(): boolean {
-    return this.#isAbandoned || this.stopped() !== undefined;
-  }
-
-  /** The rows that need something; for the progress the others are done. */
-  #changing(): readonly PlannedRow[] {
-    const changing = this.#plan.rows.filter((planned) => !isUnchanged(planned, this.#applying));
-    for (let done = changing.length; done < this.#plan.rows.length; done += 1) this.#applying.finished();
-    return changing;
-  }
-
-  async #each(rows: readonly PlannedRow[]): Promise<void> {
-    const apply = async (planned: PlannedRow): Promise<void> => {
-      if (!this.#isOver()) await this.#work.apply(planned);
-    };
-    for await (const _ of pool(rows, this.#applying.concurrency + ahead, apply)) continue;
-    await this.results.flush();
+    this.#results.warnOfAccepted();
   }
 
   /**
@@ -143,7 +119,7 @@ class RosterRun {
       if (!(cause instanceof Failure) || endsRun(cause, this.#applying)) throw cause;
       for (const waiting of answered) {
         this.#work.waiting.delete(waiting.row);
-        await this.results.end(this.results.acceptAnswer(waiting, cause));
+        await this.#results.end(this.#results.acceptAnswer(waiting, cause));
       }
       if (held.length > 0) throw cause;
       return [];
@@ -174,18 +150,18 @@ class RosterRun {
   /** The next run settles these first; its wait counts from their last request. */
   async #reportUnconfirmed(): Promise<void> {
     const { journal, elapsed, now } = this.#applying;
-    const stopped = this.stopped();
+    const stopped = this.#run.stopped();
     const outcomeOf = (state: RowState): RowOutcome => {
       if (state.is !== 'answered') {
         const error =
           (state.is === 'unanswered' ? state.failure : undefined)?.message ?? stopped?.message ?? unanswered;
         return { state, status: 'unknown', license: null, error, time: state.posted - elapsed() + now() };
       }
-      if (state.listed === 'not yet') return this.results.acceptAnswer(state, stopped);
+      if (state.listed === 'not yet') return this.#results.acceptAnswer(state, stopped);
       return { state, status: 'unknown', license: null, error: '' };
     };
     for (const state of this.#work.waiting.values())
-      if (wasPosted(state, journal)) await this.results.end(outcomeOf(state));
-    await this.results.flush();
+      if (wasPosted(state, journal)) await this.#results.end(outcomeOf(state));
+    await this.#results.flush();
   }
 }

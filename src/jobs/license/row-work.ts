@@ -2,7 +2,7 @@ import { identityOf, keyOf, type License, type UnfilteredList } from '../../api/
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
-import { endOf, type LicenseUser } from './claim-users.ts';
+import { endOf } from './claim-users.ts';
 import {
   decide,
   isAnswered,
@@ -16,12 +16,12 @@ import {
   type Undecided,
 } from './decide.ts';
 import { recordedChange } from './history.ts';
-import { listAfterPost, type ListAfter } from './list-users.ts';
+import { listAfterPost } from './list-users.ts';
 import { historyOf, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
 import { lookUp } from './lookup.ts';
 import type { PlannedRow } from './plan-roster.ts';
 import { decidingBy, unconfirmed, type Applying, type RowOutcome, type RosterResults } from './roster-results.ts';
-import { endsRun, circuitBreaker } from './run-end.ts';
+import { endsRun, type CircuitBreaker } from './run-end.ts';
 
 /** A state that waits for another look, or an outcome. Undefined: another run has the row, or the run ends before. */
 type Turn = RowState | RowOutcome | undefined;
@@ -30,7 +30,7 @@ type Turn = RowState | RowOutcome | undefined;
 export class RowWork {
   readonly waiting = new Map<LicenseFields, RowState>();
   sending = 0;
-  readonly run: ReturnType<typeof circuitBreaker>;
+  readonly #run: CircuitBreaker;
   readonly #applying: Applying;
   readonly #results: RosterResults;
   readonly #limit: ReturnType<typeof limiter>;
@@ -40,14 +40,15 @@ export class RowWork {
   readonly #conclusive = new Set<number>();
   readonly #oneAtATime = limiter(1);
 
-  constructor(applying: Applying, results: RosterResults) {
+  constructor(applying: Applying, run: CircuitBreaker, results: RosterResults) {
     this.#applying = applying;
+    this.#run = run;
     this.#results = results;
-    this.run = circuitBreaker(applying);
     this.#limit = limiter(applying.concurrency);
   }
 
   async apply({ row, decision }: PlannedRow): Promise<void> {
+    if (this.#run.isOver()) return;
     const state = this.waiting.get(row) ?? ({ row, is: 'new', posted: -Infinity } as const);
     this.waiting.delete(row);
     const turn = await this.#carryOut(state, decision).catch((cause: unknown) => this.#handleFailure(state, cause));
@@ -105,9 +106,9 @@ export class RowWork {
     const key = keyOf(listed);
     const send = () => recordedChange(listed, fields, record, () => licensing(row.app_code).update(key, fields));
     try {
-      const license = await this.#limit(async () => (this.run.stopped() ? undefined : send()));
+      const license = await this.#limit(async () => (this.#run.stopped() ? undefined : send()));
       if (!license) return this.#waitsOn(state);
-      this.run.answered();
+      this.#run.answered();
       const before = size_before ?? journal.history(row).size_before;
       return { state, status: 'resized', license, error: null, size_before: before };
     } catch (cause) {
@@ -136,10 +137,10 @@ export class RowWork {
       if (state.posts > retriesFor(row, this.#applying))
         return this.#results.failed(state, `sent ${times(state.posts)}, and the list does not show it`);
     }
-    const [sent, list] = await this.#postAndList(state, new Set(seen.near?.map(identityOf)), seen.unfiltered);
-    if (!sent || !list) return sent;
-    if (list.result) return this.#carryOut(sent, decide(list.result, row, this.#applying));
-    return sent.is === 'answered' ? unconfirmed(sent, 'the list does not show it') : sent;
+    const near = new Set(seen.near?.map(identityOf));
+    const { unfiltered } = seen;
+    if (!unfiltered || this.#conclusive.has(row.app_code)) return this.#post(state, near);
+    return this.#oneAtATime(() => this.#postAndList(state, near, unfiltered));
   }
 
   /** Decides what the list leaves open; a look that fails creates nothing. */
@@ -153,31 +154,26 @@ export class RowWork {
       return decide(result, row, looking);
     } catch (failure) {
       if (!(failure instanceof Failure) || endsRun(failure, applying)) throw failure;
-      if (failure.kind === 'unavailable') this.run.failed(failure);
+      if (failure.kind === 'unavailable') this.#run.failed(failure);
       return { step: 'refused', failure };
     }
   }
 
   /**
    * POSTs go one at a time until a list holds all earlier licenses and a new one; else the run stops
-   * (docs/exactly-once.md, A list is a hint). @returns what the row waits for, and what a list showed after the POST
+   * (docs/exactly-once.md, A list is a hint).
    */
-  #postAndList(state: RowState, near: ReadonlySet<string>, earlier: UnfilteredList | undefined) {
-    const isConclusive = (): boolean => !earlier || this.#conclusive.has(state.row.app_code);
-    const send = async (): Promise<readonly [sent: RowState | undefined, list?: ListAfter | undefined]> => {
-      const sent = await this.#post(state, near);
-      if (!sent || !earlier || isConclusive() || this.run.stopped()) return [sent];
-      return [sent, await this.#listAfter(state.row, earlier)];
-    };
-    return isConclusive() ? send() : this.#oneAtATime(send);
-  }
-
-  async #listAfter(row: LicenseUser, earlier: UnfilteredList): Promise<ListAfter | undefined> {
+  async #postAndList(state: RowState, near: ReadonlySet<string>, earlier: UnfilteredList): Promise<Turn> {
+    const { row } = state;
+    const sent = await this.#post(state, near);
+    if (!sent || this.#conclusive.has(row.app_code) || this.#run.stopped()) return sent;
     const list = await listAfterPost(this.#applying.licensing(row.app_code), row, earlier, this.#applying);
     const failure = list instanceof Failure ? list : list.failure;
-    if (failure) this.run.stop(failure);
+    if (failure) this.#run.stop(failure);
     else this.#conclusive.add(row.app_code);
-    return list instanceof Failure ? undefined : list;
+    if (list instanceof Failure) return sent;
+    if (list.result) return this.#carryOut(sent, decide(list.result, row, this.#applying));
+    return sent.is === 'answered' ? unconfirmed(sent, 'the list does not show it') : sent;
   }
 
   /** A request that an interruption cut may have been sent; before a request it is the signal's own reason. */
@@ -191,27 +187,27 @@ export class RowWork {
     await journal.record(row, { event: 'sent', time: now() });
     try {
       const creation = await this.#limit(async () => {
-        await this.run.ready();
-        if (this.run.stopped()) return undefined;
+        await this.#run.ready();
+        if (this.#run.stopped()) return undefined;
         this.sending += 1;
         return api.create(row, () => claims.posting(row)).finally(() => (this.sending -= 1));
       });
       if (!creation) return await this.#leaveUnsent(state);
       const posted = elapsed();
       if (creation.state === 'answered') {
-        this.run.answered();
+        this.#run.answered();
         this.#results.answered(row, creation);
         // Written out: of a copy by spread V8 keeps a shape for each object, 300 bytes.
         return { row, posted, is: 'answered', creation, listed: 'not yet' };
       }
       await claims.ended(row, endOf(creation, now(), posts));
       // A server that is gone must not leave every row unconfirmed.
-      if (creation.heard === 'nothing') this.run.unanswered(() => api.ofUser(row));
+      if (creation.heard === 'nothing') this.#run.unanswered(() => api.ofUser(row));
       return { row, posted, is: 'unanswered', posts, near, failure: creation.failure };
     } catch (cause) {
       const isUnsent = cause === claims.lost() || cause === signal.reason;
       if (!(cause instanceof Failure) || !(isUnsent || signal.aborted)) throw cause;
-      this.run.stop(cause);
+      this.#run.stop(cause);
       if (isUnsent) return this.#leaveUnsent(state);
       await claims.ended(row, { event: 'ended', time: now(), unanswered: posts });
       return { row, posted: elapsed(), is: 'unanswered', posts, near, failure: undefined };
@@ -234,9 +230,9 @@ export class RowWork {
   #handleFailure(state: RowState, cause: unknown, license: License | null = null): Turn {
     if (!(cause instanceof Failure)) throw cause;
     const isEnd = endsRun(cause, this.#applying);
-    if (cause.kind === 'unavailable') this.run.failed(cause);
-    else this.run.answered();
-    if (isEnd) this.run.stop(cause);
+    if (cause.kind === 'unavailable') this.#run.failed(cause);
+    else this.#run.answered();
+    if (isEnd) this.#run.stop(cause);
     const waits = isEnd ? this.#waitsOn(state) : undefined;
     const isReported = !isEnd || cause.kind === 'auth' || cause.kind === 'config';
     return waits ?? (isReported ? this.#results.failed(state, cause.message, { license }) : undefined);

@@ -1,9 +1,8 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { userKey } from './claim-users.ts';
 import { sendAgainHint } from './decide.ts';
 import { inWords, type RowResult } from './plan-roster.ts';
-import type { Applying, RosterResults } from './roster-results.ts';
+import type { AnsweredOnly, Applying } from './roster-results.ts';
 
 /** Whether a failure of one row ends the run: a refused key, a full disk, lost claims and an interruption do. */
 export function endsRun(cause: Failure, { journal, claims, signal }: Applying): boolean {
@@ -25,35 +24,32 @@ const maxNamedUsers = 20;
 export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resume'>, total: number) {
   const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
   const failed: RowResult[] = [];
-  const unknown: RowResult[] = [];
+  const unknown = new Map<LicenseFields, AnsweredOnly | 'unanswered'>();
   const left = (): number => Object.values(counts).reduce((rest, count) => rest - count, total);
   const summary = (): string => {
     const rows = Object.entries(counts).map(([status, count]) => [count, status] as const);
     return `${inWords([...rows, [left(), 'not done']])} on ${where}`;
   };
   return {
-    add(row: RowResult): void {
+    /** @param answered open ones stay unknown when the command is repeated */
+    add(row: RowResult, answered?: AnsweredOnly): void {
       counts[row.status] += 1;
       if (row.status === 'failed') failed.push(row);
-      if (row.status === 'unknown') unknown.push(row);
+      if (row.status === 'unknown') unknown.set(row, answered ?? 'unanswered');
     },
     summary,
-    /** Undefined where each row has its license. @param answered open ones stay unknown when the command is repeated */
-    failureOf(stopped: Failure | undefined, answered: RosterResults['answeredOnly']): Failure | undefined {
+    /** Undefined where each row has its license. */
+    failureOf(stopped: Failure | undefined): Failure | undefined {
       const undone = counts.failed + counts.unknown + left();
       if (!stopped && undone === 0) return undefined;
       if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
-      const answeredAs = (state: 'open' | 'unconfirmed'): LicenseFields[] =>
-        [...answered].flatMap(([row, is]) => (is === state ? [row] : []));
-      const open = answeredAs('open');
-      const known = new Set([...answered.keys()].map(userKey));
+      const unknownAs = (state: AnsweredOnly | 'unanswered') =>
+        [...unknown].flatMap(([row, is]) => (is === state ? [row] : []));
+      const open = unknownAs('open');
       const parts = [
         named('answered, and shown by no list', open),
-        named('answered, and not yet confirmed by a list', answeredAs('unconfirmed')),
-        named(
-          'sent, and not yet known to be carried out',
-          unknown.filter((row) => !known.has(userKey(row))),
-        ),
+        named('answered, and not yet confirmed by a list', unknownAs('unconfirmed')),
+        named('sent, and not yet known to be carried out', unknownAs('unanswered')),
         named('failed', failed),
       ];
       const message = [stopped?.message, summary(), ...parts].filter(Boolean).join('; ');
@@ -83,9 +79,12 @@ function named(what: string, rows: readonly LicenseFields[]): string | undefined
 const maxOutages = 3;
 const maxSilences = 20;
 
+export type CircuitBreaker = ReturnType<typeof circuitBreaker>;
+
 /** Watches whether a run can go on. Its server is taken to be available until requests fail. */
 export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | 'signal'>) {
   let stop: Failure | undefined;
+  let isAbandoned = false;
   let [outages, silences] = [0, 0];
   let probing: Promise<void> = Promise.resolve();
   let unreachable: Failure | undefined;
@@ -96,6 +95,11 @@ export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | '
       if (!(cause instanceof Failure)) throw cause;
       unreachable ??= cause;
     }
+  };
+  /** Undefined while it goes on. A server is gone after `maxOutages` in a row, or without proof of life. */
+  const stopped = (): Failure | undefined => {
+    const interruption = signal.aborted && signal.reason instanceof Failure ? signal.reason : undefined;
+    return stop ?? journal.broken() ?? unreachable ?? interruption;
   };
   return {
     answered: () => void ([outages, silences] = [0, 0]),
@@ -111,10 +115,9 @@ export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | '
     /** Resolves when the next POST may be sent. */
     ready: () => probing,
     stop: (failure: Failure) => void (stop ??= failure),
-    /** Undefined while it goes on. A server is gone after `maxOutages` in a row, or without proof of life. */
-    stopped(): Failure | undefined {
-      const interruption = signal.aborted && signal.reason instanceof Failure ? signal.reason : undefined;
-      return stop ?? journal.broken() ?? unreachable ?? interruption;
-    },
+    stopped,
+    /** Nobody reads the results any more: rows in progress end, and no other is begun. */
+    abandon: () => void (isAbandoned = true),
+    isOver: () => isAbandoned || stopped() !== undefined,
   };
 }

@@ -124,7 +124,7 @@ function host({
     warn: () => undefined,
     where: 'here.test, application 7',
     resume: 'chatelaine license apply roster.csv',
-    finished: () => undefined,
+    progress: { step: () => undefined, end: () => undefined },
     doubled: () => undefined,
   };
   const setClock = (span: number): void => void (ahead += span);
