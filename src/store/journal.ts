@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { batched } from '../core/batch.ts';
 import { appendFileSync, constants, nextTurn, open, truncate, unlink, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
@@ -127,7 +128,19 @@ function journalOn(
   release: () => Promise<void>,
   write: WriteLines,
 ): Journal {
-  const { append, flush } = groupedAppend(file, write, (cause) => unwritable(path, cause));
+  let [written, last] = [Promise.resolve(), Promise.resolve()];
+  const writeSynced = async (lines: readonly string[]): Promise<void> => {
+    try {
+      await write(file, lines.join(''));
+      await file.datasync();
+    } catch (cause) {
+      throw unwritable(path, cause);
+    }
+  };
+  // After a failure nothing more is written, since the file may end in a cut line.
+  const appendLine = batched<string>((lines) => (written = written.then(() => writeSynced(lines))), nextTurn);
+  /** Resolves when nothing is being written; a failure was reported to those who appended. */
+  const flush = (): Promise<void> => last.catch(() => undefined);
   let isOpen = true;
   let isEmpty = records.length === 0;
   const close = async (): Promise<void> => {
@@ -143,7 +156,7 @@ function journalOn(
     isDamaged,
     append(record) {
       isEmpty = false;
-      return append(record);
+      return (last = appendLine(recordLine(record)));
     },
     close,
     async finish() {
@@ -158,34 +171,6 @@ function journalOn(
       }
     },
   };
-}
-
-/**
- * Records of one turn, and those that come during a sync, share one write and one sync. After a failure nothing
- * more is written, since the file may end in a cut line. @param failure what a failed write means
- */
-function groupedAppend(file: FileHandle, write: WriteLines, failure: (cause: unknown) => unknown) {
-  let gathering: { lines: string; readonly written: Promise<void> } | undefined;
-  let last: Promise<void> = Promise.resolve();
-  const writeGroup = async (): Promise<void> => {
-    await nextTurn();
-    const lines = gathering?.lines ?? '';
-    gathering = undefined;
-    try {
-      await write(file, lines);
-      await file.datasync();
-    } catch (cause) {
-      throw failure(cause);
-    }
-  };
-  const append = (record: unknown): Promise<void> => {
-    const line = recordLine(record);
-    if (gathering) gathering.lines += line;
-    else gathering = { lines: line, written: (last = last.then(writeGroup)) };
-    return gathering.written;
-  };
-  /** `flush` resolves when nothing is being written; a failure was reported to those who appended. */
-  return { append, flush: () => last.catch(() => undefined) };
 }
 
 function unwritable(path: string, cause: unknown): Failure {

@@ -1,3 +1,4 @@
+import { batched } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
@@ -54,8 +55,9 @@ export function sharedClaims(
   };
 
   let nextAnswers: Milliseconds = -Infinity;
-  const recordAnswer = gathered<OpenAnswer>(
-    async (answers) => {
+  const recordAnswer = batched<readonly [user: string, answer: OpenAnswer]>(
+    async (all) => {
+      const answers = new Map(all);
       const texts = [...answers.values()].map((answer) => writeJson(answer));
       const limits = { signal, grace: releaseGrace, limit: shortLimit };
       await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
@@ -83,7 +85,7 @@ export function sharedClaims(
       sent.add(user);
       if (end.event !== 'answered') return;
       const { status, time, key_end } = end;
-      await recordAnswer(user, { status, time, key_end });
+      await recordAnswer([user, { status, time, key_end }]);
     },
     posting: posts.posting,
   };
@@ -106,10 +108,12 @@ function recordedPosts(
     return now >= 0 && now < shortLimit && elapsed < shortLimit;
   };
 
-  const sending = gathered<() => readonly string[]>(async (first) => {
+  const sending = batched<readonly [user: string, soon: () => readonly string[]]>(async (first) => {
     // Asked right before the statement: users who were given back meanwhile would make it fail.
-    const soon = [...first.values()].flatMap((others) => others());
-    const users = [...new Set([...first.keys(), ...soon.filter((user) => !isFresh(recorded.get(user)))])];
+    const soon = first.flatMap(([, others]) => others());
+    const users = [
+      ...new Set([...first.map(([user]) => user), ...soon.filter((user) => !isFresh(recorded.get(user)))]),
+    ];
     const before = { now: clock.now(), elapsed: clock.elapsed() };
     const values = [requestLimit + shortLimit, namesOf(users)];
     const written = session.call('sending', values, { signal, limit: shortLimit });
@@ -124,7 +128,7 @@ function recordedPosts(
       if (failure) throw failure;
       const ahead = recorded.get(user);
       if (isFresh(ahead)) await ahead.written;
-      else await sending(user, soon);
+      else await sending([user, soon]);
       recorded.delete(user);
     },
   };
@@ -140,29 +144,6 @@ interface Recorded extends Readonly<Record<'now' | 'elapsed', Milliseconds>> {
 function portionsOf<T>(users: readonly T[]): readonly (readonly T[])[] {
   const count = Math.max(1, Math.ceil(users.length / portion));
   return Array.from({ length: count }, (_one, index) => users.slice(index * portion, (index + 1) * portion));
-}
-
-/** Calls that come while a statement is in progress, or is not due yet, are gathered into the next. */
-function gathered<T>(
-  send: (users: ReadonlyMap<string, T>) => Promise<void>,
-  due: () => Promise<void> = () => Promise.resolve(),
-): (user: string, what: T) => Promise<void> {
-  let gathering: { readonly users: Map<string, T>; readonly sent: Promise<void> } | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  return (user, what) => {
-    if (gathering) gathering.users.set(user, what);
-    else {
-      const users = new Map([[user, what]]);
-      const sent = last.then(async () => {
-        await due();
-        gathering = undefined;
-        await send(users);
-      });
-      gathering = { users, sent };
-      last = sent.catch(() => undefined);
-    }
-    return gathering.sent;
-  };
 }
 
 /** Reads what `chatelaine.take` answers; `users`: the names behind those in base64. @throws Failure unavailable */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { batched } from '../../core/batch.ts';
 import { jsonIn, isObject } from '../../core/json.ts';
 import { appendFileSync, readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
@@ -55,17 +56,12 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
   const { system, clock } = host;
   const folder = foldersOf(system).state;
   let made: Promise<void> | undefined;
-  const waiting: { readonly path: string; readonly line: string }[] = [];
-  let turn: Promise<void> | undefined;
-  const append = async (): Promise<void> => {
-    turn = undefined;
-    for (const { path, line } of waiting.splice(0)) appendFileSync(path, line, { mode: 0o600 });
-  };
-  const appendAlone = (path: string): Promise<void> =>
-    (turn ??= withLock(`${path}.lock`, host, append).catch((cause: unknown) => {
-      turn = undefined;
-      throw cause;
-    }));
+  const append = async (path: string, line: string): Promise<void> => appendFileSync(path, line, { mode: 0o600 });
+  const appendLocked = batched<Parameters<typeof append>>((lines) =>
+    withLock(join(folder, 'history.lock'), host, async () => {
+      for (const line of lines) await append(...line);
+    }),
+  );
   return async (origin, event, tell) => {
     const time = new Date(clock.now()).toISOString();
     const path = join(folder, `history-${time.slice(0, 4)}.ndjson`);
@@ -79,8 +75,8 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
     };
     await tell(entry);
     await (made ??= makePrivateFolder(folder, system));
-    waiting.push({ path, line: recordLine(entry) });
-    await orFailure(`write ${path}`, system.platform === 'win32' ? appendAlone(path) : append());
+    const line = recordLine(entry);
+    await orFailure(`write ${path}`, system.platform === 'win32' ? appendLocked([path, line]) : append(path, line));
   };
 }
 
