@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { batched } from '../core/batch.ts';
-import { appendFileSync, constants, nextTurn, open, truncate, unlink, type FileHandle } from '../core/outside.ts';
+import { appendFileSync, constants, nextTurn, truncate, unlink, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
-import { codeOf, openFile, readBytes, replace, storageFailure, syncFolder } from './disk/files.ts';
+import { openFile, readBytes, replace, storageFailure, syncFolder } from './disk/files.ts';
 import { makeFolder } from './disk/private-folder.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine, type Damaged } from './disk/records.ts';
@@ -38,7 +38,10 @@ export interface JournalOptions {
   readonly write?: WriteLines;
 }
 
-/** Opens the journal for this process alone. @throws Failure unavailable where another one holds it, config */
+/**
+ * Opens the journal for this process alone. A file is only changed once it is known to be this job's journal, since
+ * `--journal` may name the wrong one. @throws Failure unavailable where another process holds it, config
+ */
 export async function openJournal(
   path: string,
   header: JournalHeader,
@@ -46,15 +49,25 @@ export async function openJournal(
   options: JournalOptions = {},
 ): Promise<Journal> {
   let release: (() => Promise<void>) | undefined;
-  let opened: OpenedFile | undefined;
+  let file: FileHandle | undefined;
   try {
     await makeFolder(dirname(path));
     release = await acquireLock(`${path}.lock`, host, { wait: 0, signal: options.signal, what: `the journal ${path}` });
-    opened = await openedOrMade(path);
-    const content = await contentOf(path, opened, header);
-    return journalOn(opened.file, content, release, options.write ?? writeLines);
+    const before = await readBytes(path);
+    const bytes = before ?? Buffer.alloc(0);
+    const content = contentIn(path, bytes, header);
+    file = await openFile(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+    // By a handle of its own: Windows does not truncate by one that appends.
+    if (content.size < bytes.length) await truncate(path, content.size);
+    if (content.size === 0) {
+      writeLines(file, recordLine({ journal: 1, ...header }));
+      await file.datasync();
+      await syncFolder(dirname(path));
+    }
+    const isDamaged = content.isDamaged && before !== undefined;
+    return journalOn(file, { ...content, isDamaged }, release, options.write ?? writeLines);
   } catch (cause) {
-    await opened?.file.close();
+    await file?.close();
     await release?.();
     throw unwritable(path, cause);
   }
@@ -66,34 +79,6 @@ export type JournalContent = Pick<Journal, 'path' | 'records' | 'isDamaged'>;
 export async function readJournal(path: string, header: JournalHeader): Promise<JournalContent | undefined> {
   const bytes = await readBytes(path);
   return bytes && contentIn(path, bytes, header);
-}
-
-interface OpenedFile {
-  readonly file: FileHandle;
-  readonly isNew: boolean;
-}
-
-async function openedOrMade(path: string): Promise<OpenedFile> {
-  const flags = constants.O_RDWR | constants.O_APPEND;
-  try {
-    return { file: await open(path, flags | constants.O_CREAT | constants.O_EXCL, 0o600), isNew: true };
-  } catch (cause) {
-    if (codeOf(cause) !== 'EEXIST') throw cause;
-    return { file: await openFile(path, flags), isNew: false };
-  }
-}
-
-/** A file is only changed once it is known to be this job's journal: `--journal` may name the wrong file. */
-async function contentOf(path: string, { file, isNew }: OpenedFile, header: JournalHeader): Promise<JournalContent> {
-  const bytes = await file.readFile();
-  const content = contentIn(path, bytes, header);
-  // By a handle of its own: Windows does not truncate by one that appends.
-  if (content.size < bytes.length) await truncate(path, content.size);
-  if (content.size > 0) return content;
-  writeLines(file, recordLine({ journal: 1, ...header }));
-  await file.datasync();
-  await syncFolder(dirname(path));
-  return { ...content, isDamaged: !isNew };
 }
 
 /** `size`: up to the end of the last whole line; 0 where the header is not whole. */
