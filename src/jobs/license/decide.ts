@@ -7,12 +7,10 @@ import type { OpenAnswer } from '../../store/request-history.ts';
 import type { LicenseUser } from './claim-users.ts';
 import type { LookupResult } from './lookup.ts';
 
-/** Whether a license of a near name lets a new one be created (`--allow-similar`). */
-type SimilarNames = 'refuse' | 'allow';
-
 /** What is known of users beside the look, and allowed by the command line. */
 export interface KnownUsers {
-  readonly similar: SimilarNames;
+  /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
+  readonly similar: 'refuse' | 'allow';
   /** Whether a list without a total counts whose length is one at which servers cut lists (`--trust-list`). */
   readonly uncounted: 'refuse' | 'trust';
   /** Users whose POST is sent, once, although an earlier one was answered (`--send-again`). */

@@ -7,7 +7,7 @@ import { licenseFields, retiredName, type LicenseFields } from '../../schema/lic
 import { refuseNewer } from '../../store/disk/files.ts';
 import { faultIn } from './audit-licenses.ts';
 import { userKey } from './claim-users.ts';
-import { changeInWords, sizeOf, type Decision } from './decide.ts';
+import { changeInWords, sizeOf, type Acting } from './decide.ts';
 import type { Plan } from './plan-roster.ts';
 import { isRetired, type MissingUser } from './retire.ts';
 
@@ -127,10 +127,7 @@ export async function reviewedMissing(
 }
 
 /** How a decision of now differs from the plan, in words; undefined where the plan holds, or is carried out already. */
-export function differenceTo(
-  { change, ...row }: ReviewedRow,
-  decision: Exclude<Decision, { step: 'refused' }>,
-): string | undefined {
+export function differenceTo({ change, ...row }: ReviewedRow, decision: Acting): string | undefined {
   const { size_allowance, size_allowance_before: before, license_code_end: end } = row;
   const planned = change === 'resize' ? `resize ${changeInWords(before, size_allowance)}` : change;
   if (decision.step === 'create')

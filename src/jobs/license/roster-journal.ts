@@ -16,15 +16,12 @@ import {
   type RequestHistory,
 } from '../../store/request-history.ts';
 import { userKey, type LicenseUser } from './claim-users.ts';
-import type { RosterClaims } from './share-roster.ts';
 
 /** What is recorded of a row's requests: by this job and its earlier runs, and by all jobs that share its claims. */
-export interface RowRecords {
-  readonly journal: Pick<LicenseJournal, 'history'>;
-  readonly claims: Pick<RosterClaims, 'history'>;
-}
-
-export function historyOf(row: LicenseUser, { journal, claims }: RowRecords): RequestHistory {
+export function historyOf(
+  row: LicenseUser,
+  { journal, claims }: Readonly<Record<'journal' | 'claims', Pick<LicenseJournal, 'history'>>>,
+): RequestHistory {
   return joinHistories(journal.history(row), claims.history(row));
 }
 

@@ -60,21 +60,17 @@ export class RowWork {
     if ('license' in decision) {
       const own = ownOf(decision, state.is === 'answered' ? state.creation : undefined);
       if (!own) return unconfirmed(state, 'the list shows the user, and no license with that key');
+      const { claims, journal } = this.#applying;
       this.#results.noteSeveral(state, decision.licenses);
-      return decision.step === 'resize' ? this.#resize(state, decision.license) : this.#keep(state, own);
+      claims.confirmed(state.row);
+      if (decision.step === 'resize') return this.#resize(state, decision.license);
+      if (wasPosted(state, journal)) return { state, status: 'created', license: own, error: null };
+      const { outcome = 'unchanged', size_before } = journal.history(state.row);
+      return { state, status: outcome, license: own, error: null, size_before, recordedIn: 'neither' };
     }
     if (state.is === 'answered') return this.#confirm(state, decision);
     if (decision.step !== 'refused' || decision.answer) return this.#create(state, decision);
     return this.#results.failed(state, decision.failure.message, { why: decision.similar });
-  }
-
-  #keep(state: RowState, license: License): RowOutcome {
-    const { claims, journal } = this.#applying;
-    claims.confirmed(state.row);
-    const { outcome = 'unchanged', size_before } = journal.history(state.row);
-    return wasPosted(state, journal)
-      ? { state, status: 'created', license, error: null }
-      : { state, status: outcome, license, error: null, size_before, recordedIn: 'neither' };
   }
 
   /** The look does not show what was answered, or not everything. */
@@ -91,9 +87,8 @@ export class RowWork {
   }
 
   async #resize(state: RowState, listed: License): Promise<Turn> {
-    const { claims, licensing, journal, record, differs, now } = this.#applying;
+    const { licensing, journal, record, differs, now } = this.#applying;
     const { row } = state;
-    claims.confirmed(row);
     if (differs) {
       const found = await this.#limit(() => licensing(row.app_code).view(keyOf(listed)));
       if (sizeOf(found) !== sizeOf(listed))
