@@ -115,13 +115,13 @@ export const rules = [
     ],
     [
       'a repeat is sent only where the list shows nothing',
-      "    if (look.shows !== 'nothing') throw",
-      "    if (look.shows === 'something else') throw",
+      "    if (seen.shows !== 'nothing') throw",
+      "    if (seen.shows === 'something else') throw",
     ],
     [
       'a key is given out of the license that is listed',
-      "if (look.shows === 'it') {\n      user",
-      "if (look.shows === 'no answer') {\n      user",
+      "if (seen.shows === 'it') {\n      user",
+      "if (seen.shows === 'no answer') {\n      user",
     ],
     [
       'what a lagging list does not show is looked for once more',

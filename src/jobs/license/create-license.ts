@@ -72,13 +72,13 @@ export async function createLicense(
     earlier = failure;
     if (!before) throw unsettled(fields, failure, unknownBefore);
     await waitForList(fields, failure, { ...creating, posted });
-    const look = await confirmByList(api.deciding(decidingOn('unanswered', posted, settle)), fields, { before });
-    if (look.shows === 'it') {
+    const seen = await confirmByList(api.deciding(decidingOn('unanswered', posted, settle)), fields, { before });
+    if (seen.shows === 'it') {
       user.confirmed();
-      return { license: look.license, list: 'shows it', all: look.all };
+      return { license: seen.license, list: 'shows it', all: seen.all };
     }
-    if (look.shows !== 'nothing') throw unsettled(fields, failure, look.why);
-    if (posts > retries) throw unsettled(fields, failure, `sent ${times(user.unanswered())}, and ${look.why}`);
+    if (seen.shows !== 'nothing') throw unsettled(fields, failure, seen.why);
+    if (posts > retries) throw unsettled(fields, failure, `sent ${times(user.unanswered())}, and ${seen.why}`);
     note(`the license of ${fields.remote_user} was not created: sending the request again`);
   }
 }
@@ -109,25 +109,25 @@ async function confirm(
   const { license } = creation;
   const isAsAsked = creation.license_is === 'as asked';
   const failure = notShown(creation, fields);
-  const looks = api.deciding(decidingOn('answered', creating.posted, creating.settle));
+  const deciding = api.deciding(decidingOn('answered', creating.posted, creating.settle));
   const sought = { before: creating.before, answered: license };
   if (!creating.before && !isAsAsked) throw unsettled(fields, failure, unknownBefore);
   try {
-    let look = await confirmByList(looks, fields, sought);
-    if (look.shows === 'no answer' && license && isAsAsked) {
-      creating.warn(`the license was created, as the server answered, and could not be confirmed: ${look.why}`);
+    let seen = await confirmByList(deciding, fields, sought);
+    if (seen.shows === 'no answer' && license && isAsAsked) {
+      creating.warn(`the license was created, as the server answered, and could not be confirmed: ${seen.why}`);
       return { license, list: 'unseen' };
     }
-    if (look.shows === 'nothing' || look.shows === 'a part') {
+    if (seen.shows === 'nothing' || seen.shows === 'a part') {
       await waitForList(fields, failure, creating);
-      look = await confirmByList(looks, fields, sought);
+      seen = await confirmByList(deciding, fields, sought);
     }
-    if (look.shows === 'it') {
-      const isOther = license && isAsAsked && hasKeyOf(license, look.license) === false;
-      if (isOther) creating.warn(otherKey(fields, license, look.license));
-      return { license: (isAsAsked && !isOther && license) || look.license, list: 'shows it', all: look.all };
+    if (seen.shows === 'it') {
+      const isOther = license && isAsAsked && hasKeyOf(license, seen.license) === false;
+      if (isOther) creating.warn(otherKey(fields, license, seen.license));
+      return { license: (isAsAsked && !isOther && license) || seen.license, list: 'shows it', all: seen.all };
     }
-    const why = `${failure.message}; ${look.why}`;
+    const why = `${failure.message}; ${seen.why}`;
     throw failure.as('unknown', why, { hint: sendAgainHint(fields), retryable: false });
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
