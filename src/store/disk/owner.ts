@@ -7,7 +7,7 @@ import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { hasModes, isLasting, storageFailure, syncFolder, unlessRefused } from './files.ts';
 import { makeFolderAmongOthers } from './private-folder.ts';
-import { answers, isSign, lookFor, lookInState, signOfLife, type OwnerSight } from './sign-of-life.ts';
+import { answers, isSign, probeHere, probeInState, openLivenessSocket, type Liveness } from './liveness.ts';
 
 /** Who holds a lock (docs/exactly-once.md, Owners). */
 export interface Owner {
@@ -54,7 +54,7 @@ async function thisProcess(system: System): Promise<Omit<Owner, 'token'>> {
   // Where /proc shows other ids than the process has, it belongs to an outer namespace, and `pid` counts in that one.
   const counted = space !== undefined && pid !== system.pid ? `${space} from outside` : space;
   const isCallable = stat !== undefined || here !== undefined;
-  const sign = isCallable ? await signOfLife(stat === undefined ? here : undefined, system) : undefined;
+  const sign = isCallable ? await openLivenessSocket(stat === undefined ? here : undefined, system) : undefined;
   const known = defined({ here, start: stat && startIn(stat), boot: boot?.trim(), space: counted, sign });
   return { pid, host: system.hostname, ...known };
 }
@@ -77,9 +77,9 @@ export interface LiveOwner {
 
 /** What is known of an owner; undefined: it certainly no longer runs. */
 export async function liveOwner(owner: Owner, me: Owner, system: System): Promise<LiveOwner | undefined> {
-  const sight = await sightOf(owner, me, system);
-  if (sight === 'gone') return undefined;
-  return { name: `process ${owner.pid} on ${owner.host ?? 'an unknown computer'}`, isSeen: sight === 'running' };
+  const liveness = await livenessOf(owner, me, system);
+  if (liveness === 'gone') return undefined;
+  return { name: `process ${owner.pid} on ${owner.host ?? 'an unknown computer'}`, isSeen: liveness === 'running' };
 }
 
 /** What to do about an owner of what that file holds: a sentence. */
@@ -94,19 +94,19 @@ export function inWords({ name, isSeen }: LiveOwner, path: string): string {
 }
 
 /** Looks an id up only on the computer that it is of: elsewhere it is another process's. */
-async function sightOf(owner: Owner, me: Owner, system: System): Promise<OwnerSight> {
+async function livenessOf(owner: Owner, me: Owner, system: System): Promise<Liveness> {
   if (owner.pid === 0) return 'gone';
   const isHere = owner.here !== undefined && (await isOfHere(owner.here, me, system));
   // Of an earlier boot; the name counts too: computers can share the folder in which the path is.
   const isEarlier = owner.boot !== undefined && me.boot !== undefined && owner.host === me.host;
   if (owner.boot !== me.boot) return isEarlier && isHere ? 'gone' : 'unseen';
   if (owner.boot === undefined && !isHere) return 'unseen';
-  if (owner.space !== me.space) return owner.sign === undefined ? 'unseen' : await lookInState(owner.sign, system);
+  if (owner.space !== me.space) return owner.sign === undefined ? 'unseen' : await probeInState(owner.sign, system);
   if (owner.start === undefined) {
     const { here = '', sign } = owner;
-    const sight = sign === undefined ? 'unseen' : await lookFor(sign, here, system);
+    const liveness = sign === undefined ? 'unseen' : await probeHere(sign, here, system);
     // Without an answer, a living process may be a later one with the same id.
-    return sight !== 'unseen' || answers(owner.pid, system) ? sight : 'gone';
+    return liveness !== 'unseen' || answers(owner.pid, system) ? liveness : 'gone';
   }
   const stat = await unlessRefused(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
   if (stat === undefined) return answers(owner.pid, system) ? 'running' : 'gone';

@@ -6,31 +6,31 @@ import { codeOf, remove } from './files.ts';
 import { foldersOf } from './folders.ts';
 import { makePrivateFolder } from './private-folder.ts';
 
-export type OwnerSight = 'running' | 'gone' | 'unseen';
+export type Liveness = 'running' | 'gone' | 'unseen';
 
 /**
  * The name to call this process by until it ends; no other process answers there. Undefined where it cannot listen.
  * `here` is this computer's path, without /proc (docs/exactly-once.md, Owners).
  */
-export function signOfLife(here: string | undefined, system: System): Promise<string | undefined> {
+export function openLivenessSocket(here: string | undefined, system: System): Promise<string | undefined> {
   return (here === undefined ? listenInState(system) : listen(here, system)).catch(() => undefined);
 }
 
 /** Whether the process with that sign runs; `here` is the path of its computer, which must be this one. */
-export async function lookFor(sign: string, here: string, system: System): Promise<OwnerSight> {
-  const sight = await called(addressOf(sign, here, system));
+export async function probeHere(sign: string, here: string, system: System): Promise<Liveness> {
+  const liveness = await probe(addressOf(sign, here, system));
   // A pipe vanishes with its process, and the socket of a process that is gone is removed by the next one.
-  if (sight === 'missing') return 'gone';
-  if (sight !== 'refused') return sight;
+  if (liveness === 'missing') return 'gone';
+  if (liveness !== 'refused') return liveness;
   // macOS also refuses calls for a process that is stopped, once some 190 wait in its queue.
   return answers(Number.parseInt(sign.slice(0, idDigits), 16), system) ? 'unseen' : 'gone';
 }
 
 /** Whether the process with that sign runs, in another container of this computer that shares the folder of state. */
-export async function lookInState(sign: string, system: System): Promise<OwnerSight> {
-  const sight = await called(join(folderInState(system), sign));
-  if (sight === 'missing') return 'unseen';
-  return sight === 'refused' ? 'gone' : sight;
+export async function probeInState(sign: string, system: System): Promise<Liveness> {
+  const liveness = await probe(join(folderInState(system), sign));
+  if (liveness === 'missing') return 'unseen';
+  return liveness === 'refused' ? 'gone' : liveness;
 }
 
 /** Whether a process has that id. One that may not be signalled is there all the same. */
@@ -85,7 +85,7 @@ async function removeOld(folder: string, mine: string): Promise<void> {
   const madeAt = async (name: string): Promise<number> => (await stat(join(folder, name))).mtimeMs;
   const oldest = (await madeAt(mine)) - 86_400_000;
   for (const name of await readdir(folder))
-    if ((await madeAt(name)) < oldest && (await called(join(folder, name))) === 'refused')
+    if ((await madeAt(name)) < oldest && (await probe(join(folder, name))) === 'refused')
       await remove(join(folder, name));
 }
 
@@ -108,18 +108,18 @@ async function serverAt(address: string): Promise<Server> {
 async function removeEnded(here: string, system: System): Promise<void> {
   const names = (await readdir(dirname(here))).filter((name) => name.startsWith(prefix));
   for (const sign of names.map((name) => name.slice(prefix.length)))
-    if ((await lookFor(sign, here, system)) === 'gone') await remove(addressOf(sign, here, system));
+    if ((await probeHere(sign, here, system)) === 'gone') await remove(addressOf(sign, here, system));
 }
 
 /** A process that is stopped or busy does not answer at once; where nobody listens, the system says so itself. */
 const patience: Milliseconds = 1000;
 
-function called(address: string): Promise<'running' | 'refused' | 'missing' | 'unseen'> {
+function probe(address: string): Promise<'running' | 'refused' | 'missing' | 'unseen'> {
   return new Promise((resolve) => {
     const call = connect(address);
-    const end = (sight: 'running' | 'refused' | 'missing' | 'unseen'): void => {
+    const end = (liveness: 'running' | 'refused' | 'missing' | 'unseen'): void => {
       call.destroy();
-      resolve(sight);
+      resolve(liveness);
     };
     call.once('connect', () => end('running'));
     call.setTimeout(patience, () => end('running'));
