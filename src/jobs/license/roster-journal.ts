@@ -58,6 +58,14 @@ export function licenseJournal(
   clock: Pick<Clock, 'now' | 'elapsed'>,
 ) {
   let broken: Failure | undefined;
+  const record = async ({ remote_user, app_code }: LicenseUser, event: RequestEvent): Promise<void> => {
+    try {
+      await journal.append({ remote_user, app_code, ...event } satisfies JournalLine);
+    } catch (cause) {
+      if (cause instanceof Failure) broken = cause;
+      throw cause;
+    }
+  };
   return {
     /** Whether an earlier run of this job was interrupted. */
     isResumed: journal.records.length > 0 || journal.isDamaged,
@@ -66,13 +74,13 @@ export function licenseJournal(
     history: recordedHistories(journal, clock),
     /** Why nothing more can be recorded, such as a full disk. */
     broken: () => broken,
-    async record({ remote_user, app_code }: LicenseUser, event: RequestEvent): Promise<void> {
-      try {
-        await journal.append({ remote_user, app_code, ...event } satisfies JournalLine);
-      } catch (cause) {
-        if (cause instanceof Failure) broken = cause;
-        throw cause;
-      }
+    /** Before a request. @throws Failure where nothing may be sent */
+    record,
+    /** After a request: what cannot be recorded was done all the same; `broken` says so, and ends the run. */
+    async recordDone(row: LicenseUser, event: RequestEvent): Promise<void> {
+      await record(row, event).catch((cause: unknown) => {
+        if (!(cause instanceof Failure)) throw cause;
+      });
     },
   };
 }

@@ -2,7 +2,7 @@ import { notShown, otherKey, type AnsweredCreation } from '../../api/licensing/l
 import { hasKeyOf, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
 import { endOf, type LicenseUser } from './claim-users.ts';
@@ -100,7 +100,7 @@ export class RosterResults {
     // For the progress its work is done: the look at the end takes no time of its own.
     progress.step();
     // The claims first: what the journal of one job knows, every later run knows.
-    this.#inBackground(claims.ended(row, end).then(() => orBroken(journal.record(row, end))));
+    this.#inBackground(claims.ended(row, end).then(() => journal.recordDone(row, end)));
   }
 
   #keyChecked(creation: AnsweredCreation): AnsweredCreation {
@@ -155,7 +155,9 @@ export class RosterResults {
       await this.#applying.record({ event, remote_user, app_code, size_allowance, license_code_end });
     }
     if (recordedIn || status === 'unchanged') return this.#report(outcome);
-    this.#inBackground(this.record(state.row, eventOf[status], time).then(() => this.#report(outcome)));
+    const { journal, now } = this.#applying;
+    const recorded = journal.recordDone(state.row, { event: eventOf[status], time: time ?? now() });
+    this.#inBackground(recorded.then(() => this.#report(outcome)));
     if (this.#writing.size > maxUnwritten) await this.flush();
   }
 
@@ -195,10 +197,6 @@ export class RosterResults {
     return resultOf(result, status === 'failed' && !license ? 'unknown' : status, printed, why);
   }
 
-  async record(row: LicenseFields, event: RowEvent, time = this.#applying.now()): Promise<void> {
-    await orBroken(this.#applying.journal.record(row, { event, time }));
-  }
-
   /** Resolves when each outcome so far is recorded and reported. */
   async flush(): Promise<void> {
     await Promise.all(this.#writing);
@@ -226,15 +224,4 @@ export class RosterResults {
   }
 }
 
-type RowEvent = 'confirmed' | 'resized' | 'refused' | 'ended' | 'unsent';
-
 const eventOf = { created: 'confirmed', resized: 'resized', failed: 'refused', unknown: 'ended' } as const;
-
-/** What cannot be recorded was done all the same; `journal.broken` says so, and ends the run. */
-async function orBroken(recording: Promise<void>): Promise<void> {
-  try {
-    await recording;
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-  }
-}

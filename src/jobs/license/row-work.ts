@@ -211,8 +211,9 @@ export class RowWork {
 
   /** A request that is not sent does not undo what is known of an earlier one. */
   async #leaveUnsent(state: RowState): Promise<RowState | undefined> {
+    const { journal, now } = this.#applying;
     const waits = this.#waitsOn(state);
-    if (!waits) await this.#results.record(state.row, 'unsent');
+    if (!waits) await journal.recordDone(state.row, { event: 'unsent', time: now() });
     return waits;
   }
 
