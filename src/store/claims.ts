@@ -30,8 +30,11 @@ export interface Claims {
   posting(user: string, soon?: () => readonly string[]): Promise<void>;
   /** Records at once how a POST ended; its user stays claimed. An answer stays open until a release confirms it. */
   ended(user: string, end: PostEnd): Promise<void>;
-  /** Gives users back. A user that is never given back counts as abandoned once this process has ended. */
-  release(users: readonly ReleasedUser[]): Promise<void>;
+  /**
+   * Gives users back. A user that is never given back counts as abandoned once this process has ended.
+   * @param shown those whose license a list shows: no answer is open any more
+   */
+  release(users: readonly string[], shown?: ReadonlySet<string>): Promise<void>;
   /** Why the claims are lost, so that nothing more may be created; undefined while they are not. */
   lost(): Failure | undefined;
 }
@@ -52,12 +55,6 @@ export interface BusyUsers {
   readonly now: Milliseconds;
 }
 
-export interface ReleasedUser {
-  readonly remote_user: string;
-  /** A list has shown the license: no answer is open any more. */
-  readonly isConfirmed?: boolean | undefined;
-}
-
 export interface ClaimOptions {
   /** How long a POST is remembered; at least a day. */
   readonly settle: Milliseconds;
@@ -74,7 +71,7 @@ export function withTake(claims: Omit<Claims, 'take'>, { clock, signal, note }: 
     const taken = await claims.takeFree(users);
     const others = new Set(taken.held);
     const free = users.filter((user) => !others.has(user));
-    if (others.size > 0) await claims.release(free.map((remote_user) => ({ remote_user })));
+    if (others.size > 0) await claims.release(free);
     return { ...taken, count: others.size };
   };
   // Drawn, so that processes that wait for one user do not look at the same moments.

@@ -16,7 +16,7 @@ export function jointClaims(local: Claims, shared: Claims, waiting: TakeOptions)
       const free = users.filter((user) => !others.has(user));
       try {
         const taken = await shared.takeFree(free);
-        if (taken.held.length > 0) await local.release(asReleased(taken.held));
+        if (taken.held.length > 0) await local.release(taken.held);
         return {
           histories: joinAll(shiftAll(here.histories, taken.now - here.now), taken.histories),
           now: taken.now,
@@ -25,7 +25,7 @@ export function jointClaims(local: Claims, shared: Claims, waiting: TakeOptions)
         };
       } catch (cause) {
         // What the ledger fails to claim is not left to this machine either.
-        await local.release(asReleased(free)).catch(() => undefined);
+        await local.release(free).catch(() => undefined);
         throw cause;
       }
     },
@@ -37,19 +37,15 @@ export function jointClaims(local: Claims, shared: Claims, waiting: TakeOptions)
       const written = await Promise.allSettled([local.ended(user, end), shared.ended(user, end)]);
       for (const one of written) if (one.status === 'rejected') throw one.reason;
     },
-    async release(users) {
+    async release(users, shown) {
       try {
-        await shared.release(users);
+        await shared.release(users, shown);
       } finally {
-        await local.release(users);
+        await local.release(users, shown);
       }
     },
   } satisfies Omit<Claims, 'take'>;
   return withTake(joint, waiting);
-}
-
-function asReleased(users: readonly string[]): { readonly remote_user: string }[] {
-  return users.map((remote_user) => ({ remote_user }));
 }
 
 function joinAll(one: RequestHistories, other: RequestHistories): RequestHistories {

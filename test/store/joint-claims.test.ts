@@ -59,7 +59,7 @@ async function askFor(host: Place, user: string, time: number): Promise<void> {
   const claims = await openAt(host);
   await claims.take([user]);
   await claims.ended(user, { event: 'ended', time, unanswered: 1 });
-  await claims.release([{ remote_user: user }]);
+  await claims.release([user]);
 }
 
 test("a run with the ledger and one without it keep out of each other's way on one machine", async () => {
@@ -75,7 +75,7 @@ test("a run with the ledger and one without it keep out of each other's way on o
   await expect(joint.take(['ada'])).rejects.toThrow('waiting for process');
   await expect((await openAt(host)).take(['ben'])).rejects.toThrow('waiting for process');
   await joint.ended('ben', { event: 'ended', time: Date.now(), unanswered: 1 });
-  await joint.release([{ remote_user: 'ben' }]);
+  await joint.release(['ben']);
   expect(postedFor(await (await openAt(host)).take(['ben']))).toEqual(['ben']);
 });
 
@@ -100,7 +100,7 @@ test('an answer is kept by both, and is open where one of them keeps it', async 
   const joint = jointClaims(await openAt(host), shared, waiting);
   await joint.take(['ada']);
   await joint.ended('ada', { event: 'answered', status: 201, time: 1 });
-  await joint.release([{ remote_user: 'ada' }]);
+  await joint.release(['ada']);
   expect(calls).toContain('answered ada');
   const { histories } = await joint.takeFree(['ada', 'zoe']);
   expect(histories.get('ada')?.answer).toEqual({ status: 201, time: 1 });
@@ -120,7 +120,7 @@ test('what the ledger does not give is free on this machine again', async () => 
   await expect(gone.take(['ben'])).rejects.toThrow('gone');
   await expect(gone.takeFree(['cy'])).rejects.toThrow('gone');
   expect(postedFor(await (await openAt(host)).take(['ben', 'cy']))).toEqual([]);
-  await expect(gone.release([{ remote_user: 'dora' }])).rejects.toThrow('gone');
+  await expect(gone.release(['dora'])).rejects.toThrow('gone');
 });
 
 test('users are busy while anybody may send for them, here or elsewhere, and no longer once an answer is recorded', async () => {
@@ -133,7 +133,7 @@ test('users are busy while anybody may send for them, here or elsewhere, and no 
   });
   await without.ended('ada', { event: 'answered', status: 201, time: 1 });
   expect((await joint.busy(['ada', 'ben'])).count).toBe(1);
-  await without.release([{ remote_user: 'ben' }]);
+  await without.release(['ben']);
   expect((await joint.busy(['ada', 'ben'])).count).toBe(0);
   const elsewhere = jointClaims(await openAt(host), ledger(new Map(), ['dora']).shared, waiting);
   expect(await elsewhere.busy(['dora'])).toMatchObject({ count: 1, holder: 'process 1' });

@@ -94,10 +94,7 @@ const verbs: Record<string, () => Promise<void>> = {
     await before.ended('asked', { event: 'ended', time: realClock.now(), unanswered: 0 });
     await before.ended('unanswered', { event: 'ended', time: long, unanswered: 1 });
     await before.ended('done', { event: 'answered', status: 201, time: long });
-    await before.release([
-      ...['answered', 'asked', 'unanswered'].map((remote_user) => ({ remote_user })),
-      { remote_user: 'done', isConfirmed: true },
-    ]);
+    await before.release(['answered', 'asked', 'unanswered', 'done'], new Set(['done']));
     chmodSync(await lockFolder(me.system), 0o500);
     const after = await openClaims('server 7', me, options);
     for (const user of ['held', 'answered', 'asked', 'unanswered', 'done', 'another']) {

@@ -2,7 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, orWarn, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { Creation } from '../../api/licensing/license-writes.ts';
-import type { Claims, ReleasedUser } from '../../store/claims.ts';
+import type { Claims } from '../../store/claims.ts';
 import { noRequests, type PostEnd, type RequestHistory } from '../../store/request-history.ts';
 
 export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
@@ -40,12 +40,12 @@ export async function whileClaimed<T>(
 ): Promise<T> {
   const history = (await claims.take([remote_user])).get(remote_user) ?? noRequests;
   let { unanswered = 0 } = history;
-  let isConfirmed = false;
+  const shown = new Set<string>();
   const ended = (end: PostEnd): Promise<void> => orWarn(claims.ended(remote_user, end), warn, unrecorded);
   const user: ClaimedUser = {
     history,
     unanswered: () => unanswered,
-    confirmed: () => void (isConfirmed = true),
+    confirmed: () => void shown.add(remote_user),
     async post(send) {
       try {
         const creation = await send(() => claims.posting(remote_user));
@@ -62,7 +62,7 @@ export async function whileClaimed<T>(
   try {
     return await work(user);
   } finally {
-    await releaseOrWarn(claims, [{ remote_user, isConfirmed }], warn);
+    await releaseOrWarn(claims, [[remote_user], shown], warn);
   }
 }
 
@@ -80,10 +80,10 @@ export const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 're
 /** A claim that cannot be given back, on a full disk for example, only makes later runs wait. */
 export async function releaseOrWarn(
   claims: UserClaims,
-  users: readonly ReleasedUser[],
+  given: Parameters<Claims['release']>,
   warn: (text: string) => void,
 ): Promise<void> {
-  await orWarn(claims.release(users), warn, 'later runs for the same users will wait a little');
+  await orWarn(claims.release(...given), warn, 'later runs for the same users will wait a little');
 }
 
 /** An answer that cannot be recorded, where the ledger was lost for example, is confirmed all the same. */

@@ -116,7 +116,7 @@ export async function planClaimed(
   for (const [app_code, users] of usersOfEachApp(closed)) {
     const own = claiming.claims.get(app_code);
     await own?.takeFree(users);
-    await own?.release(users.map((remote_user) => ({ remote_user, isConfirmed: true })));
+    await own?.release(users, new Set(users));
   }
   const sent = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) || isOpen(decision) ? [row] : []));
   const claims = shareRoster(sent, { ...claiming, listedAt: plan.listedAt, before });

@@ -143,10 +143,10 @@ function claimedRows({ claims, elapsed, warn }: SharingRoster) {
     last = elapsed();
     await Promise.all(recording);
     for (const [code, own] of claims) {
-      const users = rows.flatMap((row) =>
-        row.app_code === code ? [{ remote_user: row.remote_user, isConfirmed: confirmed.has(row) }] : [],
-      );
-      if (users.length > 0) await releaseOrWarn(own, users, warn);
+      const given = rows.filter(({ app_code }) => app_code === code);
+      const shown = new Set(given.flatMap((row) => (confirmed.has(row) ? [row.remote_user] : [])));
+      if (given.length === 0) continue;
+      await releaseOrWarn(own, [given.map(({ remote_user }) => remote_user), shown], warn);
     }
   };
   /** Gives all rows back but those, at once. */

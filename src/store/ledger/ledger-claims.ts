@@ -43,14 +43,16 @@ export function sharedClaims(
 
   /** Users for whom a POST was sent since they were claimed. */
   const sent = new Set<string>();
-  const release: Claims['release'] = async (users) => {
-    for (const { remote_user } of users) posts.forget(remote_user);
+  const release: Claims['release'] = async (users, shown) => {
+    for (const user of users) posts.forget(user);
     for (const some of users.length > 0 ? portionsOf(users) : []) {
-      const names = namesOf(some.map(({ remote_user }) => remote_user));
-      const posted = names.filter((_name, index) => sent.delete(some[index]?.remote_user ?? ''));
-      const shown = names.filter((_name, index) => some[index]?.isConfirmed);
+      const names = namesOf(some);
+      const posted = namesOf(some.filter((user) => sent.delete(user)));
+      const confirmed = namesOf(some.filter((user) => shown?.has(user)));
       const limits = { signal, grace: releaseGrace, limit: shortLimit };
-      await told.write((rowsFor) => session.call('release', [names, posted, shown, rowsFor(session.whoIs)], limits));
+      await told.write((rowsFor) =>
+        session.call('release', [names, posted, confirmed, rowsFor(session.whoIs)], limits),
+      );
     }
   };
 

@@ -75,9 +75,9 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
       return own.append([{ ...end, users: [hashOf(user)] }]);
     },
 
-    async release(users) {
+    async release(users, shown) {
       const freed = users
-        .map((user) => ({ user: hashOf(user.remote_user), ...user }))
+        .map((name) => ({ user: hashOf(name), isConfirmed: shown?.has(name) }))
         .filter(({ user }) => held.has(user));
       if (freed.length === 0) return;
       const confirmed = freed.flatMap(({ user, isConfirmed }) => (isConfirmed && known.has(user) ? [user] : []));

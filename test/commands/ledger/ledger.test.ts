@@ -96,7 +96,7 @@ describe('with a database', needs('postgresql'), () => {
     await claims.take([user]);
     const time = Date.parse('2026-03-01T12:00:00Z');
     await claims.ended(user, { event: 'answered', status: 201, time, key_end: 'F69B' });
-    await claims.release([{ remote_user: user }]);
+    await claims.release([user]);
     await ledger.close();
   }
 

@@ -13,7 +13,7 @@ function recorded() {
     },
     ended: async (user, { event, time }) => void calls.push(`${event} ${user}@${time}`),
     posting: async (user) => void calls.push(`posting ${user}`),
-    release: async (users) => void calls.push(`release ${users.map(({ remote_user }) => remote_user).join()}`),
+    release: async (users) => void calls.push(`release ${users.join()}`),
   };
   return { calls, claims };
 }

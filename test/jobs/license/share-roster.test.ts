@@ -165,8 +165,8 @@ test('rows of each application are claimed at once on one machine, given back in
     busy: async () => ({ now: 0, count: 0, holder: undefined }),
     ended: async (user, { event, time }) => void calls.push(`${event} ${user}@${time}`),
     posting: async () => undefined,
-    release: async (users) => {
-      const words = users.map(({ remote_user, isConfirmed }) => `${remote_user}${isConfirmed ? ' confirmed' : ''}`);
+    release: async (users, shown) => {
+      const words = users.map((user) => `${user}${shown?.has(user) ? ' confirmed' : ''}`);
       calls.push(`release ${app_code} ${words.join()}`);
     },
     lost: () => undefined,

@@ -75,7 +75,7 @@ test('a user who was given back is recorded again', async () => {
   const { claims, statements, sent } = awaited();
   const ada = claims.posting('ada', () => ['ben']);
   await sent(1);
-  const given = claims.release([{ remote_user: 'ben' }]);
+  const given = claims.release(['ben']);
   await sent(2);
   for (const { end } of statements) end();
   await Promise.all([ada, given]);
@@ -117,7 +117,7 @@ test('a user who is given back while a statement is awaited is not in the next o
   await Promise.all([ada, sent(2)]);
   const dee = posting('dee');
   await posting('ben');
-  const release = claims.release([{ remote_user: 'ben' }]);
+  const release = claims.release(['ben']);
   statements[1]?.end();
   await Promise.all([cy, sent(4)]);
   for (const { end } of statements) end();
@@ -152,7 +152,7 @@ test('a log of the statements shows neither names nor hashes of them that can be
   await claims.take(['ada']);
   await claims.posting('ada');
   await claims.ended('ada', { event: 'answered', status: 201, time: 1 });
-  await claims.release([{ remote_user: 'ada' }]);
+  await claims.release(['ada']);
   const unsalted = hash('sha256', 'licenses 7\0ada', 'buffer');
   const salted = createHash('sha256').update(Buffer.from('c0ffee', 'hex')).update(unsalted).digest();
   expect(sent.filter((value) => salted.equals(Buffer.isBuffer(value) ? value : Buffer.alloc(0)))).toHaveLength(5);

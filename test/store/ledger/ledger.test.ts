@@ -53,8 +53,6 @@ describe('a ledger', needs('postgresql'), () => {
     return claims;
   }
 
-  const back = (...users: string[]) => users.map((remote_user) => ({ remote_user }));
-
   /** How many seconds ago a moment is; later than now is negative. */
   const asked = (histories: RequestHistories) =>
     [...histories].flatMap(([user, { posted }]) => (posted === undefined ? [] : [user]));
@@ -76,7 +74,7 @@ describe('a ledger', needs('postgresql'), () => {
       holder: expect.stringMatching(/^process \d+ on /) as string,
     });
     await expect(other.take(['ben'])).rejects.toThrow(/^waiting for process \d+ on .*, which is creating licenses/);
-    await one.release(back('ada', 'ben'));
+    await one.release(['ada', 'ben']);
     expect(asked(await (await claimsOf()).take(['ada', 'ben']))).toEqual([]);
   });
 
@@ -107,7 +105,7 @@ describe('a ledger', needs('postgresql'), () => {
     const claims = await claimsOf();
     expect((await claims.takeFree(users)).held).toEqual([]);
     expect((await (await claimsOf()).takeFree([...users, 'free'])).held).toEqual(users);
-    await claims.release(users.map((remote_user) => ({ remote_user })));
+    await claims.release(users);
     expect((await (await claimsOf()).takeFree(users)).held).toEqual([]);
   });
 
@@ -117,7 +115,7 @@ describe('a ledger', needs('postgresql'), () => {
     await early.posting('dora');
     // Since the POST ended the clock of this machine was set forward by an hour.
     await early.ended('dora', { event: 'ended', time: Date.now() - 70 * minutes, unanswered: 1 });
-    await early.release(back('dora'));
+    await early.release(['dora']);
     const late = await claimsOf(ledgerOf(10 * minutes));
     const age = ageOf(await late.take(['dora']), 'dora');
     expect(age).toBeGreaterThanOrEqual(-0.1);
@@ -143,7 +141,7 @@ describe('a ledger', needs('postgresql'), () => {
     expect(ageOf(posted, 'finn')).toBeLessThan(-20);
     expect(ageOf(posted, 'finn')).toBeGreaterThan(-26);
     // Given back without a POST of its own, as after Ctrl-C: the next one has to wait all the same.
-    await next.release(back('finn', 'gwen'));
+    await next.release(['finn', 'gwen']);
     expect(ageOf(await (await claimsOf()).take(['finn']), 'finn')).toBeLessThan(-19);
   });
 
@@ -151,7 +149,7 @@ describe('a ledger', needs('postgresql'), () => {
     const claims = await claimsOf();
     await claims.take(['hal']);
     await claims.posting('hal');
-    await claims.release(back('hal'));
+    await claims.release(['hal']);
     expect(asked(await (await claimsOf()).take(['hal']))).toEqual([]);
   });
 
@@ -194,7 +192,7 @@ describe('a ledger', needs('postgresql'), () => {
     await claims.take(['nia']);
     await claims.posting('nia');
     await claims.ended('nia', { event: 'ended', time: Date.now(), unanswered: 1 });
-    await claims.release(back('nia'));
+    await claims.release(['nia']);
     const count = async (): Promise<unknown> => {
       await (await claimsOf()).release([]);
       return (
@@ -236,13 +234,13 @@ describe('a ledger', needs('postgresql'), () => {
     expect(open(await next.take(['tess', 'uma']))).toEqual([['tess', answer]]);
     const openFor = (name: string, ...users: string[]) => ledgerOf().openAnswers(name, users);
     expect(await openFor(target, 'tess', 'uma', 'nobody')).toEqual(new Map([['tess', answer]]));
-    await next.release(back('tess', 'uma'));
+    await next.release(['tess', 'uma']);
     expect(await openFor(target, 'tess', 'uma')).toEqual(new Map([['tess', answer]]));
     expect(await openFor('https://licenses.test 8', 'tess')).toEqual(new Map());
     await cluster.query(`UPDATE chatelaine.claim SET forget = forget - interval '2 years'`);
     const later = await claimsOf();
     expect(open(await later.take(['tess']))).toEqual([['tess', answer]]);
-    await later.release([{ remote_user: 'tess', isConfirmed: true }]);
+    await later.release(['tess'], new Set(['tess']));
     expect(await openFor(target, 'tess')).toEqual(new Map());
     expect(open(await (await claimsOf()).take(['tess']))).toEqual([]);
   });
@@ -259,7 +257,7 @@ describe('a ledger', needs('postgresql'), () => {
     });
     await one.ended('busy-1', { event: 'answered', ...answer });
     await one.ended('busy-2', { event: 'ended', time: 1, unanswered: 1 });
-    await one.release(back('busy-2'));
+    await one.release(['busy-2']);
     expect([(await other.busy(users)).count, (await one.busy(users)).count]).toEqual([1, 0]);
     await ledger.close();
     expect((await other.busy(users)).count).toBe(0);
@@ -289,7 +287,7 @@ describe('a ledger', needs('postgresql'), () => {
         const given = mine.slice(round * 20);
         if (round % 2 === 1)
           for (const user of given) await claims.ended(user, { event: 'ended', time: 1, unanswered: 1 });
-        await claims.release(back(...given));
+        await claims.release(given);
         await ledger.close();
       }
     };
@@ -409,7 +407,7 @@ describe('a ledger', needs('postgresql'), () => {
     await claims.take(['rosa']);
     await claims.posting('rosa');
     await claims.ended('rosa', { event: 'ended', time: Date.now(), unanswered: 1 });
-    await claims.release(back('rosa'));
+    await claims.release(['rosa']);
     await ledgerOf(0, url).examine();
     const readable = await cluster.query(
       `SELECT bool_or(has_table_privilege('runner', c.oid, 'SELECT')) AS any FROM pg_class c WHERE c.relnamespace = 'chatelaine'::regnamespace AND c.relkind = 'r'`,
@@ -457,7 +455,7 @@ describe('a ledger', needs('postgresql'), () => {
         const claims = await ledgerOf(0, url).claims(target, { ...options, note: (text) => notes.push(text) });
         const users = ['ada', 'ben'];
         const histories = await claims.take(users);
-        await claims.release(back(...users));
+        await claims.release(users);
         return histories;
       };
       expect([await take(restored.url), notes]).toEqual([new Map(), []]);

@@ -37,8 +37,6 @@ function filesOf(host: Place): string[] {
 
 const fileOf = (host: Place): string => filesOf(host)[0] ?? 'none';
 
-const released = (...users: string[]) => users.map((remote_user) => ({ remote_user }));
-
 /** When users were asked for. */
 const posted = (histories: RequestHistories) =>
   [...histories].flatMap(([user, { posted: time }]) => (time === undefined ? [] : [[user, time]]));
@@ -50,7 +48,7 @@ test('a user that a living process claimed cannot be claimed until it is given b
   const [one, other] = [await openAt(host), await openAt(host)];
   expect(posted(await one.take(['ada', 'ben', 'cy']))).toEqual([]);
   expect(posted(await other.take(['dora']))).toEqual([]);
-  await one.release(released('ben'));
+  await one.release(['ben']);
   expect(posted(await other.take(['ben']))).toEqual([]);
   await expect(other.take(['dora', 'cy'])).rejects.toThrow(
     `waiting for process ${process.pid} on here.test, which is creating licenses of one of the users`,
@@ -68,7 +66,7 @@ test(
     const next = await openAt(host);
     expect(posted(await next.take(['cy']))).toEqual([]);
     expect(posted(await next.take(['ada', 'cy']))).toEqual([['ada', 1_060_000]]);
-    await next.release(released('ada', 'cy'));
+    await next.release(['ada', 'cy']);
     host.pass(1000);
     expect(posted(await (await openAt(host)).take(['ada', 'ben']))).toEqual([
       ['ada', 1_060_000],
@@ -86,12 +84,12 @@ test('the time of the last POST is remembered for a day, or for --settle if that
     const claims = await openAt(host, settle);
     const again = async () => {
       const found = posted(await claims.take(['ada', 'ben']));
-      await claims.release(released('ada', 'ben'));
+      await claims.release(['ada', 'ben']);
       return found;
     };
     await claims.take(['ada', 'ben']);
     await claims.ended('ada', unanswered(1_000_000));
-    await claims.release(released('ada', 'ben'));
+    await claims.release(['ada', 'ben']);
     host.pass(kept - 1);
     expect(await again()).toEqual([['ada', 1_000_000]]);
     host.pass(2);
@@ -105,7 +103,7 @@ test('a time in the future counts as now', async () => {
   const claims = await openAt(host);
   await claims.take(['ada']);
   await claims.ended('ada', unanswered(9_000_000));
-  await claims.release(released('ada'));
+  await claims.release(['ada']);
   expect(posted(await claims.take(['ada']))).toEqual([['ada', 1_000_000]]);
 });
 
@@ -115,7 +113,7 @@ test('times of the file are given on the clock that nobody sets', async () => {
   const claims = await openAt(host);
   await claims.take(['ada']);
   await claims.ended('ada', unanswered(998_000));
-  await claims.release(released('ada'));
+  await claims.release(['ada']);
   expect(posted(await (await openAt(set)).take(['ada']))).toEqual([['ada', 68_000]]);
 });
 
@@ -129,17 +127,17 @@ test(
     const first = await openAt(host);
     await first.take(['ada', 'ben']);
     await first.ended('ada', { event: 'answered', ...answer });
-    await first.release(released('ben'));
+    await first.release(['ben']);
     endProcess(home(host));
     host.pass(400 * day);
     const next = await openAt(host);
     const histories = await next.take(['ada', 'ben']);
     expect([histories.get('ada')?.answer, histories.get('ben')?.answer]).toEqual([answer, undefined]);
-    await next.release(released('ada'));
+    await next.release(['ada']);
     expect((await next.take(['ada'])).get('ada')?.answer).toEqual(answer);
     await next.ended('ada', { event: 'answered', ...answer, status: 202 });
     expect((await next.takeFree(['ada'])).histories.get('ada')?.answer).toEqual({ ...answer, status: 202 });
-    await next.release([{ remote_user: 'ada', isConfirmed: true }]);
+    await next.release(['ada'], new Set(['ada']));
     expect((await next.take(['ada'])).get('ada')?.answer).toBeUndefined();
   },
 );
@@ -174,13 +172,13 @@ test(
     const living = await openAt(host);
     await living.take(['zoe', 'user-0']);
     await living.ended('user-0', { event: 'answered', ...answer });
-    await living.release(released('user-0'));
+    await living.release(['user-0']);
     const mine = filesOf(host);
     for (const user of users) {
       const claims = await openAt(host);
       await claims.take([user]);
       await claims.ended(user, unanswered(1_000_000));
-      await claims.release([{ remote_user: user, isConfirmed: true }]);
+      await claims.release([user], new Set([user]));
     }
     expect(filesOf(host)).toHaveLength(10);
     const [, ...others] = filesOf(host).filter((file) => !mine.includes(file));
@@ -188,7 +186,7 @@ test(
       writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid":${process.pid},`, '"pid":999999999,'));
     const next = await openAt(host);
     expect(posted(await next.take(['cy', ...users])).map(([user]) => user)).toEqual(users);
-    await next.release(released('cy', ...users));
+    await next.release(['cy', ...users]);
     expect(filesOf(host)).toHaveLength(1 + 1 + 1 + 1);
     const last = await openAt(host);
     const histories = await last.take(['cy', ...users]);
@@ -203,13 +201,13 @@ test('a process that sends nothing leaves no file', async () => {
   const host = place();
   const claims = await openAt(host);
   await claims.take(['ada', 'ben']);
-  await claims.release(released('ada'));
+  await claims.release(['ada']);
   expect(filesOf(host)).toHaveLength(1);
-  await claims.release(released('ben'));
+  await claims.release(['ben']);
   expect(filesOf(host)).toEqual([]);
   await claims.take(['ada']);
   await claims.ended('ada', unanswered(1));
-  await claims.release(released('ada'));
+  await claims.release(['ada']);
   expect(filesOf(host)).toHaveLength(1);
 });
 
@@ -221,9 +219,9 @@ test('a hold stays on disk where the last user is given back while it is written
     const [file = ''] = filesOf(host);
     const taking = claims.take(['ben']);
     while (readFileSync(file, 'utf8').split('"held"').length < 3) await setImmediate();
-    await Promise.all([taking, claims.release(released('ada'))]);
+    await Promise.all([taking, claims.release(['ada'])]);
     expect(filesOf(host)).toEqual([file]);
-    await claims.release(released('ben'));
+    await claims.release(['ben']);
   }
 });
 
@@ -233,7 +231,7 @@ test('the file does not reveal the users', async () => {
   const claims = await openAt(host);
   await claims.take(names);
   await claims.ended('user-1', unanswered(1));
-  await claims.release(released('user-1'));
+  await claims.release(['user-1']);
   expect(readFileSync(fileOf(host), 'utf8')).not.toContain('user-');
 });
 
@@ -303,7 +301,7 @@ test(
       const claims = await openAt(host);
       await claims.take([user]);
       await claims.ended(user, unanswered(1_000_000));
-      await claims.release(released(user));
+      await claims.release([user]);
     }
     endProcess(home(host));
     await (await openAt(host)).take(['a']);
@@ -333,7 +331,7 @@ test(
     const claims = await openAt(host);
     await claims.take(['ada']);
     await claims.ended('ada', { event: 'answered', ...answer });
-    await claims.release(released('ada'));
+    await claims.release(['ada']);
     const file = fileOf(host);
     const bytes = readFileSync(file);
     for (const [kept, history] of [
