@@ -85,7 +85,7 @@ export function withTake(claims: Omit<Claims, 'take'>, { clock, signal, note }: 
   return { ...claims, take };
 }
 
-interface Waiting extends Pick<ClaimOptions, 'note'> {
+export interface Waiting extends Pick<ClaimOptions, 'note'> {
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;

@@ -43,7 +43,7 @@ export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<App
   return decision.step === 'unchanged' && decision.licenses.length === 1 && journal.history(row).posted === undefined;
 }
 
-export interface RowOutcome extends Pick<RowResult, 'status' | 'license' | 'error'> {
+export interface RowOutcome extends Pick<RowResult, 'status'>, Partial<Pick<RowResult, 'license' | 'error'>> {
   readonly state: RowState;
   readonly size_before?: number | undefined;
   /** Looks are over, and none shows what was answered, now or earlier: only `--send-again` goes on. */
@@ -56,7 +56,7 @@ export interface RowOutcome extends Pick<RowResult, 'status' | 'license' | 'erro
 
 /** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
 export function unconfirmed(state: RowState, error: string): RowOutcome {
-  return { state, status: 'unknown', license: null, error, isOpen: true };
+  return { state, status: 'unknown', error, isOpen: true };
 }
 
 /** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
@@ -111,10 +111,9 @@ export class RosterResults {
   /** Where no look was answered, what the server said counts. */
   acceptAnswer(state: AnsweredRow, why: Failure | undefined): RowOutcome {
     const { license, license_is } = this.#keyChecked(state.creation);
-    if (license_is !== 'as asked' || !license)
-      return { state, status: 'unknown', license: null, error: why?.message ?? '' };
+    if (license_is !== 'as asked' || !license) return { state, status: 'unknown', error: why?.message ?? '' };
     this.#accepted.push(why);
-    return { state, status: 'created', license, error: null, recordedIn: 'history' };
+    return { state, status: 'created', license, recordedIn: 'history' };
   }
 
   /** A row that may have a license is `unknown`, and never `failed`. `why`: a similar name is the reason, in words. */
@@ -130,7 +129,7 @@ export class RosterResults {
         ? (state.failure?.message ?? unanswered)
         : state.is !== 'answered' && 'an earlier run asked for a license';
     // What was answered is said by the result.
-    return { state, status: 'unknown', license: null, error: [sent, why].filter(Boolean).join('; ') };
+    return { state, status: 'unknown', error: [sent, why].filter(Boolean).join('; ') };
   }
 
   warnOfAccepted(): void {
@@ -168,7 +167,7 @@ export class RosterResults {
     return answer !== undefined && (answer.key_end ?? key_end) === key_end;
   }
 
-  async #report({ state, status, license, error, size_before, isOpen }: RowOutcome): Promise<void> {
+  async #report({ state, status, license = null, error, size_before, isOpen }: RowOutcome): Promise<void> {
     const { row } = state;
     const creation = state.is === 'answered' ? this.#keyChecked(state.creation) : undefined;
     const before = status === 'resized' ? (size_before ?? null) : null;

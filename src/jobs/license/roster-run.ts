@@ -155,10 +155,10 @@ class RosterRun {
       if (state.is !== 'answered') {
         const error =
           (state.is === 'unanswered' ? state.failure : undefined)?.message ?? stopped?.message ?? unanswered;
-        return { state, status: 'unknown', license: null, error, time: state.posted - elapsed() + now() };
+        return { state, status: 'unknown', error, time: state.posted - elapsed() + now() };
       }
       if (state.listed === 'not yet') return this.#results.acceptAnswer(state, stopped);
-      return { state, status: 'unknown', license: null, error: '' };
+      return { state, status: 'unknown', error: '' };
     };
     for (const state of this.#work.waiting.values())
       if (wasPosted(state, journal)) await this.#results.end(outcomeOf(state));

@@ -64,9 +64,9 @@ export class RowWork {
       this.#results.noteSeveral(state, decision.licenses);
       claims.confirmed(state.row);
       if (decision.step === 'resize') return this.#resize(state, decision.license);
-      if (wasPosted(state, journal)) return { state, status: 'created', license: own, error: null };
+      if (wasPosted(state, journal)) return { state, status: 'created', license: own };
       const { outcome = 'unchanged', size_before } = journal.history(state.row);
-      return { state, status: outcome, license: own, error: null, size_before, recordedIn: 'neither' };
+      return { state, status: outcome, license: own, size_before, recordedIn: 'neither' };
     }
     if (state.is === 'answered') return this.#confirm(state, decision);
     if (decision.step !== 'refused' || decision.answer) return this.#create(state, decision);
@@ -105,7 +105,7 @@ export class RowWork {
       if (!license) return this.#waitsOn(state);
       this.#run.answered();
       const before = size_before ?? journal.history(row).size_before;
-      return { state, status: 'resized', license, error: null, size_before: before };
+      return { state, status: 'resized', license, size_before: before };
     } catch (cause) {
       return this.#handleFailure(state, cause, wasPosted(state, journal) ? listed : null);
     }

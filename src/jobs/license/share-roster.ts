@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import { orWarn, type Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { whileHeld, type Claims } from '../../store/claims.ts';
+import { whileHeld, type Claims, type Waiting } from '../../store/claims.ts';
 import { noRequests, type PostEnd, type RequestHistory } from '../../store/request-history.ts';
 import { releaseOrWarn, unrecorded, type LicenseUser } from './claim-users.ts';
 
@@ -15,12 +15,8 @@ interface ListMoment {
   readonly before: ReadonlyMap<number, Milliseconds>;
 }
 
-export interface SharingRoster extends ListMoment {
+export interface SharingRoster extends ListMoment, Waiting {
   readonly claims: ReadonlyMap<number, Claims>;
-  /** A clock that nobody sets. */
-  readonly elapsed: () => Milliseconds;
-  readonly sleep: (span: Milliseconds) => Promise<void>;
-  readonly note: (text: string) => void;
   readonly warn: (text: string) => void;
 }
 
