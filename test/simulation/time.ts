@@ -15,6 +15,9 @@ interface Due {
   step: (() => void) | undefined;
 }
 
+/** Milliseconds since 1970 have steps of 0.00024. */
+const leastSpan = 0.001;
+
 export function createTime(start: number): Time {
   let now = start;
   let order = 0;
@@ -22,7 +25,8 @@ export function createTime(start: number): Time {
   return {
     now: () => now,
     after(span, step) {
-      const due: Due = { at: now + Math.max(0, span), order: (order += 1), step };
+      // A span that a number of this size cannot hold would pass no time: whoever waits until a moment would not end.
+      const due: Due = { at: now + (span > 0 ? Math.max(leastSpan, span) : 0), order: (order += 1), step };
       queue.add(due);
       return () => void (due.step = undefined);
     },
