@@ -130,7 +130,7 @@ function columnWriter(
   let count = 0;
   const leftOut = new Map(
     names.flatMap((name, index) =>
-      shown.includes(index) ? [] : [[index, { name, values: new Set<string>() }] as const],
+      name === '' || shown.includes(index) ? [] : [[index, { name, values: new Set<string>() }] as const],
     ),
   );
   const fit = (cells: readonly Cell[]): readonly Cell[] => {

@@ -116,6 +116,13 @@ describe('on a terminal', () => {
     );
     expect(await shown('#', { terminal: false })).not.toContain('#');
   });
+
+  test('bars that do not fit are not named among the columns that are left out', async () => {
+    const notes: string[] = [];
+    const text = await shown('#', { width: 14, note: (line) => void notes.push(line) });
+    expect(text).not.toContain('#');
+    expect(notes).toEqual([]);
+  });
 });
 
 test('rows that came as texts are counted by what a column of ours shows, else by their own field', async () => {

@@ -77,9 +77,14 @@ export default command({
     const chat = context.chat();
     let facts: Promise<AccountFacts> | undefined;
     const factsOnce = () => (facts ??= factsFor(values, context));
+    const said = new Set<string>();
+    const note = (text: string): void => {
+      if (!said.has(text)) context.note(text);
+      said.add(text);
+    };
     const pull = ({ folder, stream_id }: ChannelFolder, warn: Terminal['warn']) => {
       const own = { ...values, channel: [`id:${stream_id}`], folder };
-      return pullFolder(own, { ...context, warn, chat: () => chat }, factsOnce);
+      return pullFolder(own, { ...context, note, warn, chat: () => chat }, factsOnce);
     };
     return pullChannels(chat, values.folder, pull, context);
   },

@@ -1,8 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { usage, type Failure } from '../../core/failure.ts';
 import { encodingOf } from '../../core/read.ts';
+import { badRowsOf } from './bad-rows.ts';
 
 const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8".';
+
+const saveAsUtf8 =
+  'Save it again: in Excel with File, Save As, "CSV UTF-8"; in LibreOffice with the character set UTF-8.';
 
 /** Workbooks of today are archives of files: a zip. */
 export function isZip(bytes: Buffer): boolean {
@@ -31,15 +35,17 @@ function olderWorkbook(file: string, bytes: Buffer): Failure {
 
 function decoded(file: string, bytes: Buffer): string {
   const encoding = encodingOf(bytes);
+  const bad = badRowsOf({ file, unit: 'line' });
   if (encoding === 'utf-8' && !isUtf8(bytes))
     for (const { line, start, end } of linesIn(bytes))
-      if (!isUtf8(bytes.subarray(start, end)))
-        throw usage(`${file}:${line}: not valid UTF-8`, 'Save the file as "CSV UTF-8".');
+      if (!isUtf8(bytes.subarray(start, end))) bad.add(line, { reason: 'not valid UTF-8', hint: saveAsUtf8 });
+  const failure = bad.failure();
+  if (failure) throw failure;
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;
-    throw usage(`${file}: not valid UTF-16`, 'Save the file as "CSV UTF-8".');
+    throw usage(`${file}: not valid UTF-16`, saveAsUtf8);
   }
 }
 

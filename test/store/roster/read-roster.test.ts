@@ -161,6 +161,13 @@ describe('a spreadsheet', () => {
     });
   });
 
+  test('of another character set is refused with each of its bad lines, and how to save it', async () => {
+    const bytes = Buffer.from('remote_user,size_allowance\nRen\xe9,4\nada,3\nJos\xe9,2\n', 'latin1');
+    const failure = await failureOf(() => read('roster.csv', bytes));
+    expect(failure.message).toBe('roster.csv:2: not valid UTF-8\nroster.csv:4: not valid UTF-8');
+    expect(failure.hint).toContain('in Excel with File, Save As, "CSV UTF-8"');
+  });
+
   test('with a strange header is read where --column names it', async () => {
     const columns = ['remote_user=Login', 'size-allowance=SENSORS'];
     const { rows } = await read('roster.csv', readFileSync(join(folder, 'google-login-column.csv')), { columns });
