@@ -5,13 +5,13 @@ import type { Claims } from '../../src/store/claims.ts';
 import type { RequestHistories, RequestHistory } from '../../src/store/request-history.ts';
 import { jointClaims } from '../../src/store/joint-claims.ts';
 import { openClaims } from '../../src/store/lock/local-claims.ts';
-import { place, type Place } from './place.ts';
+import { givenBack, place, type Place } from './place.ts';
 
 /** Claims of a process that gives up as soon as it would have to wait. */
-function openAt(host: Place) {
+async function openAt(host: Place): Promise<Claims> {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
-  return openClaims('https://here.test 7', host, { settle: 5000, signal: run.signal, note });
+  return givenBack(await openClaims('https://here.test 7', host, { settle: 5000, signal: run.signal, note }));
 }
 
 const hour = 3_600_000;

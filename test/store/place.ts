@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
 import type { Clock, Environment, System } from '../../src/core/system.ts';
+import type { Claims } from '../../src/store/claims.ts';
 import { systemIn } from './system.ts';
 
 export interface Place {
@@ -18,6 +19,22 @@ export function place(env: Environment = {}): Place {
   const folder = mkdtempSync(join(tmpdir(), 'chatelaine-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return { folder, system: systemIn(folder, env), clock: realClock };
+}
+
+/** Claims that hold nobody after the test: while they do, their file is open. */
+export function givenBack(claims: Claims): Claims {
+  const taken = new Set<string>();
+  // A test may have damaged the file.
+  onTestFinished(() => claims.release([...taken]).catch(() => undefined));
+  const noted = (users: readonly string[]): readonly string[] => {
+    for (const user of users) taken.add(user);
+    return users;
+  };
+  return {
+    ...claims,
+    take: (users) => claims.take(noted(users)),
+    takeFree: (users) => claims.takeFree(noted(users)),
+  };
 }
 
 /** How a failure reads: its kind, message and hint. */

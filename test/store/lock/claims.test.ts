@@ -7,7 +7,7 @@ import type { Claims } from '../../../src/store/claims.ts';
 import type { RequestHistories } from '../../../src/store/request-history.ts';
 import { openAnswersOf, openClaims } from '../../../src/store/lock/local-claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
-import { failureOf, place, type Place } from '../place.ts';
+import { failureOf, givenBack, place, type Place } from '../place.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 import { needs } from '../../helpers/needs.ts';
 
@@ -18,7 +18,7 @@ const day = 86_400_000;
 async function openAt(host: Place, settle = 5000): Promise<Claims> {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
-  return openClaims('https://here.test 7', host, { settle, signal: run.signal, note });
+  return givenBack(await openClaims('https://here.test 7', host, { settle, signal: run.signal, note }));
 }
 
 /** A computer whose time passes only by `pass`. */
