@@ -16,7 +16,8 @@ import { abilities, isMissing, needs, programs } from './needs.js';
 const gates = ['lint', 'format:check', 'unused', 'package'];
 
 if (process.argv.includes('--all')) process.env['TEST_EXTENT'] = 'all';
-// As in vitest.config.ts.
+// Both as in vitest.config.ts.
+delete process.env['NODE_EXTRA_CA_CERTS'];
 if (/\s/.test(process.env['TMPDIR'] ?? '')) delete process.env['TMPDIR'];
 // Before all others: `package` and the tests read what it writes.
 const build = await runGate('build');
