@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
-import { sampleOf } from '../helpers/extent.ts';
+import { isWhole, sampleOf } from '../helpers/extent.ts';
 import { jumpingClock } from '../helpers/jumping-clock.ts';
 import { emptyHome, openSandbox, type RunOptions } from '../helpers/run.ts';
 
@@ -11,7 +11,7 @@ import { emptyHome, openSandbox, type RunOptions } from '../helpers/run.ts';
  * `SCALE_ROWS=20000 npx vitest run test/faults/scale.test.ts` repeats it at the size of that page, and prints its
  * figures.
  */
-const rows = Number(process.env['SCALE_ROWS'] ?? 600);
+const rows = Number(process.env['SCALE_ROWS'] ?? (isWhole ? 600 : 300));
 const second = 1000;
 const minute = 60 * second;
 
