@@ -7,6 +7,7 @@ import type { Block } from '../../scripts/manual/roff.ts';
 import { parseLedgerUrl } from '../../src/schema/ledger-url.ts';
 import { serverOf } from '../../src/schema/url.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
+import { sampleOf } from '../helpers/extent.ts';
 import { startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs, whereIs } from '../helpers/needs.ts';
 import { openService, shell, temporaryHome } from './program.ts';
@@ -39,7 +40,7 @@ const scripts = new Map(
 /** What is typed on a terminal, where test/e2e/passwords.test.ts has it. */
 const interactive = ['chatelaine settings set old_password new_password'];
 
-for (const [script, place] of scripts) {
+for (const [script, place] of sampleOf(Math.ceil(scripts.size / 2), [...scripts])) {
   const needsLedger = script.includes('CHATELAINE_LEDGER=');
   test(place, needsLedger ? needs('postgresql') : {}, async () => {
     if (interactive.includes(script)) {
@@ -161,7 +162,7 @@ test.each(workflows)('$place: its database is that of a service, or one that out
   expect({ ...env, ...job.serviceEnv }).toMatchObject({ POSTGRES_HOST_AUTH_METHOD: 'trust' });
 });
 
-for (const { place, script, env: own } of workflows) {
+for (const { place, script, env: own } of sampleOf(Math.ceil(workflows.length / 2), workflows)) {
   const needsLedger = own['CHATELAINE_LEDGER'] !== undefined;
   test(`${place}: sh -e runs its script`, needsLedger ? needs('shell', 'postgresql') : needs('shell'), async () => {
     const { env } = await openService();

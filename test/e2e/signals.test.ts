@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { testOfAll } from '../helpers/extent.ts';
+import { sampleOf, testOfAll } from '../helpers/extent.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { needs } from '../helpers/needs.ts';
@@ -68,11 +68,13 @@ describe('in a delete call', () => {
     });
   });
 
-  test.each([
-    ['a second Ctrl-C', ['SIGINT', 'SIGINT'], 'SIGINT'],
-    ['SIGTERM after Ctrl-C', ['SIGINT', 'SIGTERM'], 'SIGTERM'],
-    ['SIGTERM', ['SIGTERM'], 143],
-  ] as const)('%s leaves at once: asked, no answer', needs('signals'), async (_what, sent, end) => {
+  test.each(
+    sampleOf(2, [
+      ['a second Ctrl-C', ['SIGINT', 'SIGINT'], 'SIGINT'],
+      ['SIGTERM after Ctrl-C', ['SIGINT', 'SIGTERM'], 'SIGTERM'],
+      ['SIGTERM', ['SIGTERM'], 143],
+    ] as const),
+  )('%s leaves at once: asked, no answer', needs('signals'), async (_what, sent, end) => {
     const { run, record, env } = await purging('hang-after');
     for (const [index, signal] of sent.entries()) {
       if (index > 0) await run.shows(/waiting for the answer of the delete call under way/);
@@ -119,7 +121,7 @@ describe.each(signals)('%s', (signal, exit) => {
     expect(JSON.parse(done.stdout === '' ? '[]' : done.stdout)).toEqual([]);
   });
 
-  test('ends an expression of jq that never ends', needs('proc'), async () => {
+  long('ends an expression of jq that never ends', needs('proc'), async () => {
     const { sandbox, env } = await openService();
     const run = start('license create --remote-user ada --size-allowance 3 --jq last(repeat(1))', { env });
     await until(() => sandbox.state.licenses().some(({ remote_user }) => remote_user === 'ada'));

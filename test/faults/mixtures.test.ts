@@ -55,7 +55,7 @@ function sizesOf({ state }: Sandbox): Record<string, number[]> {
 }
 
 /** The simulation (test/simulation, the worlds apply and ensure) plays thousands; these go over sockets. */
-const seeds = isWhole ? [1, 2, 3, 5, 8, 13, 21, 34, 55, 89] : [1, 2, 3];
+const seeds = isWhole ? [1, 2, 3, 5, 8, 13, 21, 34, 55, 89] : [1];
 
 test.each(seeds)('license apply, repeated on a rough network, gives each user one license (seed %i)', async (seed) => {
   const { exits, ...rest } = await untilDone('license apply - --input-format csv', seed, roster);

@@ -1,12 +1,14 @@
 import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isWhole } from '../helpers/extent.ts';
 import { emptyHome, openSandbox, runAlone, type RunningSandbox } from '../helpers/run.ts';
 import { needs } from '../helpers/needs.ts';
 
 /** Whatever is written under the home is for its owner alone (docs/apis.md, Credentials). */
 
-describe.each([0o022, 0o000, 0o077])('with umask %o', needs('modes'), (mask) => {
+// A mask that hides nothing shows every mode that is left to it.
+describe.each(isWhole ? [0o022, 0o000, 0o077] : [0o000])('with umask %o', needs('modes'), (mask) => {
   let before = 0;
   beforeEach(() => (before = process.umask(mask)));
   afterEach(() => void process.umask(before));

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { sampleOf } from '../helpers/extent.ts';
 import { emptyHome, openSandbox, runAlone } from '../helpers/run.ts';
 
 const writes: readonly (readonly [line: string, stdin?: string])[] = [
@@ -19,7 +20,7 @@ const writes: readonly (readonly [line: string, stdin?: string])[] = [
   ['snippet rm 1'],
 ];
 
-test.each(writes)('a read-only profile refuses: %s', async (line, stdin) => {
+test.each(sampleOf(6, writes))('a read-only profile refuses: %s', async (line, stdin) => {
   const methods: string[] = [];
   const { sandbox } = await openSandbox({ log: ({ method }) => void methods.push(method) });
   const home = emptyHome();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { onesFor } from '../helpers/extent.ts';
 import { emptyHome, runAlone } from '../helpers/run.ts';
 
 /** A value that looks like a key, typed where no key belongs (docs/apis.md, Credentials). */
@@ -142,8 +143,8 @@ test.each(
   const home = emptyHome();
   const isWhole =
     !/[^\s=ko]V\b|'V /.test(line) && Object.values(env ?? {}).every((text) => !/[^V]V|V[^V]/.test(text ?? ''));
-  for (const value of isWhole ? [...runs, dashed] : runs) {
-    for (const look of ['', ' -o json', ' --verbose']) {
+  for (const [turn, value] of (isWhole ? [...runs, dashed] : runs).entries()) {
+    for (const look of onesFor(turn + line.length, ['', ' -o json', ' --verbose'])) {
       const isFormat = /V --help|output|-o|^help|^V$/i.test(line) || env?.['CHATELAINE_OUTPUT'] !== undefined;
       const ran = await runAlone(placed(line, value) + (isFormat ? '' : look), {
         home,
