@@ -16,6 +16,7 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
   const me = await thisOwner(system);
   const remember = rememberedFor(options.settle);
   const own = ownFile(base, me, remember, clock.elapsed);
+  system.atExit(own.forget);
   const held = new Set<string>();
   /** Those of them of whom something is known. */
   const known = new Set<string>();

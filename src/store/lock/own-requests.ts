@@ -62,5 +62,7 @@ export function ownFile(base: string, owner: Owner, remember: Milliseconds, elap
     },
     /** No user is held any more; the next hold waits for the end of this. */
     close: (): Promise<void> => (closing = close()),
+    /** At the end of the process. Until then somebody has to know this: Node 26 throws where an open file is lost. */
+    forget: (): void => void (opened = undefined),
   };
 }

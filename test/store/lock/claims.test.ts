@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { removing } from '../../../src/core/shell-word.ts';
 import type { Claims } from '../../../src/store/claims.ts';
@@ -223,6 +225,27 @@ test('a hold stays on disk where the last user is given back while it is written
     expect(filesOf(host)).toEqual([file]);
     await claims.release(['ben']);
   }
+});
+
+test('the file of users who are never given back is not lost before the process ends', async () => {
+  const host = place();
+  const options = { settle: 0, signal: new AbortController().signal, note: () => undefined };
+  const warnings: Error[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', warned);
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let turn = 0; turn < 20; turn += 1) {
+    const claims = await openClaims(`https://here.test ${turn}`, host, options);
+    await claims.take(['ada']);
+    await claims.ended('ada', unanswered(1));
+  }
+  for (let turn = 0; turn < 20; turn += 1) {
+    collect();
+    await setImmediate();
+  }
+  process.off('warning', warned);
+  expect(warnings.map(String).filter((text) => text.includes('garbage collection'))).toEqual([]);
 });
 
 test('the file does not reveal the users', async () => {
