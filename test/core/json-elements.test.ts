@@ -68,7 +68,7 @@ describe('elementsOf', () => {
         expect(found === undefined).toBe(rows !== undefined);
         if (rows) expect(scanned(changed).texts.map((one) => JSON.parse(one) as unknown)).toEqual(rows);
       }),
-      { numRuns: isWhole ? 2000 : 500 },
+      { numRuns: isWhole ? 2000 : 200 },
     );
   });
 

@@ -7,7 +7,7 @@ import { parseJson } from '../../src/core/json.ts';
 import { isWhole, onesFor } from '../helpers/extent.ts';
 import { look, many, written } from './looks.ts';
 
-const seed = { seed: 1, numRuns: isWhole ? 100 : 40 };
+const seed = { seed: 1, numRuns: isWhole ? 100 : 20 };
 const dangerous = fc.constantFrom(
   '\x1b[2J',
   '\x9b',
