@@ -8,7 +8,7 @@ const grace = 70_000;
 
 /** What no rule allows, and the documented limits that the history met. */
 export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; readonly limits: string[] } {
-  const limits = limitsOf(ended.plan);
+  const limits = [...limitsOf(ended.plan), ...notRepeated(ended)];
   const wrongs = [
     ...(limits.some((limit) => allowsTwo.has(limit)) ? [] : twoLicenses(ended)),
     ...sentAgain(ended),
@@ -75,6 +75,12 @@ function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
       .some((post) => post.user === user && knows(post.client) && !post.client.line.includes('--send-again'));
     return isAnswered && hasHeard && isAgain ? [`a license of ${user} was answered, and asked for again`] : [];
   });
+}
+
+/** docs/exactly-once.md, A list is a hint. */
+function notRepeated({ plan: { shape }, runs }: Ended): string[] {
+  const isNotRepeated = shape?.filters === 'ignored' && runs.some(({ exit }) => exit === 9);
+  return isNotRepeated ? ['not sent again until a list that ignores the filter has shown a new license'] : [];
 }
 
 /** Where answers are lost, and nothing else happens, each run settles them by itself. */
