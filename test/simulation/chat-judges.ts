@@ -240,11 +240,13 @@ function unansweredOf(run: Process, name: string, ended: ChatEnded): string[] {
   if (!isLast || last.client === run || last.client.exit !== undefined) return [];
   const [, count] =
     /last delete call (?:of an earlier run has no answer|failed); (\d+) messages were left/.exec(run.stderr) ?? [];
-  if (count === undefined && last.end?.is === 'answered') return [];
+  // A run that ends with another failure says that one.
+  if (count === undefined && (last.end?.is === 'answered' || (run.exit !== 8 && run.exit !== 0))) return [];
   // People may have come between the look and the call.
   const { people = [], messages } = ended.plan;
   const between = people.reduce((sum, { does }) => sum + (does === 'hide-all' || does === 'rename' ? messages : 1), 0);
-  const isTrue = count !== undefined && Math.abs(Number(count) - last.size) <= between;
+  // Where the last call was answered, an earlier one was not.
+  const isTrue = calls.some(({ size }) => Math.abs(Number(count) - size) <= between);
   return isTrue ? [] : [`${name} says of the last call, before which ${last.size} were left: ${run.stderr}`];
 }
 
