@@ -73,10 +73,11 @@ async function* mixed(world: SimulatedWorld): AsyncGenerator {
   const small = [];
   for await (const plan of world.whole(false, world.share ?? 1)) small.push(plan);
   const step = 7919;
+  const { alone = [] } = world;
   for (let seed = 1; ; seed += 1) {
     if (seed <= small.length) yield small[(seed * step) % small.length];
     yield world.draw(seed);
-    for (const remainder of world.alone ?? []) yield world.draw(16 * seed + remainder);
+    if (alone.length > 0) yield world.draw(16 * seed + (alone[seed % alone.length] ?? 0));
   }
 }
 
