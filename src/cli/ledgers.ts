@@ -129,7 +129,7 @@ export function historyOf(
   const open = async (): Promise<AppendHistory> =>
     (await import('../store/record/history.ts')).openHistory({ run: run(), command }, host);
   return {
-    history: async () => (await import('../store/record/history.ts')).readHistory(host.system),
+    history: async (holding) => (await import('../store/record/history.ts')).readHistory(host.system, holding),
     recorder: (credential) => ({
       run: run(),
       async record(event) {

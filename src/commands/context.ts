@@ -134,8 +134,8 @@ export interface Disk {
   journal(header: JournalHeader, file?: string): Promise<Journal>;
   /** A record that is finished once the result is written, and closed however the run ends. */
   untilWritten(record: WrittenRecord): void;
-  /** What runs on this computer did for licenses, the oldest first. @throws Failure config */
-  history(): Promise<readonly HistoryEntry[]>;
+  /** What runs of this computer did, from lines that hold a text, the oldest first. @throws Failure config */
+  history(holding?: string): Promise<readonly HistoryEntry[]>;
   /** Where this run tells what it does for licenses of that server. */
   recorder(credential: LicensingCredential): Recorder;
   /** What earlier runs recorded in that journal, without holding it; undefined where none left one. */

@@ -128,7 +128,7 @@ export async function toRetire(
   const accepted = accept === undefined ? undefined : readAccepted(await read(accept), accept);
   const isAccepted = (user: LicenseFields): boolean =>
     accepted?.has(findingLine({ finding: 'unexpected', fact: notInRoster, ...user })) === true;
-  const isRetired = retiredBy(changesOf((await orWarn(history(), warn)) ?? []));
+  const isRetired = retiredBy(changesOf((await orWarn(history('"remote_user_before"'), warn)) ?? []));
   const found = await missingUsers(job.roster.rows, job.licensing, { isRetired, isAccepted });
   for (const { listed, row } of found.similar)
     note(`'${listed}' is not retired: the roster has the similar name '${row}'`);

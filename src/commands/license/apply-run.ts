@@ -88,7 +88,6 @@ export async function* applied(
       const plan = await checked(listed, asked, { ...job, ...known });
       refuseOther(plan, job, context.warn);
       refusePlan(plan, job);
-      if (asked === Infinity) await warnOfFormer(plan, job, context);
       if (creationsIn(plan) > asked) await ask(plan, job, [], context);
       const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>

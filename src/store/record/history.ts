@@ -86,15 +86,15 @@ function accountOf({ env, uid, user }: Pick<System, 'env' | 'uid' | 'user'>): st
   return names.find((name) => name !== undefined) ?? user ?? `uid ${uid ?? '?'}`;
 }
 
-/** All entries, oldest first, without a line that a crash cut. @throws Failure config where a file cannot be read */
-export async function readHistory(system: System): Promise<HistoryEntry[]> {
+/** Entries whose line holds a text, oldest first, without one that a crash cut. @throws Failure config */
+export async function readHistory(system: System, holding = ''): Promise<HistoryEntry[]> {
   const folder = foldersOf(system).state;
   const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
   const entries: HistoryEntry[] = [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
     const text = (await readPrivateBytes(join(folder, name), system))?.toString('utf8') ?? '';
     for (const line of text.split('\n')) {
-      const entry = jsonIn(line)?.value;
+      const entry = line.includes(holding) ? jsonIn(line)?.value : undefined;
       if (isEntry(entry)) entries.push(entry);
     }
   }

@@ -63,7 +63,6 @@ describe('a roster that asks for users whom this computer renamed or retired', (
 
   test.each([
     ['a plan', '-n', {}],
-    ['a pipe', '', {}],
     ['a question', '', { tty: true, columns: 300, env: { NO_COLOR: '1' } }],
   ])('%s names them', async (_what, options, given) => {
     const home = emptyHome();
