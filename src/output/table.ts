@@ -107,14 +107,16 @@ function columnSizes(
     // A name, a number and a date are never cut: a part of them would be wrong.
     const whole = values.reduce((most, { fixed, width }) => (fixed ? Math.max(most, width) : most), headWidth);
     const { minWidth = minTextWidth, priority = 0 } = show.layout?.[name] ?? {};
+    const constant = values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown);
     return {
       wanted,
       minWidth: Math.max(whole, minWidth),
       untruncated: show.untruncated?.includes(name) ?? false,
-      constant: values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown),
+      constant,
       empty: values.every(({ shown }) => shown === ''),
       answer: name === 'status' || name === 'change',
-      priority,
+      // What every row has is said below: to have it in each row is of no use.
+      priority: constant ? Math.min(0, priority) : priority,
     };
   });
 }

@@ -151,7 +151,7 @@ async function opened(columns: number, added: RunOptions['env'] = {}): Promise<(
     const shown = `${stdout}${stderr === '' ? '' : `--- stderr\n${stderr}`}`.replace(/[^\n]*\r\u001b\[K/g, '');
     // The name of a journal is a hash of what it is about, the port included.
     const named = shown.replace(/(?<=journals\/)[\da-f]{32}/g, '0'.repeat(32)).replace(runNames, '7K2F');
-    const settled = named.replaceAll(home, '/home/ada').replace(/(?<=127\.0\.0\.1:)\d+/g, '12345');
+    const settled = named.replaceAll(home, '/home/ada').replace(/(?<=127\.0\.0\.1:|localhost:)\d+/g, '12345');
     return `=== ${columns} columns: chatelaine ${line}\n${settled.replaceAll(secrets, 'KEY-OF-THE-ACCOUNT')}\n`;
   };
 }

@@ -9,6 +9,10 @@ import { readTime } from '../typed-time.ts';
 
 /** Where the room is small, the others go before it. */
 const late = { priority: 1 };
+/** Rows of two servers look alike without it. */
+const whole = { minWidth: Infinity, priority: 2 };
+
+const what = ['origin', 'app_code', 'remote_user', 'change', 'license_code_end'] as const;
 
 export default command({
   about: [
@@ -43,17 +47,15 @@ export default command({
       if (remote_user !== undefined && ![change.remote_user, before].includes(remote_user)) continue;
       const told = [change.run, change.account, change.computer, name].map((text) => text || null);
       const who = { run: told[0], account: told[1], computer: told[2], command: told[3], origin: change.origin };
-      const what = { app_code, remote_user: change.remote_user, change: changeText(change), license_code_end: end };
-      yield { time, ...who, ...what };
+      const done = { app_code, remote_user: change.remote_user, change: changeText(change), license_code_end: end };
+      yield { time, ...who, ...done };
     }
   },
 
-  fields: ['origin'],
-
   show: {
-    columns: ['time', 'run', 'account', 'computer', 'command', 'app_code', 'remote_user', 'change', 'license_code_end'],
+    columns: ['time', 'run', 'account', 'computer', 'command', ...what],
     untruncated: ['remote_user'],
-    layout: { change: { minWidth: 14 }, time: late, run: late, license_code_end: late },
+    layout: { change: { minWidth: 14 }, time: late, run: late, license_code_end: late, origin: whole },
     none: 'no run of this computer changed a license',
   },
 });

@@ -26,6 +26,43 @@ test('--profile shows what runs did for the application of that profile', async 
   expect((await show('-p nobody')).error).toMatchObject({ exit: 3, message: "there is no profile 'nobody'" });
 });
 
+test('rows of several servers have the server of each, in a pipe and at 80 columns; of one it is said below', async () => {
+  const home = emptyHome();
+  const sandboxes = await Promise.all([openSandbox(), openSandbox()]);
+  const origins = sandboxes.map(({ env }) =>
+    new URL(env['CHATELAINE_BASE_URL'] ?? '').origin.replace('127.0.0.1', 'localhost'),
+  );
+  const terminal = { home, tty: true, columns: 80, env: { TZ: 'UTC', NO_COLOR: '1' } };
+  for (const { run } of sandboxes) await run('license edit --match physio-7731 --size-allowance 5 -y', { home });
+  const [{ run }] = sandboxes;
+
+  for (const [format, mark] of [
+    ['', '\t'],
+    ['-o csv', ','],
+  ] as const) {
+    const [head = [], ...rows] = (await run(`license history ${format}`, { home })).stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(mark));
+    expect(rows.map((row) => row[head.indexOf('origin')])).toEqual(origins);
+  }
+  const shown = (await run('license history', terminal)).stdout;
+  expect(shown.split('\n')[0]).toMatch(/^time +run +origin +remote_user +change$/);
+  for (const origin of origins) expect(shown).toContain(` ${origin} `);
+  const one = await run('license history --since 2000-01-01', { ...terminal, home: await homeOfOne() });
+  expect(one.stdout.split('\n')[0]).toMatch(/^time.* change/);
+  expect(one.stdout).not.toContain('origin');
+  expect(one.stderr).toContain('origin (http://localhost:');
+});
+
+async function homeOfOne(): Promise<string> {
+  const home = emptyHome();
+  const { run } = await openSandbox();
+  for (const user of ['physio-7731', 'physio-7740'])
+    await run(`license edit --match ${user} --size-allowance 5 -y`, { home });
+  return home;
+}
+
 test('at 80 columns the time of each change stays', async () => {
   const home = emptyHome();
   const { run } = await openSandbox();
