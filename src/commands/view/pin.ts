@@ -9,10 +9,12 @@ import { builtInViews, readFragment, viewFields } from '../../schema/view.ts';
 import { command, type NamelessCommand } from '../command.ts';
 import type { Accounts } from '../context.ts';
 
+const builtIn: readonly string[] = builtInViews;
+
 /** What the help of each command on views says. */
 export const aboutBuiltIn =
   `Built-in views are ${builtInViews.join(', ')}; they can be pinned and hidden, not renamed. ` +
-  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL.';
+  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL. A view may be typed by its name: view list has the names.';
 
 export default pinning({ is_pinned: true }, [
   'chatelaine view pin narrow/is/starred',
@@ -33,8 +35,8 @@ function pinning(change: { readonly is_pinned: boolean }, examples: readonly str
     dryRun: ['requests'],
 
     async *run({ fragment: texts }, { chat, chatAccount }) {
-      const fragments = new Set(await readFragments(texts, { chatAccount }));
       const api = chat();
+      const fragments = new Set(await readFragments(texts, api, { chatAccount }));
       yield* each([...fragments], String, async (fragment) => {
         try {
           refuseIgnored((await api.updateView(fragment, change)).ignored);
@@ -55,13 +57,9 @@ function pinning(change: { readonly is_pinned: boolean }, examples: readonly str
 /** The server does not name a view that is not there: this does, and near ones, or what a built-in one needs. */
 export async function withNearViews(cause: unknown, fragment: string, chat: Pick<ChatApi, 'views'>): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
-  const builtIn: readonly string[] = builtInViews;
-  if (builtIn.includes(fragment))
-    return cause.as(cause.kind, `the account has no view '${fragment}'`, {
-      hint: 'The server knows a built-in view once it was pinned or hidden in an app: do that once.',
-    });
+  const listed = builtIn.includes(fragment) ? undefined : chat.views();
   const views =
-    (await chat.views().catch((late: unknown) => {
+    (await listed?.catch((late: unknown) => {
       if (late instanceof Failure && !late.isInterruption) return undefined;
       throw late;
     })) ?? [];
@@ -69,12 +67,14 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
   const known = views.map((view) => view.fragment);
   // A person says mentions for narrow/is/mentioned.
   const isMeant = (part: string): boolean => part.startsWith(fragment.slice(0, 5));
-  const meant = builtIn.filter((view) => view.split('/').slice(1).some(isMeant));
-  const like = [...nearNames(fragment, known), ...meant];
-  const near = named ?? (like.length > 0 ? `; near: ${like.join(', ')}` : '');
-  return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, {
-    hint: 'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.',
-  });
+  const meant = builtIn.filter((view) => view === fragment || view.split('/').slice(1).some(isMeant));
+  const absent = meant.filter((view) => !known.includes(view));
+  const like = new Set(absent.length > 0 ? [] : [...nearNames(fragment, known), ...meant]);
+  const near = named ?? (like.size > 0 ? `; near: ${[...like].join(', ')}` : '');
+  const usual = 'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.';
+  const once = `The server knows a built-in view (${absent.join(', ')}) once it was pinned or hidden in an app: do that once.`;
+  const hint = absent.length > 0 ? once : usual;
+  return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, { hint });
 }
 
 /** @throws Failure rejected where the server did not take what was sent */
@@ -82,11 +82,17 @@ export function refuseIgnored(ignored: readonly string[]): void {
   if (ignored.length > 0) throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`);
 }
 
-/** Reads the account only where a URL has to be of its site. @throws Failure usage naming all that is no fragment */
+/**
+ * Reads the account only where a URL has to be of its site, and the views only where a text may be the name of one.
+ * @throws Failure usage naming all that is no fragment
+ */
 export async function readFragments(
   texts: readonly string[],
+  chat: Pick<ChatApi, 'views'>,
   accounts: Pick<Accounts, 'chatAccount'>,
 ): Promise<readonly string[]> {
   const site = texts.some(isUrl) ? (await accounts.chatAccount()).site : undefined;
-  return collect(texts, (text) => readFragment(text, site));
+  const isName = (text: string): boolean => !/[#/%]/.test(text) && !builtIn.includes(text.trim());
+  const views = texts.some(isName) ? await chat.views() : [];
+  return collect(texts, (text) => views?.find(({ name }) => name === text)?.fragment ?? readFragment(text, site));
 }

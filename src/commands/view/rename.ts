@@ -1,3 +1,4 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
 import { usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { renameView } from '../../jobs/view/rename-view.ts';
@@ -33,8 +34,8 @@ export default command({
   async *run({ renaming, pin, hide }, { chat, chatAccount, read }) {
     if (pin && hide) throw usage('--pin and --hide exclude each other');
     const is_pinned = pin ? true : hide ? false : undefined;
-    const renamings = await readRenamings(pairsOf(await wordsOf(renaming, { read })), { chatAccount });
     const api = chat();
+    const renamings = await readRenamings(pairsOf(await wordsOf(renaming, { read })), api, { chatAccount });
     const renameOne = async ({ fragment, name }: (typeof renamings)[number]) => {
       const orNear = async (cause: unknown): Promise<never> => {
         throw await withNearViews(cause, fragment, api);
@@ -74,9 +75,13 @@ function pairsOf(words: readonly string[]): readonly Pair[] {
 }
 
 /** @throws Failure usage naming every bad pair: a view or a name twice among them, since a name belongs to one view */
-async function readRenamings(pairs: readonly Pair[], accounts: Pick<Accounts, 'chatAccount'>) {
+async function readRenamings(
+  pairs: readonly Pair[],
+  chat: Pick<ChatApi, 'views'>,
+  accounts: Pick<Accounts, 'chatAccount'>,
+) {
   const texts = pairs.map(([text]) => text);
-  const fragments = await readFragments(texts, accounts);
+  const fragments = await readFragments(texts, chat, accounts);
   const seen = new Set<string>();
   const once = (key: string, problem: string): void => {
     if (seen.has(key)) throw usage(problem);

@@ -131,7 +131,7 @@ describe('view pin and hide on many', () => {
 
     service.done();
     expect(exitCode).toBe(5);
-    expect(error?.hint).toContain('pinned or hidden in an app');
+    expect(error?.hint).toContain('(drafts) once it was pinned or hidden in an app');
   });
 
   test.each(['pin', 'hide', 'rename'])('the help of view %s names the built-in views', async (verb) => {
@@ -142,12 +142,30 @@ describe('view pin and hide on many', () => {
 });
 
 test.each([
-  ['mentions', "the account has no view 'mentions'; near: narrow/is/mentioned"],
-  ['reactions', "the account has no view 'reactions'; near: narrow/has/reaction/sender/me"],
-])('view pin %s: a built-in view that has it in its fragment is named', async (word, message) => {
+  ['mentions', '', 'narrow/is/mentioned'],
+  ['reactions', '', 'narrow/has/reaction/sender/me'],
+  ['narrow/is/mentioned', '', 'narrow/is/mentioned'],
+  ['starred', '; near: narrow/is/starred', undefined],
+])(
+  'view pin %s: a built-in view that has it in its fragment is named, and what it needs where the account has none',
+  async (word, near, absent) => {
+    const { run } = await openSandbox();
+    const { exitCode, error } = await run(`view pin ${word} -o json`);
+    expect([exitCode, error?.message]).toEqual([5, `the account has no view '${word}'${near}`]);
+    expect(error?.hint).toBe(
+      absent === undefined
+        ? 'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.'
+        : `The server knows a built-in view (${absent}) once it was pinned or hidden in an app: do that once.`,
+    );
+  },
+);
+
+test('a view is typed by the name that view list shows, too', async () => {
   const { run } = await openSandbox();
-  const { exitCode, error } = await run(`view pin ${word} -o json`);
-  expect([exitCode, error?.message]).toEqual([5, message]);
+
+  expect((await run("view pin 'Alert Words' -o json")).stdout).toContain('"fragment": "narrow/is/alerted"');
+  expect((await run("view rename 'Alert Words' Words")).stdout).toContain('narrow/is/alerted\tWords\t');
+  expect((await run('view hide Words --dry-run')).stdout).toContain('/navigation_views/narrow/is/alerted');
 });
 
 describe('view rename', () => {
