@@ -9,11 +9,12 @@ import {
   type Kind,
   kinds,
   urlOf,
+  type Profile,
   type ProfileField,
 } from '../../schema/profile.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
-import type { Accounts, Terminal } from '../context.ts';
+import type { Terminal } from '../context.ts';
 import { hostName, inPlaceOf, keyPlaces, readKey, storeProfile } from './account.ts';
 
 const kindField = {
@@ -32,6 +33,8 @@ export default command({
     'On a terminal everything that is not typed is asked for. If a profile of that name is stored, it keeps ' +
       `${namesIn(profileSettings.licensing).join(', ')} unless you type them; an empty text removes one. A profile of another account is ` +
       'replaced only when you agree, or with --yes.',
+    'To rotate a key, give --name of the stored profile: auth login --name prod --api-key-stdin replaces the key, and what names the ' +
+      'account need not be typed again.',
     `${keyPlaces.licensing} ${keyPlaces.chat}`,
     'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
       'takes the key itself. It is tried before anything is stored.',
@@ -62,9 +65,10 @@ export default command({
   dryRun: ['rows'],
 
   async run({ kind, name, check, password, api_key_stdin, api_key_file, key_command, ...typed }, context) {
-    const chosen = kind ?? (await askKind(context));
+    const stored = name === undefined ? undefined : await context.profiles().find(name);
+    const chosen = kind ?? stored?.kind ?? (await askKind(context));
     refuseForeign(chosen, chosen === 'chat' ? typed : { ...typed, password });
-    const values = { ...typed, ...(await askMissing(chosen, name, typed, context)) };
+    const values = { ...typed, ...(await askMissing(chosen, stored, typed, context)) };
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
     if (password && context.options.dry_run) {
       // A dry run asks for no password: it shows the call that would fetch the key.
@@ -98,10 +102,8 @@ function flagsOf(names: readonly string[]): string[] {
   return names.map((name) => `--${name.replaceAll('_', '-')}`);
 }
 
-type Person = Pick<Accounts, 'profiles'> & Terminal;
-
 /** What a credential is for, asked for on a terminal. @throws Failure usage where nobody can be asked */
-async function askKind(person: Person): Promise<Kind> {
+async function askKind(person: Terminal): Promise<Kind> {
   const names = kindField.choices.join(' or ');
   if (!person.interactive()) throw usage(`kind is required: ${names}`, 'See chatelaine auth login --help.');
   const read = (text: string): Kind => {
@@ -112,24 +114,23 @@ async function askKind(person: Person): Promise<Kind> {
 }
 
 /**
- * What names the account and was not typed. Only the stored profile of the same name is offered: after a new name,
+ * What names the account and was not typed. Only the stored profile of the same name has it: after a new name,
  * Enter would send the key to another profile's server. @throws Failure usage
  */
 async function askMissing(
   kind: Kind,
-  profile: string | undefined,
+  stored: Profile | undefined,
   typed: Readonly<Record<string, unknown>>,
-  person: Person,
+  person: Terminal,
 ): Promise<Readonly<Record<string, unknown>>> {
-  if (!person.interactive()) return {};
-  const stored = profile === undefined ? undefined : await person.profiles().find(profile);
   const known: Readonly<Record<string, unknown>> = stored?.kind === kind ? { ...stored } : {};
   const answers: Record<string, unknown> = {};
   for (const [name, field] of Object.entries<ProfileField>(accountFields[kind])) {
     if (typed[name] !== undefined || field.question === undefined) continue;
     const value = known[name];
     const offered = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
-    answers[name] = await answer(field.question, offered, (text) => readField(name, field, text), person);
+    const read = (text: string) => readField(name, field, text);
+    answers[name] = person.interactive() ? await answer(field.question, offered, read, person) : value;
   }
   return answers;
 }
@@ -140,7 +141,7 @@ function answer<T>(
   question: string,
   offered: string | undefined,
   read: (text: string) => T,
-  { ask, note }: Person,
+  { ask, note }: Terminal,
 ): Promise<T> {
   const asked = async (): Promise<T> => {
     const text = (await ask(offered === undefined ? question : `${question} [${offered}]`)).trim();

@@ -17,6 +17,20 @@ function place(): { home: string; config: string; run: (line: string, stdin?: st
 const profileIn = (config: string): unknown =>
   (JSON.parse(readFileSync(config, 'utf8')) as { profiles: { prod: unknown } }).profiles.prod;
 
+test('to rotate a key, the name of the profile and the new key are enough', async () => {
+  const { run } = place();
+  await run(`${login} --read-only`);
+  const rotate = 'auth login --name prod --api-key-stdin --no-check';
+
+  expect(await run(rotate, 'another-key\n')).toMatchObject({ exitCode: 0 });
+  expect((await run('auth token prod')).stdout).toBe('another-key\n');
+  expect(JSON.parse((await run('auth list -o json')).stdout)).toMatchObject([{ profile: 'prod', read_only: true }]);
+  const elsewhere = await run(rotate.replace('--name prod', '--name prod --app-code 8'));
+  expect(elsewhere.stderr).toContain(`Replace it by application 8 on ${url}?`);
+  expect(elsewhere.exitCode).not.toBe(0);
+  expect(await run(rotate.replace('prod', 'prd'))).toMatchObject({ exitCode: 2 });
+});
+
 test('a login to the same account replaces the key, and says so', async () => {
   const { run } = place();
   await run(login);
