@@ -55,7 +55,7 @@ export default command({
 
   fields: changedFields,
 
-  show: changedShow,
+  show: { ...changedShow, none: 'nothing of the run can be undone' },
 });
 
 function lastRun(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {

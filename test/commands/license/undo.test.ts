@@ -74,6 +74,25 @@ test('an edit is undone, and the undoing too', async () => {
   expect((await run(`license view ${code} -o json`)).stdout).toContain('"eva"');
 });
 
+test.each(['--dry-run', 'RUN -y'])(
+  'where nothing can be undone, %s says so, and what retires the license',
+  async (how) => {
+    const { run } = await openSandbox();
+    const home = emptyHome();
+    const created = await run('license create --remote-user ada --size-allowance 2', { home });
+    const id = /^\S+\t(\w{4})\t/m.exec((await run('license history --no-header', { home })).stdout)?.[1] ?? 'none';
+
+    const { lines } = await run(`license undo ${how.replace('RUN', id)}`, { home });
+
+    expect(created.exitCode).toBe(0);
+    expect(lines).toEqual([
+      'nothing of the run can be undone',
+      'The run created one license, which cannot be undone. To retire:',
+      '  chatelaine license retire --remote-user ada',
+    ]);
+  },
+);
+
 test('a roster is undone as a whole: sizes go back, and what was created is named', async () => {
   const { run } = await openSandbox();
   const home = emptyHome();
