@@ -191,8 +191,8 @@ function wholeSelection(
 
 /**
  * Pulls each channel into its folder in turn, also after one fails.
- * @throws Failure incomplete where channels failed; auth where the account is refused; the reason of Ctrl-C or the
- * deadline
+ * @throws Failure incomplete where channels failed; auth where the account is refused; rejected for an unknown user;
+ * the reason of Ctrl-C or the deadline
  */
 async function* pullChannels<R extends object>(
   chat: Pick<ChatApi, 'channels'>,
@@ -213,6 +213,8 @@ async function* pullChannels<R extends object>(
       yield { channel: channel.channel, status, ...(await pull(channel, tell)) };
     } catch (cause) {
       if (signal.aborted || !(cause instanceof Failure) || cause.kind === 'auth') throw cause;
+      // Every channel would answer so.
+      if (/\bunknown user\b/.test(cause.details.server?.msg ?? '')) throw cause;
       const isHidden = cause.kind === 'not_found' || cause.details.server?.code === 'BAD_NARROW';
       const status = isHidden ? (channel.isEmpty ? 'empty' : 'not visible') : 'failed';
       if (status === 'not visible') hidden += 1;

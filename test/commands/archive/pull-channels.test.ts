@@ -116,6 +116,22 @@ test('a channel of which nothing is visible is named, leaves no folder, and is n
   expect(readdirSync(folder)).toEqual(['5-kitchen']);
 });
 
+test('a sender whom the server does not know ends it, as with --channel', async () => {
+  const { run } = await openSandbox();
+  const folder = join(emptyHome(), 'all');
+
+  const [all, one] = await Promise.all([
+    run(`archive pull ${folder} --all-channels --sender nobody@x -o json`),
+    run(`archive pull ${folder}-one --channel general --sender nobody@x -o json`),
+  ]);
+
+  for (const { error, exitCode } of [all, one]) {
+    expect(exitCode).toBe(6);
+    expect(error?.message).toBe("no user 'nobody@x'");
+    expect(error?.hint).toContain('name the user by the id');
+  }
+});
+
 test('a channel that is merely empty is no news', async () => {
   const channels = [
     { stream_id: 5, name: 'kitchen', first_message_id: 1 },
