@@ -1,7 +1,7 @@
 import { commandTable, nounGroups, nouns, type CommandEntry } from '../../src/commands/index.ts';
 import { failures, nameOf, success, type FailureKind } from '../../src/core/failure.ts';
 import { namesIn } from '../../src/core/table-names.ts';
-import { optionEntries, textOptions, type HelpEntry, twins } from '../../src/cli/help.ts';
+import { exitAdvice, optionEntries, textOptions, type HelpEntry, twins } from '../../src/cli/help.ts';
 import { faultKinds, kindOf, type FaultKind } from '../../src/sandbox/faults.ts';
 import { errorShapes, nameChanges } from '../../src/sandbox/licensing/license-body.ts';
 import { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
@@ -36,6 +36,19 @@ export const tables: Readonly<Record<string, () => readonly Block[]>> = {
     },
   ],
   'exit status': () => [{ entries: exitEntries(namesIn(failures)) }],
+  'what to do': () => [
+    {
+      entries: namesIn(failures).map((kind) => ({
+        term: `${failures[kind].exit} ${nameOf(kind).replace('_', '-')}`,
+        text: exitAdvice[failures[kind].exit] ?? '',
+      })),
+    },
+  ],
+  'codes of other programs': () => {
+    const own = new Set(Object.values(failures).map(({ exit }) => String(exit)));
+    const others = Object.entries(exitAdvice).filter(([code]) => !own.has(code));
+    return [{ entries: others.map(([term, text]) => ({ term, text })) }];
+  },
   'license rules': () => [{ text: licenseRules }],
   settings: () => [
     { entries: Object.entries<Field>(settings).map(([term, field]) => ({ term, text: settingText(field) })) },

@@ -1,7 +1,6 @@
 import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
-import { failures, nameOf, success } from '../core/failure.ts';
-import { namesIn } from '../core/table-names.ts';
+import { failures, success } from '../core/failure.ts';
 import { globalOptions } from '../commands/environment.ts';
 import { wrap } from '../output/plain.ts';
 import { licenseRules } from '../schema/license.ts';
@@ -42,20 +41,46 @@ export async function helpTexts(width: number): Promise<ReadonlyMap<string, stri
 /** Wide enough for the longest noun. */
 const nounWidth = 18;
 
+/** What to do after each exit code; the last ones are of shells and systems, which CI shows. */
+export const exitAdvice: Readonly<Record<string, string>> = {
+  1: 'Report it with the command.',
+  2: 'Correct the command or the file. No request that changes anything was sent.',
+  3: 'Sign in, or set the variables; chatelaine doctor says what is missing. No request that changes anything was sent.',
+  4: 'Check the key and what its owner may do: chatelaine auth status.',
+  5: 'Check the name. snippet rm and topic delete have --missing-ok.',
+  6: 'Read what the server said. The same command fails again.',
+  7: 'Run the same command again, later.',
+  8: 'Run the same command again: it does what is left.',
+  9: 'Check before you repeat: the message says what. It is about requests that a server cannot undo or would carry out twice: a license, an e-mail address, a password, the name of a view.',
+  10: 'Not an error: an audit or comparison found something, or a user for whom license ensure or license apply created a license has several.',
+  129: 'Run the same command again when you like. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
+  130: 'Run the same command again when you like.',
+  143: 'Run the same command again when you like. Windows has no SIGTERM: there it is Ctrl-Break, and taskkill /F ends a process at once, with what is on disk by then.',
+  124: 'The program timeout ended the command. What it did stays recorded: give it more time (license create: look first).',
+  126: 'The shell found the program, but may not run it: check its permissions.',
+  127: 'The shell did not find chatelaine, or node, which runs it: check PATH.',
+  128: 'Not of chatelaine, but of another program in the script, often git.',
+  134: 'Node.js aborted, often out of memory. What it did stays recorded: run it again (license create: look first).',
+  137: 'Killed by SIGKILL, often out of memory. What it did stays recorded: run it again (license create: look first).',
+};
+
+const exits = Object.values({ success, ...failures }).map(({ exit, means: text }) => ({ term: String(exit), text }));
+
 /** Text of `chatelaine help exit-codes`, and of `chatelaine help 8`; undefined where no exit code is that one. */
-export function exitHelp(code?: string): string | undefined {
-  const all = [success, ...Object.values(failures)];
-  const rows = all.filter(({ exit }) => code === undefined || String(exit) === code);
-  const lines = rows.map(({ exit, means }) => `${String(exit).padStart(3)}  ${means}`);
-  return lines.length === 0 ? undefined : `${lines.join('\n')}\n`;
+export function exitHelp(code: string | undefined, width: number): string | undefined {
+  if (code === undefined) return exits.map(({ term, text }) => `${term.padStart(3)}  ${text}\n`).join('');
+  const own = exits.find(({ term }) => term === code)?.text;
+  const texts = [own, exitAdvice[code]].filter((text) => text !== undefined);
+  const entries = texts.map((text, index) => ({ term: (index === 0 ? code : '').padStart(3), text }));
+  return entries.length === 0 ? undefined : `${entryLines(entries, width, 3).join('\n')}\n`;
 }
 
 export function optionsHelp(width: number): string {
   return sections([
     ['Options of every command', entryLines([...optionEntries(globalOptions), ...textOptions], width)],
     ['', wrap(twins, width)],
-    ['Exit codes', exitCodes(width)],
-    ['More', ['chatelaine help 8 (what an exit code means), man chatelaine']],
+    ['Exit codes', entryLines(exits, width, 3)],
+    ['More', ['chatelaine help 8 (what to do after that code), man chatelaine']],
   ]);
 }
 
@@ -101,12 +126,6 @@ export function commandHelp(command: AnyCommand, width: number): string {
 export const twins =
   'Each of these can be set in the environment too, as CHATELAINE_OUTPUT=json or CHATELAINE_NO_INPUT=1; only --yes and --dry-run ' +
   'must be typed.';
-
-/** A code stays beside its name. */
-function exitCodes(width: number): string[] {
-  const codes = namesIn(failures).map((kind) => `${failures[kind].exit}\u00a0${nameOf(kind).replace('_', '-')}`);
-  return wrap(['0\u00a0ok', ...codes].join(', '), width - indent).map((line) => line.replaceAll('\u00a0', ' '));
-}
 
 function commandEntry({ name, summary }: CommandEntry): HelpEntry {
   return { term: name, text: summary };

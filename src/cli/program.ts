@@ -28,7 +28,7 @@ export async function readCommandLine(
   const bare = fromFirstWord(argv);
   if (bare.join(' ') === 'help options') return { text: optionsHelp(width) };
   const [asked, code] = /^help exit$|^(?:help )?exit[- ](?:codes?|status)$|^help (\d+)$/.exec(bare.join(' ')) ?? [];
-  const exits = asked === undefined ? undefined : exitHelp(code);
+  const exits = asked === undefined ? undefined : exitHelp(code, width);
   if (exits !== undefined) return { text: exits };
   const [, page] = /^help (scripting|never-two|stability)$/.exec(bare.join(' ')) ?? [];
   if (page !== undefined) return { text: `man chatelaine-${page}\n` };

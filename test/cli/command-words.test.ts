@@ -151,7 +151,12 @@ test.each<[string, unknown]>([
 test('help says what exit codes mean', async () => {
   const one = await run(fakeService(), 'help 8', { bare: true });
   const all = await run(fakeService(), 'help exit-codes', { bare: true });
-  expect(one).toMatchObject({ exitCode: 0, stdout: '  8  part was done and the rest is named; run again to resume\n' });
+  expect(one).toMatchObject({
+    exitCode: 0,
+    stdout:
+      '  8  part was done and the rest is named; run again to resume\n' +
+      '     Run the same command again: it does what is left.\n',
+  });
   expect(
     all.stdout
       .split('\n')
@@ -159,6 +164,24 @@ test('help says what exit codes mean', async () => {
       .map((line) => Number(line.slice(0, 3))),
   ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 129, 130, 143]);
   expect((await run(fakeService(), 'help 11', { bare: true })).exitCode).toBe(2);
+});
+
+test.each([
+  ['9', /^ {2}9 {2}a call that is not safe .*\n {5}Check before you repeat: the message says what\./],
+  ['124', /^124 {2}The program timeout ended the command\. What it did stays recorded: give\n {5}it more time/],
+  ['126', /^126 {2}The shell found the program, but may not run it/],
+  ['127', /^127 {2}The shell did not find chatelaine, or node/],
+  ['128', /^128 {2}Not of chatelaine, but of another program/],
+  ['130', /^130 {2}interrupted.*\n {5}Run the same command again when you like\.\n$/],
+  ['134', /^134 {2}Node\.js aborted, often out of memory\./],
+  [
+    '137',
+    /^137 {2}Killed by SIGKILL, often out of memory\. What it did stays recorded: run\n {5}it again \(license create: look first\)\.\n$/,
+  ],
+  ['143', /^143 {2}ended by SIGTERM.*\n {5}Run the same command again when you like\. Windows/],
+])('`chatelaine help %s` says what to do', async (code, text) => {
+  const { exitCode, stdout } = await run(fakeService(), `help ${code}`, { bare: true });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: expect.stringMatching(text) as string });
 });
 
 test.each(['scripting', 'never-two', 'stability'])('`chatelaine help %s` names the page', async (page) => {

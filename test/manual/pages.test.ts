@@ -66,6 +66,8 @@ describe('what a reader sees', needs('mandoc'), () => {
     const [, advice = ''] = (read.get('chatelaine-exit-codes.7') ?? '').split('WHAT TO DO');
     const terms = namesIn(failures).map((kind) => `${failures[kind].exit} ${nameOf(kind).replace('_', '-')}`);
     expect([...advice.matchAll(/^ {7}(\d+ \S+)/gm)].map(([, term]) => term)).toEqual(terms);
+    const others = ['124', '126', '127', '128', '134', '137'];
+    expect([...advice.matchAll(/^ {7}(\d+) {2,}[A-Z]/gm)].map(([, code]) => code)).toEqual(others);
   });
 
   test('the page of settings tells every setting, and that of the sandbox every fault', () => {
