@@ -11,10 +11,9 @@ type Telling = Pick<Running, 'host' | 'messages'> & { readonly options: Pick<Run
 /** A redrawn line on a terminal, elsewhere a line every 5 s and a last one. */
 export function openProgress({ host, options, messages }: Telling, label: string, total: number): Progress {
   const { stdout, stderr, clock } = host;
-  const { output } = options;
   const isTerminal = stderr.isTTY === true && host.system.env['TERM'] !== 'dumb';
   // Rows that come one by one on the same terminal are progress enough.
-  const rowsAreShown = stdout.isTTY === true && output !== undefined && output !== 'table';
+  const rowsAreShown = stdout.isTTY === true && options.output !== undefined && options.output !== 'table';
   if (total === 0 || rowsAreShown) return { step: () => undefined, upTo: () => undefined, end: () => undefined };
   const started = clock.now();
   let last = started;
@@ -24,8 +23,9 @@ export function openProgress({ host, options, messages }: Telling, label: string
   const text = (): string => {
     const elapsed = Math.max(1, clock.now() - started);
     const rate = (done * 1000) / elapsed;
-    const seconds = rate > 0 ? Math.ceil((total - done) / rate) : 0;
-    const left = seconds > 0 ? `, ${formatDuration(seconds * 1000)} left` : '';
+    // Before that, the rate says nothing of the rest.
+    const isSound = elapsed >= 5000 && done >= total * 0.03 && done < total;
+    const left = isSound ? `, ${formatDuration(Math.ceil((total - done) / rate) * 1000)} left` : '';
     return `${label} ${done}/${total}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s${left}`;
   };
   const upTo = (count: number): void => {

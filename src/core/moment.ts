@@ -20,8 +20,7 @@ export function parseMoment(text: string, calendar: Calendar): Milliseconds {
   const written = withClock(withDate(withSaying(text.toLowerCase(), calendar.now()), calendar.now()));
   const [, seconds] = /^@(\d{1,11})$/.exec(written) ?? [];
   if (seconds !== undefined) return Number(seconds) * 1000;
-  const parts = /^(?:\d{1,9}[smhd]){2,}$/.test(written) ? (written.match(/\d+[smhd]/g) ?? []) : [];
-  if (parts.length > 0) return parts.reduce((moment, part) => moment - durationOf(text, part), calendar.now());
+  if (/^(?:\d{1,9}[smhd]){2,}$/.test(written)) return calendar.now() - durationOf(text, written);
   const [, count, unit = ''] = /^(\d{1,9})([a-z]+)$/.exec(written) ?? [];
   if (count !== undefined) return ago(text, Number(count), unit, calendar);
   const [all, day = 'today', time = '00:00', zone = ''] = momentPattern.exec(written) ?? [];

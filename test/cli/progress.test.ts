@@ -21,6 +21,21 @@ test('without a terminal a line comes every five seconds, and none at the end', 
   );
 });
 
+test('no time is told before five seconds and 3 % of the work; then in one way of writing', () => {
+  const { upTo, written } = job({ isTTY: true, total: 1000 });
+  upTo(4900, 100);
+  upTo(300, 25);
+  upTo(200, 31);
+  upTo(5000, 50);
+
+  expect(written().split(takeAway)).toEqual([
+    expect.stringMatching(/rows 100\/1000, 20\/s$/),
+    expect.stringMatching(/rows 25\/1000, 4\.8\/s$/),
+    expect.stringMatching(/rows 31\/1000, 5\.7\/s, 2m49s left$/),
+    expect.stringMatching(/rows 50\/1000, 4\.8\/s, 3m18s left$/),
+  ]);
+});
+
 test('without a terminal the last line is the true one, said once', () => {
   const { step, end, written } = job({ isTTY: false, total: 40 });
   for (let done = 0; done < 13; done += 1) step(500);
@@ -37,9 +52,9 @@ test('on a terminal one line is drawn again and again, at most ten times a secon
 
   expect(written()).toBe(
     [
-      '[######..................] rows 2/8, 20/s, 1s left',
-      '[############............] rows 4/8, 20/s, 1s left',
-      '[##################......] rows 6/8, 20/s, 1s left',
+      '[######..................] rows 2/8, 20/s',
+      '[############............] rows 4/8, 20/s',
+      '[##################......] rows 6/8, 20/s',
       '[########################] rows 8/8, 20/s',
       '',
     ].join(takeAway),
@@ -53,7 +68,7 @@ test('a jump over many steps is drawn whole', () => {
   upTo(50, 9);
 
   expect(written()).toBe(
-    ['[##################......] rows 6/8, 30/s, 1s left', '[########################] rows 8/8, 27/s'].join(takeAway),
+    ['[##################......] rows 6/8, 30/s', '[########################] rows 8/8, 27/s'].join(takeAway),
   );
 });
 
@@ -66,13 +81,13 @@ test('a note takes the line away, and the next step draws it again below', () =>
   end();
 
   expect(written()).toBe(
-    `[######..................] rows 1/4, 5.0/s, 1s left${takeAway}waiting\nstill\n` +
-      `[############............] rows 2/4, 5.0/s, 1s left${takeAway}`,
+    `[######..................] rows 1/4, 5.0/s${takeAway}waiting\nstill\n` +
+      `[############............] rows 2/4, 5.0/s${takeAway}`,
   );
 });
 
 test.each([
-  ['a terminal too narrow for the picture gets the words', 30, 'rows 1/4, 5.0/s, 1s left'],
+  ['a terminal too narrow for the picture gets the words', 30, 'rows 1/4, 5.0/s'],
   ['and of words that do not fit their beginning', 10, 'rows 1/4,'],
 ])('%s', (_name, columns, expected) => {
   const { step, written } = job({ isTTY: true, total: 4, columns });

@@ -10,6 +10,8 @@ test.each([
   ['12h', 43_200_000],
   ['7d', 604_800_000],
   ['007s', 7000],
+  ['5m30s', 330_000],
+  ['1h30m', 5_400_000],
 ])('%s is %i ms', (text, span) => {
   expect(parseDuration(text)).toBe(span);
 });
@@ -26,7 +28,8 @@ test.each([
   '5s ',
   '5S',
   '5w',
-  '5m30s',
+  '5m 30s',
+  '5m30',
   '1e3s',
   '٥s',
   '1234567890s',
@@ -36,7 +39,7 @@ test.each([
     expect.objectContaining({
       kind: 'usage',
       message: `'${text}' is not a duration`,
-      details: { hint: 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.' },
+      details: { hint: 'Write numbers and units: 400ms, 30s, 5m, 1h30m, 7d.' },
     }) as Error,
   );
 });
@@ -48,12 +51,16 @@ test.each([
   [1500, '1.5s'],
   [59_940, '59.9s'],
   [60_000, '1m'],
-  [90_000, '90s'],
+  [90_000, '1m30s'],
+  [190_000, '3m10s'],
+  [190_400, '3m10.4s'],
+  [119_990, '2m'],
   [120_000, '2m'],
   [3_600_000, '1h'],
-  [5_400_000, '90m'],
+  [3_605_000, '1h5s'],
+  [5_400_000, '1h30m'],
   [86_400_000, '1d'],
-  [129_600_000, '36h'],
+  [129_600_000, '1d12h'],
 ])('%i ms reads %s', (span, text) => {
   expect(formatDuration(span)).toBe(text);
 });

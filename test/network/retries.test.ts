@@ -102,10 +102,10 @@ describe('what a 429 asks for', () => {
   });
 
   test.each([
-    ['121', '', '122s'],
-    ['86400', '', '86401s'],
+    ['121', '', '2m2s'],
+    ['86400', '', '1d1s'],
     ['6', '--deadline 5s', '7s'],
-    ['300', '--deadline 200s', '301s'],
+    ['300', '--deadline 200s', '5m1s'],
   ])('%s s with "%s" is not begun', async (wait, option, named) => {
     const { ran, origin } = await runAt(() => limited(wait), `license list ${option}`);
     expect(ran.error).toMatchObject({

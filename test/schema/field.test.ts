@@ -62,7 +62,7 @@ test.each<[Field, string, string, string | undefined]>([
   ],
   [color, 'alway', "it: 'alway' is not one of auto, always, never", 'Did you mean always?'],
   [{ kind: 'boolean', help }, 'yes', "it: 'yes' is not a boolean", 'Write true or false.'],
-  [{ kind: 'duration', help }, '5', "it: '5' is not a duration", 'Write a number and a unit: 400ms, 30s, 5m, 12h, 7d.'],
+  [{ kind: 'duration', help }, '5', "it: '5' is not a duration", 'Write numbers and units: 400ms, 30s, 5m, 1h30m, 7d.'],
 ])('%j refuses %j', (field, text, message, hint) => {
   expect(thrownBy(() => readField('it', field, text))).toEqual({ message, hint });
 });

@@ -536,7 +536,7 @@ describe('requests of their own', () => {
 
     service.done();
     expect({ exitCode, slept }).toEqual({ exitCode: 7, slept: [] });
-    expect(error?.message).toContain('3601s');
+    expect(error?.message).toContain('1h1s');
   });
 });
 
