@@ -3,6 +3,7 @@ import { isMissingUpload } from '../../api/chat/uploads.ts';
 import { asMessage, type MessageHead, type RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { pageSize } from '../../schema/messages.ts';
 import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
 import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
@@ -60,7 +61,8 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
         ...{ purge: 1, begun: isoTime(now()), site, account, stream_id: channel.stream_id, channel: channel.name },
         ...{ topic_name, spellings, messages: ids.length },
       });
-      if (ids.length > 0) keeping.note(`topic '${topic_name}' is archived and verified in ${folder}`);
+      const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
+      if (ids.length > 0) keeping.note(`topic '${topic_name}' is archived and verified in ${folder}; ${reading}`);
     },
     /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
     lacks: (message: MessageHead) => versionOf(message) !== versions.get(message.id),

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { shellWord } from '../../../src/core/shell-word.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { forgetState, heldByAnother } from '../../helpers/archive.ts';
 import {
@@ -60,7 +61,10 @@ describe('topic delete archives', () => {
     expect(others).toEqual([]);
     expect(folder).toMatch(/[/\\]5-lunch-[0-9a-f]{8}$/);
     for (const form of ['rendered', 'source']) expect(idsIn(folder, form)).toEqual(idsBetween(1, 2500));
-    expect(stderr).toContain(`topic 'lunch' is archived and verified in ${folder}`);
+    const reading = `chatelaine archive export ${shellWord(folder)} --output text`;
+    expect(stderr).toContain(`topic 'lunch' is archived and verified in ${folder}; to read it:\n  ${reading}\n`);
+    const read = await server.run(`archive export ${folder} --output text`);
+    expect({ exitCode: read.exitCode, isEmpty: read.stdout === '' }).toEqual({ exitCode: 0, isEmpty: false });
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
     const look = expect.stringMatching(/^20/) as string;
     expect(linesOf(join(folder, 'purge.ndjson'))).toEqual([
