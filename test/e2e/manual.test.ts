@@ -126,6 +126,23 @@ test('the recipe for legal has every message of the user, and the files of these
   expect(readdirSync(join(home, 'legal'))).toEqual(expect.arrayContaining(['index.html', 'search.html']));
 });
 
+test('the recipe of sensors names the users whose license was the first of none', needs('shell'), async () => {
+  const unused = 'echo D4:22:CD:00:03:99 >> sensors.csv\n';
+  const { code, stdout } = await ranRecipe('act.csv', [['chatelaine first', `${unused}chatelaine first`]]);
+
+  expect(code).toBe(0);
+  const users = stdout
+    .trimEnd()
+    .split('\n')
+    .map((row) => row.split('\t')[1]);
+  expect(users.toSorted()).toEqual([
+    `O'Neill, "Gait" & Sons`,
+    'clinic-north/gait-lab',
+    'dr.abara@clinic-south.example',
+    'physio-7740',
+  ]);
+});
+
 test('recipes run a command that writes, one at a time where the CI can keep it so', () => {
   const text = blocks.flatMap(({ block }) => ('workflow' in block ? [block.lines.join('\n')] : [])).join('\n');
   expect(text).toMatch(/^concurrency: licenses$/m);
@@ -351,6 +368,7 @@ function furnished(env: Readonly<Record<string, string>>): string {
   program('curl', 'case "$*" in *PRIVATE-TOKEN*) grep -q ada plan.md;; *) exec /usr/bin/curl "$@";; esac');
   program('op', `echo ${env['CHATELAINE_CHAT_API_KEY'] ?? ''}`);
   writeFileSync(join(home, 'roster.csv'), 'remote_user,size_allowance\nada,4\nphysio-7731,6\n');
+  writeFileSync(join(home, 'sensors.csv'), 'mac_address\nD4:22:CD:00:03:01\nD4:22:CD:00:03:02\n');
   const server = serverOf(env['CHATELAINE_BASE_URL'] ?? '');
   const ada = { change: 'create', remote_user: 'ada', app_code: 4711, size_allowance: 4 };
   const plan = [{ license_plan: 1, targets: [{ app_code: 4711, server }] }, ada];
