@@ -20,21 +20,21 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
   return { wrongs, limits: [...limits] };
 }
 
-/** The text of each archived message, as its last version has it, by id: parts that are listed, and changes. */
-function archived({ computer: { disk } }: ChatEnded): ReadonlyMap<number, string> {
+/** The texts of each archived message, of all archives and versions, by id: parts that are listed, and changes. */
+function archived({ computer: { disk } }: ChatEnded): ReadonlyMap<number, ReadonlySet<string>> {
   const files = [...disk.files()].filter(([path]) => path.startsWith(`${archiveFolder}/`));
   const linesOf = (name: RegExp): unknown[] =>
     files
       .filter(([path]) => name.test(path))
-      .sort(([one], [other]) => (one < other ? -1 : 1))
       .flatMap(([, content]) => content.toString().split('\n').slice(0, -1))
       .map((line): unknown => JSON.parse(line));
   const listed = new Set((linesOf(/\/parts\.ndjson$/) as { readonly ids: number[] }[]).flatMap(({ ids }) => ids));
-  const texts = new Map<number, string>();
+  const texts = new Map<number, Set<string>>();
+  const keep = (id: number, content: string): void => void texts.set(id, (texts.get(id) ?? new Set()).add(content));
   for (const { id, content } of linesOf(/\/source-\d+\.ndjson$/) as { readonly id: number; readonly content: string }[])
-    if (listed.has(id)) texts.set(id, content);
+    if (listed.has(id)) keep(id, content);
   for (const { id, message } of linesOf(/\/changes\.ndjson$/) as Change[])
-    if (message && message.content_type !== 'text/html') texts.set(id, message.content);
+    if (message && message.content_type !== 'text/html') keep(id, message.content);
   return texts;
 }
 
@@ -51,7 +51,7 @@ function unarchived(ended: ChatEnded, limits: Set<string>): string[] {
   const texts = archived(ended);
   return ended.server.deletions.flatMap((deletion) => {
     const { message, changed, call } = deletion;
-    if (texts.get(message.id) === message.content) return [];
+    if (texts.get(message.id)?.has(message.content)) return [];
     const look = call.looks.at(-1);
     const isReached = look !== undefined && pageOf([look], message.id) !== undefined;
     const shown = pageOf(call.looks, message.id);
