@@ -92,7 +92,8 @@ export async function readFragments(
   accounts: Pick<Accounts, 'chatAccount'>,
 ): Promise<readonly string[]> {
   const site = texts.some(isUrl) ? (await accounts.chatAccount()).site : undefined;
-  const isName = (text: string): boolean => !/[#/%]/.test(text) && !builtIn.includes(text.trim());
+  const isName = (text: string): boolean =>
+    /^[^#/%]*[\p{L}\p{N}][^#/%]*$/u.test(text) && !builtIn.includes(text.trim());
   const views = texts.some(isName) ? await chat.views() : [];
   return collect(texts, (text) => views?.find(({ name }) => name === text)?.fragment ?? readFragment(text, site));
 }
