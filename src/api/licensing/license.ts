@@ -27,7 +27,7 @@ export interface UserLicenses {
   readonly exact: readonly License[];
   /** Licenses of a name that the server may have made of the user's; empty where one matches exactly. */
   readonly near: readonly License[];
-  /** The list that the server answered in place of a filtered one; only a control query shows that it did. */
+  /** The list that was answered in place of a filtered one, as a control query or the row of another user shows. */
   readonly unfiltered?: UnfilteredList | undefined;
 }
 

@@ -11,7 +11,8 @@ interface LookUp {
 
 /** One user's licenses (docs/exactly-once.md, Names that servers change). @throws Failure incomplete */
 export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
-  const listed = await gather(rows(asked));
+  const length = measureList();
+  const listed = await gather(rows(asked, length.heard));
   if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows) };
   // The server has filtered: another name is how it stored the asked one; a row without a name is that user's.
   const byFilter = (license: License): Likeness => {
@@ -19,7 +20,14 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
     return weaker(name === asked.remote_user ? 'exact' : 'near', likenessOfApp(license, asked.app_code));
   };
   const named = listed.filter((license) => textOf(license, 'remote_user') === asked.remote_user);
-  if (named.length > 0) return sortedBy(byFilter, named);
+  if (named.length > 0) {
+    const shown = sortedBy(byFilter, named);
+    const isOther = (license: License): boolean =>
+      textOf(license, 'remote_user') !== undefined && likeness(license, asked) === 'other';
+    // A row of another user's name: the server ignores the filter.
+    const isFiltered = listed.every((license) => named.includes(license) || !isOther(license));
+    return isFiltered ? shown : { ...shown, unfiltered: { licenses: keysOf(listed), mayBeCut: length.mayBeCut() } };
+  }
   const again = await readAgain(listed, asked, { rows, random });
   if (!again) return sortedBy(byFilter, listed);
   const both = [...listed, ...again.licenses];
@@ -27,8 +35,11 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
   // Any of the rows without a name may be of that user; a null is the name of nobody.
   if (exact.length === 0 && both.some(({ fields }) => fields['remote_user'] === undefined))
     throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
-  const licenses = new Set(both.map((license) => license.key ?? identityOf(license)));
-  return { exact, near, unfiltered: { licenses, mayBeCut: again.mayBeCut } };
+  return { exact, near, unfiltered: { licenses: keysOf(both), mayBeCut: again.mayBeCut } };
+}
+
+function keysOf(licenses: readonly License[]): ReadonlySet<string> {
+  return new Set(licenses.map((license) => license.key ?? identityOf(license)));
 }
 
 /** Licenses under a form in which a server may store the name, though it compares its filter exactly. */
