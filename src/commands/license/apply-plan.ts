@@ -128,7 +128,7 @@ export async function toRetire(
   const accepted = accept === undefined ? undefined : readAccepted(await read(accept), accept);
   const isAccepted = (user: LicenseFields): boolean =>
     accepted?.has(findingLine({ finding: 'unexpected', fact: notInRoster, ...user })) === true;
-  const isRetired = retiredBy(changesOf((await orWarn(history('"remote_user_before"'), warn)) ?? []));
+  const isRetired = retiredBy(changesOf((await orWarn(history(), warn)) ?? []));
   const found = await missingUsers(job.roster.rows, job.licensing, { isRetired, isAccepted });
   for (const { listed, row } of found.similar)
     note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
@@ -190,7 +190,7 @@ export async function warnOfFormer(
   const created = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
   if (created.length === 0) return;
   const former = new Map<string, PastChange>();
-  for (const change of changesOf((await orWarn(history(), warn)) ?? [])) {
+  for (const change of changesOf((await orWarn(history('"remote_user_before"'), warn)) ?? [])) {
     const { origin, app_code, remote_user, remote_user_before: before } = change;
     former.delete(writeJson([origin, app_code, remote_user]));
     if (before !== undefined && change.isKnown) former.set(writeJson([origin, app_code, before]), change);

@@ -123,3 +123,18 @@ describe('a roster that asks for users whom this computer renamed or retired', (
     expect(warnings(ran)).toEqual([]);
   });
 });
+
+test('--retire-missing counts a retired license that was resized since as one in use', async () => {
+  const home = emptyHome();
+  const { run } = await openSandbox();
+  await run('license retire --remote-user physio-7740 -y', { home });
+  const { stdout } = await run('license list --match left-* -o json', { home });
+  const [left] = JSON.parse(stdout) as readonly { readonly license_code: string; readonly remote_user: string }[];
+  await run(`license edit ${left?.license_code} --size-allowance 5 -y`, { home });
+  const roster = 'remote_user,size_allowance\nphysio-7731,4\n';
+  const plan = await run('license apply - -n --retire-missing --max-retire 9 --input-format csv', {
+    home,
+    stdin: roster,
+  });
+  expect(plan.stdout).toMatch(new RegExp(`${left?.remote_user}\\t.*\\tretire\\t`));
+});
