@@ -26,19 +26,21 @@ export function historyOf(
 }
 
 /** A row in its run (docs/exactly-once.md, States of a row). `posted`: its last POST's end, on the clock `elapsed`. */
-export type RowState = { readonly row: LicenseFields; readonly posted: Milliseconds } & (
-  | /** `asked`: an earlier run, or another one, asked for it. */ { readonly is: 'new' | 'asked' }
+export type RowState = { readonly row: LicenseFields; readonly posted: Milliseconds } &
+  /** `asked`: an earlier run, or another one, asked for it; without `posted`, the server ignores the filter. */
+  (
+    | { readonly is: 'new' | 'asked' }
     /** A POST of this run ended without an answer of the API; `failure` is undefined where an interruption cut it. */
-  | {
-      readonly is: 'unanswered';
-      readonly posts: number;
-      readonly failure: Failure | undefined;
-      /** The licenses of near names that were there before. */
-      readonly near: ReadonlySet<string>;
-    }
-  /** A POST of this run was answered, and a list is to confirm it. */
-  | { readonly is: 'answered'; readonly creation: AnsweredCreation; readonly listed: 'not yet' | 'once' }
-);
+    | {
+        readonly is: 'unanswered';
+        readonly posts: number;
+        readonly failure: Failure | undefined;
+        /** The licenses of near names that were there before. */
+        readonly near: ReadonlySet<string>;
+      }
+    /** A POST of this run was answered, and a list is to confirm it. */
+    | { readonly is: 'answered'; readonly creation: AnsweredCreation; readonly listed: 'not yet' | 'once' }
+  );
 
 /** Why a row is unknown whose POST an interruption cut. */
 export const unanswered = 'the request was not answered';

@@ -140,10 +140,12 @@ class RosterRun {
   #inKinds(waiting: readonly RowState[]): string {
     const own = waiting.filter((one) => wasPosted(one, this.#applying.journal));
     const answered = own.filter(({ is }) => is === 'answered').length;
+    const asked = waiting.filter((one) => !own.includes(one) && one.posted > -Infinity);
     return inWords([
       [own.length - answered, 'unconfirmed'],
       [answered, 'answered and not listed yet'],
-      [waiting.length - own.length, 'asked for by other runs'],
+      [asked.length, 'asked for by other runs'],
+      [waiting.length - own.length - asked.length, 'not found by a filter that the server ignores'],
     ]);
   }
 

@@ -122,6 +122,10 @@ export class RowWork {
     const { posted: known = -Infinity } = historyOf(row, this.#applying);
     const posted = isNew ? Math.max(known, journal.missingUntil) : -Infinity;
     if (posted > -Infinity) return { is: 'asked', row, posted };
+    // The POSTs of this run move the pages of such a list: it is read twice once they have ended.
+    const isUnfiltered = decision.step === 'look up' && seen.step === 'create' && seen.unfiltered !== undefined;
+    if (isUnfiltered && isNew) return { is: 'asked', row, posted };
+    if (isUnfiltered) return this.#results.failed(state, 'the server ignores the filter by user, as only now was seen');
     if (seen.step === 'refused') return unconfirmed(state, seen.failure.message);
     // Another machine may have been answered between the look and the claim.
     const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
