@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isWhole } from '../helpers/extent.ts';
 import { type Coverage, explore, openCoverage, type Pick } from './coverage.ts';
 import { parsers } from './parsers.ts';
 
-/** FUZZ_SECONDS: for all parsers together (8); `npm run fuzz parsers` sets more. */
-const msec = (Number(process.env['FUZZ_SECONDS'] ?? 8) * 1000) / Object.keys(parsers).length;
+/** FUZZ_SECONDS: CPU time for all parsers together; `npm run fuzz parsers` sets more. */
+const msec = (Number(process.env['FUZZ_SECONDS'] ?? (isWhole ? 8 : 2)) * 1000) / Object.keys(parsers).length;
 let state = Number(process.env['FUZZ_SEED'] ?? 1);
 const pick: Pick = (below) => {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -178,7 +178,8 @@ describe('with a database', needs('postgresql'), () => {
     expect(await history('ben', third)).toEqual([['bert', 'license apply', 'ben', 'created']]);
     const rows = await cluster.query('SELECT e::text AS row FROM chatelaine.event e', [], 'told');
     expect(rows.length).toBe(7);
-    expect(JSON.stringify(rows)).not.toMatch(/ada|adele|ben/);
+    // A digest may have "ada" among its digits.
+    expect(JSON.stringify(rows).replaceAll(/[\da-f]{64}/g, '')).not.toMatch(/ada|adele|ben/);
   });
 
   test('what cannot be told to the ledger is a warning, once, of a command that needs no claim', async () => {
