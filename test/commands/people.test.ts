@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { shellWord } from '../../src/core/shell-word.ts';
 import { openSandbox, type Ran } from '../helpers/run.ts';
 
 async function ran(line: string): Promise<Ran> {
@@ -98,9 +99,12 @@ test.each([
   ['archive pull kept general', 'chatelaine archive pull kept --channel general'],
   [
     'archive pull https://chat.example/#narrow/channel/1-general',
-    "chatelaine archive pull DIR --channel 'https://chat.example/#narrow/channel/1-general'",
+    `chatelaine archive pull DIR --channel ${shellWord('https://chat.example/#narrow/channel/1-general')}`,
   ],
-  ['archive pull #narrow/channel/1-general', "chatelaine archive pull DIR --channel '#narrow/channel/1-general'"],
+  [
+    'archive pull #narrow/channel/1-general',
+    `chatelaine archive pull DIR --channel ${shellWord('#narrow/channel/1-general')}`,
+  ],
   ['settings set color_scheme dark', 'Write color_scheme=dark, without blanks.'],
   ['license revoke x', 'license retire (the API cannot delete a license; this gives it to nobody)'],
   ['topic delete lunch', 'The channel comes first:\n  chatelaine topic delete CHANNEL lunch'],

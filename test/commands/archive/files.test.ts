@@ -319,12 +319,13 @@ describe('--to a folder has the kept files that its pages link to', () => {
   test('a damaged one is named, exit 8, and the site is whole all the same', async () => {
     const { again, folder, out } = await exported();
     const [, photo] = filesIn(folder).map(({ file = '' }) => file);
-    writeFileSync(join(folder, String(photo)), 'x');
+    const damaged = join(folder, String(photo));
+    writeFileSync(damaged, 'x');
 
     const { exitCode, stderr } = await again();
 
     expect(exitCode).toBe(8);
-    expect(stderr).toContain(`${String(photo)}: 1 bytes; files.ndjson says`);
+    expect(stderr).toContain(`${damaged}: 1 bytes; files.ndjson says`);
     expect(readdirSync(out).sort()).toEqual(['files', 'index.html', 'messages-0001.html', 'search.html']);
   });
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { shellWord } from '../../../src/core/shell-word.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
 import { emptyHome, fakeService, openSandbox, run } from '../../helpers/run.ts';
@@ -119,7 +120,7 @@ describe('by users', () => {
       expect([exitCode, error?.message, error?.hint]).toEqual([
         5,
         "the user 'nobody' has no license",
-        "Users of a name like it: chatelaine license list --match '*nobody*'",
+        `Users of a name like it: chatelaine license list --match ${shellWord('*nobody*')}`,
       ]);
     expect(sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'physio-7731')).toHaveLength(2);
 

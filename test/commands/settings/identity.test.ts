@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { shellWord } from '../../../src/core/shell-word.ts';
 import { fakeService, run, runAlone } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
 
@@ -222,14 +223,15 @@ describe('the old name', () => {
       { name: 'full_name', value: 'Ada', value_before: "Ada O'Hara", status: 'set' },
     ]);
     expect(stderr).toBe(
-      `full_name was Ada O'Hara; to put it back:\n  chatelaine settings set 'full_name=Ada O'\\''Hara'\n`,
+      `full_name was Ada O'Hara; to put it back:\n  chatelaine settings set ${shellWord("full_name=Ada O'Hara")}\n`,
     );
   });
 
   test('is put back for the account that was chosen', async () => {
     const { exitCode, stderr } = await runAlone('settings set full_name=Ada --sandbox');
     expect(exitCode).toBe(0);
-    expect(stderr).toMatch(/ was (.+); to put it back:\n  chatelaine settings set 'full_name=\1' --sandbox\n/);
+    const [, before = ''] = / was (.+); to put it back:\n/.exec(stderr) ?? [];
+    expect(stderr).toContain(`\n  chatelaine settings set ${shellWord(`full_name=${before}`)} --sandbox\n`);
   });
 
   test('is not looked at for a dry run, which changes nothing', async () => {
