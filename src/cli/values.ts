@@ -101,9 +101,9 @@ function readOne(label: string, field: Field, text: unknown): unknown {
   return readField(label, field, String(text));
 }
 
-/** Why Windows has no file of that name, or one that its programs cannot open or remove; undefined where it may. */
+/** Why Windows has no file of that name, or one that its programs cannot open or remove; undefined for a link too. */
 export function windowsFault(path: string): string | undefined {
-  const names = path.replace(/^(\\\\[?.]\\)?([a-z]:)?/i, '').split(/[\\/]/);
+  const names = path.replace(/^(\\\\[?.]\\)?([a-z]:|https?:\/\/.*)?/i, '').split(/[\\/]/);
   for (const name of names) {
     const [sign] = /[<>:"|?*]/.exec(name) ?? [];
     if (sign !== undefined) return `a name on Windows may not hold ${sign} (nor any of < > : " | ? *)`;

@@ -50,6 +50,7 @@ test.each<readonly [string, string | undefined]>([
     String.raw`\\server\x`,
     'console.txt',
     '/dev/stdin',
+    'https://chat.example:8443/#narrow/channel/1-general',
   ].map((path) => [path, undefined] as const),
 ])('the name of a file on Windows: %s', (path, fault) => {
   expect(windowsFault(path)).toBe(fault);
