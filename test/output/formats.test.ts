@@ -5,6 +5,7 @@ import { parse as parseYaml } from 'yaml';
 import { generalFormats } from '../../src/output/formats.ts';
 import { parseJson } from '../../src/core/json.ts';
 import { isWhole, onesFor } from '../helpers/extent.ts';
+import { anyText } from '../helpers/texts.ts';
 import { look, many, written } from './looks.ts';
 
 const seed = { seed: 1, numRuns: isWhole ? 100 : 20 };
@@ -24,7 +25,7 @@ const dangerous = fc.constantFrom(
   '\ud800',
 );
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  anyText(),
   fc.array(fc.oneof(dangerous, fc.string())).map((parts) => parts.join('')),
   fc.constantFrom(
     'no',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { yaml } from '../../src/output/yaml.ts';
+import { anyText } from '../helpers/texts.ts';
 
 const word = fc.constantFrom(
   'yes',
@@ -30,7 +31,7 @@ const word = fc.constantFrom(
   '=',
   '<<',
 );
-const text = fc.oneof(word, fc.string({ unit: 'binary' }), fc.string());
+const text = fc.oneof(word, anyText(), fc.string());
 const value = fc.oneof(
   text,
   fc.integer(),
