@@ -33,7 +33,11 @@ export async function runCommand(
   // Rows of writes are outcomes: the run ends them itself, and says what is left.
   const isWrite = command.dryRun?.includes('requests') && !options.dry_run;
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
-  const printed = { note: messages.note, filter, turn, conclusions };
+  const asked = Object.entries(command.show?.layout ?? {}).flatMap(([name, { askedBy = '' }]) =>
+    values[askedBy] === undefined ? [] : [name],
+  );
+  const sorted = options.sort?.replace(/^-/, '') ?? [];
+  const printed = { note: messages.note, filter, turn, conclusions, asked: asked.concat(sorted) };
   const print = printer(command, { ...result, ...printed }, running);
   try {
     const outcome = counted(command.run(values, session.context), command, values, running);

@@ -38,6 +38,8 @@ interface Outcome {
 interface ColumnLayout {
   /** The column of the lowest number goes first where room is small (default: 0); of two, the one further right. */
   readonly priority?: number;
+  /** The option whose user asks by this column, which then goes last, as that of --sort does. */
+  readonly askedBy?: string;
   /** Narrower, the column is not worth reading and goes (default: 10); of Infinity it is never cut. */
   readonly minWidth?: number;
   /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
@@ -65,6 +67,8 @@ export interface Presentation {
   readonly fields: readonly string[] | undefined;
   /** The field that a list is sorted by, after a dash for the other way round. */
   readonly sort?: string | undefined;
+  /** Columns that the user asked by: they are left out last. */
+  readonly asked?: readonly string[];
   readonly countBy?: CountBy | undefined;
   readonly barMark?: string;
   readonly header: boolean;

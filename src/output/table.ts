@@ -97,7 +97,7 @@ const minTextWidth = 10;
 function columnSizes(
   names: readonly string[],
   rows: readonly (readonly Cell[])[],
-  { show, header }: Presentation,
+  { show, header, asked = [] }: Presentation,
 ): readonly ColumnSize[] {
   return Array.from({ length: Math.max(1, names.length) }, (_, index) => {
     const name = names[index] ?? '';
@@ -106,7 +106,8 @@ function columnSizes(
     const wanted = values.reduce((most, { width }) => Math.max(most, width), Math.max(1, headWidth));
     // A name, a number and a date are never cut: a part of them would be wrong.
     const whole = values.reduce((most, { fixed, width }) => (fixed ? Math.max(most, width) : most), headWidth);
-    const { minWidth = minTextWidth, priority = 0 } = show.layout?.[name] ?? {};
+    const { minWidth = minTextWidth, priority: usual = 0 } = show.layout?.[name] ?? {};
+    const priority = asked.includes(name) ? Infinity : usual;
     const constant = values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown);
     return {
       wanted,

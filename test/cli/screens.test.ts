@@ -19,7 +19,7 @@ const widths = [60, 80, 120] as const;
 /** The lines typed for each command; {home} is a folder with the files that they read. */
 const typed: Readonly<Record<string, readonly string[]>> = {
   'license create': ['license create --remote-user ada@example.com --size-allowance 4'],
-  'license list': ['license list', 'license list --remote-user nobody'],
+  'license list': ['license list', 'license list --remote-user nobody', 'license list --since 2026-01-01'],
   'license view': [`license view ${licenseCode(3)}`, 'license view --remote-user physio-7731'],
   'license edit': [`license edit ${licenseCode(5)} --size-allowance 6`],
   'license rename': ['license rename physio-7731 physio-7800'],

@@ -51,6 +51,16 @@ describe('a table on a terminal', () => {
     expect(notes).toEqual(['left out to fit the width: app_code (4711 in every row), remark']);
   });
 
+  test('leaves out last what the user asked by', async () => {
+    const dated = rows.map(({ remark: _, ...row }, index) => ({ ...row, created: `2026-02-1${index}` }));
+    expect((await shownAt(62, many(...dated))).notes).toEqual([
+      'left out to fit the width: app_code (4711 in every row), created',
+    ]);
+    const { lines, notes } = await shownAt(62, many(...dated), { asked: ['created'] });
+    expect(lines[1]).toBe(`${key}1  ada@example.com  2026-02-10`);
+    expect(notes).toEqual(['left out to fit the width: app_code (4711 in every row), size']);
+  });
+
   test('is records where the whole columns do not fit, and a value wraps without ellipsis', async () => {
     const { lines, notes } = await shownAt(44);
     expect(lines.slice(0, 7)).toEqual([

@@ -62,7 +62,7 @@ export default command({
 
   fields: licenseExtras,
 
-  show: { ...licenseShow, ...keyAlone },
+  show: { ...licenseShow, ...keyAlone, layout: { created: { askedBy: 'since' } } },
 });
 
 /** @throws Failure rejected where the server does not say it: an incomplete list would pass for a whole one */
