@@ -1,4 +1,5 @@
 import { usage, Failure, type FailureKind } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { namesIn, defined } from '../../core/table-names.ts';
 import { flagField, textField, optional, readField } from '../../schema/field.ts';
 import {
@@ -12,9 +13,10 @@ import {
   type Profile,
   type ProfileField,
 } from '../../schema/profile.ts';
+import { nearNames } from '../../schema/nearest.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
-import type { Terminal } from '../context.ts';
+import type { Accounts, Terminal } from '../context.ts';
 import { hostName, inPlaceOf, keyPlaces, readKey, storeProfile } from './account.ts';
 
 const kindField = {
@@ -66,7 +68,7 @@ export default command({
 
   async run({ kind, name, check, password, api_key_stdin, api_key_file, key_command, ...typed }, context) {
     const stored = name === undefined ? undefined : await context.profiles().find(name);
-    const chosen = kind ?? stored?.kind ?? (await askKind(context));
+    const chosen = kind ?? stored?.kind ?? (await askKind(context, name));
     refuseForeign(chosen, chosen === 'chat' ? typed : { ...typed, password });
     const values = { ...typed, ...(await askMissing(chosen, stored, typed, context)) };
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
@@ -103,9 +105,14 @@ function flagsOf(names: readonly string[]): string[] {
 }
 
 /** What a credential is for, asked for on a terminal. @throws Failure usage where nobody can be asked */
-async function askKind(person: Terminal): Promise<Kind> {
+async function askKind(person: Terminal & Accounts, profile: string | undefined): Promise<Kind> {
   const names = kindField.choices.join(' or ');
-  if (!person.interactive()) throw usage(`kind is required: ${names}`, 'See chatelaine auth login --help.');
+  if (!person.interactive()) {
+    const [near] = profile === undefined ? [] : nearNames(profile, await person.profiles().names());
+    const why = profile === undefined ? '' : `there is no profile '${profile}', and for a new one `;
+    const renewal = near === undefined ? undefined : `Did you mean ${commandLine('auth login', [], { name: near })}?`;
+    throw usage(`${why}kind is required: ${names}`, renewal ?? 'See chatelaine auth login --help.');
+  }
   const read = (text: string): Kind => {
     const begun = kindField.choices.find((name) => text !== '' && name.startsWith(text.toLowerCase()));
     return begun ?? readField('kind', kindField, text);
