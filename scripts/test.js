@@ -2,11 +2,11 @@
 // everything. The last line counts each gate as one test; the lines before it name what some tests did not find on this
 // computer. `npm run test:all`, which a release needs, sets TEST_EXTENT=all: whole products in place of samples
 // (test/helpers/extent.ts).
-import { execFile, spawn } from 'node:child_process';
+import { exec, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { abilities, isMissing, needs, programs } from './needs.js';
 
 /**
@@ -14,6 +14,10 @@ import { abilities, isMissing, needs, programs } from './needs.js';
  * checks types too.
  */
 const gates = ['lint', 'format:check', 'unused', 'package'];
+
+/** @type {{ readonly scripts: Readonly<Record<string, string>> }} */
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+process.env['PATH'] = resolve('node_modules/.bin') + delimiter + (process.env['PATH'] ?? '');
 
 if (process.argv.includes('--all')) process.env['TEST_EXTENT'] = 'all';
 // Both as in vitest.config.ts.
@@ -61,13 +65,11 @@ function runGate(gate) {
   const begin = performance.now();
   // The checker of types, a Go program, spends a third of its CPU time on collecting 0.1 GB of garbage.
   const options = { env: { GOGC: '400', ...process.env }, maxBuffer: Infinity };
-  return new Promise((resolve) => {
-    // Not by its name where npm runs this: on Windows npm is a batch file, which needs a shell.
-    const { npm_execpath: npm } = process.env;
-    const [program, ...words] = npm === undefined ? ['npm'] : [process.execPath, npm];
-    execFile(program ?? '', [...words, 'run', '--silent', gate], options, (error, stdout, stderr) => {
+  return new Promise((done) => {
+    // As npm would, whose own start takes a quarter of a second of CPU time.
+    exec(scripts[gate] ?? `${gate}-is-no-script`, options, (error, stdout, stderr) => {
       const seconds = Math.round((performance.now() - begin) / 1000);
-      resolve({ gate, passed: error === null, seconds, output: stdout + stderr });
+      done({ gate, passed: error === null, seconds, output: stdout + stderr });
     });
   });
 }
