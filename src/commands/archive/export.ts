@@ -28,8 +28,7 @@ import { writePages, type CopiedFile } from './write-pages.ts';
 
 export default command({
   about: [
-    'Writes to standard output, or with --to to a file that appears whole or not at all. Whom the umask allows can read what is written. ' +
-      'Nothing is asked of a server. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
+    'Writes to standard output, or with --to to a file that appears whole or not at all. The umask decides who can read what is written. No server is asked. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
     'DIR may hold archives of one server in its folders, as archive pull --all-channels leaves them: they are exported as one, channel after channel. A message that several of them hold is exported once, as the last one has it.',
     '--channel, --topic, --sender, --since and --until take the messages that match all of them, as messages fetch does; only the files of these are copied.',
   ],

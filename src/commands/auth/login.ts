@@ -35,8 +35,7 @@ export default command({
     'On a terminal everything that is not typed is asked for. If a profile of that name is stored, it keeps ' +
       `${namesIn(profileSettings.licensing).join(', ')} unless you type them; an empty text removes one. A profile of another account is ` +
       'replaced only when you agree, or with --yes.',
-    'To rotate a key, give --name of the stored profile: auth login --name prod --api-key-stdin replaces the key, and what names the ' +
-      'account need not be typed again.',
+    'To rotate a key, give --name of the stored profile: auth login --name prod --api-key-stdin replaces the key; you need not type the URL and the account again.',
     `${keyPlaces.licensing} ${keyPlaces.chat}`,
     'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
       'takes the key itself. It is tried before anything is stored.',

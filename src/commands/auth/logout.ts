@@ -4,7 +4,7 @@ import { command } from '../command.ts';
 import type { Accounts, Invocation, Terminal } from '../context.ts';
 
 export default command({
-  about: ['Forgets keys on this machine alone: withdraw a key that somebody else may have at its service too.'],
+  about: ['Forgets keys on this machine only. If somebody else may have a key, revoke it at its service too.'],
   args: { name: { kind: 'string', placeholder: 'NAME', suggest: 'profiles', help: 'Name of the profile' } },
   options: { all: flagField('Every profile; asks first, and needs --yes where nobody can be asked') },
   examples: ['chatelaine auth logout old'],

@@ -34,15 +34,15 @@ export default command({
       'resized, unchanged, failed or unknown, in the order of the file; the counts come last on standard error, and after a failure are part of its message. Exit code 9 if a ' +
       'row is unknown, else 8 if one failed, else 10 if a user for whom the run created a license has several; 4 where the key is refused.',
     'With -q the table shows only rows that failed or are unknown; a plan and formats for programs keep all rows.',
-    'Every step is on disk before and after its request: the same command resumes after Ctrl-C, a crash or a full disk. A user never ' +
-      'gets two licenses, as long as the server carries a request out within --settle, or not at all.',
-    'With --retire-missing a license, not yet retired, whose user is in no row is retired as license retire does it: after all rows, and only ' +
-      'if each has its license. It is refused where the list of licenses is not whole, and where more than half of them would go, unless --max-retire allows that.',
-    '--write-plan FILE keeps the plan of a dry run for a review, and --plan FILE carries out that very plan, on any computer: a license that is ' +
-      'already as the plan makes it is done; where another one would be decided otherwise now, nothing is sent (exit code 10), and where ' +
-      'that changes later, its row fails.',
-    'A row fails, and nothing is created for it, where the list of licenses is not whole or shows a license of a similar name that the ' +
-      'server may have made of this one; --allow-similar creates it all the same.',
+    'Every step is recorded on disk before and after its request: after Ctrl-C, a crash or a full disk, the same command resumes. A user never gets two licenses ' +
+      'if the server carries out each request within --settle, or not at all.',
+    '--retire-missing retires each license whose user is in no row, as license retire does: after all rows, and only if every row has its license. Nothing is ' +
+      'retired if the list of licenses is incomplete, or if that would be more than half of those not yet retired and --max-retire does not allow it.',
+    '--write-plan FILE writes the plan of a dry run for a review, and --plan FILE carries out exactly that plan, on any computer. A license that already is as ' +
+      'planned counts as done. If the plan for any other license would be different now, nothing is sent (exit code 10); if it becomes different later, its row ' +
+      'fails.',
+    'A row fails, and nothing is created for it, if the list of licenses is incomplete, or has a similar name that the server may have made of this one, as Ada ' +
+      'for ada; --allow-similar creates it all the same.',
   ],
   input: { title: 'A roster', lines: ['remote_user,size_allowance', 'ada,4', 'grace,18'] },
   args: { file: { kind: 'string', file: true, placeholder: 'FILE', help: 'The roster; -f FILE is the same' } },
@@ -63,7 +63,7 @@ export default command({
     ),
     max_create: { ...countField('N', 'Change nothing if more licenses than N would be created'), min: 0 },
     retire_missing: flagField(
-      'Retire the licenses of users who are in no row, once every row has its own; users of a name like one of a row are named and stay',
+      'Retire the licenses of users who are in no row, once every row has its own; users whose name is similar to one of a row are named and stay',
     ),
     max_retire: {
       ...countField('N', 'Change nothing if --retire-missing would retire more; needed where nobody is asked'),
@@ -76,9 +76,9 @@ export default command({
     write_plan: textField('FILE', 'With --dry-run: write the plan to FILE, a line a license, without keys'),
     plan: textField(
       'FILE',
-      'In place of a roster: carry out the plan in FILE, and nothing else; nothing is sent where it does not hold any more',
+      'In place of a roster: carry out the plan in FILE, and nothing else; if it no longer holds, nothing is sent',
     ),
-    changed: { kind: 'boolean', help: 'Leave rows out whose license is unchanged' },
+    changed: { kind: 'boolean', help: 'Leave out rows whose license is unchanged' },
     exit_code: { kind: 'boolean', help: 'With --dry-run: exit code 10 if anything would change' },
     ...ensuringOptions,
   },

@@ -8,7 +8,7 @@ import type { licenseFilters } from '../../schema/license.ts';
 import type { Accounts, GlobalValues, Services } from '../context.ts';
 
 export const allAppsOption = {
-  all_apps: flagField('Ask with the key of every stored application; one that fails is named, and the exit code is 8'),
+  all_apps: flagField('Ask every stored application; if one fails, it is named, and the exit code is 8'),
 } as const satisfies Fields;
 
 interface LicenseListing extends Values<typeof licenseFilters> {

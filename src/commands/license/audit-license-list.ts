@@ -31,13 +31,12 @@ export default command({
   about: [
     'Finds several-licenses (of one user in one application), shared-key (one key under two users), similar-name (two users whose names differ only by case, runs of blanks or leading zeros), bad-name and bad-size (outside ' +
       'the rules); with --roster also missing (a user without a license), unexpected (a license of nobody in the roster) and ' +
-      'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses. A license that license retire has retired is counted there, and not found.',
-    'As csv the findings are a roster for license apply, once you have looked at them and removed the lines that you do not mean: ' +
-      'size_allowance is that of the roster where it is missing or another, else that of the license.',
-    'What was looked at and is to stay is kept in a file: --write-accepted FILE writes the findings of today, a line each, to which you can ' +
-      'add the reason after #, and --accept FILE counts them from then on. A finding whose values change is found again; one that is gone is ' +
-      'said, so that you can remove its line.',
-    'Exit code 10 if something was found that is not accepted; 8 if the list is not whole: what it shows is audited, and nothing can be called missing.',
+      'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses. It also counts retired licenses, which are no finding.',
+    'With -o csv the findings are a roster for license apply: check them first, and remove the lines that you do not want. size_allowance is that of the roster ' +
+      'for missing and other-size, else that of the license.',
+    'To accept findings, write those of today with --write-accepted FILE, a line each; you can add the reason after #. --accept FILE then only counts them. A ' +
+      'finding whose values change is shown again; one that is gone is named, so that you can remove its line.',
+    'Exit code 10 if there is a finding that is not accepted; 8 if the list is incomplete: then only what it shows is audited, and nothing is called missing.',
   ],
   options: {
     ...optional({ app_code: rosterFields.app_code }),

@@ -9,10 +9,10 @@ import { createdKey, licenseOutcome, licenseShow } from './show.ts';
 export default command({
   about: [
     licenseRules,
-    'Run twice, this makes two licenses, with a warning, and on a terminal a question; license ensure and license apply make one.',
-    'Where the answer is lost, the licenses of that user are listed after --settle. Exactly one of the asked size that was not there ' +
-      'before is the new one; if there is none, the request is sent again (--retries); anything else ends with exit code 9 and says ' +
-      'what to look at.',
+    'Each run creates another license. If the user has one already, the command warns, and on a terminal it asks. license ensure and license apply give each user ' +
+      'one license.',
+    'If the answer is lost, the command waits for --settle and lists the licenses of that user. One new license of this size is the one that it requested. If ' +
+      'there is none, it sends the request again (--retries). Otherwise it ends with exit code 9 and says what to check.',
   ],
   options: { ...licenseFields, ...optional({ app_code: licenseFields.app_code }), ...settleOptions },
   examples: [

@@ -26,12 +26,11 @@ export const duplicateOption = { allow_duplicate: flagField('Give the license to
 
 export default command({
   about: [
-    'The license is looked at first: standard error says what changed, as in resized 4 -> 6, with the command that undoes it.',
-    'Only what you give is changed. --app-code is the new value here, and does not choose a credential.',
-    'A new --remote-user is looked up first: one who has another license is exit code 6.',
+    'Standard error says what changed, as in resized 4 -> 6, and which command undoes it.',
+    'Only the fields that you give are changed. --app-code is the new value here; it does not choose a credential.',
+    'If the new --remote-user has another license already, nothing is changed (exit code 6).',
     'license rename U NEW renames without the key, and license ensure --remote-user U --size-allowance N resizes without it.',
-    'With --match, the licenses of all users whose names match get the new size. Retired licenses are left alone. On a terminal the ' +
-      'changes are shown, and it asks.',
+    'With --match, the licenses of all users whose names match get the new size. Retired licenses stay unchanged. On a terminal the command shows the changes and asks.',
   ],
   args: { license_code: { ...licenseCode, required: false } },
   options: {

@@ -14,15 +14,15 @@ import { createdKey } from './show.ts';
 
 export default command({
   about: [
-    'Looks first: a license of the asked size is left alone, one of another size is resized, and only where there is none one is ' +
-      `created. Prints the key alone, unless -o is ${alternatives(wholeFormats)}; ` +
+    'A license of this size stays unchanged, one of another size is resized, and if the user has none, one is ' +
+      `created. Prints only the key, unless -o is ${alternatives(wholeFormats)}; ` +
       'standard error says whether the license was created, ' +
       'resized or is unchanged.',
-    'Safe to repeat, and safe beside other processes of this account on this machine; across accounts and machines with a shared ' +
-      'ledger (ledger init), or where your CI runs one at a time (a concurrency group). A user never gets two licenses, as long as the server carries a request out within --settle, or not at all.',
-    'Nothing is created where the list of licenses is not whole (exit code 8), or shows a license of a similar name that the server ' +
-      'may have made of this one (exit code 6; --allow-similar creates it all the same). Where the user of a new license has several, ' +
-      'the exit code is 10, and a warning names the command that retires all but one.',
+    'You can repeat it, and run it beside other processes of this account on this machine. Across accounts and machines, share a ledger (ledger init), or let your ' +
+      'CI run one job at a time (a concurrency group). A user never gets two licenses if the server carries out each request within --settle, or not at all.',
+    'Nothing is created if the list of licenses is incomplete (exit code 8), or has a similar name that the server may have made of this one, as Ada for ada (exit ' +
+      'code 6; --allow-similar creates it all the same). If the user of a new license then has several, the exit code is 10, and a warning names the command that ' +
+      'retires all but one.',
     licenseRules,
   ],
   options: {

@@ -16,18 +16,18 @@ const what = ['origin', 'app_code', 'remote_user', 'change', 'license_code_end']
 
 export default command({
   about: [
-    'What runs of this account on this computer did for licenses: when, by whom, and the last four characters of each key; the oldest first. ' +
-      'No licensing server is sent any of it; a ledger is, without names. license undo works from it, and it shows which licenses are retired.',
-    'A change whose end is not recorded is unknown: the run was killed, or its answer was lost. A license that an interrupted run had asked for, ' +
-      'and a later run found, is found: that run, or somebody else, created it.',
-    'With --profile, what runs did for the application of that profile.',
-    'With --remote-user and a ledger, also what runs on other computers did for this user, and what they were answered whose license no list has ' +
-      'shown. The ledger keeps no names, so of a rename the other name is shown as ?.',
+    'Shows what runs of this account on this computer did to licenses, the oldest first: when, by whom, and the last four characters of each key. It also shows ' +
+      'which licenses are retired. No licensing server gets the history; a ledger gets it without names. license undo uses it.',
+    'unknown means that no outcome is recorded: the run was killed, or the answer was lost. found means that an interrupted run requested the license and a later ' +
+      'run found it: the interrupted run created it, or somebody else did.',
+    '--profile shows only the application of that profile.',
+    'With --remote-user and a ledger, it also shows what runs on other computers did for this user, and answered requests whose license no list has shown yet. The ' +
+      'ledger keeps no names: of a rename, the other name is shown as ?.',
   ],
   options: {
     remote_user: textField('U', 'Only this user, under the old name or the new one'),
     since: textField('TIME', 'Only from this time on: 7d, monday, 2026-03-01'),
-    run: textField('ID', 'Only the run of this name, which each run prints'),
+    run: textField('ID', 'Only this run; each run prints its name'),
   },
   examples: ['chatelaine license history --remote-user physio-7731', 'chatelaine license history --since 7d -o csv'],
 

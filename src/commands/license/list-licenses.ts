@@ -12,8 +12,8 @@ import { keyAlone, licenseShow } from './show.ts';
 
 export default command({
   about: [
-    'Without filters, every license of the application is listed. A list that the server shows only in part is printed as far as it ' +
-      'came, with exit code 8; --limit asks for a part, after --sort. A key of another application than the profile or --app-code says is exit code 4.',
+    'Without filters, every license of the application is listed. If the server sends only a part of the list, that part is printed, and the exit code is 8. --limit takes the first N, after --sort. If the key belongs to ' +
+      'another application than the profile or --app-code says, the exit code is 4.',
   ],
   options: {
     ...licenseFilters,
@@ -24,7 +24,7 @@ export default command({
       help: "Only keys that match, as in '*2FCA2', also as people read them by phone: any case, no dashes, O for 0",
     },
     size_allowance: { ...licenseFields.size_allowance, required: false, help: 'Only licenses of this size' },
-    since: textField('TIME', 'Only licenses created since then, where the server says so in created'),
+    since: textField('TIME', 'Only licenses created since then; the server has to send created'),
     limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of licenses' },
   },
   examples: [

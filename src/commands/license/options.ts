@@ -13,20 +13,20 @@ export const settleOptions = {
   settle: {
     kind: 'duration',
     placeholder: 'DURATION',
-    help: `The time to settle: how long after a lost answer the server may still create the license; a list then shows whether it did (default: ${formatDuration(defaultSettle)})`,
+    help: `The longest time that the server takes to carry out a request: after a lost answer the command waits that long, then lists whether the license was created (default: ${formatDuration(defaultSettle)})`,
   },
 } as const satisfies Fields;
 
 export const ensuringOptions = {
   ...settleOptions,
-  allow_similar: flagField('Create a license though the server lists one of a similar name, as in Ada for ada'),
+  allow_similar: flagField('Create a license even if the server lists a similar name, as Ada for ada'),
   trust_list: flagField(
     'Trust a list without a total whose length is a multiple of 50, from a server that ignores the filter by user',
   ),
   send_again: {
     ...textField(
       'USER',
-      'Ask once more for a license of USER though an earlier request was answered and no list shows its license',
+      'Request a license for USER again, although an earlier request was answered and no list shows its license',
     ),
     many: true,
   },

@@ -8,7 +8,7 @@ import { keyAlone } from './show.ts';
 
 export default command({
   about: [
-    'The keys stay. The new name is looked up first: a user who has a license already is exit code 6. The same command resumes after a crash.',
+    'The keys stay the same. If the new name has a license already, nothing is renamed (exit code 6). After a crash, run the same command again: it resumes.',
   ],
   args: {
     remote_user: { ...soughtUser, help: 'The present name' },

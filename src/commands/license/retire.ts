@@ -7,10 +7,10 @@ import { changedFields, changedShow, changeEach, openChanges } from './changed.t
 
 export default command({
   about: [
-    'For a user who left: the API cannot delete a license, so its user becomes left-YEAR-MONTH-NAME-KEY, with the last four characters of the key, which nobody will have, and its size ' +
-      'the smallest. The key itself is not withdrawn by that. Take the user out of the roster too, or license apply creates a new license.',
-    'On a terminal the users are shown, and it asks. What each license was is on disk before its request: the same command resumes after ' +
-      'a crash, and a license that is retired already is left alone. One whose user has changed meanwhile is refused.',
+    'The API cannot delete a license. So the command renames the user of the license to left-YEAR-MONTH-NAME-KEY, where KEY is the last four characters of the ' +
+      'key, and sets the smallest size. The key itself is not revoked. Take the user out of the roster too, or license apply creates a new license.',
+    'On a terminal the command shows the users and asks. It records each license on disk before it changes it: after a crash, the same command resumes. It skips ' +
+      'retired licenses, and refuses a license whose user has changed meanwhile.',
   ],
   args: { license_code: { ...licenseCode, required: false, many: true } },
   options: { remote_user: { ...licenseFilters.remote_user, help: 'In place of CODE: every license of that user' } },

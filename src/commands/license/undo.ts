@@ -11,11 +11,11 @@ import { askAbout } from './plan-lines.ts';
 
 export default command({
   about: [
-    'Puts back what the last run of this computer that changed something did, or the run that is named: sizes, names, and retired licenses. A ' +
-      'license is found by its user, its size and the last four characters of its key as the run left it; one that somebody changed since is ' +
-      'named and left alone (exit code 8). A name comes back only if nobody has it now.',
-    'What was created cannot be undone: it is named, with the command that retires it. An undone run is in the history too, and can be undone.',
-    'On a terminal the plan is shown, and it asks; elsewhere RUN and --yes are needed.',
+    'Restores the sizes, names and retired licenses that a run changed: RUN, or the last run on this computer that changed something. The command finds a license ' +
+      'by the user, the size and the last four characters of the key that the run left. It names and skips a license that somebody has changed since (exit code 8). ' +
+      'It restores a name only if nobody has it now.',
+    'A created license cannot be undone: the command names it, and the command that retires it. An undo is a run too: it is in the history, and can be undone.',
+    'On a terminal the command shows the plan and asks; elsewhere give RUN and --yes.',
   ],
   args: {
     run: { ...textField('RUN', 'Name of the run, as it printed it (default: the last one)'), required: false },

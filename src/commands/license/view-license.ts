@@ -9,9 +9,8 @@ import { codeAdvice, keyAlone, licenseShow, likeIt, wholeList } from './show.ts'
 
 export default command({
   about: [
-    'CODE shows one license, several CODEs a list; --remote-user lists all licenses of a user, one or several. With --all-apps each stored ' +
-      'application is asked. A code that the server does not have is looked for in its list as people read it by phone: any case, blanks, no ' +
-      'dashes, O for 0, I and L for 1.',
+    'One CODE shows one license; several CODEs, or --remote-user, show a list. With --all-apps every stored application is asked. If the server does not know a ' +
+      'code, the command looks for it in the list as people read codes by phone: in any case, with blanks, without dashes, O for 0, I and L for 1.',
   ],
   args: { license_code: { ...licenseCode, required: false, many: true } },
   options: { ...licenseFilters, ...allAppsOption },

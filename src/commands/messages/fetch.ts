@@ -18,7 +18,7 @@ export default command({
   about: [
     'Which messages: those that match all the selecting options. Without --channel or --channels, only messages that the account ' +
       'itself received are searched. Digits are the id of a channel or user, anything else is a name or an address; id:7 and ' +
-      'name:2024 say which; a name that one user alone has, whole or as a word of it, is taken and said. Some organizations hide addresses: name users by their id there. ' +
+      'name:2024 say which; a name, or one word of it, is enough if only one user has it; standard error then says who is meant. Some organizations hide addresses: name users by their id there. ' +
       'An option from feature level N needs a chat server of that level; chatelaine doctor shows yours.',
     'On a terminal messages are a conversation, in local time (-o text); -o table is a line for each. --fields time,url,content adds ' +
       'the time as RFC 3339 and the link of the message to any other format.',
@@ -28,7 +28,7 @@ export default command({
   args: {
     link: textField(
       'LINK',
-      'A link of the web app, whole or from # on: its conversation, and from its message on where it leads to one',
+      'A link of the web app, whole or from # on: the conversation; if the link leads to a message, from that message on',
     ),
   },
   options: {

@@ -26,8 +26,8 @@ export default command({
   about: [
     'Serves the licensing API and the chat API until Ctrl-C, to this computer alone unless --listen says otherwise, with sample data: ' +
       'two applications with licenses and activations, and an organization with channels, topics, views and snippets.',
-    'Once it listens it prints the variables that point chatelaine at it, to be evaluated in another shell, in lines of that shell (--shell); -o json prints one object.',
-    'Other computers and containers write its name or address in place of the host in those variables, and ' +
+    'Once it listens, it prints the variables that point chatelaine at it, as lines for another shell to evaluate (--shell says which); -o json prints one object.',
+    'On another computer or in a container, replace the host in those variables by the name or address of this computer, and set ' +
       `${consentVariable}=HOST:PORT.`,
     'With --fault it misbehaves on purpose, so that you can try your scripts against a bad network: ' +
       '[METHOD ]PATH=FAULT:PROBABILITY, FAULT#N for the next N requests, or FAULT/N for each Nth; rules are separated by a semicolon, and the manual lists ' +

@@ -31,12 +31,13 @@ export default command({
     'Shows what would be deleted, asks for the name, and deletes until nothing is left: the server deletes in batches and may stop ' +
       'in between. The server matches the topic without regard to case; every spelling that it will delete is shown first. ' +
       'Only an administrator of the organization may do this, and it cannot be undone.',
-    'A message counts as deleted only if a look right before a call showed it, that call was answered, or failed before a later one was answered, and no later look finds it; ' +
-      'else it is unseen (exit code 8), as after a run that was killed during a call. Any message that leaves the sight of the account during such a call, alone or with others, is taken for deleted. ' +
-      'Ctrl-C waits for the answer of the call under way, up to 75 seconds; a second one, and SIGTERM, leave at once.',
+    'A message counts as deleted if the command saw it right before a call, the server answered that call or a later one, and the message is not seen again. ' +
+      'Otherwise it is unseen (exit code 8), for example after a run that was killed during a call. A message that the account can no longer see after such a call ' +
+      'counts as deleted, whatever the reason. Ctrl-C waits for the answer of the call under way, up to 75 seconds; a second Ctrl-C, and SIGTERM, end the command at ' +
+      'once.',
     'Attached files go with the messages: the server deletes them some time later. Their number is shown before, and --files archives them.',
-    'Without a terminal --confirm must give the name of the topic, or the number of topics where there are several, and with --from and --match; ' +
-      '--yes never answers this question.',
+    'Without a terminal, --confirm must give the name of the topic, or the number of topics if there are several, or with --from or --match; --yes never answers ' +
+      'this question.',
   ],
   args: {
     channel: { ...channelArgument, required: false },

@@ -11,10 +11,10 @@ import { channelArgument, readPlace } from './place.ts';
 
 export default command({
   about: [
-    'Counts and dates are of the messages that the account can see, which are all fetched, a page of 1000 at a time; without them (--fields ' +
-      'topic_name) the server is asked for its own list. The topic with the newest message comes first. Names that differ only by case ' +
+    'Counts and dates come from the messages that the account can see: all of them are fetched, 1000 at a time. With --fields topic_name, the server is asked only ' +
+      'for its list. The topic with the newest message comes first. Names that differ only by case ' +
       'are one topic, as for topic delete. The link of a topic lists that topic alone.',
-    'With --all-channels the rows of every channel, with totals below; -o ndjson or csv of them is a file for topic delete --from.',
+    '--all-channels lists the topics of every channel, with totals below; topic delete --from takes that list as ndjson or csv.',
   ],
   args: { channel: { ...channelArgument, required: false } },
   options: {
