@@ -114,6 +114,24 @@ test.each([
   expect((await worldOf('apply').play(plan)).wrongs).toEqual([]);
 });
 
+test.each([
+  { line: 'license ensure --remote-user user-8 --size-allowance 4 -o ndjson', seed: 65, first: 5, step: 15 },
+  { line: 'license apply /home/ada/roster.csv -o ndjson -y', seed: 6, first: 20, step: 30 },
+])('a total that falls while others create licenses: the reading does not count: $line', async (run) => {
+  const creating = [30, 31, 32].map((at, index) => ({
+    line: `license ensure --remote-user user-${at} --size-allowance 4 -o ndjson`,
+    pause: run.first + run.step * index,
+  }));
+  const plan = {
+    seed: run.seed,
+    runs: [{ line: run.line }, ...creating],
+    roster: [5, 6, 7, 8].map((at): [string, number] => [`user-${at}`, 4]),
+    others: [1, 6, 18, 22, 25, 8].map((at) => ({ user: `user-${at}`, size: [8, 6, 22].includes(at) ? 4 : 3, at: 0 })),
+    shape: { filters: 'ignored', list_shape: 'moving-hidden', page_size: 5 },
+  };
+  expect((await worldOf('apply').play(plan)).wrongs).toEqual([]);
+});
+
 test(`a small world, each end of the first run of ensure with every reply and moment: a ${140 / times}th of it`, async () => {
   const world = worldOf('ensure');
   const { histories, failing, limits } = await search(world, world.whole(false, 140 / times), unlimited);

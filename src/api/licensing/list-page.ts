@@ -40,6 +40,8 @@ export function measureList() {
         place === 1 ? [page.count, page.total] : [count + page.count, Math.max(total, page.total)]),
     /** Whether the server tells a total, and lists as many. */
     isCounted: () => total > 0 && total === count,
+    /** Whether a page told of more licenses, none of which can be deleted: rows moved between the pages. */
+    lacksRows: () => total > count,
     mayBeCut: () => total === 0 && count > 0 && count % cutLength === 0,
   };
 }

@@ -28,15 +28,25 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
     const isFiltered = listed.every((license) => named.includes(license) || !isOther(license));
     return isFiltered ? shown : { ...shown, unfiltered: { licenses: keysOf(listed), mayBeCut: length.mayBeCut() } };
   }
-  const again = await readAgain(listed, asked, { rows, random });
-  if (!again) return sortedBy(byFilter, listed);
-  const both = [...listed, ...again.licenses];
-  const { exact, near } = sortedBy((license) => likeness(license, asked), both);
-  // Any of the rows without a name may be of that user; a null is the name of nobody.
-  if (exact.length === 0 && both.some(({ fields }) => fields['remote_user'] === undefined))
-    throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
-  return { exact, near, unfiltered: { licenses: keysOf(both), mayBeCut: again.mayBeCut } };
+  const all = [...listed];
+  let whole = length.lacksRows() ? 0 : 1;
+  for (let at = 1; at <= mostReadings; at += 1) {
+    const again = await readAgain(listed, asked, { rows, random });
+    if (!again) return sortedBy(byFilter, listed);
+    all.push(...again.licenses);
+    if (!again.lacksRows) whole += 1;
+    const { exact, near } = sortedBy((license) => likeness(license, asked), all);
+    // Any of the rows without a name may be of that user; a null is the name of nobody.
+    if (exact.length === 0 && all.some(({ fields }) => fields['remote_user'] === undefined))
+      throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
+    if (exact.length > 0 || whole === 2)
+      return { exact, near, unfiltered: { licenses: keysOf(all), mayBeCut: again.mayBeCut } };
+  }
+  throw new Failure('incomplete', 'the server ignores the filter, and its list moves while it is read');
 }
+
+/** How often a list is read again, until two readings have as many rows as their pages tell. */
+const mostReadings = 3;
 
 function keysOf(licenses: readonly License[]): ReadonlySet<string> {
   return new Set(licenses.map((license) => license.key ?? identityOf(license)));
@@ -71,7 +81,7 @@ async function readAgain(listed: readonly License[], asked: LicenseHolder, { row
     const control = await gather(rows({ ...asked, remote_user: randomName(random) }, length.heard));
     const again = new Set(control.map(identityOf));
     if (!listed.some((license) => again.has(identityOf(license)))) return undefined;
-    return { licenses: control, mayBeCut: length.mayBeCut() };
+    return { licenses: control, lacksRows: length.lacksRows(), mayBeCut: length.mayBeCut() };
   } catch (cause) {
     if (cause instanceof Failure && (cause.kind === 'rejected' || cause.kind === 'not_found')) return undefined;
     throw cause;

@@ -93,7 +93,7 @@ describe('where the server ignores the filter, the list is read twice', () => {
         // The first list shows that users are missing, and the look-up of one that the filter is ignored.
         const shown = each[count - 1] ?? [];
         count += 1;
-        heard?.({ next: '?page=2', total: shown.length, pages: 0, count: 0 }, 1);
+        heard?.({ next: '?page=2', total: shown.length, pages: 0, count: shown.length }, 1);
         yield* shown;
         heard?.({ next: undefined, total: shown.length, pages: 0, count: 0 }, 2);
       },
