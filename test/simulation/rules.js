@@ -110,8 +110,8 @@ export const rules = [
   ...inFile('ensure', 'jobs/license/create-license.ts', [
     [
       'a lost answer is settled --settle after it',
-      '    await waitForList(fields, failure, { ...creating, posted });\n',
-      '',
+      'await waitForList(fields, failure, { ...creating, posted });',
+      'if (seen) await waitForList(fields, failure, { ...creating, posted });',
     ],
     [
       'a repeat is sent only where the list shows nothing',
@@ -120,17 +120,15 @@ export const rules = [
     ],
     [
       'a key is given out of the license that is listed',
-      "if (seen.shows === 'it') {\n      user",
-      "if (seen.shows === 'no answer') {\n      user",
+      "if (seen.shows === 'it') {",
+      "if (seen.shows === 'no answer') {",
     ],
     [
       'what a lagging list does not show is looked for once more',
-      '      await waitForList(fields, failure, creating);\n',
-      '',
+      'await waitForList(fields, failure, { ...creating, posted });',
+      'if (!seen) await waitForList(fields, failure, { ...creating, posted });',
     ],
-  ]),
-  ...inFile('ensure', 'jobs/license/claim-users.ts', [
-    ['an answer is recorded at once', '        await ended(endOf(creation, now(), unanswered));\n', ''],
+    ['an answer is recorded at once', '    await ended(endOf(creation, now(), unanswered + 1));\n', ''],
   ]),
   ...inFile('apply', 'jobs/license/row-work.ts', [
     ['a row that was asked for waits', "    if (posted > -Infinity) return { is: 'asked', row, posted };\n", ''],

@@ -29,7 +29,7 @@ export default command({
     const app_code = await appCodeOf(context, explicit.app_code);
     const account = await context.licensingAccount(explicit);
     refuseReadOnly(account);
-    const { options, elapsed, warn, interactive, confirm } = context;
+    const { options, warn, interactive, confirm } = context;
     const api = context.licensing(explicit);
     const fields = { remote_user, app_code, size_allowance };
     // The request alone is what a dry run shows.
@@ -40,7 +40,7 @@ export default command({
       if (interactive() && !options.yes) await confirm(`${reason}. Go on?`);
       else warn(reason);
     };
-    const creating = { ...settlingOf(context, settle), claims, elapsed, record, agree };
+    const creating = { ...settlingOf(context, settle), claims, record, agree };
     const { license, failure } = await createAnother(api, fields, creating);
     if (license.key === undefined)
       warn(

@@ -44,13 +44,13 @@ export default command({
     const app_code = await appCodeOf(context, explicit.app_code);
     const account = await context.licensingAccount(explicit);
     refuseReadOnly(account);
-    const { options, elapsed, note } = context;
+    const { options, note } = context;
     const allowed = allowedBy({ allow_similar, trust_list, send_again }, [remote_user]);
     const claims = options.dry_run
       ? noClaims(await context.openAnswers(account, app_code, [remote_user]))
       : await context.claims(account, app_code, settle);
     const { record } = context.recorder(account);
-    const ensuring = { ...settlingOf(context, settle), claims, elapsed, ...allowed, record };
+    const ensuring = { ...settlingOf(context, settle), claims, ...allowed, record };
     const fields = { remote_user, app_code, size_allowance };
     const ensured = await ensureLicense(context.licensing(explicit), fields, ensuring);
     const { outcome, license, size_before, failure, all = [] } = ensured;

@@ -54,8 +54,8 @@ export function allowedBy(
 }
 
 export function settlingOf(context: Invocation & Terminal & Time, settle: number): Settling {
-  const { options, now, sleep, note, warn } = context;
-  return { settle, retries: options.retries ?? defaultRetries, now, sleep, note, warn };
+  const { options, now, elapsed, sleep, note, warn } = context;
+  return { settle, retries: options.retries ?? defaultRetries, now, elapsed, sleep, note, warn };
 }
 
 /** The code of the application: explicit, else the credential's. @throws Failure config where neither names it */

@@ -1,5 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, orWarn, type FailureKind } from '../../core/failure.ts';
+import { orWarn, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { Creation } from '../../api/licensing/license-writes.ts';
 import type { Claims } from '../../store/claims.ts';
@@ -13,54 +13,31 @@ export function userKey({ app_code, remote_user }: LicenseUser): string {
 
 export type UserClaims = Pick<Claims, 'take' | 'posting' | 'ended' | 'release'>;
 
-export interface ClaimingUser {
-  readonly claims: UserClaims;
-  readonly now: () => Milliseconds;
-  /** A clock that nobody sets. */
-  readonly elapsed: () => Milliseconds;
-  readonly warn: (text: string) => void;
-}
-
 /** One claimed user, and where the POSTs for it are recorded. */
 export interface ClaimedUser {
   readonly history: RequestHistory;
-  /** POSTs in a row that had no answer; those of earlier runs count as repeats too. */
-  readonly unanswered: () => number;
-  /** Sends a POST, and records at once how it ended: from then on no run sends one again that was answered. */
-  post(send: (posting: () => Promise<void>) => Promise<Creation>): Promise<Creation>;
+  /** Called right before each POST. @throws Failure where the claim is lost: nothing may be sent */
+  readonly posting: () => Promise<void>;
+  readonly ended: (end: PostEnd) => Promise<void>;
   /** A list shows a license of the user: no answer is open any more. */
-  confirmed(): void;
+  readonly confirmed: () => void;
 }
 
 /** Works for a user while nobody else sharing the claims creates that license. @throws Failure unavailable, config */
 export async function whileClaimed<T>(
   remote_user: string,
-  { claims, now, warn }: Omit<ClaimingUser, 'elapsed'>,
+  { claims, warn }: { readonly claims: UserClaims; readonly warn: (text: string) => void },
   work: (user: ClaimedUser) => Promise<T>,
 ): Promise<T> {
   const history = (await claims.take([remote_user])).get(remote_user) ?? noRequests;
-  let { unanswered = 0 } = history;
   const shown = new Set<string>();
-  const ended = (end: PostEnd): Promise<void> => orWarn(claims.ended(remote_user, end), warn, unrecorded);
-  const user: ClaimedUser = {
-    history,
-    unanswered: () => unanswered,
-    confirmed: () => void shown.add(remote_user),
-    async post(send) {
-      try {
-        const creation = await send(() => claims.posting(remote_user));
-        unanswered = creation.state === 'answered' ? 0 : unanswered + 1;
-        await ended(endOf(creation, now(), unanswered));
-        return creation;
-      } catch (cause) {
-        if (!(cause instanceof Failure && refusals.has(cause.kind)))
-          await ended({ event: 'ended', time: now(), unanswered });
-        throw cause;
-      }
-    },
-  };
   try {
-    return await work(user);
+    return await work({
+      history,
+      posting: () => claims.posting(remote_user),
+      ended: (end) => orWarn(claims.ended(remote_user, end), warn, unrecorded),
+      confirmed: () => void shown.add(remote_user),
+    });
   } finally {
     await releaseOrWarn(claims, [[remote_user], shown], warn);
   }

@@ -1,37 +1,38 @@
-import { notShown, otherKey, type AnsweredCreation, type Creation } from '../../api/licensing/license-writes.ts';
-import { hasKeyOf, identityOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import { notShown, otherKey, type Creation } from '../../api/licensing/license-writes.ts';
+import { hasKeyOf, identityOf, type License } from '../../api/licensing/license.ts';
 import type { Deciding } from '../../api/http/call.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { ClaimedUser, ClaimingUser } from './claim-users.ts';
-import type { RowState } from './roster-journal.ts';
+import { endOf, refusals, type ClaimedUser } from './claim-users.ts';
 import { sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
+import { lookUp, type LookupResult } from './lookup.ts';
+import type { RowState } from './roster-journal.ts';
 
 export interface Settling {
   /** How long after an unanswered POST the server may still carry it out, and hide from its list what it created. */
   readonly settle: Milliseconds;
   readonly retries: number;
   readonly now: () => Milliseconds;
+  /** A clock that nobody sets. */
+  readonly elapsed: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly note: (text: string) => void;
   readonly warn: (text: string) => void;
 }
 
-interface Creating extends Settling, Pick<ClaimingUser, 'elapsed'> {
-  /** The user's licenses before the request; undefined where they are not known. */
-  readonly before: UserLicenses | undefined;
+interface Creating extends Settling {
+  /** What a look showed before the request; undefined where that is not known. */
+  readonly before: LookupResult | undefined;
 }
 
 export interface CreatedLicense {
   readonly license: License;
-  /** `open`: the server answered with it, and its list does not show it. `unseen`: the list was not answered. */
-  readonly list: 'shows it' | 'open' | 'unseen';
-  /** The licenses of the user that the list shows with it. */
+  /** The licenses of the user in the list that shows it; undefined: none was answered, or it is open. */
   readonly all?: readonly License[];
-  /** What to throw where it is open, once the license is printed. */
+  /** Why it is open: the server answered with it, and its list does not show it. To throw once it is printed. */
   readonly failure?: Failure;
 }
 
@@ -43,9 +44,10 @@ export function decidingOn(is: RowState['is'], posted: Milliseconds, settle: Mil
 }
 
 /**
- * Creates one license. A list confirms what was answered; it settles an unanswered request after `settle`: exactly
- * one new license of the asked size is the created one; without one the request is repeated (docs/exactly-once.md,
- * States of a request). @throws Failure unknown where the list cannot tell, or lacks what was answered without one
+ * Creates one license. A look confirms what was answered, at once or after `settle`; it settles an unanswered request
+ * after `settle`: exactly one new license of the asked size is the created one; without one the request is repeated
+ * (docs/exactly-once.md, States of a request).
+ * @throws Failure unknown where the look cannot tell, or lacks what was answered without a license
  */
 export async function createLicense(
   api: CreatingApi,
@@ -53,87 +55,74 @@ export async function createLicense(
   user: ClaimedUser,
   creating: Creating,
 ): Promise<CreatedLicense> {
-  const { before, retries, settle, elapsed, note } = creating;
+  const { before, retries, settle, elapsed, note, warn } = creating;
   let earlier: Failure | undefined;
-  // Where earlier runs have used the repeats up, each run sends one.
-  for (let posts = Math.min(user.unanswered(), retries) + 1; ; posts += 1) {
-    const creation = await repeatable(
-      user.post((posting) => api.create(fields, posting)),
-      fields,
-      earlier,
-    );
+  // POSTs of earlier runs count as repeats too; where they have used the repeats up, each run sends one.
+  let { unanswered = 0 } = user.history;
+  for (let posts = Math.min(unanswered, retries) + 1; ; posts += 1) {
+    const creation = await post(api, fields, user, { ...creating, unanswered, earlier });
+    unanswered += 1;
     const posted = elapsed();
-    if (creation.state === 'answered') {
-      const created = await confirm(api, fields, creation, { ...creating, posted });
-      if (created.list === 'shows it') user.confirmed();
-      return created;
+    const answer = creation.state === 'answered' ? creation : undefined;
+    const license = answer?.license_is === 'as asked' ? answer.license : undefined;
+    const failure = creation.state === 'answered' ? notShown(creation, fields) : creation.failure;
+    const deciding = decidingOn(creation.state, posted, settle);
+    const look = () => confirmByLook(api.deciding(deciding), fields, before, answer?.license);
+    try {
+      if (!before && !license) throw unsettled(fields, failure, 'the licenses that were there before are not known');
+      let seen = answer && (await look());
+      if (seen?.shows === 'no answer' && license) {
+        warn(`the license was created, as the server answered, and could not be confirmed: ${seen.why}`);
+        return { license };
+      }
+      // A list that lags does not show it at once.
+      if (!seen || seen.shows === 'nothing' || seen.shows === 'a part') {
+        await waitForList(fields, failure, { ...creating, posted });
+        seen = await look();
+      }
+      if (seen.shows === 'it') {
+        user.confirmed();
+        const isOther = license && hasKeyOf(license, seen.license) === false;
+        if (isOther) warn(otherKey(fields, license, seen.license));
+        return { license: (!isOther && license) || seen.license, all: seen.all };
+      }
+      if (answer) throw unsettled(fields, failure, seen.why, sendAgainHint(fields));
+      if (seen.shows !== 'nothing') throw unsettled(fields, failure, seen.why);
+      if (posts > retries) throw unsettled(fields, failure, `sent ${times(unanswered)}, and ${seen.why}`);
+    } catch (cause) {
+      if (!answer || !(cause instanceof Failure)) throw cause;
+      if (license) return { license, failure: cause };
+      if (cause.message.startsWith(failure.message)) throw cause;
+      throw cause.as(cause.kind, `${failure.message}; ${cause.message}`);
     }
-    const { failure } = creation;
     earlier = failure;
-    if (!before) throw unsettled(fields, failure, unknownBefore);
-    await waitForList(fields, failure, { ...creating, posted });
-    const seen = await confirmByList(api.deciding(decidingOn('unanswered', posted, settle)), fields, { before });
-    if (seen.shows === 'it') {
-      user.confirmed();
-      return { license: seen.license, list: 'shows it', all: seen.all };
-    }
-    if (seen.shows !== 'nothing') throw unsettled(fields, failure, seen.why);
-    if (posts > retries) throw unsettled(fields, failure, `sent ${times(user.unanswered())}, and ${seen.why}`);
     note(`the license of ${fields.remote_user} was not created: sending the request again`);
   }
 }
 
-/** A refusal of a repeat says nothing of the request before it, which had no answer. */
-async function repeatable(
-  sending: Promise<Creation>,
-  fields: LicenseFields,
-  earlier: Failure | undefined,
-): Promise<Creation> {
-  try {
-    return await sending;
-  } catch (cause) {
-    if (!earlier || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'unavailable') throw cause;
-    throw unsettled(fields, earlier, `sent again: ${cause.message}`);
-  }
+interface Posting extends Pick<Settling, 'now'> {
+  /** POSTs in a row that had no answer, those of earlier runs included. */
+  readonly unanswered: number;
+  /** Why the last one had none: a refusal of a repeat says nothing of it. */
+  readonly earlier: Failure | undefined;
 }
 
-const unknownBefore = 'the licenses that were there before are not known';
-
-/** A list that lags does not show the license at once, so it is read once more after `settle`. */
-async function confirm(
-  api: CreatingApi,
+/** Sends a POST, and records at once how it ended: from then on no run sends one again that was answered. */
+async function post(
+  api: Pick<CreatingApi, 'create'>,
   fields: LicenseFields,
-  creation: AnsweredCreation,
-  creating: Creating & { readonly posted: Milliseconds },
-): Promise<CreatedLicense> {
-  const { license } = creation;
-  const isAsAsked = creation.license_is === 'as asked';
-  const failure = notShown(creation, fields);
-  const deciding = api.deciding(decidingOn('answered', creating.posted, creating.settle));
-  const sought = { before: creating.before, answered: license };
-  if (!creating.before && !isAsAsked) throw unsettled(fields, failure, unknownBefore);
+  { posting, ended }: ClaimedUser,
+  { now, unanswered, earlier }: Posting,
+): Promise<Creation> {
   try {
-    let seen = await confirmByList(deciding, fields, sought);
-    if (seen.shows === 'no answer' && license && isAsAsked) {
-      creating.warn(`the license was created, as the server answered, and could not be confirmed: ${seen.why}`);
-      return { license, list: 'unseen' };
-    }
-    if (seen.shows === 'nothing' || seen.shows === 'a part') {
-      await waitForList(fields, failure, creating);
-      seen = await confirmByList(deciding, fields, sought);
-    }
-    if (seen.shows === 'it') {
-      const isOther = license && isAsAsked && hasKeyOf(license, seen.license) === false;
-      if (isOther) creating.warn(otherKey(fields, license, seen.license));
-      return { license: (isAsAsked && !isOther && license) || seen.license, list: 'shows it', all: seen.all };
-    }
-    const why = `${failure.message}; ${seen.why}`;
-    throw failure.as('unknown', why, { hint: sendAgainHint(fields), retryable: false });
+    const creation = await api.create(fields, posting);
+    await ended(endOf(creation, now(), unanswered + 1));
+    return creation;
   } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    if (license && isAsAsked) return { license, list: 'open', failure: cause };
-    if (cause.message.startsWith(failure.message)) throw cause;
-    throw cause.as(cause.kind, `${failure.message}; ${cause.message}`);
+    const isRefused = cause instanceof Failure && refusals.has(cause.kind);
+    if (!isRefused) await ended({ event: 'ended', time: now(), unanswered });
+    if (!earlier || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'unavailable') throw cause;
+    throw unsettled(fields, earlier, `sent again: ${cause.message}`);
   }
 }
 
@@ -141,30 +130,36 @@ type Confirmation =
   | { readonly shows: 'it'; readonly license: License; readonly all: readonly License[] }
   | { readonly shows: 'nothing' | 'something else' | 'a part' | 'no answer'; readonly why: string };
 
-/** Whether the list shows the license of a POST; where those before are unknown, only its answered key tells it. */
-async function confirmByList(
+/** Whether a look shows the license of a POST; where those before are unknown, only its answered key tells it. */
+async function confirmByLook(
   api: Pick<CreatingApi, 'ofUser'>,
-  { remote_user, app_code, size_allowance }: LicenseFields,
-  { before, answered }: { readonly before: UserLicenses | undefined; readonly answered?: License | undefined },
+  asked: LicenseFields,
+  before: LookupResult | undefined,
+  answered: License | undefined,
 ): Promise<Confirmation> {
+  const { remote_user, size_allowance } = asked;
   try {
-    const { exact, near } = await api.ofUser({ remote_user, app_code });
-    const known = new Set([...(before?.exact ?? exact), ...(before?.near ?? near)].map(identityOf));
-    const own = answered && exact.find((license) => hasKeyOf(answered, license));
-    const added = exact.filter((license) => !known.has(identityOf(license)));
-    const [only = own, ...others] = own ? [own] : added;
-    const isOfSize = only && (sizeOf(only) ?? size_allowance) === size_allowance;
-    if (only && others.length === 0 && isOfSize) return { shows: 'it', license: only, all: exact };
-    if (only) {
-      const what = added.length === 1 ? `a license of size ${sizeOf(only) ?? '?'}` : `${added.length} licenses`;
-      return { shows: 'something else', why: `the list shows ${what} that was not there before` };
+    const seen = await lookUp(api, asked);
+    if (seen.shows === 'incomplete') return { shows: 'a part', why: `the list failed: ${seen.failure.message}` };
+    const licensesIn = (result: LookupResult) => ('licenses' in result ? result.licenses : []);
+    const known = new Set(licensesIn(before ?? seen).map(identityOf));
+    const added = licensesIn(seen).filter((license) => !known.has(identityOf(license)));
+    if (seen.shows === 'licenses') {
+      const own = answered && seen.licenses.find((license) => hasKeyOf(answered, license));
+      const [only = own, ...others] = own ? [own] : added;
+      const isOfSize = only && (sizeOf(only) ?? size_allowance) === size_allowance;
+      if (isOfSize && others.length === 0) return { shows: 'it', license: only, all: seen.licenses };
+      if (only) {
+        const what = added.length === 1 ? `a license of size ${sizeOf(only) ?? '?'}` : `${added.length} licenses`;
+        return { shows: 'something else', why: `the list shows ${what} that was not there before` };
+      }
     }
-    const similar = near.find((license) => !known.has(identityOf(license)));
+    const [similar] = added;
     if (similar) return { shows: 'something else', why: similarTo(similar, remote_user) };
     return { shows: 'nothing', why: 'the list does not show it' };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    return { shows: cause.kind === 'incomplete' ? 'a part' : 'no answer', why: `the list failed: ${cause.message}` };
+    return { shows: 'no answer', why: `the list failed: ${cause.message}` };
   }
 }
 
@@ -189,8 +184,8 @@ async function waitForList(
   }
 }
 
-function unsettled(fields: LicenseFields, failure: Failure, why: string): Failure {
-  return failure.as('unknown', `${failure.message}; ${why}`, { hint: whereToLook(fields), retryable: false });
+function unsettled(fields: LicenseFields, failure: Failure, why: string, hint = whereToLook(fields)): Failure {
+  return failure.as('unknown', `${failure.message}; ${why}`, { hint, retryable: false });
 }
 
 function whereToLook({ remote_user, app_code }: LicenseFields): string {

@@ -1,18 +1,21 @@
-import { keyOf, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import { keyOf, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { whileClaimed, type ClaimedUser, type ClaimingUser } from './claim-users.ts';
+import { whileClaimed, type ClaimedUser, type UserClaims } from './claim-users.ts';
 import { createLicense, decidingOn, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
 import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { listAfterPost } from './list-users.ts';
 import { recordedChange, recordedCreation, type RecordEvent } from './history.ts';
-import { lookupResult } from './lookup.ts';
+import { lookUp, type LookupResult } from './lookup.ts';
 
-interface Ensuring extends Settling, ClaimingUser, Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {
+interface Claiming extends Settling {
+  readonly claims: UserClaims;
   readonly record: RecordEvent;
 }
+
+type Ensuring = Claiming & Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'>;
 
 interface EnsuredLicense {
   readonly outcome: 'created' | 'resized' | 'unchanged';
@@ -32,8 +35,8 @@ type EnsuringApi = Pick<LicensingApi, 'create' | 'ofUser' | 'deciding' | 'update
  */
 export function ensureLicense(api: EnsuringApi, fields: LicenseFields, ensuring: Ensuring): Promise<EnsuredLicense> {
   return whileClaimed(fields.remote_user, ensuring, async (user) => {
-    const listed = await listSettled(api, fields, user, ensuring);
-    const decision = decide(lookupResult(listed), fields, { ...ensuring, answerOf: () => user.history.answer });
+    const before = await lookUpSettled(api, fields, user, ensuring);
+    const decision = decide(before, fields, { ...ensuring, answerOf: () => user.history.answer });
     if ('license' in decision) {
       user.confirmed();
       if (decision.licenses.length > 1) ensuring.warn(severalWarning(fields));
@@ -47,10 +50,9 @@ export function ensureLicense(api: EnsuringApi, fields: LicenseFields, ensuring:
     const { unfiltered } = decision;
     // Such a list has not shown yet that it holds new licenses.
     const retries = unfiltered ? 0 : retriesFor(fields, ensuring);
-    const create = () => createLicense(api, fields, user, { ...ensuring, before: listed, retries });
-    const { license, list, all, failure } = await recordedCreation(fields, ensuring.record, create);
-    const isListed = unfiltered && list === 'shows it';
-    const after = isListed ? await listAfterPost(api, fields, unfiltered, ensuring) : undefined;
+    const create = () => createLicense(api, fields, user, { ...ensuring, before, retries });
+    const { license, all, failure } = await recordedCreation(fields, ensuring.record, create);
+    const after = unfiltered && all && (await listAfterPost(api, fields, unfiltered, ensuring));
     const why = after instanceof Failure ? after : after?.failure;
     const isUnread = after instanceof Failure && !after.isInterruption;
     if (isUnread) ensuring.warn(`the list was not read again, to see whether it is whole: ${after.message}`);
@@ -59,22 +61,23 @@ export function ensureLicense(api: EnsuringApi, fields: LicenseFields, ensuring:
 }
 
 /** Creates nothing on a list read less than `settle` after a POST (docs/exactly-once.md, Lists that lag). */
-async function listSettled(
+async function lookUpSettled(
   api: EnsuringApi,
-  { remote_user, app_code }: LicenseFields,
+  fields: LicenseFields,
   { history }: ClaimedUser,
   { settle, elapsed, sleep, note }: Ensuring,
-): Promise<UserLicenses> {
+): Promise<LookupResult> {
   const { posted } = history;
-  const wait = (posted ?? -Infinity) + settle - elapsed();
+  if (posted === undefined) return lookUp(api, fields);
+  const wait = posted + settle - elapsed();
   if (wait > 0) {
-    const first = await api.ofUser({ remote_user, app_code });
-    if (first.exact.length > 0) return first;
+    const first = await lookUp(api, fields);
+    if (first.shows === 'licenses' || first.shows === 'incomplete') return first;
+    const { remote_user } = fields;
     note(`an earlier run may have asked for a license of ${remote_user}: listing again in ${formatDuration(wait)}`);
     await sleep(wait);
   }
-  const looks = posted === undefined ? api : api.deciding(decidingOn('unanswered', posted, settle));
-  return looks.ofUser({ remote_user, app_code });
+  return lookUp(api.deciding(decidingOn('unanswered', posted, settle)), fields);
 }
 
 /**
@@ -84,13 +87,14 @@ async function listSettled(
 export function createAnother(
   api: CreatingApi,
   fields: LicenseFields,
-  creating: Settling & ClaimingUser & Pick<Ensuring, 'record'> & Agreeing,
+  creating: Claiming & Agreeing,
 ): Promise<CreatedLicense> {
   return whileClaimed(fields.remote_user, creating, async (user) => {
     const { posted = -Infinity, answer } = user.history;
     const isRecent = posted + creating.settle > creating.elapsed();
-    const before = await listBefore(api, fields, creating);
-    if (answer && before?.exact.length === 0) creating.warn(`${openInWords(fields, answer)}: this creates another one`);
+    const before = await lookBefore(api, fields, creating);
+    if (answer && before && before.shows !== 'licenses')
+      creating.warn(`${openInWords(fields, answer)}: this creates another one`);
     // A license of a moment ago that the list does not show yet could be taken for the new one.
     const create = () => createLicense(api, fields, user, { ...creating, before: isRecent ? undefined : before });
     return recordedCreation(fields, creating.record, create);
@@ -102,21 +106,20 @@ interface Agreeing {
   readonly agree: (reason: string) => Promise<void>;
 }
 
-async function listBefore(
+async function lookBefore(
   api: CreatingApi,
-  { remote_user, app_code }: LicenseFields,
+  fields: LicenseFields,
   { warn, agree }: Settling & Agreeing,
-): Promise<UserLicenses | undefined> {
+): Promise<LookupResult | undefined> {
+  const { remote_user, app_code } = fields;
   try {
-    const before = await api.ofUser({ remote_user, app_code });
-    const count = before.exact.length;
-    const [near] = before.near;
-    if (count > 0)
-      await agree(
-        `${remote_user} already has ${count === 1 ? 'a license' : `${count} licenses`} in application ${app_code}: ` +
-          'this creates another; license ensure would not',
-      );
-    if (count === 0 && near) warn(similarTo(near, remote_user));
+    const before = await lookUp(api, fields);
+    if (before.shows === 'incomplete') throw before.failure;
+    if (before.shows === 'near') warn(similarTo(before.licenses[0], remote_user));
+    if (before.shows !== 'licenses') return before;
+    const { length } = before.licenses;
+    const has = `${remote_user} already has ${length === 1 ? 'a license' : `${length} licenses`} in application ${app_code}`;
+    await agree(`${has}: this creates another; license ensure would not`);
     return before;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;

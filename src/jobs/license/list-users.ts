@@ -6,7 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';
 import { writeJson } from '../../core/json.ts';
 import { pool } from '../work/pool.ts';
-import type { ClaimingUser, LicenseUser } from './claim-users.ts';
+import type { LicenseUser } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
 import { lookUp, nothing, lookupResult, withNear, type LookupResult } from './lookup.ts';
 
@@ -187,7 +187,7 @@ export async function listAfterPost(
   api: Pick<LicensingApi, 'deciding'>,
   { remote_user, app_code }: LicenseUser,
   earlier: UnfilteredList,
-  { settle, sleep, elapsed }: Pick<Settling, 'settle' | 'sleep'> & Pick<ClaimingUser, 'elapsed'>,
+  { settle, sleep, elapsed }: Pick<Settling, 'settle' | 'sleep' | 'elapsed'>,
 ): Promise<ListAfter | Failure> {
   const looks = api.deciding(decidingOn('answered', elapsed(), settle));
   try {

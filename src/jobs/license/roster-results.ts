@@ -13,7 +13,7 @@ import { unanswered, wasPosted, type AnsweredRow, type LicenseJournal, type RowS
 import { resultOf, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 import type { RosterClaims } from './share-roster.ts';
 
-export interface Applying extends Planning, Pick<Settling, 'settle' | 'retries' | 'now' | 'sleep' | 'note' | 'warn'> {
+export interface Applying extends Planning, Settling {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly journal: LicenseJournal;
   readonly claims: RosterClaims;
