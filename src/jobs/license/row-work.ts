@@ -6,6 +6,8 @@ import { endOf } from './claim-users.ts';
 import {
   decide,
   isAnswered,
+  isCreation,
+  isOpen,
   openInWords,
   ownOf,
   retriesFor,
@@ -17,7 +19,7 @@ import {
 } from './decide.ts';
 import { recordedChange } from './history.ts';
 import { listAfterPost } from './list-users.ts';
-import { historyOf, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
+import { historyOf, wasPosted, type RowState } from './roster-journal.ts';
 import { lookUp } from './lookup.ts';
 import type { PlannedRow } from './plan-roster.ts';
 import { decidingBy, unconfirmed, type Applying, type RowOutcome, type RosterResults } from './roster-results.ts';
@@ -56,34 +58,59 @@ export class RowWork {
     else if (turn) await this.#results.end(turn);
   }
 
-  async #carryOut(state: RowState, decision: Decision | Undecided): Promise<Turn> {
-    if ('license' in decision) {
-      const own = ownOf(decision, state.is === 'answered' ? state.creation : undefined);
-      if (!own) return unconfirmed(state, 'the list shows the user, and no license with that key');
-      const { claims, journal } = this.#applying;
-      this.#results.noteSeveral(state, decision.licenses);
-      claims.confirmed(state.row);
-      if (decision.step === 'resize') return this.#resize(state, decision.license);
-      if (wasPosted(state, journal)) return { state, status: 'created', license: own };
-      const { outcome = 'unchanged', size_before } = journal.history(state.row);
-      return { state, status: outcome, license: own, size_before, recordedIn: 'neither' };
+  /** Sends only after the claim, once a look `settle` after the last POST shows no license, and no answer is open. */
+  async #carryOut(state: RowState, planned: Decision | Undecided): Promise<Turn> {
+    const { claims, journal, answerOf, sendAgain } = this.#applying;
+    const { row } = state;
+    const isNew = state.is === 'new';
+    if (isNew && (isCreation(planned) || isOpen(planned)))
+      if ((await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
+    const seen = planned.step === 'look up' ? await this.#lookUp(state, planned.near) : planned;
+    if ('license' in seen) return this.#keep(state, seen);
+    if (state.is === 'answered') {
+      const failure = seen.step === 'refused' ? seen.failure : undefined;
+      if (failure && !isAnswered.has(failure.kind)) return this.#results.acceptAnswer(state, failure);
+      if (state.listed === 'not yet') return { ...state, listed: 'once' };
+      const similar = seen.step === 'refused' ? seen.similar : undefined;
+      return unconfirmed(state, similar ?? failure?.message ?? 'the list does not show it');
     }
-    if (state.is === 'answered') return this.#confirm(state, decision);
-    if (decision.step !== 'refused' || decision.answer) return this.#create(state, decision);
-    return this.#results.failed(state, decision.failure.message, { why: decision.similar });
+    if (seen.step === 'refused' && !seen.answer)
+      return this.#results.failed(state, seen.failure.message, { why: seen.similar });
+    const { posted: known = -Infinity } = historyOf(row, this.#applying);
+    const posted = isNew ? Math.max(known, journal.missingUntil) : -Infinity;
+    if (posted > -Infinity) return { is: 'asked', row, posted };
+    if (seen.step === 'refused') return unconfirmed(state, seen.failure.message);
+    const { unfiltered } = seen;
+    if (planned.step === 'look up' && unfiltered) {
+      // The POSTs of this run move the pages of such a list: it is read twice once they have ended.
+      if (isNew) return { is: 'asked', row, posted };
+      return this.#results.failed(state, 'the server ignores the filter by user, as only now was seen');
+    }
+    // Another machine may have been answered between the look and the claim.
+    const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
+    if (answer) return unconfirmed(state, openInWords(row, answer));
+    if (state.is === 'unanswered') {
+      const added = seen.near?.find((license) => !state.near.has(identityOf(license)));
+      if (added) return this.#results.failed(state, similarTo(added, row.remote_user));
+      if (state.posts > retriesFor(row, this.#applying))
+        return this.#results.failed(state, `sent ${times(state.posts)}, and the list does not show it`);
+    }
+    const near = new Set(seen.near?.map(identityOf));
+    if (!unfiltered || this.#conclusive.has(row.app_code)) return this.#post(state, near);
+    return this.#oneAtATime(() => this.#postAndList(state, near, unfiltered));
   }
 
-  /** The look does not show what was answered, or not everything. */
-  async #confirm(state: AnsweredRow, decision: Decision | Undecided): Promise<Turn> {
-    const seen = await this.#lookUp(state, decision);
-    if ('license' in seen) return this.#carryOut(state, seen);
-    if (seen.step === 'refused' && !isAnswered.has(seen.failure.kind))
-      return this.#results.acceptAnswer(state, seen.failure);
-    if (state.listed === 'not yet') return { ...state, listed: 'once' };
-    return unconfirmed(
-      state,
-      seen.step === 'refused' ? (seen.similar ?? seen.failure.message) : 'the list does not show it',
-    );
+  /** The look shows licenses of the user: one is created, kept or resized. */
+  async #keep(state: RowState, decision: Extract<Decision, { license: License }>): Promise<Turn> {
+    const own = ownOf(decision, state.is === 'answered' ? state.creation : undefined);
+    if (!own) return unconfirmed(state, 'the list shows the user, and no license with that key');
+    const { claims, journal } = this.#applying;
+    this.#results.noteSeveral(state, decision.licenses);
+    claims.confirmed(state.row);
+    if (decision.step === 'resize') return this.#resize(state, decision.license);
+    if (wasPosted(state, journal)) return { state, status: 'created', license: own };
+    const { outcome = 'unchanged', size_before } = journal.history(state.row);
+    return { state, status: outcome, license: own, size_before, recordedIn: 'neither' };
   }
 
   async #resize(state: RowState, listed: License): Promise<Turn> {
@@ -111,46 +138,13 @@ export class RowWork {
     }
   }
 
-  /** Sends only after the claim, once a look `settle` after the last POST shows no license, and no answer is open. */
-  async #create(state: RowState, decision: Decision | Undecided): Promise<Turn> {
-    const { claims, journal, answerOf, sendAgain } = this.#applying;
-    const { row } = state;
-    const isNew = state.is === 'new';
-    if (isNew && (await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
-    const seen = await this.#lookUp(state, decision);
-    if ('license' in seen || (seen.step === 'refused' && !seen.answer)) return this.#carryOut(state, seen);
-    const { posted: known = -Infinity } = historyOf(row, this.#applying);
-    const posted = isNew ? Math.max(known, journal.missingUntil) : -Infinity;
-    if (posted > -Infinity) return { is: 'asked', row, posted };
-    // The POSTs of this run move the pages of such a list: it is read twice once they have ended.
-    const isUnfiltered = decision.step === 'look up' && seen.step === 'create' && seen.unfiltered !== undefined;
-    if (isUnfiltered && isNew) return { is: 'asked', row, posted };
-    if (isUnfiltered) return this.#results.failed(state, 'the server ignores the filter by user, as only now was seen');
-    if (seen.step === 'refused') return unconfirmed(state, seen.failure.message);
-    // Another machine may have been answered between the look and the claim.
-    const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
-    if (answer) return unconfirmed(state, openInWords(row, answer));
-    if (state.is === 'unanswered') {
-      const added = seen.near?.find((license) => !state.near.has(identityOf(license)));
-      if (added) return this.#results.failed(state, similarTo(added, row.remote_user));
-      if (state.posts > retriesFor(row, this.#applying))
-        return this.#results.failed(state, `sent ${times(state.posts)}, and the list does not show it`);
-    }
-    const near = new Set(seen.near?.map(identityOf));
-    const { unfiltered } = seen;
-    if (!unfiltered || this.#conclusive.has(row.app_code)) return this.#post(state, near);
-    return this.#oneAtATime(() => this.#postAndList(state, near, unfiltered));
-  }
-
   /** Decides what the list leaves open; a look that fails creates nothing. */
-  async #lookUp(state: RowState, decision: Decision | Undecided): Promise<Decision> {
+  async #lookUp(state: RowState, near: Undecided['near']): Promise<Decision> {
     const applying = this.#applying;
-    if (decision.step !== 'look up') return decision;
+    const { row } = state;
     const looking = state.is === 'new' ? applying : decidingBy(applying, state);
     try {
-      const { row } = state;
-      const result = await this.#limit(() => lookUp(looking.licensing(row.app_code), row, decision.near));
-      return decide(result, row, looking);
+      return decide(await this.#limit(() => lookUp(looking.licensing(row.app_code), row, near)), row, looking);
     } catch (failure) {
       if (!(failure instanceof Failure) || endsRun(failure, applying)) throw failure;
       if (failure.kind === 'unavailable') this.#run.failed(failure);
