@@ -17,9 +17,10 @@ import { circuitBreaker, endsRun, countOutcomes, type CircuitBreaker } from './r
  */
 export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerator<RowResult> {
   const outcomes = countOutcomes(applying, plan.rows.length);
-  const run = circuitBreaker(applying);
+  const breaker = circuitBreaker(applying);
   const results = new RosterResults(applying);
-  const working = new RosterRun(applying, run, results).carryOut(plan).finally(() => results.close());
+  const run = { applying, breaker, results, work: new RowWork(applying, breaker, results) };
+  const working = carryOut(plan, run).finally(() => results.close());
   // Awaited below: until then a bug must not end the process.
   working.catch(() => undefined);
   try {
@@ -30,11 +31,11 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
       yield result;
     }
   } finally {
-    run.abandon();
+    breaker.abandon();
     await working;
     applying.progress.end();
   }
-  const stopped = run.stopped();
+  const stopped = breaker.stopped();
   const failure = outcomes.failureOf(stopped);
   // Any other failure says the counts itself.
   if (!failure || failure === stopped) applying.conclude(outcomes.summary());
@@ -44,126 +45,120 @@ export async function* applyRoster(plan: Plan, applying: Applying): AsyncGenerat
 /** Rows that are recorded while others are sent: many share a sync (docs/exactly-once.md, Journal). */
 const ahead = 16;
 
-/** The order of a run. A row without a result waits, or was not begun because the run stopped. */
-class RosterRun {
-  readonly #applying: Applying;
-  readonly #run: CircuitBreaker;
-  readonly #results: RosterResults;
-  readonly #work: RowWork;
+interface Run {
+  readonly applying: Applying;
+  readonly breaker: CircuitBreaker;
+  readonly results: RosterResults;
+  readonly work: RowWork;
+}
 
-  constructor(applying: Applying, run: CircuitBreaker, results: RosterResults) {
-    this.#applying = applying;
-    this.#run = run;
-    this.#results = results;
-    this.#work = new RowWork(applying, run, results);
-  }
-
-  /** Never rejects with a Failure: what ended the run is in `stopped`. */
-  async carryOut(plan: Plan): Promise<void> {
-    const { journal, note, signal, progress, concurrency } = this.#applying;
-    if (journal.isResumed) note('Resuming an interrupted run');
-    const sayWait = (): void => {
-      if (this.#work.sending > 0)
-        note('Ending once the requests on their way are answered; the same signal again ends at once');
-    };
-    signal.addEventListener('abort', sayWait);
-    try {
-      const changing = plan.rows.filter((planned) => !isUnchanged(planned, this.#applying));
-      for (let done = changing.length; done < plan.rows.length; done += 1) progress.step();
-      let rows: readonly PlannedRow[] | undefined = changing;
-      while (rows) {
-        for await (const _ of pool(rows, concurrency + ahead, (planned) => this.#work.apply(planned))) continue;
-        await this.#results.flush();
-        rows = this.#run.isOver() ? undefined : await this.#nextRows();
-      }
-    } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-      this.#run.stop(cause);
+/** A row without a result waits, or was not begun. Never rejects with a Failure: what ended the run is `stopped`. */
+async function carryOut(plan: Plan, run: Run): Promise<void> {
+  const { applying, breaker, results, work } = run;
+  const { journal, note, signal, progress, concurrency } = applying;
+  if (journal.isResumed) note('Resuming an interrupted run');
+  const sayWait = (): void => {
+    if (work.sending > 0)
+      note('Ending once the requests on their way are answered; the same signal again ends at once');
+  };
+  signal.addEventListener('abort', sayWait);
+  try {
+    const changing = plan.rows.filter((planned) => !isUnchanged(planned, applying));
+    for (let done = changing.length; done < plan.rows.length; done += 1) progress.step();
+    let rows: readonly PlannedRow[] | undefined = changing;
+    while (rows) {
+      for await (const _ of pool(rows, concurrency + ahead, (planned) => work.apply(planned))) continue;
+      await results.flush();
+      rows = breaker.isOver() ? undefined : await nextRows(run);
     }
-    signal.removeEventListener('abort', sayWait);
-    await this.#reportUnconfirmed();
-    this.#results.warnOfAccepted();
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+    breaker.stop(cause);
   }
+  signal.removeEventListener('abort', sayWait);
+  await reportUnconfirmed(run);
+  results.warnOfAccepted();
+}
 
-  /**
-   * Another look at once for what was answered, and the rows that other runs had; then for all that is left, when
-   * the server must have carried it out. Undefined: no row is left.
-   */
-  async #nextRows(): Promise<readonly PlannedRow[] | undefined> {
-    const waiting = [...this.#work.waiting.values()];
-    const areAnswered = waiting.every(({ is }) => is === 'answered');
-    const held = areAnswered ? await this.#applying.claims.othersDone(waiting.map(({ row }) => row)) : [];
-    // A look at once confirms most of those that no list was read for since they were answered.
-    const answered = waiting.flatMap((one) => (one.is === 'answered' && one.listed === 'not yet' ? [one] : []));
-    if (answered.length + held.length > 0) return this.#lookAtOnce(answered, held);
-    return waiting.length > 0 ? this.#whenSettled(waiting) : undefined;
-  }
+/**
+ * Another look at once for what was answered, and the rows that other runs had; then for all that is left, when
+ * the server must have carried it out. Undefined: no row is left.
+ */
+async function nextRows(run: Run): Promise<readonly PlannedRow[] | undefined> {
+  const { applying, work } = run;
+  const waiting = [...work.waiting.values()];
+  const areAnswered = waiting.every(({ is }) => is === 'answered');
+  const held = areAnswered ? await applying.claims.othersDone(waiting.map(({ row }) => row)) : [];
+  // A look at once confirms most of those that no list was read for since they were answered.
+  const answered = waiting.flatMap((one) => (one.is === 'answered' && one.listed === 'not yet' ? [one] : []));
+  if (answered.length + held.length > 0) return lookAtOnce(answered, held, run);
+  return waiting.length > 0 ? whenSettled(waiting, applying) : undefined;
+}
 
-  async #lookAtOnce(answered: readonly AnsweredRow[], held: readonly LicenseFields[]): Promise<readonly PlannedRow[]> {
-    const known = (app_code: number): KnownLicense => {
-      const own = answered.filter(({ row }) => row.app_code === app_code);
-      const licenses = new Map(own.map(({ row, creation }) => [row.remote_user, creation.license]));
-      return (user) => licenses.get(user);
-    };
-    try {
-      const looked = [...answered.map(({ row }) => row), ...held];
-      const posted = answered.at(-1)?.posted ?? -Infinity;
-      const looking = decidingBy(this.#applying, { is: 'answered', posted });
-      const { rows, listedAt } = await planRoster(looked, looking, known);
-      if (held.length > 0) {
-        const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
-        this.#applying.claims.listed({ listedAt, missing });
-      }
-      return rows;
-    } catch (cause) {
-      if (!(cause instanceof Failure) || endsRun(cause, this.#applying)) throw cause;
-      for (const waiting of answered) {
-        this.#work.waiting.delete(waiting.row);
-        await this.#results.end(this.#results.acceptAnswer(waiting, cause));
-      }
-      if (held.length > 0) throw cause;
-      return [];
+async function lookAtOnce(
+  answered: readonly AnsweredRow[],
+  held: readonly LicenseFields[],
+  { applying, results, work }: Run,
+): Promise<readonly PlannedRow[]> {
+  const known = (app_code: number): KnownLicense => {
+    const own = answered.filter(({ row }) => row.app_code === app_code);
+    const licenses = new Map(own.map(({ row, creation }) => [row.remote_user, creation.license]));
+    return (user) => licenses.get(user);
+  };
+  try {
+    const looked = [...answered.map(({ row }) => row), ...held];
+    const posted = answered.at(-1)?.posted ?? -Infinity;
+    const looking = decidingBy(applying, { is: 'answered', posted });
+    const { rows, listedAt } = await planRoster(looked, looking, known);
+    if (held.length > 0) {
+      const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
+      applying.claims.listed({ listedAt, missing });
     }
+    return rows;
+  } catch (cause) {
+    if (!(cause instanceof Failure) || endsRun(cause, applying)) throw cause;
+    for (const waiting of answered) {
+      work.waiting.delete(waiting.row);
+      await results.end(results.acceptAnswer(waiting, cause));
+    }
+    if (held.length > 0) throw cause;
+    return [];
   }
+}
 
-  /** Waits until a look can decide all rows, and plans them by it. @throws Failure of the look, or an interruption */
-  async #whenSettled(waiting: readonly RowState[]): Promise<readonly PlannedRow[]> {
-    const { settle, elapsed, sleep, note } = this.#applying;
-    const latest = waiting.reduce((last, { posted }) => Math.max(last, posted), -Infinity);
-    const wait = latest + settle - elapsed();
-    note(`${this.#inKinds(waiting)}: listing again${wait > 0 ? ` in ${formatDuration(wait)}` : ''}`);
-    if (wait > 0) await sleep(wait);
-    const rows = waiting.map(({ row }) => row);
-    return (await planRoster(rows, decidingBy(this.#applying, { is: 'unanswered', posted: latest }))).rows;
+/** Waits until a look can decide all rows, and plans them by it. @throws Failure of the look, or an interruption */
+async function whenSettled(waiting: readonly RowState[], applying: Applying): Promise<readonly PlannedRow[]> {
+  const { journal, settle, elapsed, sleep, note } = applying;
+  const latest = waiting.reduce((last, { posted }) => Math.max(last, posted), -Infinity);
+  const wait = latest + settle - elapsed();
+  const counts = { unanswered: 0, answered: 0, asked: 0, unfiltered: 0 };
+  for (const one of waiting) {
+    const posted = one.is === 'answered' ? 'answered' : 'unanswered';
+    counts[wasPosted(one, journal) ? posted : one.posted > -Infinity ? 'asked' : 'unfiltered'] += 1;
   }
+  const kinds = inWords([
+    [counts.unanswered, 'unconfirmed'],
+    [counts.answered, 'answered and not listed yet'],
+    [counts.asked, 'asked for by other runs'],
+    [counts.unfiltered, 'not found by a filter that the server ignores'],
+  ]);
+  note(`${kinds}: listing again${wait > 0 ? ` in ${formatDuration(wait)}` : ''}`);
+  if (wait > 0) await sleep(wait);
+  const rows = waiting.map(({ row }) => row);
+  return (await planRoster(rows, decidingBy(applying, { is: 'unanswered', posted: latest }))).rows;
+}
 
-  #inKinds(waiting: readonly RowState[]): string {
-    const own = waiting.filter((one) => wasPosted(one, this.#applying.journal));
-    const answered = own.filter(({ is }) => is === 'answered').length;
-    const asked = waiting.filter((one) => !own.includes(one) && one.posted > -Infinity);
-    return inWords([
-      [own.length - answered, 'unconfirmed'],
-      [answered, 'answered and not listed yet'],
-      [asked.length, 'asked for by other runs'],
-      [waiting.length - own.length - asked.length, 'not found by a filter that the server ignores'],
-    ]);
-  }
-
-  /** The next run settles these first; its wait counts from their last request. */
-  async #reportUnconfirmed(): Promise<void> {
-    const { journal, elapsed, now } = this.#applying;
-    const stopped = this.#run.stopped();
-    const outcomeOf = (state: RowState): RowOutcome => {
-      if (state.is !== 'answered') {
-        const error =
-          (state.is === 'unanswered' ? state.failure : undefined)?.message ?? stopped?.message ?? unanswered;
-        return { state, status: 'unknown', error, time: state.posted - elapsed() + now() };
-      }
-      if (state.listed === 'not yet') return this.#results.acceptAnswer(state, stopped);
-      return { state, status: 'unknown', error: '' };
-    };
-    for (const state of this.#work.waiting.values())
-      if (wasPosted(state, journal)) await this.#results.end(outcomeOf(state));
-    await this.#results.flush();
-  }
+/** The next run settles these first; its wait counts from their last request. */
+async function reportUnconfirmed({ applying, breaker, results, work }: Run): Promise<void> {
+  const { journal, elapsed, now } = applying;
+  const stopped = breaker.stopped();
+  const outcomeOf = (state: RowState): RowOutcome => {
+    if (state.is === 'answered' && state.listed === 'not yet') return results.acceptAnswer(state, stopped);
+    if (state.is === 'answered') return { state, status: 'unknown', error: '' };
+    const failure = (state.is === 'unanswered' && state.failure) || stopped;
+    const time = state.posted - elapsed() + now();
+    return { state, status: 'unknown', error: failure?.message ?? unanswered, time };
+  };
+  for (const state of work.waiting.values()) if (wasPosted(state, journal)) await results.end(outcomeOf(state));
+  await results.flush();
 }
