@@ -104,16 +104,7 @@ export function shiftAll(histories: RequestHistories, ahead: Milliseconds): Requ
   return shifted;
 }
 
-const events: readonly unknown[] = [
-  'sent',
-  'unsent',
-  'refused',
-  'confirmed',
-  'resized',
-  'resizing',
-  'ended',
-  'answered',
-];
+const events: unknown[] = ['sent', 'unsent', 'refused', 'confirmed', 'resized', 'resizing', 'ended', 'answered'];
 
 export function isRequestEvent(value: unknown): value is RequestEvent {
   if (!isObject(value) || !events.includes(value['event'])) return false;

@@ -8,7 +8,6 @@ import { InOrder } from '../work/pool.ts';
 import { endOf, type LicenseUser } from './claim-users.ts';
 import { decidingOn, type Settling } from './create-license.ts';
 import type { RecordEvent } from './history.ts';
-import { severalWarning } from './decide.ts';
 import { unanswered, wasPosted, type AnsweredRow, type LicenseJournal, type RowState } from './roster-journal.ts';
 import { resultOf, type PlannedRow, type Planning, type RowResult } from './plan-roster.ts';
 import type { RosterClaims } from './share-roster.ts';
@@ -65,7 +64,7 @@ const maxUnwritten = 500;
 /** An unknown row whose POST was answered. `open`: looks are over, and only `--send-again` goes on with it. */
 export type AnsweredOnly = 'open' | 'unconfirmed';
 
-type Reporting = Pick<Applying, 'journal' | 'claims' | 'now' | 'progress' | 'warn' | 'record' | 'doubled'>;
+type Reporting = Pick<Applying, 'journal' | 'claims' | 'now' | 'progress' | 'warn' | 'record'>;
 
 /** The results of the rows, on their way to the journal and then to the reader. */
 export class RosterResults {
@@ -79,16 +78,6 @@ export class RosterResults {
 
   constructor(applying: Reporting) {
     this.#applying = applying;
-  }
-
-  /** A user for whom the run creates a license, and who has several, is its result. */
-  noteSeveral(state: RowState, licenses: readonly License[]): void {
-    const { row } = state;
-    const { journal, doubled, warn } = this.#applying;
-    if (licenses.length < 2) return;
-    const isCreated = wasPosted(state, journal) || journal.history(row).outcome === 'created';
-    if (isCreated) doubled(row, licenses);
-    else warn(severalWarning(row));
   }
 
   /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
@@ -146,25 +135,22 @@ export class RosterResults {
   async end(outcome: RowOutcome): Promise<void> {
     const { state, status, license, recordedIn, time } = outcome;
     const { remote_user, app_code, size_allowance } = state.row;
+    const { journal, now, record } = this.#applying;
     // A change is recorded where it is sent.
     if (recordedIn !== 'neither' && (status === 'created' || status === 'unknown')) {
       const told = license ?? (state.is === 'answered' ? state.creation.license : undefined);
       const license_code_end = told?.key?.slice(-4);
-      const event = status === 'created' && !this.#isOwn(state, license_code_end) ? 'found' : status;
-      await this.#applying.record({ event, remote_user, app_code, size_allowance, license_code_end });
+      // Of an earlier run's POST only an answer in the journal shows that it was sent.
+      const { answer } = journal.history(state.row);
+      const isAnswered = answer !== undefined && (answer.key_end ?? license_code_end) === license_code_end;
+      const isOwn = state.is === 'answered' || state.is === 'unanswered' || isAnswered;
+      const event = status === 'created' && !isOwn ? 'found' : status;
+      await record({ event, remote_user, app_code, size_allowance, license_code_end });
     }
     if (recordedIn || status === 'unchanged') return this.#report(outcome);
-    const { journal, now } = this.#applying;
     const recorded = journal.recordDone(state.row, { event: eventOf[status], time: time ?? now() });
     this.#inBackground(recorded.then(() => this.#report(outcome)));
     if (this.#writing.size > maxUnwritten) await this.flush();
-  }
-
-  /** Whether a POST of this job created it: one without an answer in the journal may not have been sent. */
-  #isOwn({ row, is }: RowState, key_end: string | undefined): boolean {
-    if (is === 'answered' || is === 'unanswered') return true;
-    const { answer } = this.#applying.journal.history(row);
-    return answer !== undefined && (answer.key_end ?? key_end) === key_end;
   }
 
   async #report({ state, status, license = null, error, size_before, isOpen }: RowOutcome): Promise<void> {

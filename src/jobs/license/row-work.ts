@@ -11,6 +11,7 @@ import {
   openInWords,
   ownOf,
   retriesFor,
+  severalWarning,
   similarTo,
   sizeOf,
   times,
@@ -104,12 +105,16 @@ export class RowWork {
   async #keep(state: RowState, decision: Extract<Decision, { license: License }>): Promise<Turn> {
     const own = ownOf(decision, state.is === 'answered' ? state.creation : undefined);
     if (!own) return unconfirmed(state, 'the list shows the user, and no license with that key');
-    const { claims, journal } = this.#applying;
-    this.#results.noteSeveral(state, decision.licenses);
-    claims.confirmed(state.row);
+    const { row } = state;
+    const { claims, journal, doubled, warn } = this.#applying;
+    const { outcome = 'unchanged', size_before } = journal.history(row);
+    const isCreated = wasPosted(state, journal);
+    // A user for whom the run creates a license, and who has several, is its result.
+    if (decision.licenses.length > 1 && (isCreated || outcome === 'created')) doubled(row, decision.licenses);
+    else if (decision.licenses.length > 1) warn(severalWarning(row));
+    claims.confirmed(row);
     if (decision.step === 'resize') return this.#resize(state, decision.license);
-    if (wasPosted(state, journal)) return { state, status: 'created', license: own };
-    const { outcome = 'unchanged', size_before } = journal.history(state.row);
+    if (isCreated) return { state, status: 'created', license: own };
     return { state, status: outcome, license: own, size_before, recordedIn: 'neither' };
   }
 
