@@ -128,7 +128,7 @@ export const rules = [
       'await waitForList(fields, failure, { ...creating, posted });',
       'if (!seen) await waitForList(fields, failure, { ...creating, posted });',
     ],
-    ['an answer is recorded at once', '    await ended(endOf(creation, now(), unanswered + 1));\n', ''],
+    ['an answer is recorded at once', '      await user.ended(endOf(creation, now(), unanswered + 1));\n', ''],
   ]),
   ...inFile('apply', 'jobs/license/row-work.ts', [
     ['a row that was asked for waits', "    if (posted > -Infinity) return { is: 'asked', row, posted };\n", ''],

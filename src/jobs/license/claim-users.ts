@@ -39,7 +39,7 @@ export async function whileClaimed<T>(
       confirmed: () => void shown.add(remote_user),
     });
   } finally {
-    await releaseOrWarn(claims, [[remote_user], shown], warn);
+    await orWarn(claims.release([remote_user], shown), warn, unreleased);
   }
 }
 
@@ -55,13 +55,7 @@ export function endOf(creation: Creation, time: Milliseconds, unanswered: number
 export const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
 
 /** A claim that cannot be given back, on a full disk for example, only makes later runs wait. */
-export async function releaseOrWarn(
-  claims: UserClaims,
-  given: Parameters<Claims['release']>,
-  warn: (text: string) => void,
-): Promise<void> {
-  await orWarn(claims.release(...given), warn, 'later runs for the same users will wait a little');
-}
+export const unreleased = 'later runs for the same users will wait a little';
 
 /** An answer that cannot be recorded, where the ledger was lost for example, is confirmed all the same. */
 export const unrecorded = 'what was answered is not recorded there for later runs';

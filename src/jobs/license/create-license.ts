@@ -31,9 +31,9 @@ interface Creating extends Settling {
 export interface CreatedLicense {
   readonly license: License;
   /** The licenses of the user in the list that shows it; undefined: none was answered, or it is open. */
-  readonly all?: readonly License[];
+  readonly all?: readonly License[] | undefined;
   /** Why it is open: the server answered with it, and its list does not show it. To throw once it is printed. */
-  readonly failure?: Failure;
+  readonly failure?: Failure | undefined;
 }
 
 export type CreatingApi = Pick<LicensingApi, 'create' | 'ofUser' | 'deciding'>;
@@ -55,12 +55,26 @@ export async function createLicense(
   user: ClaimedUser,
   creating: Creating,
 ): Promise<CreatedLicense> {
-  const { before, retries, settle, elapsed, note, warn } = creating;
+  const { before, retries, settle, now, elapsed, note, warn } = creating;
   let earlier: Failure | undefined;
   // POSTs of earlier runs count as repeats too; where they have used the repeats up, each run sends one.
   let { unanswered = 0 } = user.history;
+  /** Recorded at once: from then on no run sends one again that was answered. */
+  const post = async (): Promise<Creation> => {
+    try {
+      const creation = await api.create(fields, user.posting);
+      await user.ended(endOf(creation, now(), unanswered + 1));
+      return creation;
+    } catch (cause) {
+      const isRefused = cause instanceof Failure && refusals.has(cause.kind);
+      if (!isRefused) await user.ended({ event: 'ended', time: now(), unanswered });
+      // A refusal of a repeat says nothing of the request before it, which had no answer.
+      if (!earlier || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'unavailable') throw cause;
+      throw unsettled(fields, earlier, `sent again: ${cause.message}`);
+    }
+  };
   for (let posts = Math.min(unanswered, retries) + 1; ; posts += 1) {
-    const creation = await post(api, fields, user, { ...creating, unanswered, earlier });
+    const creation = await post();
     unanswered += 1;
     const posted = elapsed();
     const answer = creation.state === 'answered' ? creation : undefined;
@@ -97,32 +111,6 @@ export async function createLicense(
     }
     earlier = failure;
     note(`the license of ${fields.remote_user} was not created: sending the request again`);
-  }
-}
-
-interface Posting extends Pick<Settling, 'now'> {
-  /** POSTs in a row that had no answer, those of earlier runs included. */
-  readonly unanswered: number;
-  /** Why the last one had none: a refusal of a repeat says nothing of it. */
-  readonly earlier: Failure | undefined;
-}
-
-/** Sends a POST, and records at once how it ended: from then on no run sends one again that was answered. */
-async function post(
-  api: Pick<CreatingApi, 'create'>,
-  fields: LicenseFields,
-  { posting, ended }: ClaimedUser,
-  { now, unanswered, earlier }: Posting,
-): Promise<Creation> {
-  try {
-    const creation = await api.create(fields, posting);
-    await ended(endOf(creation, now(), unanswered + 1));
-    return creation;
-  } catch (cause) {
-    const isRefused = cause instanceof Failure && refusals.has(cause.kind);
-    if (!isRefused) await ended({ event: 'ended', time: now(), unanswered });
-    if (!earlier || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'unavailable') throw cause;
-    throw unsettled(fields, earlier, `sent again: ${cause.message}`);
   }
 }
 

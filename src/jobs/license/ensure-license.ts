@@ -1,4 +1,4 @@
-import { keyOf, type License } from '../../api/licensing/license.ts';
+import { keyOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -17,13 +17,10 @@ interface Claiming extends Settling {
 
 type Ensuring = Claiming & Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'>;
 
-interface EnsuredLicense {
+interface EnsuredLicense extends CreatedLicense {
   readonly outcome: 'created' | 'resized' | 'unchanged';
-  readonly license: License;
   /** Of a license that was resized; undefined also where the list did not tell it. */
   readonly size_before?: number | undefined;
-  readonly all?: readonly License[] | undefined;
-  readonly failure?: Failure | undefined;
 }
 
 type EnsuringApi = Pick<LicensingApi, 'create' | 'ofUser' | 'deciding' | 'update'>;

@@ -3,7 +3,7 @@ import { orWarn, type Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { whileHeld, type Claims, type Waiting } from '../../store/claims.ts';
 import { noRequests, type PostEnd, type RequestHistory } from '../../store/request-history.ts';
-import { releaseOrWarn, unrecorded, type LicenseUser } from './claim-users.ts';
+import { unrecorded, unreleased, type LicenseUser } from './claim-users.ts';
 
 export type RosterClaims = ReturnType<typeof shareRoster>;
 
@@ -136,9 +136,9 @@ function claimedRows({ claims, elapsed, warn }: SharingRoster) {
     await Promise.all(recording);
     for (const [code, own] of claims) {
       const given = rows.filter(({ app_code }) => app_code === code);
+      const users = given.map(({ remote_user }) => remote_user);
       const shown = new Set(given.flatMap((row) => (confirmed.has(row) ? [row.remote_user] : [])));
-      if (given.length === 0) continue;
-      await releaseOrWarn(own, [given.map(({ remote_user }) => remote_user), shown], warn);
+      if (users.length > 0) await orWarn(own.release(users, shown), warn, unreleased);
     }
   };
   /** Gives all rows back but those, at once. */
