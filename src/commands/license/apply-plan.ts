@@ -1,6 +1,6 @@
 import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { dryRow, planRequests, planRetiring, type DryRow } from '../../jobs/license/dry-run.ts';
+import { dryRow, planRequests, type DryRow } from '../../jobs/license/dry-run.ts';
 import { isCreation, isOpen, severalWarning } from '../../jobs/license/decide.ts';
 import {
   changesIn,
@@ -64,8 +64,7 @@ export async function* planned(
   const { conclude, warn, options, now } = context;
   refusePlan(plan, job);
   if (options.output === 'curl') {
-    await planRequests(plan, job);
-    await planRetiring(missing, job, now());
+    await planRequests(plan, missing, job, now());
   } else {
     for (const one of plan.rows) {
       if ('license' in one.decision && one.decision.licenses.length > 1) warn(severalWarning(one.row));

@@ -1,6 +1,6 @@
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { hasKeyOf, textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
@@ -60,9 +60,6 @@ export function retriesFor(
 export function isOpen(decision: Decision | Undecided): boolean {
   return 'answer' in decision;
 }
-
-/** A look was answered, with a similar name, or with a list that is not whole. */
-export const isAnswered: ReadonlySet<FailureKind> = new Set(['rejected', 'incomplete']);
 
 /** Never a second license, and nothing that a plan which was read does not say. */
 export function decide(result: LookupResult, asked: LicenseFields, known: KnownUsers): Decision {

@@ -1,6 +1,7 @@
 import { Planned } from '../../api/http/call.ts';
 import { keyOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { isCreation, sizeOf } from './decide.ts';
 import { resultOf, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
 import { retiredFields, type MissingUser } from './retire.ts';
@@ -14,18 +15,21 @@ export function dryRow({ row, decision }: PlannedRow): DryRow {
   return resultOf(row, step, license, null, step === 'resize' ? (sizeOf(license) ?? null) : null);
 }
 
-interface Noting<Call extends keyof LicensingApi> {
-  readonly licensing: (app_code: number) => Pick<LicensingApi, Call>;
-}
-
-/** Asks for each request of the plan, in the order of the rows: a dry run notes it and sends nothing. */
-export async function planRequests({ rows }: Plan, { licensing }: Noting<'create' | 'update'>): Promise<void> {
+/** Asks for each request of the plan, what is retired last: a dry run notes it and sends nothing. */
+export async function planRequests(
+  { rows }: Plan,
+  missing: readonly MissingUser[],
+  { licensing }: { readonly licensing: (app_code: number) => Pick<LicensingApi, 'create' | 'update'> },
+  now: Milliseconds,
+): Promise<void> {
   for (const { row, decision } of rows) {
     const { app_code, size_allowance } = row;
     if (isCreation(decision)) await noted(licensing(app_code).create(row));
     if (decision.step === 'resize')
       await noted(licensing(app_code).update(keyOf(decision.license), { size_allowance }));
   }
+  for (const { key, remote_user, app_code } of missing)
+    await noted(licensing(app_code).update(key, retiredFields(remote_user, key, now)));
 }
 
 async function noted(request: Promise<unknown>): Promise<void> {
@@ -34,13 +38,4 @@ async function noted(request: Promise<unknown>): Promise<void> {
   } catch (cause) {
     if (!(cause instanceof Planned)) throw cause;
   }
-}
-
-export async function planRetiring(
-  missing: readonly MissingUser[],
-  { licensing }: Noting<'update'>,
-  now: number,
-): Promise<void> {
-  for (const { key, remote_user, app_code } of missing)
-    await noted(licensing(app_code).update(key, retiredFields(remote_user, key, now)));
 }

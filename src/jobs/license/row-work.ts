@@ -5,7 +5,6 @@ import { limiter } from '../work/pool.ts';
 import { endOf } from './claim-users.ts';
 import {
   decide,
-  isAnswered,
   isCreation,
   isOpen,
   openInWords,
@@ -70,7 +69,9 @@ export class RowWork {
     if ('license' in seen) return this.#keep(state, seen);
     if (state.is === 'answered') {
       const failure = seen.step === 'refused' ? seen.failure : undefined;
-      if (failure && !isAnswered.has(failure.kind)) return this.#results.acceptAnswer(state, failure);
+      // Else the look was answered, with a similar name, or with a list that is not whole.
+      if (failure && failure.kind !== 'rejected' && failure.kind !== 'incomplete')
+        return this.#results.acceptAnswer(state, failure);
       if (state.listed === 'not yet') return { ...state, listed: 'once' };
       const similar = seen.step === 'refused' ? seen.similar : undefined;
       return unconfirmed(state, similar ?? failure?.message ?? 'the list does not show it');

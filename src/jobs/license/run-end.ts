@@ -86,15 +86,11 @@ export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | '
   let stop: Failure | undefined;
   let isAbandoned = false;
   let [outages, silences] = [0, 0];
-  let probing: Promise<void> = Promise.resolve();
+  let probing: Promise<unknown> = Promise.resolve();
   let unreachable: Failure | undefined;
-  const probe = async (ask: () => Promise<unknown>): Promise<void> => {
-    try {
-      await ask();
-    } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
-      unreachable ??= cause;
-    }
+  const gone = (cause: unknown): void => {
+    if (!(cause instanceof Failure)) throw cause;
+    unreachable ??= cause;
   };
   /** Undefined while it goes on. A server is gone after `maxOutages` in a row, or without proof of life. */
   const stopped = (): Failure | undefined => {
@@ -105,12 +101,12 @@ export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | '
     answered: () => void ([outages, silences] = [0, 0]),
     failed(cause: Failure): void {
       outages += 1;
-      if (outages >= maxOutages) unreachable ??= cause;
+      if (outages >= maxOutages) gone(cause);
     },
     /** A POST got no answer. After `maxSilences` of them in a row, `ask` has to succeed before the next one is sent. */
     unanswered(ask: () => Promise<unknown>): void {
       silences += 1;
-      if (silences % maxSilences === 0) probing = probe(ask);
+      if (silences % maxSilences === 0) probing = ask().catch(gone);
     },
     /** Resolves when the next POST may be sent. */
     ready: () => probing,

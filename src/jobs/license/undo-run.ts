@@ -38,13 +38,9 @@ function joined(changes: readonly PastChange[]): PastChange[] {
       (one) => one.app_code === app_code && one.license_code_end === end && one.remote_user === user,
     );
     const earlier = joined[at];
+    const { size_allowance_before } = earlier ?? change;
     if (!earlier) joined.push(change);
-    else
-      joined[at] = {
-        ...change,
-        remote_user_before: userBefore(earlier),
-        size_allowance_before: earlier.size_allowance_before,
-      };
+    else joined[at] = { ...change, remote_user_before: userBefore(earlier), size_allowance_before };
   }
   return joined;
 }

@@ -3,7 +3,7 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
-import type { ClaimOptions } from '../claims.ts';
+import { rememberedFor, type ClaimOptions } from '../claims.ts';
 import { stateOf } from './ledger-failure.ts';
 import { ledgerVersion, refuseOtherVersion } from './ledger-steps.ts';
 import type { Database, QueryLimits } from './postgres.ts';
@@ -31,7 +31,6 @@ interface OpeningSession extends LedgerClaimOptions {
   readonly host: string;
   readonly pid: number;
   readonly clock: Clock;
-  readonly remember: Milliseconds;
 }
 
 const longestWait: Milliseconds = 300_000;
@@ -39,10 +38,11 @@ const longestPause: Milliseconds = 2000;
 
 /** @throws Failure unavailable, auth or config; the signal's reason */
 export async function openSession(connect: () => Promise<Database>, opening: OpeningSession): Promise<LedgerSession> {
-  const { host, pid, clock, remember, signal } = opening;
+  const { host, pid, clock, settle, signal } = opening;
   const database = await whileFull(connect, opening);
   const rows = (text: string, values: readonly unknown[] = []) => database.query(text, values, { signal });
-  const open = () => rows('SELECT chatelaine.open($1, $2, $3, $4) AS answer', [ledgerVersion, host, pid, remember]);
+  const values = [ledgerVersion, host, pid, rememberedFor(settle)];
+  const open = () => rows('SELECT chatelaine.open($1, $2, $3, $4) AS answer', values);
   const [row] = await repeated(open, clock).catch(async (cause: unknown) => {
     if (stateOf(cause) === unknownFunction) await refuseOtherVersion(rows);
     throw cause;
@@ -50,7 +50,7 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
   const { session, salt, now, restored } = isObject(row?.['answer']) ? row['answer'] : {};
   const key = Buffer.from(String(salt), 'hex');
   const asked = Number(restored ?? -Infinity) + opening.requestLimit + shortLimit;
-  const wait = asked + opening.settle - Number(now);
+  const wait = asked + settle - Number(now);
   if (wait > 0)
     opening.note(
       `the ledger was restored, or a replica took over: no license is created in the next ${formatDuration(Math.ceil(wait / 1000) * 1000)}`,

@@ -3,7 +3,7 @@ import { defined } from '../../core/table-names.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/system.ts';
-import { rememberedFor, type Claims } from '../claims.ts';
+import type { Claims } from '../claims.ts';
 import type { HistoryEntry } from '../record/history.ts';
 import type { OpenAnswer } from '../request-history.ts';
 import type { Surroundings } from '../lock/lock.ts';
@@ -23,22 +23,6 @@ import { openDatabase, type Database } from './postgres.ts';
 
 /** Connects when it is first used. @throws Failure unavailable, auth or config, and the signal's reason */
 export type Ledger = ReturnType<typeof openLedger>;
-
-interface HeldClaims {
-  /** The licensing server with the code of the application. */
-  readonly target: string;
-  readonly host: string;
-  readonly pid: number;
-  /** `ended`: the connection is gone; the next session takes over. */
-  readonly state: 'active' | 'ended';
-  /** When the oldest of these claims was taken, RFC 3339. */
-  readonly since: string;
-  readonly users: number;
-  /** Users with a POST whose end is not recorded. */
-  readonly sending: number;
-  /** When the last of those has ended, RFC 3339; until then, and for --settle more, nobody creates their licenses. */
-  readonly until?: string;
-}
 
 interface LedgerHost extends Surroundings {
   readonly alarm: Alarm;
@@ -82,10 +66,8 @@ export function openLedger(url: string, host: LedgerHost) {
     name: async () => (await address()).name,
     /** The claims of one application; all of a run belong to one session. */
     async claims(target: string, options: LedgerClaimOptions): Promise<Claims> {
-      const { system, clock } = host;
-      const { hostname, pid } = system;
-      const remember = rememberedFor(options.settle);
-      session ??= openSession(connection, { ...options, clock, host: hostname, pid, remember });
+      const { clock, system } = host;
+      session ??= openSession(connection, { ...options, clock, host: system.hostname, pid: system.pid });
       return sharedClaims(await session, { target, clock, told }, options);
     },
     /** The open answers of users of one application, whoever holds them; claims and changes nothing. */
@@ -154,16 +136,20 @@ async function refusePooler({ name }: LedgerAddress, clients: readonly Database[
   });
 }
 
-function heldClaims(row: Record<string, unknown>): HeldClaims {
-  const { target, host, pid, state, since, users, sending, until } = row;
+function heldClaims({ target, host, pid, state, since, users, sending, until }: Record<string, unknown>) {
   return {
+    /** The licensing server with the code of the application. */
     target: String(target),
     host: String(host),
     pid: Number(pid),
+    /** `ended`: the connection is gone; the next session takes over. */
     state: state === 'active' ? 'active' : 'ended',
+    /** When the oldest of these claims was taken, RFC 3339. */
     since: timeIn(since) ?? '',
     users: Number(users),
+    /** Users with a POST whose end is not recorded. */
     sending: Number(sending),
+    /** When the last of those has ended, RFC 3339; until then, and for --settle more, nobody creates their licenses. */
     ...defined({ until: timeIn(until) }),
   };
 }

@@ -142,7 +142,7 @@ test('a log of the statements shows neither names nor hashes of them that can be
   };
   const signal = new AbortController().signal;
   const options = { settle: 5000, signal, note: () => undefined };
-  const opening = { ...options, host: 'here', pid: 1, clock: realClock, remember: 1, requestLimit: 30_000 };
+  const opening = { ...options, host: 'here', pid: 1, clock: realClock, requestLimit: 30_000 };
   const session = await openSession(() => Promise.resolve(database), opening);
   const claims = sharedClaims(
     session,
