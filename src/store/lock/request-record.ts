@@ -124,17 +124,21 @@ function readInto(
   if (!isRecordHead(head)) throw damaged('it does not begin as one');
   const { owner, remember = 0 } = head;
   const { users } = record;
-  const isWanted = (user: string): boolean => wanted === undefined || wanted.has(user);
-  const hold = ({ hold, users: held, known }: Extract<RecordLine, { event: 'held' }>): void => {
-    record.last = Math.max(record.last, hold);
-    const put = (user: string, holder: Owner | undefined, history: RequestHistory, until: Milliseconds): void => {
-      if (isWanted(user) && (users.get(user)?.hold ?? -1) < hold)
-        users.set(user, { hold, path, holder, history, until });
-    };
-    for (const [user, until, history] of known) put(user, owner, history, until);
-    for (const user of held) put(user, owner, noRequests, 0);
-  };
-  const change = (line: Exclude<RecordLine, { event: 'held' }>): void => {
+  let [lines, size] = [0, first?.size ?? 0];
+  for (const { record: line, ...read } of reading) {
+    if (!isRecordLine(line)) throw damaged(`line ${read.line} is not one of such a file`);
+    [lines, size] = [lines + 1, read.size];
+    if (line.event === 'held') {
+      const { hold, users: held, known } = line;
+      record.last = Math.max(record.last, hold);
+      const put = (user: string, holder: Owner | undefined, history: RequestHistory, until: Milliseconds): void => {
+        if ((!wanted || wanted.has(user)) && (users.get(user)?.hold ?? -1) < hold)
+          users.set(user, { hold, path, holder, history, until });
+      };
+      for (const [user, until, history] of known) put(user, owner, history, until);
+      for (const user of held) put(user, owner, noRequests, 0);
+      continue;
+    }
     for (const user of line.users) {
       const found = users.get(user);
       if (found?.path !== path) continue;
@@ -144,13 +148,6 @@ function readInto(
         found.until = Math.max(found.until, line.time + remember);
       }
     }
-  };
-  let [lines, size] = [0, first?.size ?? 0];
-  for (const { record: line, ...read } of reading) {
-    if (!isRecordLine(line)) throw damaged(`line ${read.line} is not one of such a file`);
-    if (line.event === 'held') hold(line);
-    else change(line);
-    [lines, size] = [lines + 1, read.size];
   }
   if (owner) record.owners.set(path, owner);
   // Both the head and the first hold are there from the beginning, or neither.
