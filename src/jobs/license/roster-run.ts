@@ -106,10 +106,9 @@ async function lookAtOnce(
     return (user) => licenses.get(user);
   };
   try {
-    const looked = [...answered.map(({ row }) => row), ...held];
     const posted = answered.at(-1)?.posted ?? -Infinity;
     const looking = decidingBy(applying, { is: 'answered', posted });
-    const { rows, listedAt } = await planRoster(looked, looking, known);
+    const { rows, listedAt } = await planRoster([...answered.map(({ row }) => row), ...held], looking, known);
     if (held.length > 0) {
       const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
       applying.claims.listed({ listedAt, missing });
@@ -155,9 +154,8 @@ async function reportUnconfirmed({ applying, breaker, results, work }: Run): Pro
   const outcomeOf = (state: RowState): RowOutcome => {
     if (state.is === 'answered' && state.listed === 'not yet') return results.acceptAnswer(state, stopped);
     if (state.is === 'answered') return { state, status: 'unknown', error: '' };
-    const failure = (state.is === 'unanswered' && state.failure) || stopped;
-    const time = state.posted - elapsed() + now();
-    return { state, status: 'unknown', error: failure?.message ?? unanswered, time };
+    const error = ((state.is === 'unanswered' && state.failure) || stopped)?.message ?? unanswered;
+    return { state, status: 'unknown', error, time: state.posted - elapsed() + now() };
   };
   for (const state of work.waiting.values()) if (wasPosted(state, journal)) await results.end(outcomeOf(state));
   await results.flush();

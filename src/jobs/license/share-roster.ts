@@ -44,7 +44,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
   const outcomes = new Map<LicenseUser, 'claimed' | 'held'>();
   const histories = new Map<LicenseUser, RequestHistory>();
   const held = new Set<LicenseFields>();
-  const { add, has, releaseBut, ...claimed } = claimedRows(sharing);
+  const { mine, releaseBut, ...claimed } = claimedRows(sharing);
   let claiming: Promise<void> = Promise.resolve();
   let { before } = sharing;
   let list: ListMoment = sharing;
@@ -68,7 +68,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
         outcomes.set(row, isHeld ? 'held' : 'claimed');
         if (isHeld) held.add(row);
         else {
-          add(row);
+          mine.add(row);
           ahead.add(row);
           const history = taken.histories.get(row.remote_user) ?? noRequests;
           const posted = lastPost(row, history, taken.now, list, elapsed());
@@ -85,7 +85,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
     async posting(row: LicenseUser): Promise<void> {
       ahead.delete(row);
-      const isSoon = (one: LicenseFields): boolean => one.app_code === row.app_code && ahead.has(one) && has(one);
+      const isSoon = (one: LicenseFields): boolean => one.app_code === row.app_code && ahead.has(one) && mine.has(one);
       const soon = () => from(row, groupOf).flatMap((one) => (isSoon(one) ? [one.remote_user] : []));
       await claims.get(row.app_code)?.posting(row.remote_user, soon);
     },
@@ -148,8 +148,7 @@ function claimedRows({ claims, elapsed, warn }: SharingRoster) {
     return flush();
   };
   return {
-    add: (row: LicenseUser): void => void claimed.add(row),
-    has: (row: LicenseUser): boolean => claimed.has(row),
+    mine: claimed,
     /** A list shows a license of that user: no answer is open any more. */
     confirmed: (row: LicenseUser): void => void confirmed.add(row),
     /** Records how a POST ended, for all runs that share the claims. */
