@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../../src/core/shell-word.ts';
 import { commandsApart, fitted, indented, plain, plainJson, plainLines } from '../../src/output/plain.ts';
+import { needs } from '../helpers/needs.ts';
 
 /** What must never reach a terminal, written down apart from the code under test. */
 const forbidden = (code: number): boolean =>
@@ -119,16 +120,20 @@ describe('a command in a hint', () => {
     expect(commandsApart('chatelaine auth list shows them')).toBe('chatelaine auth list shows them');
   });
 
-  test.each([60, 80, 120])('goes on behind a backslash at %i columns, and bash reads the same words', (columns) => {
-    const shown = fitted(indented(commandsApart(`Run: ${line}`)), columns);
-    const command = shown.slice(shown.indexOf('\n') + 1);
-    const said = (text: string): string =>
-      execFileSync('bash', ['-c', text.replace(/^ *chatelaine/, String.raw`printf '%s\0'`)], { encoding: 'utf8' });
+  test.each([60, 80, 120])(
+    'goes on behind a backslash at %i columns, and bash reads the same words',
+    needs('shell'),
+    (columns) => {
+      const shown = fitted(indented(commandsApart(`Run: ${line}`)), columns);
+      const command = shown.slice(shown.indexOf('\n') + 1);
+      const said = (text: string): string =>
+        execFileSync('bash', ['-c', text.replace(/^ *chatelaine/, String.raw`printf '%s\0'`)], { encoding: 'utf8' });
 
-    expect(said(command)).toBe(said(line));
-    expect(command.split('\n').every((part, index, all) => index === all.length - 1 || part.endsWith(' \\'))).toBe(
-      true,
-    );
-    expect(Math.max(...command.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns);
-  });
+      expect(said(command)).toBe(said(line));
+      expect(command.split('\n').every((part, index, all) => index === all.length - 1 || part.endsWith(' \\'))).toBe(
+        true,
+      );
+      expect(Math.max(...command.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(columns);
+    },
+  );
 });
