@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isWhole, sampleOf, testOfAll } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
-import { openService, start, temporaryHome } from './program.ts';
+import { openService, preloaded, start, temporaryHome } from './program.ts';
 
 /** Kills the process at a step of its writing; bench/torture does so at many more. */
-const preload = resolve('bench/torture/kill-at-disk.cjs');
-const killedAt = (moment: string) => ({ NODE_OPTIONS: `--require="${preload}"`, KILL_AT: moment, KILL_IN: 'kept' });
+const preload = preloaded('bench/torture/kill-at-disk.cjs');
+const killedAt = (moment: string) => ({ ...preload, KILL_AT: moment, KILL_IN: 'kept' });
 
 function hashesIn(folder: string): Record<string, string> {
   return Object.fromEntries(
@@ -58,7 +58,7 @@ describe('an export that is ended', () => {
   });
 });
 
-describe('kill -9', () => {
+describe('kill -9', needs('signals'), () => {
   test('of a pull at steps of its writing: the export is byte for byte that of an undisturbed pull', async () => {
     const count = isWhole ? 7000 : 2100;
     const { env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count } });
@@ -124,6 +124,7 @@ describe('kill -9', () => {
 // Every call of a purge is a moment in the world purge of test/simulation.
 test.each(sampleOf(2, [3, 18, 33, 40, 62, 77, 92]))(
   'kill -9 of a purge of many topics at step %i of its writing: the same command ends it',
+  needs('signals'),
   async (step) => {
     const { sandbox, env } = await openService();
     sandbox.state.post({ channel: 'firmware', topic: 'boot times', content: '4 s' });
@@ -151,12 +152,12 @@ test.each(sampleOf(2, [3, 18, 33, 40, 62, 77, 92]))(
 test('the first delete_topic is sent after every file of the archive was synced and then read back', async () => {
   const { env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 1500 } });
   const home = temporaryHome();
-  const preload = { NODE_OPTIONS: `--require="${resolve('test/e2e/steps.cjs')}"`, STEPS_IN: 'kept' };
+  const preload = { ...preloaded('test/e2e/steps.cjs'), STEPS_IN: 'kept', STEPS: join(home, 'steps') };
   const line = 'topic delete firmware bulk --confirm bulk --archive kept';
 
-  const { code } = await start(line, { env: { ...env, ...preload, STEPS: join(home, 'steps') }, home }).ended;
+  const { code } = await start(line, { env: { ...env, ...preload }, home }).ended;
 
-  const steps = readFileSync(join(home, 'steps'), 'utf8').split('\n');
+  const steps = readFileSync(preload.STEPS, 'utf8').split('\n');
   const before = steps.slice(
     0,
     steps.findIndex((step) => step.startsWith('POST')),

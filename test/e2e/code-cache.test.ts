@@ -40,7 +40,7 @@ const kept = (): string => {
 
 const written = (): bigint => statSync(kept(), { bigint: true }).mtimeNs;
 
-test('the first request writes a cache, which V8 accepts in the next run', async () => {
+test('the first request writes a cache, which V8 accepts in the next run', needs('modes'), async () => {
   expect(await list()).toMatchObject(answer);
   const before = written();
   expect(await list()).toMatchObject(answer);
@@ -64,7 +64,7 @@ test.each([
   expect(await run(words, env)).toMatchObject({ stdout, stderr: '' });
 });
 
-test('two builds that share the folder each keep theirs, however often they take turns', async () => {
+test('two builds that share the folder each keep theirs, however often they take turns', needs('modes'), async () => {
   const other = join(caches, 'other');
   for (const part of ['bin', 'dist', 'package.json']) cpSync(part, join(other, part), { recursive: true });
   const packed = join(other, 'dist/program.js');
@@ -87,14 +87,14 @@ test('two builds that share the folder each keep theirs, however often they take
   expect(written()).toEqual(before);
 });
 
-test('a cache made under other flags of V8 is refused and replaced, without a word', async () => {
+test('a cache made under other flags of V8 is refused and replaced, without a word', needs('modes'), async () => {
   await list({ NODE_OPTIONS: '--interpreted-frames-native-stack' });
   const before = written();
   expect(await list()).toMatchObject(answer);
   expect(written()).not.toBe(before);
 });
 
-test('a damaged cache is replaced, without a word', async () => {
+test('a damaged cache is replaced, without a word', needs('modes'), async () => {
   await list();
   const whole = readFileSync(kept());
   const damaged = Buffer.from(whole).fill(0, 1000, 3000);

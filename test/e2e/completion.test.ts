@@ -15,7 +15,7 @@ import { describe, expect, test } from 'vitest';
 import { isWhole, onesFor, sampleOf, seed } from '../helpers/extent.ts';
 import { needs, whereIs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
-import { start } from './program.ts';
+import { environmentOf, start } from './program.ts';
 import { emptyHome, openProgram, type Terminal } from './pty.ts';
 
 /** TAB in the real shells. A shell that is not installed is skipped. */
@@ -228,7 +228,7 @@ test.each([
 );
 
 describe('names of a server at TAB', () => {
-  test('are asked for once, and kept for this user alone', async () => {
+  test('are asked for once, and kept for this user alone', needs('modes'), async () => {
     const account = await signedIn(() => ({ body: snippets(['One key each']) }));
     await warmed(account, 'snippet rm ');
     const requests = account.seen.length;
@@ -308,7 +308,7 @@ describe('names of a server at TAB', () => {
     const words = ['__complete', 'zsh', 'messages', 'fetch', '--channel', 'Release notes', '--topic', ''];
     expect(
       spawnSync(process.execPath, ['bin/chatelaine.cjs', ...words], {
-        env: { HOME: account.home, ...account.env },
+        env: { ...environmentOf(account.home), ...account.env },
       }).stdout.toString(),
     ).toBe('words\nv1\\: first\n');
   });

@@ -38,7 +38,7 @@ test.each([
   expect(output).toBe((await helpTexts(width)).get('license create'));
 });
 
-test('a closed pipe is no error, a full disk is exit 8', async () => {
+test('a closed pipe is no error, a full disk is exit 8', needs('shell', 'devices'), async () => {
   const closed = await launch('bash', ['-c', 'bin/chatelaine.cjs --help | true; echo "${PIPESTATUS[0]}"']);
   expect(closed).toMatchObject({ stdout: '0', stderr: '' });
   const full = await launch('bash', ['-c', 'bin/chatelaine.cjs --help > /dev/full'], { reject: false });

@@ -28,7 +28,7 @@ describe('a key is asked for once in a run, however many parts of a command need
     chat: ['messages fetch --channel general --limit 2', 'topic delete general launch --dry-run', 'archive pull kept'],
   };
 
-  test.each(sampleOf(3, [...lines.licensing, ...lines.chat]))('by a command: %s', async (line) => {
+  test.each(sampleOf(3, [...lines.licensing, ...lines.chat]))('by a command: %s', needs('shell'), async (line) => {
     const home = temporaryHome();
     const { env } = await openService();
     writeFileSync(join(home, 'roster.csv'), roster);

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import type { Sandbox } from '../helpers/sandbox.ts';
 import { isWhole, testOfAll } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
-import { openService, shell, start, temporaryHome } from './program.ts';
+import { openService, preloaded, shell, start, temporaryHome } from './program.ts';
 
 /** Kills the process at a write of its journal; the torture of bench/torture does so at every one. */
-const preload = resolve('bench/torture/kill-at.cjs');
+const preload = preloaded('bench/torture/kill-at.cjs');
 
 function rosterOf(home: string, name: string, count: number): string[] {
   const users = Array.from({ length: count }, (_unused, index) => `${name}-${index}`);
@@ -27,7 +27,7 @@ function holders({ state }: Sandbox, name: string): string[] {
     .toSorted();
 }
 
-describe('kill -9', () => {
+describe('kill -9', needs('signals'), () => {
   const rows = isWhole ? 300 : 60;
 
   // Every call of a run is a moment in the world apply of test/simulation.
@@ -42,7 +42,7 @@ describe('kill -9', () => {
     const users = rosterOf(home, 'kill', rows);
     const apply = 'license apply roster.csv -o ndjson -q --settle 600ms';
     for (const moment of moments) {
-      const kill = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: moment };
+      const kill = { ...preload, KILL_AT: moment };
       const killed = await start(apply, { env: { ...env, ...kill }, home }).ended;
       expect(`${moment} ${killed.signal ?? killed.code}`).toBe(`${moment} SIGKILL`);
     }
@@ -66,7 +66,7 @@ testOfAll(
     const apply = 'license apply --plan plan.ndjson -q --settle 300ms';
 
     for (const moment of ['2:after', '3:before', '4:torn']) {
-      const kill = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: moment };
+      const kill = { ...preload, KILL_AT: moment };
       const killed = await start(apply, { env: { ...env, ...kill }, home }).ended;
       expect(`${moment} ${killed.signal ?? killed.code}`).toBe(`${moment} SIGKILL`);
     }
@@ -80,7 +80,7 @@ describe.each(['journal.lock'])('where *%s cannot be removed at the end', (kept)
     const { sandbox, env } = await openService();
     const home = temporaryHome();
     const users = rosterOf(home, 'kept', 30);
-    const disk = { NODE_OPTIONS: `--require="${resolve('test/store/odd-disk.cjs')}"`, ODD_DISK: `kept=${kept}` };
+    const disk = { ...preloaded('test/store/odd-disk.cjs'), ODD_DISK: `kept=${kept}` };
     const apply = 'license apply roster.csv --journal journal -q --settle 100ms';
 
     const done = await start(apply, { env: { ...env, ...disk }, home }).ended;
@@ -92,7 +92,7 @@ describe.each(['journal.lock'])('where *%s cannot be removed at the end', (kept)
   });
 });
 
-describe('kill -9 of a run whose answers no list has shown', () => {
+describe('kill -9 of a run whose answers no list has shown', needs('signals'), () => {
   test('what the journal has as answered is never sent again: not by ensure, not for a roster with one row more', async () => {
     const sent: string[] = [];
     const { sandbox, env } = await openService({
@@ -106,7 +106,7 @@ describe('kill -9 of a run whose answers no list has shown', () => {
       );
     writeFileSync(join(home, 'roster.csv'), text(60));
     writeFileSync(join(home, 'longer.csv'), text(61));
-    const killed = { NODE_OPTIONS: `--require="${preload}"`, KILL_AT: '24:after' };
+    const killed = { ...preload, KILL_AT: '24:after' };
     const done = await start('license apply roster.csv -o ndjson -q --settle 600ms', {
       env: { ...env, ...killed },
       home,

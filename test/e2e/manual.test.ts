@@ -42,7 +42,7 @@ const interactive = ['chatelaine settings set old_password new_password'];
 
 for (const [script, place] of sampleOf(Math.ceil(scripts.size / 3), [...scripts])) {
   const needsLedger = script.includes('CHATELAINE_LEDGER=');
-  test(place, needsLedger ? needs('postgresql') : {}, async () => {
+  test(place, needsLedger ? needs('shell', 'postgresql') : needs('shell'), async () => {
     if (interactive.includes(script)) {
       expect(readFileSync('test/e2e/passwords.test.ts', 'utf8')).toContain('settings set old_password new_password');
       return;

@@ -92,7 +92,17 @@ function run(file: string, words: readonly string[], options: StartOptions): Sta
 
 /** What a program that tests start finds in its environment, whatever else a test gives. */
 export function environmentOf(home: string): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CACHE_HOME: inject('caches'), LANG: 'C.UTF-8' };
+  // On Windows no folder follows from HOME.
+  const folders = { XDG_CONFIG_HOME: join(home, '.config'), XDG_STATE_HOME: join(home, '.local/state') };
+  return {
+    ...{ PATH: process.env['PATH'] ?? '', HOME: home, XDG_CACHE_HOME: inject('caches'), LANG: 'C.UTF-8' },
+    ...(process.platform === 'win32' ? folders : {}),
+  };
+}
+
+/** NODE_OPTIONS that load a file of the repository first. In quotes a backslash escapes. */
+export function preloaded(file: string): { readonly NODE_OPTIONS: string } {
+  return { NODE_OPTIONS: `--require="${resolve(file).replaceAll('\\', '/')}"` };
 }
 
 /** The error that `-o json` and `-o ndjson` write as the last line of stderr. */

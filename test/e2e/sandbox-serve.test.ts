@@ -158,6 +158,7 @@ test.each(
 
 test.each(['--sandbox license list', 'sandbox reset'])(
   '%s names the variable of a state folder that is read-only',
+  needs('modes'),
   (line) => {
     const home = temporaryHome();
     const state = join(home, 'chatelaine');

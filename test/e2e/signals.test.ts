@@ -98,7 +98,7 @@ const signals = [
   ['SIGTERM', 143],
 ] as const;
 
-describe.each(signals)('%s', (signal, exit) => {
+describe.each(signals)('%s', needs('signals'), (signal, exit) => {
   // The other signal differs in its number alone.
   const long = signal === 'SIGINT' ? test : testOfAll;
 

@@ -253,7 +253,7 @@ async function loadedBy(line: string): Promise<Loaded> {
   const parts = readdirSync(coverage).flatMap((name) => ranIn(readFileSync(join(coverage, name), 'utf8')));
   const names = parts.flatMap(({ text }) => modulesIn(text));
   return {
-    files: parts.map(({ file }) => relative(resolve('.'), file)).sort(),
+    files: parts.map(({ file }) => relative(resolve('.'), file).replaceAll('\\', '/')).sort(),
     modules: names.flatMap((name) => /^src\/(.*)/.exec(name)?.[1] ?? []).sort(),
     packages: [...new Set(names.flatMap(packageOf))].sort(),
     size: parts

@@ -141,7 +141,7 @@ async function until(holds: () => boolean): Promise<void> {
 describe.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s ends the wait for', (signal, exit) => {
+] as const)('%s ends the wait for', needs('signals'), (signal, exit) => {
   // None of these waits ends by itself within the time of a test.
   const all = Object.entries(states);
   test.each(signal === 'SIGINT' ? all : sampleOf(2, all))('%s', async (_name, begin) => {
