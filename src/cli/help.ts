@@ -51,7 +51,9 @@ export const exitAdvice: Readonly<Record<string, string>> = {
   6: 'Read what the server said. The same command fails again.',
   7: 'Run the same command again, later.',
   8: 'Run the same command again: it does what is left.',
-  9: 'Check before you repeat: the message says what. It is about requests that a server cannot undo or would carry out twice: a license, an e-mail address, a password, the name of a view.',
+  9:
+    'Check before you repeat: the message says what to check. This code is only for requests that a server cannot undo or would carry out twice: a license, an ' +
+    'e-mail address, a password, the name of a view.',
   10: 'Not an error: an audit or comparison found something, or a user for whom license ensure or license apply created a license has several.',
   129: 'Run the same command again when you like. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
   130: 'Run the same command again when you like.',
@@ -59,7 +61,7 @@ export const exitAdvice: Readonly<Record<string, string>> = {
   124: 'The program timeout ended the command. What it did stays recorded: give it more time (license create: look first).',
   126: 'The shell found the program, but may not run it: check its permissions.',
   127: 'The shell did not find chatelaine, or node, which runs it: check PATH.',
-  128: 'Not of chatelaine, but of another program in the script, often git.',
+  128: 'Another program in the script ended with it, often git.',
   134: 'Node.js aborted, often out of memory. What it did stays recorded: run it again (license create: look first).',
   137: 'Killed by SIGKILL, often out of memory. What it did stays recorded: run it again (license create: look first).',
 };

@@ -10,17 +10,16 @@ export default command({
   about: [
     'Checks the configuration and its file modes, the folder of journals and archives, the credentials of the environment, and the shared ' +
       'ledger, if there is one. Of every stored profile it checks the key, DNS, proxy, TLS, the clock, the credential, and the feature level ' +
-      'of the chat server (the number of its API, which grows with each change). Each request is sent once, and waited for 10 seconds; ' +
-      '--retries and --timeout change that. The exit code is that of the first problem.',
-    'With --probe it looks at licensing servers alone, by a few lists and one license. It says how many pages there are and whether the ' +
-      'list is whole, in what order rows come, how many licenses there are, what a filter by user does, whether answers may be old, and what ' +
+      'of the chat server (the number of its API, which grows with each change). It sends each request once and waits 10 seconds for the answer; --retries and --timeout change that. The exit code is that of the first problem.',
+    'With --probe it looks only at licensing servers: it reads a few lists and one license. It says how many pages the list has and whether it is whole, in what ' +
+      'order rows come, how many licenses there are, what a filter by user does, whether answers may be old, and what ' +
       'of "never two" (chatelaine-never-two(7)) holds there.',
   ],
   args: { name: { ...profilesArgument, help: 'Profiles to look at (default: all)' } },
   options: {
     probe: flagField(
-      'Of licensing servers: find out by reads alone whether lists are whole and filters honoured, and which promise holds there. The result ' +
-        'names no key, user or file, so that it can be sent with a report',
+      'Licensing servers: find out by reads alone whether lists are whole and filters work, and which promise holds there. The result names no key, user or file, so ' +
+        'you can send it with a report',
     ),
   },
   defaults: { retries: 0, timeout: 10_000 },

@@ -31,7 +31,7 @@ export const globalOptions = {
     placeholder: 'semicolon',
     help: 'Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless; with semicolons for one whose decimal sign is a comma',
   },
-  quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; of a license, the key alone' },
+  quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; a license is printed as its key alone' },
   verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },
   trace: flagField('Show requests and answers on stderr, secrets removed'),
   log: textField('FILE', 'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code'),
@@ -51,7 +51,7 @@ export const globalOptions = {
     help: 'Ask questions on the terminal, also where standard input is a pipe (default: yes; no where CI is set)',
   },
   yes: {
-    ...flagField('Answer yes where a command asks whether to continue; topic delete wants its --confirm all the same'),
+    ...flagField('Answer yes where a command asks whether to continue; topic delete still needs --confirm'),
     short: 'y',
   },
   dry_run: {
@@ -71,7 +71,7 @@ export const globalOptions = {
   },
   deadline: { kind: 'duration', placeholder: 'DURATION', help: 'Longest time of the whole command (default: none)' },
   retries: {
-    ...countField('N', 'How often a request that is safe to repeat is repeated (default: 5)'),
+    ...countField('N', 'Most repeats of a request that is safe to repeat (default: 5)'),
     ...{ min: 0, max: 100 },
   },
   ca_file: textField('FILE', 'Certificates (PEM) to trust besides the usual ones'),

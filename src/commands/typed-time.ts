@@ -20,7 +20,7 @@ export function readTime(flag: string, text: string, context: TimeReading): Mill
 export const ageOption = {
   older_than: textField(
     'TIME',
-    'Only topics without a message since then: 90d, 3mo, 1y, a date; with topic delete it needs --match or rows',
+    'Only topics without a message since then: 90d, 3mo, 1y, a date; topic delete also needs --match, or --from with rows of channel and topic',
   ),
 } as const satisfies Fields;
 
