@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sampleOf } from '../helpers/extent.ts';
 import { launch } from '../helpers/launch.ts';
+import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 
 /** What a command line loads is most of the time that it takes to start (CONTRIBUTING.md, "Start-up"). */
@@ -179,6 +180,8 @@ test('a request over plain HTTP loads none of the larger modules of Node', async
 
 test.each(['--version', '--help', '__complete fish license create --'])(
   '%s is written without a stream',
+  // On Windows node:tty, which knows a terminal, loads one.
+  needs('posix'),
   async (line) => {
     expect(await builtinsOf(line)).not.toContain('NativeModule stream');
   },

@@ -13,7 +13,7 @@ const isWatched = (path) => String(path).includes(folder);
 /** @param {unknown} path */
 const nameOf = (path) =>
   String(path)
-    .split('/')
+    .split(/[\\/]/)
     .at(-1)
     ?.replace(/^\.(.*)\.[0-9a-f]+\.tmp$/, '$1');
 
