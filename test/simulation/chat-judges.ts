@@ -191,7 +191,9 @@ function takenForDeleted(ids: readonly number[], run: Process, ended: ChatEnded)
   // Of those that a sample finds elsewhere nothing is concluded.
   const isSampled = run.stderr.includes('were not deleted and are in');
   const left = isSampled ? ids.filter((id) => !isVisible(versionAt(id, run, ended)?.message)) : ids;
-  const found = [false, true].flatMap((hasLast) => takenAfter(knownTo(run, ended, hasLast), left));
+  const found = [false, true].flatMap((hasLast) =>
+    [false, true].flatMap((isLost) => takenAfter(knownTo(run, ended, hasLast), left, { ended, isLost })),
+  );
   return [...new Set(found)];
 }
 
@@ -212,15 +214,30 @@ function unasked(run: Process, ended: ChatEnded): number[] {
   });
 }
 
-function takenAfter(steps: readonly Step[], ids: readonly number[]): number[] {
+/** `isLost`: a process that was killed right after it heard how its last call ended could not record that. */
+function takenAfter(
+  steps: readonly Step[],
+  ids: readonly number[],
+  { ended, isLost }: { readonly ended: ChatEnded; readonly isLost: boolean },
+): number[] {
+  const heardOf = (call: DeleteCall): ReturnType<typeof endHeard> => {
+    const isLast = ended.server.steps.findLast((step) => step.client === call.client && 'size' in step) === call;
+    return isLost && isLast && call.client.exit === undefined ? undefined : endHeard(call);
+  };
+  // What the server's cache shows elsewhere cannot be known to have stayed.
+  const isThere = (id: number, time: number): boolean => {
+    const message = ended.server.versions.get(id)?.findLast(({ at }) => at <= time)?.message;
+    return isInTopic(message) && message?.cached === undefined;
+  };
   return ids.flatMap((id) => {
     const shown = steps.findLastIndex((step) => 'pages' in step && idsOf(step).has(id));
     const next = steps.findIndex((step, at) => at > shown && 'pages' in step && pageOf([step], id) !== undefined);
     if (shown < 0 || next < 0) return [];
     const known = new Set(steps.slice(0, next).flatMap((step) => ('pages' in step ? [...idsOf(step)] : [])));
     const after = steps[next];
-    const isPassed = after && 'pages' in after && [...idsOf(after)].some((other) => other > id && known.has(other));
-    const calls = steps.flatMap((step, at) => ('size' in step ? [{ at, is: endHeard(step) }] : []));
+    const isNewer = (other: number): boolean => other > id && known.has(other) && isThere(other, after?.at ?? 0);
+    const isPassed = after && 'pages' in after && [...idsOf(after)].some(isNewer);
+    const calls = steps.flatMap((step, at) => ('size' in step ? [{ at, is: heardOf(step) }] : []));
     const own = calls.findLast(({ at }) => at > shown && at < next);
     if (isPassed || !own?.is) return [];
     if (own.is !== 'answered') return calls.some(({ at, is }) => at > own.at && is === 'answered') ? [id] : [];
