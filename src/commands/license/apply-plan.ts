@@ -1,7 +1,7 @@
 import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { dryRow, planRequests, type DryRow } from '../../jobs/license/dry-run.ts';
-import { isCreation, isOpen, severalWarning } from '../../jobs/license/decide.ts';
+import { isCreation, severalWarning } from '../../jobs/license/decide.ts';
 import {
   changesIn,
   creationsIn,
@@ -76,7 +76,7 @@ export async function* planned(
   refuseOther(plan, job, warn);
   const refused = plan.rows.flatMap(({ decision }) => (decision.step === 'refused' ? [decision] : []));
   if (refused.length > 0) {
-    const { hint } = refused.find(isOpen)?.failure.details ?? {};
+    const { hint } = refused.find(({ answer }) => answer)?.failure.details ?? {};
     throw new Failure('incomplete', `${refused.length} of ${plan.rows.length} rows cannot be applied`, { hint });
   }
   if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, conclude);

@@ -57,10 +57,6 @@ export function retriesFor(
   return sendAgain.has(remote_user) ? 0 : retries;
 }
 
-export function isOpen(decision: Decision | Undecided): boolean {
-  return 'answer' in decision;
-}
-
 /** Never a second license, and nothing that a plan which was read does not say. */
 export function decide(result: LookupResult, asked: LicenseFields, known: KnownUsers): Decision {
   const decision = decideAlone(result, asked, known);

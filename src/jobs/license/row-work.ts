@@ -6,7 +6,6 @@ import { endOf } from './claim-users.ts';
 import {
   decide,
   isCreation,
-  isOpen,
   openInWords,
   ownOf,
   retriesFor,
@@ -63,7 +62,7 @@ export class RowWork {
     const { claims, journal, answerOf, sendAgain } = this.#applying;
     const { row } = state;
     const isNew = state.is === 'new';
-    if (isNew && (isCreation(planned) || isOpen(planned)))
+    if (isNew && (isCreation(planned) || 'answer' in planned))
       if ((await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
     const seen = planned.step === 'look up' ? await this.#lookUp(state, planned.near) : planned;
     if ('license' in seen) return this.#keep(state, seen);

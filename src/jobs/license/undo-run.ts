@@ -1,8 +1,8 @@
-import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import type { EditedFields, License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields } from '../../schema/license.ts';
-import { changeInWords } from './decide.ts';
+import { changeInWords, sizeOf } from './decide.ts';
 import type { PastChange } from './history.ts';
 
 /** What a run did to one license, and how it is undone. */
@@ -54,8 +54,7 @@ async function undoOf(change: PastChange, api: Pick<LicensingApi, 'ofUser'>): Pr
   const user = userBefore(change);
   const find = async (name: string, asSize: number | undefined): Promise<readonly License[]> => {
     const { exact } = await api.ofUser({ remote_user: name, app_code });
-    const text = asSize?.toString();
-    const ofSize = exact.filter((one) => text === undefined || textOf(one, 'size_allowance') === text);
+    const ofSize = exact.filter((one) => asSize === undefined || sizeOf(one) === asSize);
     return ofSize.filter(({ key }) => end === undefined || key?.endsWith(end));
   };
   const [left, ...others] = await find(remote_user, size_allowance);
