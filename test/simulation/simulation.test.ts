@@ -114,6 +114,23 @@ test.each([
   expect((await worldOf('apply').play(plan)).wrongs).toEqual([]);
 });
 
+test('ledger: a row that seemed held, and whose answer is open, is claimed once nobody holds it', async () => {
+  const plan = {
+    seed: 94_013_463,
+    runs: [{ line: 'license apply /home/ada/roster.csv -o ndjson -y', pause: 300 }],
+    ledger: { clockAhead: 600_000, busy: 0.1, faults: [{ does: 'undone', nth: 4 }] },
+    clockAhead: 3_600_000,
+    roster: ['ada', 'user-1', 'user-2', 'user-3'].map((user): [string, number] => [user, 4]),
+    mishaps: [
+      { method: 'PATCH', nth: 7, reply: 'refused' },
+      { method: 'POST', nth: 2, reply: 'cut', commit: 0 },
+      { method: 'POST', nth: 1, reply: 'late' },
+    ],
+    shape: { stale: 0, filters: 'exact' },
+  };
+  expect((await worldOf('ledger').play(plan)).wrongs).toEqual([]);
+});
+
 test.each([
   { line: 'license ensure --remote-user user-8 --size-allowance 4 -o ndjson', seed: 65, first: 5, step: 15 },
   { line: 'license apply /home/ada/roster.csv -o ndjson -y', seed: 6, first: 20, step: 30 },

@@ -2,7 +2,6 @@ import { Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { pool } from '../work/pool.ts';
-import { isCreation } from './decide.ts';
 import { inWords, planRoster, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
 import { unanswered, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
 import { decidingBy, isUnchanged, RosterResults, type Applying, type RowOutcome } from './roster-results.ts';
@@ -110,7 +109,7 @@ async function lookAtOnce(
     const looking = decidingBy(applying, { is: 'answered', posted });
     const { rows, listedAt } = await planRoster([...answered.map(({ row }) => row), ...held], looking, known);
     if (held.length > 0) {
-      const missing = rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
+      const missing = rows.flatMap(({ row, decision }) => ('license' in decision ? [] : [row]));
       applying.claims.listed({ listedAt, missing });
     }
     return rows;
