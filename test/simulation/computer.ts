@@ -57,6 +57,9 @@ export class Computer {
   boot = 0;
   #bootedAt: number;
 
+  /** When its power was cut last. */
+  cutAt = -Infinity;
+
   constructor(world: World, name: string, share?: Disk) {
     this.world = world;
     this.name = name;
@@ -80,6 +83,7 @@ export class Computer {
     this.disk.cutPower(loss);
     this.boot += 1;
     this.#bootedAt = this.world.time.now();
+    this.cutAt = this.#bootedAt;
   }
 
   /** Ids come again: after a boot, and the id of an ended process at the next but one. */

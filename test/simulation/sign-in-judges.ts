@@ -94,7 +94,9 @@ function isOver(run: Process, later: Process): boolean {
 function effectsOf(run: Process, from: Stored): readonly Stored[] {
   const [, verb = '', word = ''] = run.line.split(' ');
   const isDone = run.exit === 0;
-  if (verb === 'list') return isDone && !isListed(run, from) ? [] : [from];
+  // What it saw of a run that ended early, a power cut could take later.
+  const isKept = (run.ended ?? Infinity) > run.computer.cutAt;
+  if (verb === 'list') return isDone && isKept && !isListed(run, from) ? [] : [from];
   if (verb === 'login') {
     const steps = loginSteps(run.line, from);
     return isDone ? steps.slice(-1) : [from, ...steps];
