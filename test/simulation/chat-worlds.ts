@@ -11,11 +11,12 @@ import { fateOf, type SimulatedWorld } from './worlds.ts';
 export const purge: SimulatedWorld<ChatPlan> = {
   about: 'topic delete: up to 60 messages, several calls, killed and run again, while people post, edit, move and hide',
   share: 500,
-  alone: [3, 7],
+  alone: [3, 7, 11],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 3) return { seed, ...growing(chance) };
     if (seed % 16 === 7) return { seed, ...unanswered(chance) };
+    if (seed % 16 === 11) return { seed, ...crossed(chance) };
     const isOn = {
       kill: chance.happens(0.6),
       server: chance.happens(0.6),
@@ -140,6 +141,18 @@ function unanswered(chance: Chance): Omit<ChatPlan, 'seed'> {
     ],
     mishaps: [{ call: 'delete', nth: 1, reply, commit: chance.pick([0, 700]) }],
   };
+}
+
+/** Somebody else writes to the messages: a call ends with 500, and the next one says that it is done. */
+function crossed(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const does = chance.pick(['hide-all', 'hide', 'remove'] as const);
+  const mishaps = (['500', 'whole'] as const).map((reply, index) => ({
+    call: 'delete' as const,
+    nth: index + 1,
+    reply,
+  }));
+  const people = [{ does, nth: chance.below(12), at: chance.below(20), on: { call: 'delete' as const, nth: 2 } }];
+  return { messages: 1 + chance.below(12), runs: [{ line: purgeLine }], mishaps, people };
 }
 
 /** Many kills are about a call to delete: the first one of the run, or what follows it. */

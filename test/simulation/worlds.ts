@@ -93,10 +93,23 @@ const create: SimulatedWorld<LicensingPlan> = {
 
 const applyRoster = 'license apply /home/ada/roster.csv -o ndjson -y';
 
+/** A power cut tears the journal, and the run that goes on with it is killed too. */
+function torn(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const roster = rosterOf(1 + chance.below(6));
+  const at = (): number => 60 + chance.below(20 + 20 * roster.length);
+  const runs = [
+    { line: applyRoster, fate: { kill: { at: at(), how: 'power' as const, loss: 'drawn' as const } } },
+    { line: applyRoster, after: 0, fate: { kill: { at: at(), how: 'kill' as const } } },
+  ];
+  return { roster, runs };
+}
+
 const apply: SimulatedWorld<LicensingPlan> = {
   about: 'license apply: up to 30 rows, up to three runs, on one computer or two with one state folder',
+  alone: [5],
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 5) return { seed, ...torn(chance) };
     const isOn = { kill: chance.happens(0.7), server: chance.happens(0.7), disk: chance.happens(0.2) };
     const roster = rosterOf(1 + (chance.happens(0.5) ? chance.below(4) : chance.below(30)));
     const isShared = chance.happens(0.2);
