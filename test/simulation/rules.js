@@ -131,6 +131,11 @@ export const rules = [
     ['an answer is recorded at once', '      await user.ended(endOf(creation, now(), unanswered + 1));\n', ''],
   ]),
   ...inFile('apply', 'jobs/license/row-work.ts', [
+    [
+      'a look at a row that first shows that the filter is ignored decides nothing',
+      "if (planned.step === 'look up' && unfiltered) {",
+      'if (false) {',
+    ],
     ['a row that was asked for waits', "    if (posted > -Infinity) return { is: 'asked', row, posted };\n", ''],
   ]),
   ...inFile('apply', 'jobs/license/share-roster.ts', [

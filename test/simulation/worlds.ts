@@ -104,12 +104,23 @@ function torn(chance: Chance): Omit<LicensingPlan, 'seed'> {
   return { roster, runs };
 }
 
+/** A server that ignores the filter, whose pages move, and a roster for which a list of all is read first. */
+function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const roster = rosterOf(30).filter((_row, index) => index > 0 && chance.happens(0.9));
+  const others = rosterOf(30)
+    .filter(() => chance.happens(0.2))
+    .map(([user]) => ({ user, size: chance.pick([3, 4]), at: 0 }));
+  const shape = { filters: 'ignored', list_shape: 'moving-hidden', page_size: 5 } as const;
+  return { runs: [{ line: applyRoster }], roster, others, shape };
+}
+
 const apply: SimulatedWorld<LicensingPlan> = {
   about: 'license apply: up to 30 rows, up to three runs, on one computer or two with one state folder',
-  alone: [5],
+  alone: [5, 9],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 5) return { seed, ...torn(chance) };
+    if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
     const isOn = { kill: chance.happens(0.7), server: chance.happens(0.7), disk: chance.happens(0.2) };
     const roster = rosterOf(1 + (chance.happens(0.5) ? chance.below(4) : chance.below(30)));
     const isShared = chance.happens(0.2);
