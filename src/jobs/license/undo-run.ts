@@ -1,8 +1,8 @@
-import type { EditedFields, License } from '../../api/licensing/license.ts';
+import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields } from '../../schema/license.ts';
-import { changeInWords, sizeOf } from './decide.ts';
+import { changeInWords } from './decide.ts';
 import type { PastChange } from './history.ts';
 
 /** What a run did to one license, and how it is undone. */
@@ -38,9 +38,13 @@ function joined(changes: readonly PastChange[]): PastChange[] {
       (one) => one.app_code === app_code && one.license_code_end === end && one.remote_user === user,
     );
     const earlier = joined[at];
-    const { size_allowance_before } = earlier ?? change;
     if (!earlier) joined.push(change);
-    else joined[at] = { ...change, remote_user_before: userBefore(earlier), size_allowance_before };
+    else
+      joined[at] = {
+        ...change,
+        remote_user_before: userBefore(earlier),
+        size_allowance_before: earlier.size_allowance_before,
+      };
   }
   return joined;
 }
@@ -54,7 +58,8 @@ async function undoOf(change: PastChange, api: Pick<LicensingApi, 'ofUser'>): Pr
   const user = userBefore(change);
   const find = async (name: string, asSize: number | undefined): Promise<readonly License[]> => {
     const { exact } = await api.ofUser({ remote_user: name, app_code });
-    const ofSize = exact.filter((one) => asSize === undefined || sizeOf(one) === asSize);
+    const text = asSize?.toString();
+    const ofSize = exact.filter((one) => text === undefined || textOf(one, 'size_allowance') === text);
     return ofSize.filter(({ key }) => end === undefined || key?.endsWith(end));
   };
   const [left, ...others] = await find(remote_user, size_allowance);
