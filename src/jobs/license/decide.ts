@@ -49,6 +49,11 @@ export function isCreation({ step }: Decision | Undecided): boolean {
   return step === 'create' || step === 'look up';
 }
 
+/** Whether its row is claimed: a license may be created, or an answer is open. */
+export function needsClaim(decision: Decision | Undecided): boolean {
+  return isCreation(decision) || 'answer' in decision;
+}
+
 /** How often a POST for the user is repeated: one that may create a second license is sent once. */
 export function retriesFor(
   { remote_user }: LicenseUser,

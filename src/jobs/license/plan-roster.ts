@@ -5,7 +5,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { pool } from '../work/pool.ts';
 import { userKey, type LicenseUser } from './claim-users.ts';
-import { decide, isCreation, type Decision, type KnownUsers, type Undecided } from './decide.ts';
+import { decide, isCreation, needsClaim, type Decision, type KnownUsers, type Undecided } from './decide.ts';
 import { historyOf, type LicenseJournal } from './roster-journal.ts';
 import { shareRoster, type RosterClaims, type SharingRoster } from './share-roster.ts';
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi, type LookingUp } from './list-users.ts';
@@ -118,7 +118,7 @@ export async function planClaimed(
     await own?.takeFree(users);
     await own?.release(users, new Set(users));
   }
-  const sent = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) || 'answer' in decision ? [row] : []));
+  const sent = plan.rows.flatMap(({ row, decision }) => (needsClaim(decision) ? [row] : []));
   const claims = shareRoster(sent, { ...claiming, listedAt: plan.listedAt, before });
   return { plan, claims, answerOf: (row) => historyOf(row, { journal, claims }).answer };
 }

@@ -5,7 +5,7 @@ import { limiter } from '../work/pool.ts';
 import { endOf } from './claim-users.ts';
 import {
   decide,
-  isCreation,
+  needsClaim,
   openInWords,
   ownOf,
   retriesFor,
@@ -62,8 +62,7 @@ export class RowWork {
     const { claims, journal, answerOf, sendAgain } = this.#applying;
     const { row } = state;
     const isNew = state.is === 'new';
-    if (isNew && (isCreation(planned) || 'answer' in planned))
-      if ((await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
+    if (isNew && needsClaim(planned)) if ((await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
     const seen = planned.step === 'look up' ? await this.#lookUp(state, planned.near) : planned;
     if ('license' in seen) return this.#keep(state, seen);
     if (state.is === 'answered') {
