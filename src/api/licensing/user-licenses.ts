@@ -22,11 +22,13 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
   const named = listed.filter((license) => textOf(license, 'remote_user') === asked.remote_user);
   if (named.length > 0) {
     const shown = sortedBy(byFilter, named);
-    const isOther = (license: License): boolean =>
-      textOf(license, 'remote_user') !== undefined && likeness(license, asked) === 'other';
-    // A row of another user's name: the server ignores the filter.
-    const isFiltered = listed.every((license) => named.includes(license) || !isOther(license));
-    return isFiltered ? shown : { ...shown, unfiltered: { licenses: keysOf(listed), mayBeCut: length.mayBeCut() } };
+    const isOfAnother = (license: License): boolean => {
+      const name = textOf(license, 'remote_user');
+      return name !== undefined && name !== asked.remote_user && likeness(license, asked) === 'other';
+    };
+    // The server ignores the filter.
+    if (!listed.some(isOfAnother)) return shown;
+    return { ...shown, unfiltered: { licenses: keysOf(listed), mayBeCut: length.mayBeCut() } };
   }
   const all = [...listed];
   let whole = length.lacksRows() ? 0 : 1;

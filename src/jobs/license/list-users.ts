@@ -92,7 +92,7 @@ async function readTwice(
   let failure = new Failure('incomplete', `the list moves: of ${2 * maxPairs} readings no two show the same users`);
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const all = new Set<string>();
-    const two = [await readUnmoved(api, app_code, users, new Set()), await readUnmoved(api, app_code, users, all)];
+    const two = [await readUnmoved(api, app_code, users), await readUnmoved(api, app_code, users, all)];
     const open = users.filter((user) => !results.has(user));
     const [one, other] = two.map((reading) => {
       if (reading instanceof Failure) return void (failure = reading);
@@ -112,10 +112,10 @@ async function readTwice(
 }
 
 /** The list, read once more where a page told of more licenses than there were: none can be deleted, so rows moved. */
-async function readUnmoved(api: ListingApi, app_code: number, users: readonly string[], all: Set<string>) {
+async function readUnmoved(api: ListingApi, app_code: number, users: readonly string[], all?: Set<string>) {
   const reading = await readList(api, app_code, users, { longest: Infinity, all });
   if (reading instanceof Failure || !reading.length.lacksRows()) return reading;
-  all.clear();
+  all?.clear();
   const again = await readList(api, app_code, users, { longest: Infinity, all });
   return again instanceof Failure || !again.length.lacksRows() ? again : unusable('its pages moved while it was read');
 }
@@ -124,7 +124,7 @@ interface ListReadingOptions {
   readonly longest?: number;
   readonly known?: KnownLicense | undefined;
   /** Takes each license of the list, in one text. */
-  readonly all?: Set<string>;
+  readonly all?: Set<string> | undefined;
 }
 
 /** Keeps the licenses that may be of these users. A Failure: the list is not whole, too long, or without users. */
