@@ -8,6 +8,7 @@ import { singly } from '../output/json-rows.ts';
 import type { Clock } from '../core/system.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
 import { ignoringClosedPipe, streamSink, type Sink } from '../output/sink.ts';
+import { orderOf } from '../output/sort.ts';
 import { writeResult } from '../output/write.ts';
 import { openSession } from './session.ts';
 import { noFields, presentationOf, strangeNames } from './run-presentation.ts';
@@ -36,8 +37,8 @@ export async function runCommand(
   const asked = Object.entries(command.show?.layout ?? {}).flatMap(([name, { askedBy = '' }]) =>
     values[askedBy] === undefined ? [] : [name],
   );
-  const sorted = options.sort?.replace(/^-/, '') ?? [];
-  const printed = { note: messages.note, filter, turn, conclusions, asked: asked.concat(sorted) };
+  if (options.sort !== undefined) asked.push(orderOf(options.sort).field);
+  const printed = { note: messages.note, filter, turn, conclusions, asked };
   const print = printer(command, { ...result, ...printed }, running);
   try {
     const outcome = counted(command.run(values, session.context), command, values, running);
