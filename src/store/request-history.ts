@@ -104,10 +104,19 @@ export function shiftAll(histories: RequestHistories, ahead: Milliseconds): Requ
   return shifted;
 }
 
-const events: unknown[] = ['sent', 'unsent', 'refused', 'confirmed', 'resized', 'resizing', 'ended', 'answered'];
+const events: ReadonlySet<unknown> = new Set([
+  'sent',
+  'unsent',
+  'refused',
+  'confirmed',
+  'resized',
+  'resizing',
+  'ended',
+  'answered',
+]);
 
 export function isRequestEvent(value: unknown): value is RequestEvent {
-  if (!isObject(value) || !events.includes(value['event'])) return false;
+  if (!isObject(value) || !events.has(value['event'])) return false;
   const { event, time, unanswered, size_before } = value;
   if (event === 'answered') return isOpenAnswer(value);
   return Number.isFinite(time) && [unanswered, size_before].every((one) => one === undefined || Number.isFinite(one));
