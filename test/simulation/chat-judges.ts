@@ -224,6 +224,7 @@ function takenAfter(
     const isLast = ended.server.steps.findLast((step) => step.client === call.client && 'size' in step) === call;
     return isLost && isLast && call.client.exit === undefined ? undefined : endHeard(call);
   };
+  const calls = steps.flatMap((step, at) => ('size' in step ? [{ at, is: heardOf(step) }] : []));
   // What the server's cache shows elsewhere cannot be known to have stayed.
   const isThere = (id: number, time: number): boolean => {
     const message = ended.server.versions.get(id)?.findLast(({ at }) => at <= time)?.message;
@@ -237,7 +238,6 @@ function takenAfter(
     const after = steps[next];
     const isNewer = (other: number): boolean => other > id && known.has(other) && isThere(other, after?.at ?? 0);
     const isPassed = after && 'pages' in after && [...idsOf(after)].some(isNewer);
-    const calls = steps.flatMap((step, at) => ('size' in step ? [{ at, is: heardOf(step) }] : []));
     const own = calls.findLast(({ at }) => at > shown && at < next);
     if (isPassed || !own?.is) return [];
     if (own.is !== 'answered') return calls.some(({ at, is }) => at > own.at && is === 'answered') ? [id] : [];

@@ -55,16 +55,14 @@ export class Computer {
   /** How far its clock is ahead of the true time. */
   clockAhead = 0;
   boot = 0;
-  #bootedAt: number;
-
-  /** When its power was cut last. */
-  cutAt = -Infinity;
+  /** When its power was cut last, or long before the beginning. */
+  bootedAt: number;
 
   constructor(world: World, name: string, share?: Disk) {
     this.world = world;
     this.name = name;
     this.share = share;
-    this.#bootedAt = world.time.now() - 1_000_000;
+    this.bootedAt = world.time.now() - 1_000_000;
     for (const path of ['/tmp', '/var', '/var/tmp', '/home', '/home/ada']) this.disk.mkdir(path, 0o755);
     this.disk.cutPower('none');
   }
@@ -82,8 +80,7 @@ export class Computer {
     for (const process of this.processes) process.die('gone');
     this.disk.cutPower(loss);
     this.boot += 1;
-    this.#bootedAt = this.world.time.now();
-    this.cutAt = this.#bootedAt;
+    this.bootedAt = this.world.time.now();
   }
 
   /** Ids come again: after a boot, and the id of an ended process at the next but one. */
@@ -93,7 +90,7 @@ export class Computer {
   }
 
   ticks(): number {
-    return Math.round((this.world.time.now() - this.#bootedAt) / 10);
+    return Math.round((this.world.time.now() - this.bootedAt) / 10);
   }
 
   /** What /proc says there. @throws ENOENT */

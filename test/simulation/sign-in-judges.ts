@@ -95,7 +95,7 @@ function effectsOf(run: Process, from: Stored): readonly Stored[] {
   const [, verb = '', word = ''] = run.line.split(' ');
   const isDone = run.exit === 0;
   // What it saw of a run that ended early, a power cut could take later.
-  const isKept = (run.ended ?? Infinity) > run.computer.cutAt;
+  const isKept = (run.ended ?? Infinity) > run.computer.bootedAt;
   if (verb === 'list') return isDone && isKept && !isListed(run, from) ? [] : [from];
   if (verb === 'login') {
     const steps = loginSteps(run.line, from);
