@@ -95,10 +95,13 @@ function isDeep({ looks }: DeleteCall, { plan, server }: ChatEnded): boolean {
   return read >= Math.max(plan.sizes?.newest ?? 5000, 3 * Math.max(...went));
 }
 
-/** The row of a run names what a call took below its look. */
-function unnamed({ message: { id }, call: { client } }: Deletion, ended: ChatEnded): string[] {
+/** The row of a run names what a call took below its look, once the run has looked again. */
+function unnamed({ message: { id }, call }: Deletion, ended: ChatEnded): string[] {
+  const { client } = call;
   const row = ended.runs.includes(client) && client.exit !== undefined ? rowOf(client) : undefined;
-  return !row || row.deeper.some(({ first, last }) => first <= id && id <= last)
+  const later = ended.server.steps.slice(ended.server.steps.indexOf(call) + 1);
+  const isSeen = later.some((step) => step.client === client && 'pages' in step && step.pages.length > 0);
+  return !row || !isSeen || row.deeper.some(({ first, last }) => first <= id && id <= last)
     ? []
     : [`message ${id} was deleted below the look, and the row does not name it`];
 }
