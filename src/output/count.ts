@@ -1,3 +1,4 @@
+import { usage } from '../core/failure.ts';
 import type { JsonElement } from '../core/json-elements.ts';
 import { isObject } from '../core/json.ts';
 import { momentText } from '../core/moment.ts';
@@ -24,8 +25,10 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
     const counts = new Map<unknown, number>();
     const keyOf = unit ? startsOf(unit) : keyOfValue;
     const fieldOf = reader(field, show);
+    let other: unknown;
     const add = (value: unknown): void => {
       const key = keyOf(value);
+      if (key === null) other ??= value;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     };
     const read = async (): Promise<void> => {
@@ -34,6 +37,12 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
         else add(cellsOf(row, [field], show)[0]);
     };
     const [reading] = await Promise.allSettled([read()]);
+    // Where no row has a time, the field was not meant.
+    if (unit && other !== undefined && counts.size === 1)
+      throw usage(
+        `--count-by ${field}:${unit}: ${cellText(other)} is no time`,
+        `Leave out :${unit}, or name a field of times.`,
+      );
     const all = unit ? inTime(counts, unit) : [...counts].sort(byCount);
     let widest = field.length;
     for (const [value, count] of all) {

@@ -65,6 +65,13 @@ describe('periods', () => {
     );
   });
 
+  test('where no row has a time, the field is refused', async () => {
+    await expect(tsv('name:day', { name: null }, { name: 'ada' }, { name: 'ben' })).rejects.toThrow(
+      '--count-by name:day: ada is no time',
+    );
+    expect(await tsv('name:day', { name: null }, {})).toBe('name\tcount\n\t2\n');
+  });
+
   test('are local: a moment is of two days in two zones, and a day of 23 hours is one', async () => {
     const zone = process.env['TZ'];
     const rows = at('2026-03-28T22:30:00Z', '2026-03-29T22:30:00Z', '2026-03-30T22:30:00Z');
