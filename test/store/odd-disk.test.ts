@@ -83,6 +83,12 @@ test.each([
   },
 );
 
+test('a lock that cannot be removed on Windows is called that', needs('posix'), async () => {
+  const { folder } = place();
+  const said = `cannot remove ${join(folder, 'x.lock')}: another program has it open, or it is write-protected`;
+  expect((await runOn('windows kept=x.lock', 'try', folder)).stdout).toBe(`takenFailure: ${said}`);
+});
+
 test('a journal and the data of a sandbox whose last line was cut are cut by a handle that may', async () => {
   const { folder } = place();
   const journal = join(folder, 'job.ndjson');

@@ -65,7 +65,7 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
     const before = await readPrivate(path, host.system, 0);
     let isWhole: boolean;
     try {
-      await whenClosed(path, async () => writeConf(folder, file, content));
+      await whenClosed(`write ${path}`, async () => writeConf(folder, file, content));
       isWhole = (await readPrivate(path, host.system)) === confText(content);
       // conf syncs the file, and not its name.
       if (isWhole) await syncFolder(dirname(await realpath(path)));

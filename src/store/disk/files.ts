@@ -64,7 +64,7 @@ export async function writeWhole<T>(path: string, write: (file: FileHandle) => P
 
 /** Renames a file over another, so that it survives a power cut. @throws a file system's error, or as `whenClosed` */
 export async function replace(from: string, to: string): Promise<void> {
-  await whenClosed(to, () => rename(from, to));
+  await whenClosed(`write ${to}`, () => rename(from, to));
   await syncFolder(dirname(to));
 }
 
@@ -72,14 +72,14 @@ export async function replace(from: string, to: string): Promise<void> {
 const longestHold: Milliseconds = 5000;
 
 /** Repeats what Windows refuses while a scanner has the file open. @throws Failure unavailable if it stays open */
-export async function whenClosed<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function whenClosed<T>(what: string, work: () => Promise<T>): Promise<T> {
   let waited = 0;
   for (let pause = 5; ; pause *= 1.3) {
     try {
       return await work();
     } catch (cause) {
       if (!isWindows || !['EPERM', 'EACCES', 'EBUSY'].includes(codeOf(cause) ?? '')) throw cause;
-      if (waited > longestHold) throw stillOpen(`cannot write ${path}`, cause);
+      if (waited > longestHold) throw stillOpen(`cannot ${what}`, cause);
     }
     await setTimeout(pause);
     waited += pause;
@@ -147,9 +147,10 @@ export function hashOf(bytes: Uint8Array): string {
 
 /** Deletes a file; one that is not there is no trouble. @throws Failure config naming it */
 export async function remove(path: string): Promise<void> {
+  const what = `remove ${path}`;
   await ifThere(
-    `remove ${path}`,
-    whenClosed(path, () => unlink(path)),
+    what,
+    whenClosed(what, () => unlink(path)),
   );
 }
 

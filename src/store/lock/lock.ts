@@ -118,7 +118,7 @@ async function removeStale(path: string, dead: Owner, me: Owner, system: System)
 /** A hard link appears whole or not at all, so nobody reads a lock without its owner. False: there is a lock. */
 async function claim(path: string, me: Owner, system: System): Promise<boolean> {
   const draft = `${path}.${me.token}.${me.pid}`;
-  const byLink = (): Promise<void> => whenClosed(path, () => link(draft, path));
+  const byLink = (): Promise<void> => whenClosed(`write ${path}`, () => link(draft, path));
   try {
     await writeFile(draft, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
     await byLink();
@@ -142,7 +142,7 @@ const noLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 
  * looks for the guard after writing, and then for the lock, knows whether it was: the other reads again under it.
  */
 async function claimWithoutLink(path: string, me: Owner, system: System): Promise<boolean> {
-  const create = (): Promise<FileHandle> => whenClosed(path, () => open(path, 'wx', 0o600));
+  const create = (): Promise<FileHandle> => whenClosed(`write ${path}`, () => open(path, 'wx', 0o600));
   try {
     const file = await create();
     try {
