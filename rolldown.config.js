@@ -103,6 +103,18 @@ export const replacedModules = [
     file: here('scripts/bundle/string-width.cjs'),
   },
   {
+    // Every failure + 14 of Node's modules, of 114. No painter of ours asks chalk what a terminal can show (src/output/paint.ts).
+    module: /^#supports-color$/,
+    from: /\/chalk\/source\/index\.js$/,
+    code: 'export default {};',
+  },
+  {
+    // auth login + a copy of all that process has. It reads the title, at which Node 22 ends under Wine where there is no console.
+    module: /^node:process$/,
+    from: /\/(atomically|conf|env-paths|@inquirer\/figures|stubborn-fs)\/[a-z/]+\.js$/,
+    code: 'export default process;',
+  },
+  {
     // The exit code of a signal: its own listeners end the process before ours have said why.
     module: /^when-exit$/,
     from: /\/atomically\/dist\/utils\/temp\.js$/,

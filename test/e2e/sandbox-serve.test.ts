@@ -78,7 +78,7 @@ interface Served {
 }
 
 async function serving(options: string): Promise<Served> {
-  const server = start(`sandbox serve ${options}`);
+  const server = start(`sandbox serve --shell sh ${options}`);
   await server.shows(/until Ctrl-C/);
   const exported = server.stdout().matchAll(/^export (\w+)=(.*)$/gm);
   const env = Object.fromEntries(Array.from(exported, ([, name = '', value = '']): [string, string] => [name, value]));

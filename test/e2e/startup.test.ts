@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -187,6 +187,11 @@ test.each(['--version', '--help', '__complete fish license create --'])(
   },
 );
 
+test('a failure is written without asking what a terminal can show', async () => {
+  const loaded = await builtinsOf('license list -o nosuch');
+  for (const name of ['tty', 'os']) expect(loaded).not.toContain(`NativeModule ${name}`);
+});
+
 test('a command that is done ends by itself, with its kept connection still open', async () => {
   const { port } = await openOrigin(() => ({ body: '[]' }));
   const watcher = join(home, 'natural-end.cjs');
@@ -225,10 +230,12 @@ test("undici's parser is compiled at once and never optimized, however often V8 
 
 /** The names of Node's modules that a command line loads; its standard output is a pipe, its standard error a file. */
 async function builtinsOf(line: string, env: Readonly<Record<string, string>> = {}): Promise<string[]> {
+  const stderr = openSync(join(home, 'stderr'), 'w');
   const child = spawn(process.execPath, ['-r', './test/e2e/builtins.cjs', 'bin/chatelaine.cjs', ...line.split(' ')], {
     env: { PATH: process.env['PATH'], HOME: home, ...env },
-    stdio: ['ignore', 'pipe', openSync(join(home, 'stderr'), 'w'), 'pipe'],
+    stdio: ['ignore', 'pipe', stderr, 'pipe'],
   });
+  closeSync(stderr);
   return JSON.parse(await text(child.stdio[3] as Readable)) as string[];
 }
 
