@@ -35,7 +35,7 @@ test('--version loads the launcher alone', async () => {
 describe('a Node that is too old', () => {
   /** What the launcher of this Node says where it is told that it runs on another one. */
   const onNode = (version: string, line: string) => {
-    const older = /^(18|21)\./.test(version) ? 'delete process.getBuiltinModule;' : '';
+    const older = /^(18|21|22\.[0-2])\./.test(version) ? 'delete process.getBuiltinModule;' : '';
     const versions = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`;
     const fake = join(home, `node-${version}.cjs`);
     writeFileSync(fake, `${versions}${older}`);
@@ -56,12 +56,23 @@ describe('a Node that is too old', () => {
     },
   );
 
-  test.each(['16.20.2', '20.17.9', '20.18.0', '21.7.3'])('%s is too old', (version) => {
+  /** What npm says of it at an install, by `engines` of package.json. */
+  const isTaken = (version: string): boolean =>
+    engines.node.split(' || ').some((range) => {
+      const [, sign, ...least] = /^(\^|>=)(\d+)\.(\d+)\.(\d+)$/.exec(range) ?? [];
+      const given = version.split('.').map(Number);
+      const [major = 0, minor = 0, patch = 0] = given.map((part, index) => part - Number(least[index]));
+      return (major || minor || patch) >= 0 && (sign === '>=' || major === 0);
+    });
+
+  test.each(['16.20.2', '20.17.9', '20.18.0', '21.7.3', '22.0.0', '22.2.9'])('%s is too old', (version) => {
     expect(onNode(version, 'license list --help').status).toBe(1);
+    expect(isTaken(version)).toBe(false);
   });
 
   test.each(['20.18.1', '20.20.0', '22.3.0', '30.0.0'])('%s is new enough', (version) => {
     expect(onNode(version, 'license list --help').status).toBe(0);
+    expect(isTaken(version)).toBe(true);
   });
 
   test('is asked for its version, and gives it', () => {
@@ -311,8 +322,9 @@ function modulesIn(text: string): string[] {
 }
 
 /** Everything is bundled, so what the program is made of is a development dependency too. */
-const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+const { devDependencies, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   devDependencies: Record<string, string>;
+  engines: { node: string };
 };
 
 function packageOf(name: string): string[] {
