@@ -238,11 +238,10 @@ export const rules = [
     ],
     [
       'the name of a file of the configuration is synced',
-      'if (isWhole) await syncFolder(dirname(await realpath(path)));',
-      '',
+      'await replace(draft, target)',
+      "await (await import('../../core/outside.ts')).rename(draft, target)",
     ],
-    ['a cut file is replaced by what was there', 'writePrivate(path, before)', 'remove(path)'],
-    ['a first file that is cut is removed', '? remove(path)', '? undefined'],
+    ['a cut file is not put in place', '=== confText(content)', '!== undefined'],
     ['the draft of a killed process is removed', ') await remove(join(folder, name));', ') continue;'],
   ]),
 ];

@@ -1,12 +1,14 @@
+import { basename, dirname } from 'node:path';
 import Conf from 'conf';
 
-/** Writes `name`.json, synced and renamed. Under SNAP conf writes in place, so the caller checks the result. */
-export function writeConf(folder: string, name: string, content: Readonly<Record<string, unknown>>): void {
+/** Writes a file, synced. conf does not look at how much was written: the caller checks the result. */
+export function writeConf(path: string, content: Readonly<Record<string, unknown>>): void {
   const conf = new Conf<Record<string, unknown>>({
     projectName: 'chatelaine',
     projectSuffix: '',
-    cwd: folder,
-    configName: name,
+    cwd: dirname(path),
+    configName: basename(path),
+    fileExtension: '',
     configFileMode: 0o600,
     clearInvalidConfig: false,
     accessPropertiesByDotNotation: false,

@@ -3,7 +3,7 @@ import { readdir, realpath } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, jsonIn } from '../../core/json.ts';
 import { renaming } from '../../core/shell-word.ts';
-import { ifThere, refuseNewer, remove, storageFailure, syncFolder, whenClosed, writePrivate } from '../disk/files.ts';
+import { ifThere, refuseNewer, remove, replace, storageFailure } from '../disk/files.ts';
 import { readPrivate } from '../disk/private-file.ts';
 import { makePrivateFolder, refuseUnsafeFolder } from '../disk/private-folder.ts';
 import { foldersOf } from '../disk/folders.ts';
@@ -25,7 +25,7 @@ export async function readConfiguration(file: ConfigurationFile, host: Surroundi
   const path = pathOf(file, host);
   const content = await readContent(path, file, host);
   if (content) return content;
-  // A second look distinguishes a file that is being written in place (conf under SNAP, an editor) from a broken one.
+  // A second look distinguishes a file that an editor is writing in place from a broken one.
   await host.clock.sleep(50);
   const later = await readContent(path, file, host);
   if (later) return later;
@@ -62,20 +62,19 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
   const write = async (file: ConfigurationFile, changed: Content): Promise<void> => {
     const content = { version: fileVersion, ...changed };
     const path = pathOf(file, host);
-    const before = await readPrivate(path, host.system, 0);
+    const target = await targetOf(path);
+    const draft = `${target}.new`;
     let isWhole: boolean;
     try {
-      await whenClosed(`write ${path}`, async () => writeConf(folder, file, content));
-      isWhole = (await readPrivate(path, host.system)) === confText(content);
-      // conf syncs the file, and not its name.
-      if (isWhole) await syncFolder(dirname(await realpath(path)));
+      writeConf(draft, content);
+      isWhole = (await readPrivate(draft, host.system)) === confText(content);
+      if (isWhole) await replace(draft, target);
     } catch (cause) {
       throw storageFailure(`cannot write ${path}`, cause);
     }
     if (isWhole) return;
-    // conf does not look at how much was written: on a full disk a cut file replaces the whole one.
-    await (before === undefined ? remove(path) : writePrivate(path, before));
-    throw new Failure('unavailable', `${path} was not written whole`, {
+    await remove(draft);
+    throw new Failure('unavailable', `${path} was not written whole, and is left as it was`, {
       hint: 'Make room on the disk, then run the same command again.',
     });
   };
@@ -87,12 +86,17 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
   await withLock(join(folder, 'config.lock'), host, change, { what: 'the configuration' });
 }
 
-/** Removes conf's drafts of a file: under the lock they are a killed process's, and may hold a key. */
+/** The file that a link means: the link stays. */
+async function targetOf(path: string): Promise<string> {
+  return (await ifThere(`read ${path}`, realpath(path))) ?? path;
+}
+
+/** Removes drafts of a file, ours and conf's: under the lock they are a killed process's, and may hold a key. */
 async function removeDrafts(path: string): Promise<void> {
-  const target = (await ifThere(`read ${path}`, realpath(path))) ?? path;
+  const target = await targetOf(path);
   const folder = dirname(target);
   for (const name of (await ifThere(`read ${folder}`, readdir(folder))) ?? [])
-    if (name.startsWith(basename(target)) && /\.tmp-[0-9a-f]{16}$/.test(name)) await remove(join(folder, name));
+    if (name.startsWith(`${basename(target)}.new`)) await remove(join(folder, name));
 }
 
 function pathOf(file: ConfigurationFile, { system }: Surroundings): string {

@@ -295,7 +295,7 @@ describe('many processes', () => {
     expect(jsonIn(host, 'credentials.json')).toMatchObject({ keys: Object.fromEntries(expected) as object });
   });
 
-  test('a file that the disk cuts is put back as it was', needs('shell'), async () => {
+  test('a file that the disk would cut stays as it was', needs('shell'), async () => {
     const host = place();
     await openProfiles(host.system, host.clock).save(app, key);
     const before = `{"pad":"${'x'.repeat(4040)}","keys":{}}`;
