@@ -15,6 +15,7 @@ interface Reply {
   readonly id?: number;
   readonly method?: string;
   readonly params?: Fields;
+  readonly sessionId?: string;
   readonly result?: Fields;
   readonly error?: { readonly message: string };
 }
@@ -31,38 +32,33 @@ export interface Browser {
   close(): Promise<void>;
 }
 
+interface Chromium {
+  send(method: string, params: Fields, sessionId?: unknown): Promise<Fields>;
+  /** Tells each event of the protocol, with the session of its page. */
+  readonly listeners: Set<(reply: Reply) => void>;
+  close(): Promise<void>;
+}
+
+/** One for all pages that are open in this process: a start of Chromium takes a second of CPU time and more. */
+let running: Promise<Chromium> | undefined;
+let pages = 0;
+
+/** A page that shares nothing with other pages, of a Chromium that ends with its last page. */
 export async function openBrowser(): Promise<Browser> {
-  const profile = mkdtempSync(join(tmpdir(), 'chatelaine-chromium-'));
-  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
-  const child = spawn(chromium, [...flags, '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: profile },
-  });
-  const [, , , commands, answers] = child.stdio;
-  if (!(commands instanceof Writable) || !(answers instanceof Readable)) throw new Error('Chromium has no pipes');
-  const waiting = new Map<number, (reply: Reply) => void>();
+  pages += 1;
+  running ??= startChromium();
+  const { send, listeners, close } = await running;
   const events: { method: string; params: Fields }[] = [];
   let listener: (() => void) | undefined;
-  let rest = '';
-  answers.setEncoding('utf8').on('data', (chunk: string) => {
-    const texts = (rest + chunk).split('\0');
-    rest = texts.pop() ?? '';
-    for (const text of texts) {
-      const reply = JSON.parse(text) as Reply;
-      if (reply.id !== undefined) waiting.get(reply.id)?.(reply);
-      else events.push({ method: reply.method ?? '', params: reply.params ?? {} });
-      listener?.();
-    }
-  });
-  let last = 0;
-  const send = (method: string, params: Fields, sessionId?: unknown): Promise<Fields> =>
-    new Promise((resolve, reject) => {
-      const id = (last += 1);
-      waiting.set(id, ({ result, error }) => (result ? resolve(result) : reject(new Error(error?.message))));
-      commands.write(`${JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) })}\0`);
-    });
-  const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
+  const { browserContextId } = await send('Target.createBrowserContext', {});
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank', browserContextId });
   const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+  const hear = (event: Reply): void => {
+    if (event.sessionId !== sessionId) return;
+    events.push({ method: event.method ?? '', params: event.params ?? {} });
+    listener?.();
+  };
+  listeners.add(hear);
   const call = (method: string, params: Fields = {}): Promise<Fields> => send(method, params, sessionId);
   for (const domain of ['Page', 'Network', 'Log', 'Runtime']) await call(`${domain}.enable`);
   const loads = (): number => events.filter(({ method }) => method === 'Page.loadEventFired').length;
@@ -84,6 +80,48 @@ export async function openBrowser(): Promise<Browser> {
       // Another place of the page that is open: nothing is loaded.
       if (loaderId !== undefined) await loaded;
     },
+    async close() {
+      listeners.delete(hear);
+      await send('Target.disposeBrowserContext', { browserContextId });
+      pages -= 1;
+      if (pages > 0) return;
+      running = undefined;
+      await close();
+    },
+  };
+}
+
+async function startChromium(): Promise<Chromium> {
+  const profile = mkdtempSync(join(tmpdir(), 'chatelaine-chromium-'));
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
+  const child = spawn(chromium, [...flags, '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: profile },
+  });
+  const [, , , commands, answers] = child.stdio;
+  if (!(commands instanceof Writable) || !(answers instanceof Readable)) throw new Error('Chromium has no pipes');
+  const waiting = new Map<number, (reply: Reply) => void>();
+  const listeners = new Set<(reply: Reply) => void>();
+  let rest = '';
+  answers.setEncoding('utf8').on('data', (chunk: string) => {
+    const texts = (rest + chunk).split('\0');
+    rest = texts.pop() ?? '';
+    for (const text of texts) {
+      const reply = JSON.parse(text) as Reply;
+      if (reply.id !== undefined) waiting.get(reply.id)?.(reply);
+      else for (const hear of listeners) hear(reply);
+    }
+  });
+  let last = 0;
+  const send: Chromium['send'] = (method, params, sessionId) =>
+    new Promise((resolve, reject) => {
+      const id = (last += 1);
+      waiting.set(id, ({ result, error }) => (result ? resolve(result) : reject(new Error(error?.message))));
+      commands.write(`${JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) })}\0`);
+    });
+  return {
+    send,
+    listeners,
     async close() {
       const ended = once(child, 'exit');
       // Not by a signal: the processes of a browser that is killed outlive it, and write into the profile while it is
