@@ -87,38 +87,43 @@ describe('kill -9', needs('signals'), () => {
     expect(hashesIn(join(home, 'kept'))).toEqual(before);
   });
 
-  test('of a purge at steps of its writing: the topic is empty, its archive whole, and other topics untouched', async () => {
-    const { sandbox, env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 2250 } });
-    const ids = sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
-    const others = sandbox.state.messages().length - ids.length;
-    const home = temporaryHome();
-    const line = 'topic delete firmware bulk --confirm bulk --archive kept';
+  // At each of its steps it is killed in the world purge of test/simulation; below it is killed as a process.
+  testOfAll(
+    'of a purge at steps of its writing: the topic is empty, its archive whole, and other topics untouched',
+    async () => {
+      const { sandbox, env } = await openService({ ...bulk, extraMessages: { ...bulk.extraMessages, count: 2250 } });
+      const ids = sandbox.state.topic('firmware', 'bulk').map(({ id }) => id);
+      const others = sandbox.state.messages().length - ids.length;
+      const home = temporaryHome();
+      const line = 'topic delete firmware bulk --confirm bulk --archive kept';
 
-    for (const moment of isWhole ? ['4:torn', '18:before', '26:after'] : ['18:before']) {
-      const { signal, code, stderr } = await start(line, { env: { ...env, ...killedAt(moment) }, home }).ended;
-      expect(`${moment} ${signal ?? code} ${stderr}`).toMatch(`${moment} SIGKILL `);
-    }
-    expect(sandbox.state.topic('firmware', 'bulk')).toHaveLength(2250);
-    // Its record is opened, then a run, a look, the call that came, and the next look are each written and synced.
-    const killed = await start(line, { env: { ...env, ...killedAt('9:after'), KILL_IN: 'purge.ndjson' }, home }).ended;
-    expect(killed.signal).toBe('SIGKILL');
-    expect(sandbox.state.topic('firmware', 'bulk').length).toBeLessThan(2250);
-    const last = await start(`${line} -o json`, { env, home }).ended;
+      for (const moment of ['4:torn', '18:before', '26:after']) {
+        const { signal, code, stderr } = await start(line, { env: { ...env, ...killedAt(moment) }, home }).ended;
+        expect(`${moment} ${signal ?? code} ${stderr}`).toMatch(`${moment} SIGKILL `);
+      }
+      expect(sandbox.state.topic('firmware', 'bulk')).toHaveLength(2250);
+      // Its record is opened, then a run, a look, the call that came, and the next look are each written and synced.
+      const killed = await start(line, { env: { ...env, ...killedAt('9:after'), KILL_IN: 'purge.ndjson' }, home })
+        .ended;
+      expect(killed.signal).toBe('SIGKILL');
+      expect(sandbox.state.topic('firmware', 'bulk').length).toBeLessThan(2250);
+      const last = await start(`${line} -o json`, { env, home }).ended;
 
-    expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
-    expect(sandbox.state.topic('firmware', 'bulk')).toEqual([]);
-    expect(sandbox.state.messages()).toHaveLength(others);
-    const [folder = ''] = readdirSync(join(home, 'kept'));
-    for (const form of ['', ' --raw-content']) {
-      const { stdout } = await start(`archive export kept/${folder} -o ndjson${form}`, { home }).ended;
-      const kept = stdout
-        .trimEnd()
-        .split('\n')
-        .map((text) => (JSON.parse(text) as { id: number }).id);
-      expect(kept).toEqual(ids);
-    }
-    expect(existsSync(join(home, 'kept', folder, 'purge.ndjson'))).toBe(true);
-  });
+      expect({ code: last.code, stderr: last.stderr }).toMatchObject({ code: 0 });
+      expect(sandbox.state.topic('firmware', 'bulk')).toEqual([]);
+      expect(sandbox.state.messages()).toHaveLength(others);
+      const [folder = ''] = readdirSync(join(home, 'kept'));
+      for (const form of ['', ' --raw-content']) {
+        const { stdout } = await start(`archive export kept/${folder} -o ndjson${form}`, { home }).ended;
+        const kept = stdout
+          .trimEnd()
+          .split('\n')
+          .map((text) => (JSON.parse(text) as { id: number }).id);
+        expect(kept).toEqual(ids);
+      }
+      expect(existsSync(join(home, 'kept', folder, 'purge.ndjson'))).toBe(true);
+    },
+  );
 });
 
 // Every call of a purge is a moment in the world purge of test/simulation.

@@ -11,7 +11,7 @@ import { emptyHome, openSandbox, type RunOptions } from '../helpers/run.ts';
  * `SCALE_ROWS=20000 npx vitest run test/faults/scale.test.ts` repeats it at the size of that page, and prints its
  * figures.
  */
-const rows = Number(process.env['SCALE_ROWS'] ?? (isWhole ? 600 : 300));
+const rows = Number(process.env['SCALE_ROWS'] ?? (isWhole ? 600 : 150));
 const second = 1000;
 const minute = 60 * second;
 

@@ -337,8 +337,12 @@ test('the same seed tells the same story', async () => {
 test('a rule that is taken out is found', async () => {
   const [rule] = rules;
   if (!rule) throw new Error('there are no rules');
-  const { hunt } = (await import(await bundle('test-without', [rule]))) as typeof Play;
-  const { failing } = await hunt(rule.world, 60);
+  const without = (await import(await bundle('test-without', [rule]))) as typeof Play;
+  const world = without.worlds[rule.world];
+  if (!world) throw new Error(`no world is called ${rule.world}`);
+  // Its first history does wrong today; others follow, so that a change of the program costs no more than time.
+  const plans = without.seeded(world, 40, 2000);
+  const { failing } = await without.search(world, plans, { mostFailing: 1, mostCpuSeconds: 60 });
   expect(failing.flatMap(({ wrongs }) => wrongs)).toContainEqual(
     expect.stringMatching(/^\w+ has 2 licenses, 2 of them ours$/),
   );
