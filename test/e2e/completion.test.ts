@@ -15,7 +15,7 @@ import { describe, expect, test } from 'vitest';
 import { isWhole, onesFor, sampleOf, seed } from '../helpers/extent.ts';
 import { needs, whereIs } from '../helpers/needs.ts';
 import { openOrigin, type Respond } from '../helpers/origin.ts';
-import { environmentOf, start } from './program.ts';
+import { environmentOf, preloaded, start } from './program.ts';
 import { emptyHome, openProgram, type Terminal } from './pty.ts';
 
 /** TAB in the real shells. A shell that is not installed is skipped. */
@@ -293,6 +293,15 @@ describe('names of a server at TAB', () => {
     await warmed(account, 'topic list ');
     expect((await atTab(account, 'topic list 20')).offers).toEqual(['name:2024']);
     expect((await atTab(account, 'messages fetch --channel NOT')).offers).toEqual(['Release notes']);
+  });
+
+  test('of two lists are kept where a file that is open cannot be replaced', needs('proc'), async () => {
+    const { home, env } = await signedIn(() => ({ body: '{}' }));
+    const account = { home, env: { ...env, ...preloaded('test/store/odd-disk.cjs'), ODD_DISK: 'open-stays' } };
+    await atTab(account, 'messages fetch --channel ');
+    await atTab(account, 'topic delete 7 ');
+    const kept = JSON.parse(readFileSync(join(home, namesKept), 'utf8')) as object;
+    expect(Object.keys(kept).map((key) => key.replace(/.*example /, ''))).toEqual(['channels', 'topics of 7']);
   });
 
   test('of a topic need its channel', async () => {

@@ -229,10 +229,12 @@ test("undici's parser is compiled at once and never optimized, however often V8 
   const flags = ['--trace-wasm-compilation-times', '--wasm-tiering-budget=1'];
   // On a pipe, V8 loses lines of its threads.
   const file = join(home, 'compiled');
+  const output = openSync(file, 'w');
   const { status } = spawnSync(process.execPath, [...flags, 'bin/chatelaine.cjs', '--sandbox', 'license', 'list'], {
     env: { PATH: process.env['PATH'], HOME: home },
-    stdio: ['ignore', openSync(file, 'w'), 'inherit'],
+    stdio: ['ignore', output, 'inherit'],
   });
+  closeSync(output);
   const compiled = readFileSync(file, 'utf8');
   expect(status).toBe(0);
   expect(compiled.match(/using Liftoff/g)?.length).toBeGreaterThan(50);

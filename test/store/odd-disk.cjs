@@ -32,6 +32,16 @@ if (odd.has('held')) {
   };
 }
 
+/** What this process has open is not replaced. */
+if (odd.has('open-stays')) {
+  const { renameSync } = fs;
+  fs.renameSync = (from, to) => {
+    const open = fs.readdirSync('/proc/self/fd').map((name) => `/proc/self/fd/${name}`);
+    if (open.some((link) => fs.existsSync(link) && fs.readlinkSync(link) === to)) throw refused('EPERM', 'rename');
+    return renameSync(from, to);
+  };
+}
+
 /** Files whose name ends so cannot be removed. */
 if (odd.has('kept')) {
   const { unlink } = promises;

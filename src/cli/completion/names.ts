@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isObject, type JsonObject } from '../../core/json.ts';
@@ -187,7 +187,10 @@ function storedObject(file: string): JsonObject {
   try {
     // A FIFO or a device in its place would hold the user's shell.
     const opened = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    return (fstatSync(opened).isFile() ? objectOf(readFileSync(opened, 'utf8')) : undefined) ?? {};
+    const text = fstatSync(opened).isFile() ? readFileSync(opened, 'utf8') : '{}';
+    // Windows replaces no file that is open.
+    closeSync(opened);
+    return objectOf(text) ?? {};
   } catch {
     return {};
   }
