@@ -40,7 +40,7 @@ const scripts = new Map(
 /** What is typed on a terminal, where test/e2e/passwords.test.ts has it. */
 const interactive = ['chatelaine settings set old_password new_password'];
 
-for (const [script, place] of sampleOf(Math.ceil(scripts.size / 3), [...scripts])) {
+for (const [script, place] of sampleOf(Math.ceil(scripts.size / 5), [...scripts])) {
   const needsLedger = script.includes('CHATELAINE_LEDGER=');
   test(place, needsLedger ? needs('shell', 'postgresql') : needs('shell'), async () => {
     if (interactive.includes(script)) {
@@ -179,7 +179,7 @@ test.each(workflows)('$place: its database is that of a service, or one that out
   expect({ ...env, ...job.serviceEnv }).toMatchObject({ POSTGRES_HOST_AUTH_METHOD: 'trust' });
 });
 
-for (const { place, script, env: own } of sampleOf(Math.ceil(workflows.length / 3), workflows)) {
+for (const { place, script, env: own } of sampleOf(Math.ceil(workflows.length / 5), workflows)) {
   const needsLedger = own['CHATELAINE_LEDGER'] !== undefined;
   test(`${place}: sh -e runs its script`, needsLedger ? needs('shell', 'postgresql') : needs('shell'), async () => {
     const { env } = await openService();

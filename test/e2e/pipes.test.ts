@@ -150,7 +150,7 @@ describe('seven megabytes', () => {
 
 describe('a full disk under stdout', needs('devices', 'shell'), () => {
   test.each(
-    sampleOf(3, [
+    sampleOf(2, [
       ['license list', 8],
       ['license list -o json', 8],
       ['messages fetch -o ndjson', 8],

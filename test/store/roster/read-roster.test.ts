@@ -9,6 +9,7 @@ import {
   type RosterSource,
 } from '../../../src/store/roster/read-roster.ts';
 import { rosterFields, type LicenseFields } from '../../../src/schema/license.ts';
+import { isWhole } from '../../helpers/extent.ts';
 import { failureOf } from '../place.ts';
 
 const folder = 'test/fixtures/spreadsheets/files';
@@ -236,9 +237,9 @@ describe('bad rows', () => {
 
 test.each([
   [
-    'a header of a million columns',
-    `remote_user,size_allowance${',c'.repeat(400_000)}\n`,
-    'the header has 400002 columns',
+    'a header of very many columns',
+    `remote_user,size_allowance${',c'.repeat(isWhole ? 400_000 : 40_000)}\n`,
+    `the header has ${isWhole ? 400_002 : 40_002} columns`,
   ],
   [
     'a line of many cells',
