@@ -25,7 +25,7 @@ export const rules = [
       'onElapsed(history, clock));',
       'onElapsed({ ...history, posted: undefined }, clock));',
     ],
-    ['an open answer is given back open', '(isConfirmed && known.has(user)', '(known.has(user)'],
+    ['an open answer is given back open', "isConfirmed && held.get(user) === 'known'", "held.get(user) === 'known'"],
   ]),
   ...inFile('ensure', 'store/claims.ts', [
     ['whoever finds users held waits', 'if (count === 0) return seen;', 'if (count >= 0) return seen;'],

@@ -45,7 +45,16 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
   const license = unless(Failure, () => findLicense(answer, connection));
   const differs = license !== undefined && differencesFrom(asked, license).length > 0;
   const asAsked = license?.key === undefined ? 'without a key' : 'as asked';
-  return { state: 'answered', http: answer.http, license, license_is: differs ? 'another' : asAsked };
+  return { state: 'answered', http: sharedHttp(answer.http), license, license_is: differs ? 'another' : asAsked };
+}
+
+let lastHttp: Answer['http'] | undefined;
+
+/** One object for answers alike: a roster of 100,000 rows keeps each, which would take 12 MB. */
+function sharedHttp(http: Answer['http']): Answer['http'] {
+  const isAlike = lastHttp?.url === http.url && lastHttp.status === http.status && lastHttp.method === http.method;
+  if (!isAlike || !lastHttp) lastHttp = http;
+  return lastHttp;
 }
 
 export function unanswered(failure: Failure): UnansweredCreation {

@@ -134,7 +134,9 @@ async function readList(
   users: readonly string[],
   { longest = tooLong * users.length, known, all }: ListReadingOptions,
 ) {
-  const exact = new Map<string, License[]>();
+  const exact = new Map<string, License>();
+  /** Of users who have several. */
+  const further = new Map<string, License[]>();
   const near = new Map<string, License[]>();
   const wanted = new Set(users);
   /** Made for the first license of somebody else. */
@@ -155,7 +157,8 @@ async function readList(
       if (wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact') {
         const held = known?.(name);
         const one = held && writeJson(held) === writeJson(license) ? held : license;
-        if (!exact.get(name)?.push(one)) exact.set(name, [one]);
+        if (!exact.has(name)) exact.set(name, one);
+        else if (!further.get(name)?.push(one)) further.set(name, [one]);
         continue;
       }
       candidatesOf ??= nameIndex(wanted);
@@ -168,8 +171,10 @@ async function readList(
     throw cause;
   }
   return {
-    lookupResult: (user: string) =>
-      exact.has(user) ? lookupResult({ exact: distinct(exact.get(user) ?? none), near: none }) : undefined,
+    lookupResult(user: string): LookupResult | undefined {
+      const first = exact.get(user);
+      return first && lookupResult({ exact: distinct([first, ...(further.get(user) ?? none)]), near: none });
+    },
     nearOf: (user: string) => near.get(user) ?? none,
     isCounted: length.isCounted(),
     length,

@@ -49,12 +49,18 @@ export async function planRoster(
     const list = lists.get(row.app_code);
     if (!list) return [];
     const result = list.lookupResult(row.remote_user);
-    const near = list.nearOf(row.remote_user);
-    return [{ row, decision: result ? decide(result, row, planning) : ({ step: 'look up', near } as const) }];
+    return [{ row, decision: result ? decide(result, row, planning) : undecided(list.nearOf(row.remote_user)) }];
   });
   const counted = [...lists].flatMap(([app_code, { isCounted }]) => (isCounted ? [app_code] : []));
   return { rows: planned, listedAt, counted: new Set(counted) };
 }
+
+/** One object for all without near names: a roster has many. */
+function undecided(near: Undecided['near']): Undecided {
+  return near.length === 0 ? notListed : { step: 'look up', near };
+}
+
+const notListed: Undecided = { step: 'look up', near: [] };
 
 /** Looks up what is left open. @param believed applications whose list is not read twice @throws Failure of a look */
 export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {

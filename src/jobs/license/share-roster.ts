@@ -39,9 +39,8 @@ const oldestList: Milliseconds = 43_200_000;
 export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRoster) {
   const { claims, elapsed } = sharing;
   const places = new Map<LicenseUser, number>(rows.map((row, index) => [row, index]));
-  /** Claimed, and not begun yet. */
-  const ahead = new Set<LicenseUser>();
-  const outcomes = new Map<LicenseUser, 'claimed' | 'held'>();
+  /** `begun`: a POST may have been sent. */
+  const outcomes = new Map<LicenseUser, 'claimed' | 'begun' | 'held'>();
   const histories = new Map<LicenseUser, RequestHistory>();
   const held = new Set<LicenseFields>();
   const { mine, releaseBut, ...claimed } = claimedRows(sharing);
@@ -69,7 +68,6 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
         if (isHeld) held.add(row);
         else {
           mine.add(row);
-          ahead.add(row);
           const history = taken.histories.get(row.remote_user) ?? noRequests;
           const posted = lastPost(row, history, taken.now, list, elapsed());
           if (history !== noRequests || posted !== undefined) histories.set(row, { ...history, posted });
@@ -84,8 +82,9 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     history: (row: LicenseUser): RequestHistory => histories.get(row) ?? noRequests,
     /** A POST for that user is about to be sent. @throws Failure where the claim is lost: nothing may be sent */
     async posting(row: LicenseUser): Promise<void> {
-      ahead.delete(row);
-      const isSoon = (one: LicenseFields): boolean => one.app_code === row.app_code && ahead.has(one) && mine.has(one);
+      outcomes.set(row, 'begun');
+      const isSoon = (one: LicenseFields): boolean =>
+        one.app_code === row.app_code && outcomes.get(one) === 'claimed' && mine.has(one);
       const soon = () => from(row, groupOf).flatMap((one) => (isSoon(one) ? [one.remote_user] : []));
       await claims.get(row.app_code)?.posting(row.remote_user, soon);
     },
@@ -101,7 +100,7 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
     async claim(row: LicenseFields): Promise<'claimed' | 'held'> {
       claiming = claiming.then(() => takePortion(row));
       await claiming;
-      return outcomes.get(row) ?? 'held';
+      return (outcomes.get(row) ?? 'held') === 'held' ? 'held' : 'claimed';
     },
     /**
      * Gives back all rows but those that wait for a list, and waits until nobody else may send a POST for held rows,
@@ -109,7 +108,6 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
      * @throws Failure unavailable where nobody ends one for too long
      */
     async othersDone(waiting: readonly LicenseUser[]): Promise<readonly LicenseFields[]> {
-      ahead.clear();
       await releaseBut(waiting);
       if (held.size === 0) return [];
       // What others have and no list shows yet: they wait for it, and so does this run.

@@ -17,9 +17,8 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
   const remember = rememberedFor(options.settle);
   const own = ownFile(base, me, remember, clock.elapsed);
   system.atExit(own.forget);
-  const held = new Set<string>();
-  /** Those of them of whom something is known. */
-  const known = new Set<string>();
+  /** By their hashes, and whether something is known of them. */
+  const held = new Map<string, 'known' | 'new'>();
 
   const takeUnderLock = async (users: ReadonlyMap<string, string>): Promise<TakenUsers> => {
     const now = clock.elapsed();
@@ -35,13 +34,13 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
       return one ? [one] : [];
     });
     const histories = new Map<string, RequestHistory>();
-    for (const [user, , history] of carried) {
-      known.add(user);
-      histories.set(users.get(user) ?? '', onElapsed(history, clock));
-    }
     const hashes = free.map(([user]) => user);
     // Held from here on: a release meanwhile must not remove the file.
-    for (const user of hashes) held.add(user);
+    for (const user of hashes) held.set(user, held.get(user) ?? 'new');
+    for (const [user, , history] of carried) {
+      held.set(user, 'known');
+      histories.set(users.get(user) ?? '', onElapsed(history, clock));
+    }
     if (hashes.length > 0) await own.hold(record.last + 1, hashes, carried);
     const [by] = others.values();
     const theirs = [...users].flatMap(([user, text]) => (others.has(user) ? [text] : []));
@@ -72,8 +71,9 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
     posting: () => Promise.resolve(),
 
     ended(user, end) {
-      known.add(hashOf(user));
-      return own.append([{ ...end, users: [hashOf(user)] }]);
+      const hash = hashOf(user);
+      if (held.has(hash)) held.set(hash, 'known');
+      return own.append([{ ...end, users: [hash] }]);
     },
 
     async release(users, shown) {
@@ -81,15 +81,14 @@ export async function openClaims(name: string, host: Surroundings, options: Clai
         .map((name) => ({ user: hashOf(name), isConfirmed: shown?.has(name) }))
         .filter(({ user }) => held.has(user));
       if (freed.length === 0) return;
-      const confirmed = freed.flatMap(({ user, isConfirmed }) => (isConfirmed && known.has(user) ? [user] : []));
+      const confirmed = freed.flatMap(({ user, isConfirmed }) =>
+        isConfirmed && held.get(user) === 'known' ? [user] : [],
+      );
       await own.append([
         ...(confirmed.length > 0 ? [{ event: 'confirmed', time: clock.now(), users: confirmed } as const] : []),
         { event: 'freed', users: freed.map(({ user }) => user) },
       ]);
-      for (const { user } of freed) {
-        held.delete(user);
-        known.delete(user);
-      }
+      for (const { user } of freed) held.delete(user);
       if (held.size === 0) await own.close();
     },
   };
