@@ -41,7 +41,10 @@ export function openSession(running: Running, command: string, checkFields: Cont
     options,
     signal,
     checkFields,
-    saveMemory: () => setFlagsFromString('--heap-growing-percent=30'),
+    saveMemory() {
+      setFlagsFromString('--heap-growing-percent=30');
+      connections.saveMemory();
+    },
     surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     ...accounts,
     ...services(accounts, connections, running, (id) => void oldCopies.add(id)),
