@@ -13,13 +13,22 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
 process.stdout.on('error', () => process.exit(1));
 
 /**
+ * What is done when this process ends, however that comes about: one listener, since a bench starts dozens.
+ * @type {Set<() => void>}
+ */
+const endings = new Set();
+process.once('exit', () => {
+  for (const end of endings) end();
+});
+
+/**
  * Ends a child when this process ends, however that comes about.
  * @param {import('node:child_process').ChildProcess} child
  */
 export function endAtExit(child) {
   const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
-  child.once('exit', () => process.off('exit', kill));
+  endings.add(kill);
+  child.once('exit', () => endings.delete(kill));
 }
 
 /**
@@ -28,7 +37,7 @@ export function endAtExit(child) {
  */
 export function temporaryFolder(name) {
   const folder = mkdtempSync(join(tmpdir(), `chatelaine-${name}-`));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  endings.add(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
