@@ -26,7 +26,8 @@ beforeAll(() => {
   git('init', '--quiet');
   git('commit', '--quiet', '--allow-empty', '--message', 'one');
   git('tag', 'v1.0.0');
-  git('tag', '--annotate', '--message', 'two', 'v2.0.0');
+  git('tag', '--annotate', '--message', 'nine', 'v9.0.0');
+  git('tag', 'v10.2.0');
   commit = git('rev-parse', 'HEAD');
 });
 
@@ -36,9 +37,12 @@ const check = (...lines: readonly string[]) => {
 };
 
 test('an action that is pinned by the commit of its tag passes, whatever kind of tag, and a newer major version is named', () => {
-  expect(check(`a/one@${commit} # v1.0.0`, `a/one@${commit} # v2.0.0`)).toEqual({
+  const one = `a/one@${commit}`;
+  expect(check(`${one} # v1.0.0`, `${one} # v10.2.0`, `${one} # v9.0.0`)).toEqual({
     passed: true,
-    output: `a/one@${commit} # v1.0.0: is that tag; there is a v2\na/one@${commit} # v2.0.0: is that tag\n`,
+    output:
+      `${one} # v1.0.0: is that tag; there is a v10\n${one} # v10.2.0: is that tag\n` +
+      `${one} # v9.0.0: is that tag; there is a v10\n`,
   });
 });
 
