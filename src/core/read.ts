@@ -81,7 +81,7 @@ export async function openInput(path: string): Promise<{ readonly stream: Readab
 /** Bytes that are too many to be held in memory, kept until they have been read. */
 export interface Spool {
   write(bytes: Uint8Array): Promise<void>;
-  /** All that was written, from the beginning each time. */
+  /** All that was written, from the beginning each time; a chunk holds until the next one is asked for. */
   read(): AsyncIterable<Uint8Array>;
   /** Forgets it. */
   close(): Promise<void>;

@@ -128,7 +128,7 @@ export function readerOf() {
         runs.push(runOf(array, cut(whole), 'element'));
         array.isEmpty = false;
       }
-      begun.push(chunk.subarray(from));
+      begun.push(Buffer.from(chunk.subarray(from)));
       begunLength += chunk.length - from;
       if (Math.max(begunLength, rest.length) > mostBegun)
         throw new SyntaxError('an element of it is larger than 16 MiB');

@@ -21,12 +21,13 @@ export async function openSpool(folder: string, signal: AbortSignal): Promise<Sp
       size += bytes.length;
     },
     async *read() {
+      const chunk = Buffer.allocUnsafeSlow(chunkBytes);
       for (let at = 0; at < size;) {
         signal.throwIfAborted();
-        const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);
+        const { bytesRead } = await file.read(chunk, 0, chunkBytes, at);
         if (bytesRead === 0) throw new Error(`the file with a long answer in ${folder} became shorter`);
         at += bytesRead;
-        yield buffer.subarray(0, bytesRead);
+        yield chunk.subarray(0, bytesRead);
       }
     },
     async close() {

@@ -8,14 +8,18 @@ type Piece = { rest: unknown } | { array: string | undefined; element: unknown }
 
 /** What a reader finds in a document that comes in chunks of `size` bytes, and what is beside it for a long page. */
 async function split(text: string, size = 7): Promise<Piece[]> {
-  const bytes = Buffer.from(text);
-  const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-    bytes.subarray(index * size, (index + 1) * size),
-  );
   const reader = readerOf();
-  const runs = chunks.flatMap((chunk) => reader.read(chunk));
+  const runs: ReturnType<typeof reader.read>[number][] = [];
+  for (const chunk of chunksOf(text, size)) runs.push(...reader.read(chunk));
   const elements = runs.flatMap((run) => run.elements.map((element) => ({ array: run.array, element })));
-  return [...elements, { rest: (await pageOf(chunks)).body }];
+  return [...elements, { rest: (await pageOf(chunksOf(text, size))).body }];
+}
+
+/** As of a file, each chunk is in the place of the one before. */
+function* chunksOf(text: string, size: number): Generator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  const chunk = Buffer.alloc(size);
+  for (let at = 0; at < bytes.length; at += size) yield chunk.subarray(0, bytes.copy(chunk, 0, at));
 }
 
 const pageOf = (chunks: Iterable<Uint8Array>) =>

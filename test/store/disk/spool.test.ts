@@ -13,7 +13,7 @@ beforeEach(() => {
 
 async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const all: Uint8Array[] = [];
-  for await (const chunk of chunks) all.push(chunk);
+  for await (const chunk of chunks) all.push(Buffer.from(chunk));
   return Buffer.concat(all).toString();
 }
 
