@@ -77,7 +77,9 @@ function idsOf({ pages }: Look): Set<number> {
  * A look is at the whole topic, or at three times as many messages as went from one look to the next, if any are gone
  * since the last one, and some of it are left. Who moved or removed a message meanwhile is not seen from outside.
  */
-function isDeep({ looks }: DeleteCall, { plan, server }: ChatEnded): boolean {
+function isDeep(call: DeleteCall, { plan, server }: ChatEnded): boolean {
+  // A look whose first request failed shows nothing.
+  const looks = call.looks.filter(({ pages }) => pages.length > 0);
   const last = looks.at(-1);
   const went = looks.slice(1).map((look, index) => {
     const before = looks[index];
