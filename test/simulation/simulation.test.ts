@@ -322,6 +322,19 @@ test('a login that is killed leaves no draft with its key beyond the next one, a
     }
 });
 
+test('archive: lines that are not synced are not sealed, and a power cut that takes them damages nothing', async () => {
+  const pull = 'archive pull /home/ada/archive --channel general --both -o ndjson';
+  const plan = {
+    seed: 140_021_710,
+    runs: [
+      { line: pull, fate: { disk: { at: 88, code: 'EIO' } } },
+      { line: `${pull} --recheck`, after: 0, fate: { kill: { at: 26, how: 'power', loss: 'all' } } },
+    ],
+    ...{ messages: 9, level: 372, people: [], sizes: { page: 4, look: 4, batch: 1, newest: 4 } },
+  };
+  expect((await worldOf('archive').play(plan)).wrongs).toEqual([]);
+});
+
 test('the same seed tells the same story', async () => {
   const world = worldOf('apply');
   const tell = async (): Promise<string[]> => {

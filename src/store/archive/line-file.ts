@@ -39,8 +39,11 @@ export async function readList<T>(
   return { records, damaged, bytes, size };
 }
 
-/** A file of so many bytes of whole lines: a cut end is removed. Its first record makes the file. */
-export function appending(path: string, size: number): LineFile {
+/**
+ * A file of so many bytes of whole lines: a cut end is removed. Its first record makes the file. `failed`: from then on
+ * nobody knows what of it is on disk.
+ */
+export function appending(path: string, size: number, failed: () => void): LineFile {
   let file: FileHandle | undefined;
   let end = size;
   const opened = async (): Promise<FileHandle> => {
@@ -60,7 +63,12 @@ export function appending(path: string, size: number): LineFile {
           done += (await target.write(bytes, done, bytes.length - done, end + done)).bytesWritten;
         await target.datasync();
       };
-      await orFailure(`write ${path}`, write());
+      try {
+        await orFailure(`write ${path}`, write());
+      } catch (cause) {
+        failed();
+        throw cause;
+      }
       end += bytes.length;
     },
     close: async () => file?.close(),
@@ -98,7 +106,7 @@ export type CallEnd = (typeof callEnds)[number];
 export type PurgeRecord = Awaited<ReturnType<typeof openPurge>>;
 
 /** purge.ndjson (docs/archive-format.md, Record of a purge): after a record messages may be deleted. @throws Failure */
-export async function openPurge(folder: string) {
+export async function openPurge(folder: string, failed: () => void = () => undefined) {
   const path = join(folder, 'purge.ndjson');
   const { records, damaged, size } = await readList(path, (record) => record, 'a record of a purge');
   if (damaged[0] !== undefined)
@@ -107,7 +115,7 @@ export async function openPurge(folder: string) {
     });
   /** The looks and calls that were recorded so far, oldest first. */
   const steps: readonly PurgeStep[] = records.filter(isStep);
-  return { ...appending(path, size), stage: stageOf(records), steps };
+  return { ...appending(path, size, failed), stage: stageOf(records), steps };
 }
 
 function stageOf(records: readonly unknown[]): PurgeStage {

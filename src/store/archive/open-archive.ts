@@ -49,12 +49,18 @@ interface Opened {
 export function openedArchive(folder: string, { release, ...opened }: Opened) {
   const manifest = openedManifest(folder, opened);
   const read = opened.lists;
-  const open = (name: ListName): LineFile => appending(join(folder, name), read[name].size);
+  let isOnDisk = true;
+  const failed = (): void => void (isOnDisk = false);
+  const open = (name: ListName): LineFile => appending(join(folder, name), read[name].size, failed);
   const lists = { parts: open('parts.ndjson'), changes: open('changes.ndjson'), files: open('files.ndjson') };
   const parts = partsIn(read['parts.ndjson'].records);
   const changes = [...read['changes.ndjson'].records];
   const files = filesByPath(read['files.ndjson'].records);
-  const { setHead, mark, seal } = manifest;
+  const { setHead, mark } = manifest;
+  /** Lines that a power cut may take are not sealed: without them the archive would count as damaged. */
+  const seal = async (): Promise<void> => {
+    if (isOnDisk) await manifest.seal();
+  };
   const list = async (part: ArchivePart): Promise<void> => {
     await lists.parts.append(part);
     const place = parts.findIndex((one) => one.part === part.part);
@@ -107,7 +113,7 @@ export function openedArchive(folder: string, { release, ...opened }: Opened) {
       files.set(record.path, record);
       if (isKept(record)) await manifest.seeNow(record.file);
     },
-    purge: () => openPurge(folder),
+    purge: () => openPurge(folder, failed),
     /** Seals the archive, and gives it back. */
     async close(): Promise<void> {
       try {
