@@ -91,12 +91,14 @@ async function targetOf(path: string): Promise<string> {
   return (await ifThere(`read ${path}`, realpath(path))) ?? path;
 }
 
+const drafts = /^\.new(\.tmp-[0-9a-f]{16})?$/;
+
 /** Removes drafts of a file, ours and conf's: under the lock they are a killed process's, and may hold a key. */
 async function removeDrafts(path: string): Promise<void> {
   const target = await targetOf(path);
-  const folder = dirname(target);
+  const [folder, own] = [dirname(target), basename(target)];
   for (const name of (await ifThere(`read ${folder}`, readdir(folder))) ?? [])
-    if (name.startsWith(`${basename(target)}.new`)) await remove(join(folder, name));
+    if (name.startsWith(own) && drafts.test(name.slice(own.length))) await remove(join(folder, name));
 }
 
 function pathOf(file: ConfigurationFile, { system }: Surroundings): string {
