@@ -80,13 +80,13 @@ type FetchParts = Pick<Services, 'chat'> &
 async function* messagesOf(values: FetchValues, context: FetchParts) {
   const selection = selectionOf(values, await factsFor(values, context), context);
   const chat = context.chat();
+  const { site } = await context.chatAccount();
   let count = 0;
   const pages = fetchMessages({ ...chat.raw, level: chat.level }, selection, context);
   try {
     for await (const messages of pages) {
       if (messages.length === 0) continue;
       count += messages.length;
-      const { site } = await context.chatAccount();
       yield new JsonRows(
         messages.map(({ text }) => text),
         (text) => ({ message: asMessage(text.parse()), site }),
