@@ -19,7 +19,7 @@ export function pack(modules) {
       const packed = [...closureOf(modules, bundle)];
       const functions = packed.map(
         ({ fileName, code }) =>
-          `${JSON.stringify(fileName)}: (function (exports, require, module, __filename, __dirname) {\n${code}}),\n`,
+          `${JSON.stringify(fileName)}: (function (exports, require, module, __filename, __dirname) {\n${withPlainExports(code)}}),\n`,
       );
       for (const { fileName } of packed) delete bundle[fileName];
       const source = ascii(`({\n${functions.join('').replaceAll(moduleWrapper, '$1((function ($2) {')}})\n`);
@@ -31,6 +31,19 @@ export function pack(modules) {
 
 /** V8 of Node 20 compiles a function in parentheses at once, an arrow in them when it is called: first run + 5 %. */
 const moduleWrapper = /(__(?:commonJS|esm)Min)\(\(\((exports|exports, module|)\) => \{/g;
+
+/**
+ * Without the getters of what never changes: the first run compiles each of them, + 2.5 %.
+ * @param {string} code of a chunk
+ */
+function withPlainExports(code) {
+  const getter =
+    /Object\.defineProperty\(exports, ("\w+"), \{\s+enumerable: true,\s+get: function\(\) \{\s+return (\w+);\s+\}\s+\}\);/g;
+  return code.replaceAll(getter, (whole, name, local) => {
+    const isFixed = new RegExp(`^(?:const ${local} =|(?:async )?function\\*? ${local}\\()`, 'm').test(code);
+    return isFixed ? `exports[${name}] = ${local};` : whole;
+  });
+}
 
 /**
  * @param {readonly string[]} modules
