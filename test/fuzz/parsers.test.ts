@@ -4,7 +4,7 @@ import { type Coverage, explore, openCoverage, type Pick } from './coverage.ts';
 import { parsers } from './parsers.ts';
 
 /** FUZZ_SECONDS: CPU time for all parsers together; `npm run fuzz parsers` sets more. */
-const msec = (Number(process.env['FUZZ_SECONDS'] ?? (isWhole ? 8 : 2)) * 1000) / Object.keys(parsers).length;
+const msec = (Number(process.env['FUZZ_SECONDS'] ?? (isWhole ? 8 : 1)) * 1000) / Object.keys(parsers).length;
 let state = Number(process.env['FUZZ_SEED'] ?? 1);
 const pick: Pick = (below) => {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -37,8 +37,8 @@ beforeAll(async () => {
   const manifest = { name: 'chatelaine', version, bin: 'run.js', scripts: { install: `touch ${marker}` } };
   writeFileSync(join(place, 'package.json'), JSON.stringify(manifest));
   writeFileSync(join(place, 'run.js'), `#!/usr/bin/env node\nconsole.log('${version}');\n`);
-  const packed = spawnSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: place, env: npm });
-  expect(packed.stderr.toString()).toBe('');
+  // npm takes a tarball whatever its one folder is called, and its own start would take longer than the packing.
+  expect(spawnSync('tar', ['-czf', join(folder, file), '-C', folder, 'sources'])).toMatchObject({ status: 0 });
   await new Promise<void>((ready) => registry.listen(0, '127.0.0.1', ready));
 });
 afterAll(() => {
