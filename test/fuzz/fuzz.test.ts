@@ -11,7 +11,7 @@ import { lineCases, slipCases, tryLine } from './lines.ts';
 /** The short form; `npm run fuzz` sets larger sizes. The seed and the number of a case alone decide what it is. */
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 /** Of each of the three kinds. */
-const runs = Number(process.env['FUZZ_RUNS'] ?? (isWhole ? 100 : 50));
+const runs = Number(process.env['FUZZ_RUNS'] ?? (isWhole ? 100 : 30));
 const processes = Number(process.env['FUZZ_PROCESSES'] ?? 2);
 const only = process.env['FUZZ_CASE'];
 const unlimited = 3_600_000;
