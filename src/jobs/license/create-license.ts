@@ -57,7 +57,7 @@ export async function createLicense(
 ): Promise<CreatedLicense> {
   const { before, retries, settle, now, elapsed, note, warn } = creating;
   let earlier: Failure | undefined;
-  // POSTs of earlier runs count as repeats too; where they have used the repeats up, each run sends one.
+  // POSTs of earlier runs count as repeats too; where they have used the repeats up, this run sends one.
   let { unanswered = 0 } = user.history;
   /** Recorded at once: from then on no run sends one again that was answered. */
   const post = async (): Promise<Creation> => {
@@ -73,7 +73,7 @@ export async function createLicense(
       throw unsettled(fields, earlier, `sent again: ${cause.message}`);
     }
   };
-  for (let posts = Math.min(unanswered, retries) + 1; ; posts += 1) {
+  for (;;) {
     const creation = await post();
     unanswered += 1;
     const posted = elapsed();
@@ -102,7 +102,7 @@ export async function createLicense(
       }
       if (answer) throw unsettled(fields, failure, seen.why, sendAgainHint(fields));
       if (seen.shows !== 'nothing') throw unsettled(fields, failure, seen.why);
-      if (posts > retries) throw unsettled(fields, failure, `sent ${times(unanswered)}, and ${seen.why}`);
+      if (unanswered > retries) throw unsettled(fields, failure, `sent ${times(unanswered)}, and ${seen.why}`);
     } catch (cause) {
       if (!answer || !(cause instanceof Failure)) throw cause;
       if (license) return { license, failure: cause };

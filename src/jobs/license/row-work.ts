@@ -178,9 +178,8 @@ export class RowWork {
     const { journal, claims, licensing, signal, now, elapsed } = this.#applying;
     const { row } = state;
     const api = licensing(row.app_code);
-    // Once `--retries` are used up, each run sends one.
     const before = state.is === 'unanswered' ? state.posts : (historyOf(row, this.#applying).unanswered ?? 0);
-    const posts = Math.min(before, retriesFor(row, this.#applying)) + 1;
+    const posts = before + 1;
     await journal.record(row, { event: 'sent', time: now() });
     try {
       const creation = await this.#limit(async () => {
