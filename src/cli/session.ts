@@ -42,7 +42,7 @@ export function openSession(running: Running, command: string, checkFields: Cont
     signal,
     checkFields,
     saveMemory() {
-      setFlagsFromString('--heap-growing-percent=30');
+      setFlagsFromString('--heap-growing-percent=15');
       connections.saveMemory();
     },
     surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),

@@ -30,29 +30,37 @@ export interface Planning extends KnownUsers, LookingUp {
   readonly elapsed: () => Milliseconds;
 }
 
+/** Decides by the list of each application; users whom it does not show are to be looked up. @throws as listRoster */
+export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
+  const { planned, ...list } = await listRoster(rows, planning);
+  return { ...list, rows: [...planned()] };
+}
+
 /**
- * Decides by the list of each application; users whom it does not show are to be looked up. @param known what the
- * POSTs of this run were answered @throws Failure of a list that cannot be read
+ * Reads the list of each application; each row is decided when it is reached, since the decisions of a long roster take
+ * 14 MB. @param known what the POSTs of this run were answered @throws Failure of a list that cannot be read
  */
-export async function planRoster(
+export async function listRoster(
   rows: readonly LicenseFields[],
   planning: Planning,
   known?: (app_code: number) => KnownLicense,
-): Promise<Plan> {
+) {
   const listedAt = planning.elapsed();
   const lists = new Map<number, ListedUsers>();
   for (const [app_code, users] of usersOfEachApp(rows)) {
     const listing = { ...planning, known: known?.(app_code) };
     lists.set(app_code, await listUsers(planning.licensing(app_code), app_code, users, listing));
   }
-  const planned = rows.flatMap((row) => {
-    const list = lists.get(row.app_code);
-    if (!list) return [];
-    const result = list.lookupResult(row.remote_user);
-    return [{ row, decision: result ? decide(result, row, planning) : undecided(list.nearOf(row.remote_user)) }];
-  });
   const counted = [...lists].flatMap(([app_code, { isCounted }]) => (isCounted ? [app_code] : []));
-  return { rows: planned, listedAt, counted: new Set(counted) };
+  const planned = function* (): Generator<PlannedRow> {
+    for (const row of rows) {
+      const list = lists.get(row.app_code);
+      const result = list?.lookupResult(row.remote_user);
+      if (result) yield { row, decision: decide(result, row, planning) };
+      else if (list) yield { row, decision: undecided(list.nearOf(row.remote_user)) };
+    }
+  };
+  return { listedAt, counted: new Set(counted), planned };
 }
 
 /** One object for all without near names: a roster has many. */

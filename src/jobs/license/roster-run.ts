@@ -2,7 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { pool } from '../work/pool.ts';
-import { inWords, planRoster, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
+import { inWords, listRoster, type Plan, type PlannedRow, type RowResult } from './plan-roster.ts';
 import { unanswered, wasPosted, type AnsweredRow, type RowState } from './roster-journal.ts';
 import { decidingBy, isUnchanged, RosterResults, type Applying, type RowOutcome } from './roster-results.ts';
 import { RowWork } from './row-work.ts';
@@ -64,7 +64,7 @@ async function carryOut(plan: Plan, run: Run): Promise<void> {
   try {
     const changing = plan.rows.filter((planned) => !isUnchanged(planned, applying));
     for (let done = changing.length; done < plan.rows.length; done += 1) progress.step();
-    let rows: readonly PlannedRow[] | undefined = changing;
+    let rows: Iterable<PlannedRow> | undefined = changing;
     while (rows) {
       for await (const _ of pool(rows, concurrency + ahead, (planned) => work.apply(planned))) continue;
       await results.flush();
@@ -83,7 +83,7 @@ async function carryOut(plan: Plan, run: Run): Promise<void> {
  * Another look at once for what was answered, and the rows that other runs had; then for all that is left, when
  * the server must have carried it out. Undefined: no row is left.
  */
-async function nextRows(run: Run): Promise<readonly PlannedRow[] | undefined> {
+async function nextRows(run: Run): Promise<Iterable<PlannedRow> | undefined> {
   const { applying, work } = run;
   const waiting = [...work.waiting.values()];
   const areAnswered = waiting.every(({ is }) => is === 'answered');
@@ -98,7 +98,7 @@ async function lookAtOnce(
   answered: readonly AnsweredRow[],
   held: readonly LicenseFields[],
   { applying, results, work }: Run,
-): Promise<readonly PlannedRow[]> {
+): Promise<Iterable<PlannedRow>> {
   const known = (app_code: number): KnownLicense => {
     const own = answered.filter(({ row }) => row.app_code === app_code);
     const licenses = new Map(own.map(({ row, creation }) => [row.remote_user, creation.license]));
@@ -107,12 +107,12 @@ async function lookAtOnce(
   try {
     const posted = answered.at(-1)?.posted ?? -Infinity;
     const looking = decidingBy(applying, { is: 'answered', posted });
-    const { rows, listedAt } = await planRoster([...answered.map(({ row }) => row), ...held], looking, known);
+    const { planned, listedAt } = await listRoster([...answered.map(({ row }) => row), ...held], looking, known);
     if (held.length > 0) {
-      const missing = rows.flatMap(({ row, decision }) => ('license' in decision ? [] : [row]));
+      const missing = [...planned()].flatMap(({ row, decision }) => ('license' in decision ? [] : [row]));
       applying.claims.listed({ listedAt, missing });
     }
-    return rows;
+    return planned();
   } catch (cause) {
     if (!(cause instanceof Failure) || endsRun(cause, applying)) throw cause;
     for (const waiting of answered) {
@@ -125,7 +125,7 @@ async function lookAtOnce(
 }
 
 /** Waits until a look can decide all rows, and plans them by it. @throws Failure of the look, or an interruption */
-async function whenSettled(waiting: readonly RowState[], applying: Applying): Promise<readonly PlannedRow[]> {
+async function whenSettled(waiting: readonly RowState[], applying: Applying): Promise<Iterable<PlannedRow>> {
   const { journal, settle, elapsed, sleep, note } = applying;
   const latest = waiting.reduce((last, { posted }) => Math.max(last, posted), -Infinity);
   const wait = latest + settle - elapsed();
@@ -143,7 +143,7 @@ async function whenSettled(waiting: readonly RowState[], applying: Applying): Pr
   note(`${kinds}: listing again${wait > 0 ? ` in ${formatDuration(wait)}` : ''}`);
   if (wait > 0) await sleep(wait);
   const rows = waiting.map(({ row }) => row);
-  return (await planRoster(rows, decidingBy(applying, { is: 'unanswered', posted: latest }))).rows;
+  return (await listRoster(rows, decidingBy(applying, { is: 'unanswered', posted: latest }))).planned();
 }
 
 /** The next run settles these first; its wait counts from their last request. */
