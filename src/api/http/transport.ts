@@ -62,6 +62,8 @@ const mostWaiting = 256 * 1024;
 function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, cancellation: Cancellation) {
   return new Promise<Head>((resolve, reject) => {
     let body: Readable | undefined;
+    let left = NaN;
+    let mayPause = false;
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
         cancellation.isSent = true;
@@ -70,6 +72,8 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
       onResponseStart(controller, status, headers) {
         if (status < 200) return;
         cancellation.isSpoiled = isTrouble(status);
+        left = Number(headers['content-length'] ?? NaN);
+        mayPause = !endsConnection(options, headers);
         body = new Readable({
           highWaterMark: mostWaiting,
           read: () => controller.resume(),
@@ -81,7 +85,8 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
         resolve({ status, headers, body });
       },
       onResponseData(controller, chunk) {
-        if (body?.push(chunk) === false) controller.pause();
+        left -= chunk.length;
+        if (body?.push(chunk) === false && mayPause && left !== 0) controller.pause();
       },
       onResponseEnd: () => body?.push(null),
       onResponseError(_controller, cause) {
@@ -91,6 +96,12 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
     };
     dispatch(options, handler, cancellation);
   });
+}
+
+/** Such an answer is not paused: where its connection ends meanwhile, undici 7.30.2 throws outside of any promise. */
+function endsConnection({ reset }: Dispatcher.DispatchOptions, headers: Head['headers']): boolean {
+  const isOpenEnded = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+  return reset === true || isOpenEnded || /\bclose\b/i.test(String(headers['connection']));
 }
 
 const decoders: ReadonlyMap<string, () => Duplex> = new Map([

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
@@ -169,3 +169,32 @@ test('a reader that is slow holds the sender back', async () => {
   await answer;
   expect({ sent, received }).toEqual({ sent: whole, received: whole });
 });
+
+test.each(['HTTP/1.1 200 OK\r\nConnection: close', 'HTTP/1.0 200 OK'])(
+  'a long answer whose connection ends while its reader rests is whole: %s',
+  async (head) => {
+    const kilobytes = Array.from({ length: 17 }, (_one, index) => 256 + 8 * index);
+    const server = createTcpServer((socket) => {
+      socket.once('data', () => {
+        const length = (kilobytes[answered++ % kilobytes.length] ?? 0) * 1024;
+        socket.end(`${head}\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`);
+      });
+    });
+    let answered = 0;
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const received: number[] = [];
+    const open = async () => {
+      const place = received.push(0) - 1;
+      // Until then the whole answer, and the end of its connection, have come.
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      const write = async (chunk: Uint8Array) => void (received[place] = (received[place] ?? 0) + chunk.length);
+      return { write, read: () => Readable.from([]), close: () => Promise.resolve() };
+    };
+    const ask = client(port, new AbortController().signal, 1000, { open, limit: 1_000_000 });
+    for (const _ of kilobytes) await ask();
+
+    expect(received).toEqual(kilobytes.map((size) => size * 1024));
+  },
+);
