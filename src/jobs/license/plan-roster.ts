@@ -37,8 +37,8 @@ export async function planRoster(rows: readonly LicenseFields[], planning: Plann
 }
 
 /**
- * Reads the list of each application; each row is decided when it is reached, since the decisions of a long roster take
- * 14 MB. @param known what the POSTs of this run were answered @throws Failure of a list that cannot be read
+ * Reads the list of each application; each row is decided when it is reached, since the last list is when the memory of
+ * a long run peaks. @param known what the POSTs of this run were answered @throws Failure of a list that cannot be read
  */
 export async function listRoster(
   rows: readonly LicenseFields[],

@@ -108,11 +108,11 @@ async function lookAtOnce(
     const posted = answered.at(-1)?.posted ?? -Infinity;
     const looking = decidingBy(applying, { is: 'answered', posted });
     const { planned, listedAt } = await listRoster([...answered.map(({ row }) => row), ...held], looking, known);
-    if (held.length > 0) {
-      const missing = [...planned()].flatMap(({ row, decision }) => ('license' in decision ? [] : [row]));
-      applying.claims.listed({ listedAt, missing });
-    }
-    return planned();
+    if (held.length === 0) return planned();
+    const rows = [...planned()];
+    const missing = rows.flatMap(({ row, decision }) => ('license' in decision ? [] : [row]));
+    applying.claims.listed({ listedAt, missing });
+    return rows;
   } catch (cause) {
     if (!(cause instanceof Failure) || endsRun(cause, applying)) throw cause;
     for (const waiting of answered) {

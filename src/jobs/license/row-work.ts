@@ -178,8 +178,7 @@ export class RowWork {
     const { journal, claims, licensing, signal, now, elapsed } = this.#applying;
     const { row } = state;
     const api = licensing(row.app_code);
-    const before = state.is === 'unanswered' ? state.posts : (historyOf(row, this.#applying).unanswered ?? 0);
-    const posts = before + 1;
+    const posts = (state.is === 'unanswered' ? state.posts : (historyOf(row, this.#applying).unanswered ?? 0)) + 1;
     await journal.record(row, { event: 'sent', time: now() });
     try {
       const creation = await this.#limit(async () => {
