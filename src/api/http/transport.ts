@@ -62,6 +62,7 @@ const mostWaiting = 256 * 1024;
 function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, cancellation: Cancellation) {
   return new Promise<Head>((resolve, reject) => {
     let body: Readable | undefined;
+    /** Bytes to come; NaN where the length is not known. */
     let left = NaN;
     let mayPause = false;
     const handler: Dispatcher.DispatchHandler = {
@@ -72,7 +73,7 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
       onResponseStart(controller, status, headers) {
         if (status < 200) return;
         cancellation.isSpoiled = isTrouble(status);
-        left = Number(headers['content-length'] ?? NaN);
+        left = Number(headers['content-length']);
         mayPause = !endsConnection(options, headers);
         body = new Readable({
           highWaterMark: mostWaiting,
@@ -86,6 +87,7 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
       },
       onResponseData(controller, chunk) {
         left -= chunk.length;
+        // Nor at the last byte: no header says that an answer of HTTP/1.0 ends its connection.
         if (body?.push(chunk) === false && mayPause && left !== 0) controller.pause();
       },
       onResponseEnd: () => body?.push(null),
