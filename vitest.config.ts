@@ -25,8 +25,11 @@ export default defineConfig({
     // function is compiled at once, and garbage collected seldom and by one thread, is another twelfth.
     execArgv: process.versions.v8.startsWith('11.')
       ? [
-          ...['--interrupt-budget=1000000', '--always-sparkplug', '--single-threaded-gc'],
-          ...['--min-semi-space-size=32', '--max-semi-space-size=32'],
+          '--interrupt-budget=1000000',
+          '--always-sparkplug',
+          '--single-threaded-gc',
+          '--min-semi-space-size=32',
+          '--max-semi-space-size=32',
         ]
       : [],
     // A busy machine can be ten times slower than a quiet one, where no test takes more than 12 s; a test without these limits says why.
