@@ -1,6 +1,6 @@
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { wholeFormats } from '../../output/formats.ts';
-import type { UserClaims } from '../../jobs/license/claim-users.ts';
+import type { UserClaims } from '../../jobs/license/license-user.ts';
 import { ensureLicense } from '../../jobs/license/ensure-license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { changeInWords } from '../../jobs/license/decide.ts';

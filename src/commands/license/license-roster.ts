@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { userKey } from '../../jobs/license/claim-users.ts';
+import { userKey } from '../../jobs/license/license-user.ts';
 import type { KnownUsers } from '../../jobs/license/decide.ts';
 import { differenceTo, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';

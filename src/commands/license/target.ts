@@ -1,4 +1,4 @@
-import type { LicenseUser } from '../../jobs/license/claim-users.ts';
+import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import type { EarlierAnswers } from '../../jobs/license/plan-roster.ts';
 import type { Claims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';

@@ -3,7 +3,7 @@ import { plainName } from '../../api/licensing/user-licenses.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
-import { userKey } from './claim-users.ts';
+import { userKey } from './license-user.ts';
 import { sizeOf } from './decide.ts';
 import {
   keepLicenses,

@@ -6,9 +6,8 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { endOf, refusals, type ClaimedUser } from './claim-users.ts';
+import { endOf, lookUp, refusals, type ClaimedUser, type LookupResult } from './license-user.ts';
 import { sendAgainHint, similarTo, sizeOf, times } from './decide.ts';
-import { lookUp, type LookupResult } from './lookup.ts';
 import type { RowState } from './roster-journal.ts';
 
 export interface Settling {

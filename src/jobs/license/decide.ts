@@ -4,8 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
-import type { LicenseUser } from './claim-users.ts';
-import type { LookupResult } from './lookup.ts';
+import type { LicenseUser, LookupResult } from './license-user.ts';
 
 /** What is known of users beside the look, and allowed by the command line. */
 export interface KnownUsers {

@@ -3,12 +3,11 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { whileClaimed, type ClaimedUser, type UserClaims } from './claim-users.ts';
+import { lookUp, whileClaimed, type ClaimedUser, type LookupResult, type UserClaims } from './license-user.ts';
 import { createLicense, decidingOn, type CreatedLicense, type CreatingApi, type Settling } from './create-license.ts';
 import { decide, openInWords, retriesFor, severalWarning, similarTo, sizeOf, type KnownUsers } from './decide.ts';
 import { listAfterPost } from './list-users.ts';
 import { recordedChange, recordedCreation, type RecordEvent } from './history.ts';
-import { lookUp, type LookupResult } from './lookup.ts';
 
 interface Claiming extends Settling {
   readonly claims: UserClaims;

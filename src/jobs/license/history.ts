@@ -2,7 +2,7 @@ import { textOf, type EditedFields, type License } from '../../api/licensing/lic
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
-import { refusals } from './claim-users.ts';
+import { refusals } from './license-user.ts';
 import { changeInWords } from './decide.ts';
 
 export type RecordEvent = (event: LicenseEvent) => Promise<void>;

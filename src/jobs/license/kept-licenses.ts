@@ -2,7 +2,7 @@ import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf, numberMap } from '../../core/fingerprint.ts';
 import { parseJson, writeJson } from '../../core/json.ts';
-import { userKey } from './claim-users.ts';
+import { userKey } from './license-user.ts';
 
 /** A license with the application whose key listed it: a row need not name its own. */
 export interface Listed {

@@ -6,9 +6,8 @@ import { Failure } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';
 import { writeJson } from '../../core/json.ts';
 import { pool } from '../work/pool.ts';
-import type { LicenseUser } from './claim-users.ts';
+import { lookUp, lookupResult, nothing, withNear, type LicenseUser, type LookupResult } from './license-user.ts';
 import { decidingOn, type Settling } from './create-license.ts';
-import { lookUp, nothing, lookupResult, withNear, type LookupResult } from './lookup.ts';
 
 /** Most users who are looked up one by one; for more, one list of all licenses finds most of them cheaper. */
 const fewUsers = 20;

@@ -4,12 +4,11 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { pool } from '../work/pool.ts';
-import { userKey, type LicenseUser } from './claim-users.ts';
+import { lookUp, nothing, userKey, withNear, type LicenseUser } from './license-user.ts';
 import { decide, isCreation, needsClaim, type Decision, type KnownUsers, type Undecided } from './decide.ts';
 import { historyOf, type LicenseJournal } from './roster-journal.ts';
 import { shareRoster, type RosterClaims, type SharingRoster } from './share-roster.ts';
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi, type LookingUp } from './list-users.ts';
-import { lookUp, nothing, withNear } from './lookup.ts';
 
 export interface Plan {
   readonly rows: readonly PlannedRow[];

@@ -6,7 +6,7 @@ import { isObject, jsonIn, writeJson } from '../../core/json.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import { refuseNewer } from '../../store/disk/files.ts';
 import { faultIn } from './audit-licenses.ts';
-import { userKey } from './claim-users.ts';
+import { userKey } from './license-user.ts';
 import { changeInWords, sizeOf, type Acting } from './decide.ts';
 import type { Plan } from './plan-roster.ts';
 import { isRetired, type MissingUser } from './retire.ts';

@@ -15,7 +15,7 @@ import {
   type RequestEvent,
   type RequestHistory,
 } from '../../store/request-history.ts';
-import { userKey, type LicenseUser } from './claim-users.ts';
+import { userKey, type LicenseUser } from './license-user.ts';
 
 /** What is recorded of a row's requests: by this job and its earlier runs, and by all jobs that share its claims. */
 export function historyOf(

@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
-import { endOf, type LicenseUser } from './claim-users.ts';
+import { endOf, type LicenseUser } from './license-user.ts';
 import { decidingOn, type Settling } from './create-license.ts';
 import type { RecordEvent } from './history.ts';
 import { unanswered, wasPosted, type AnsweredRow, type LicenseJournal, type RowState } from './roster-journal.ts';

@@ -2,7 +2,7 @@ import { identityOf, keyOf, type License, type UnfilteredList } from '../../api/
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { limiter } from '../work/pool.ts';
-import { endOf } from './claim-users.ts';
+import { endOf, lookUp } from './license-user.ts';
 import {
   decide,
   needsClaim,
@@ -19,7 +19,6 @@ import {
 import { recordedChange } from './history.ts';
 import { listAfterPost } from './list-users.ts';
 import { historyOf, wasPosted, type RowState } from './roster-journal.ts';
-import { lookUp } from './lookup.ts';
 import type { PlannedRow } from './plan-roster.ts';
 import { decidingBy, unconfirmed, type Applying, type RowOutcome, type RosterResults } from './roster-results.ts';
 import { endsRun, type CircuitBreaker } from './run-end.ts';

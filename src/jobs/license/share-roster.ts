@@ -3,7 +3,7 @@ import { orWarn, type Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { whileHeld, type Claims, type Waiting } from '../../store/claims.ts';
 import { noRequests, type PostEnd, type RequestHistory } from '../../store/request-history.ts';
-import { unrecorded, unreleased, type LicenseUser } from './claim-users.ts';
+import { unrecorded, unreleased, type LicenseUser } from './license-user.ts';
 
 export type RosterClaims = ReturnType<typeof shareRoster>;
 

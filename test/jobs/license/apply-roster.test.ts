@@ -5,7 +5,7 @@ import type { Creation } from '../../../src/api/licensing/license-writes.ts';
 import type { License } from '../../../src/api/licensing/license.ts';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
 import { Failure } from '../../../src/core/failure.ts';
-import { userKey } from '../../../src/jobs/license/claim-users.ts';
+import { userKey } from '../../../src/jobs/license/license-user.ts';
 import type { RosterClaims } from '../../../src/jobs/license/share-roster.ts';
 import { historyOf, licenseJournal } from '../../../src/jobs/license/roster-journal.ts';
 import { applyRoster } from '../../../src/jobs/license/roster-run.ts';

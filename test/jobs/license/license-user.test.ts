@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Creation } from '../../../src/api/licensing/license-writes.ts';
 import { Failure } from '../../../src/core/failure.ts';
-import { whileClaimed, type UserClaims } from '../../../src/jobs/license/claim-users.ts';
+import { whileClaimed, type UserClaims } from '../../../src/jobs/license/license-user.ts';
 import { createLicense, type CreatingApi } from '../../../src/jobs/license/create-license.ts';
 
 /** Claims that note what they are asked for. */

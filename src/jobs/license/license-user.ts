@@ -1,7 +1,9 @@
-import type { Milliseconds } from '../../core/duration.ts';
-import { orWarn, type FailureKind } from '../../core/failure.ts';
-import type { LicenseFields } from '../../schema/license.ts';
 import type { Creation } from '../../api/licensing/license-writes.ts';
+import { distinct, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure, orWarn, type FailureKind } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
 import type { Claims } from '../../store/claims.ts';
 import { noRequests, type PostEnd, type RequestHistory } from '../../store/request-history.ts';
 
@@ -9,6 +11,46 @@ export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
 
 export function userKey({ app_code, remote_user }: LicenseUser): string {
   return `${app_code} ${remote_user}`;
+}
+
+/** What a look at the server shows of one user (docs/exactly-once.md, What a POST needs). */
+export type LookupResult = (
+  | { readonly shows: 'licenses'; readonly licenses: readonly [License, ...License[]] }
+  /** Licenses of names that the server may have made of the user's, and none of that name itself. */
+  | { readonly shows: 'near'; readonly licenses: readonly [License, ...License[]] }
+  | { readonly shows: 'nothing' }
+  | { readonly shows: 'incomplete'; readonly failure: Failure }
+) &
+  Pick<UserLicenses, 'unfiltered'>;
+
+export const nothing: LookupResult = { shows: 'nothing' };
+
+/** One user by the filter of the server. @param near similar names in a list @throws Failure of a list that fails */
+export async function lookUp(
+  api: Pick<LicensingApi, 'ofUser'>,
+  { remote_user, app_code }: LicenseUser,
+  near: readonly License[] = [],
+): Promise<LookupResult> {
+  try {
+    return withNear(lookupResult(await api.ofUser({ remote_user, app_code })), near);
+  } catch (failure) {
+    if (failure instanceof Failure && failure.kind === 'incomplete') return { shows: 'incomplete', failure };
+    throw failure;
+  }
+}
+
+export function lookupResult({ exact, near, unfiltered }: UserLicenses): LookupResult {
+  const [[one, ...more], [similar, ...others]] = [exact, near];
+  if (one) return { shows: 'licenses', licenses: [one, ...more], unfiltered };
+  if (similar) return { shows: 'near', licenses: [similar, ...others], unfiltered };
+  return unfiltered ? { shows: 'nothing', unfiltered } : nothing;
+}
+
+/** Similar names count as long as no license of the very name is shown. */
+export function withNear(result: LookupResult, near: readonly License[]): LookupResult {
+  if (result.shows === 'licenses' || result.shows === 'incomplete') return result;
+  const both = distinct(result.shows === 'near' ? [...result.licenses, ...near] : near);
+  return lookupResult({ exact: [], near: both, unfiltered: result.unfiltered });
 }
 
 export type UserClaims = Pick<Claims, 'take' | 'posting' | 'ended' | 'release'>;
