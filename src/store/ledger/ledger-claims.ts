@@ -8,7 +8,7 @@ import { isOpenAnswer, joinHistories, type OpenAnswer, type RequestHistory } fro
 import type { ToldHistory } from './ledger-history.ts';
 import { shortLimit, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
 
-/** The users of one statement. */
+/** The users that one statement gives back: many more would take longer than it may. */
 const portion = 5000;
 /** How long users are given back for after Ctrl-C or the deadline. */
 export const releaseGrace: Milliseconds = 1000;
@@ -26,33 +26,21 @@ export function sharedClaims(
   const posts = recordedPosts(session, clock, options, namesOf);
 
   const takeFree = async (wanted: readonly string[]): Promise<TakenUsers> => {
-    let all: TakenUsers = { now: NaN, histories: new Map(), held: [], holder: undefined };
-    for (const some of portionsOf([...new Set(wanted)])) {
-      const names = namesOf(some);
-      const users = new Map(names.map((name, index) => [name.toString('base64'), some[index] ?? '']));
-      const taken = takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil);
-      all = {
-        now: taken.now,
-        histories: new Map([...all.histories, ...taken.histories]),
-        held: [...all.held, ...taken.held],
-        holder: all.holder ?? taken.holder,
-      };
-    }
-    return all;
+    const names = namesOf(wanted);
+    const users = new Map(names.map((name, index) => [name.toString('base64'), wanted[index] ?? '']));
+    return takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil);
   };
 
   /** Users for whom a POST was sent since they were claimed. */
   const sent = new Set<string>();
   const release: Claims['release'] = async (users, shown) => {
     for (const user of users) posts.forget(user);
-    for (const some of users.length > 0 ? portionsOf(users) : []) {
-      const names = namesOf(some);
+    for (let at = 0; at < users.length; at += portion) {
+      const some = users.slice(at, at + portion);
       const posted = namesOf(some.filter((user) => sent.delete(user)));
-      const confirmed = namesOf(some.filter((user) => shown?.has(user)));
+      const lists = [namesOf(some), posted, namesOf(some.filter((user) => shown?.has(user)))];
       const limits = { signal, grace: releaseGrace, limit: shortLimit };
-      await told.write((rowsFor) =>
-        session.call('release', [names, posted, confirmed, rowsFor(session.whoIs)], limits),
-      );
+      await told.write((rowsFor) => session.call('release', [...lists, rowsFor(session.whoIs)], limits));
     }
   };
 
@@ -76,13 +64,7 @@ export function sharedClaims(
     takeFree,
     release,
     lost: () => session.lost(),
-    async busy(users) {
-      const all = await Promise.all(
-        portionsOf(users).map(async (some) => busyIn(await session.call('busy', [namesOf(some)], { signal }))),
-      );
-      const count = all.reduce((sum, one) => sum + one.count, 0);
-      return { now: all[0]?.now ?? NaN, count, holder: all.find((one) => one.count > 0)?.holder };
-    },
+    busy: async (users) => busyIn(await session.call('busy', [namesOf(users)], { signal })),
     async ended(user, end) {
       sent.add(user);
       if (end.event !== 'answered') return;
@@ -140,12 +122,6 @@ function recordedPosts(
 interface Recorded extends Readonly<Record<'now' | 'elapsed', Milliseconds>> {
   /** Resolves when the statement has succeeded. */
   readonly written: Promise<unknown>;
-}
-
-/** At least one, so that a statement tells the time where there are no users. */
-function portionsOf<T>(users: readonly T[]): readonly (readonly T[])[] {
-  const count = Math.max(1, Math.ceil(users.length / portion));
-  return Array.from({ length: count }, (_one, index) => users.slice(index * portion, (index + 1) * portion));
 }
 
 /** Reads what `chatelaine.take` answers; `users`: the names behind those in base64. @throws Failure unavailable */
