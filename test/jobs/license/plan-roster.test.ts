@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { planClaimed } from '../../../src/jobs/license/plan-roster.ts';
+import { noRequests } from '../../../src/store/request-history.ts';
+import { sleptClock } from '../../helpers/clock.ts';
+
+test('open answers whose licenses the list shows are closed, 5,000 at once', async () => {
+  const rows = Array.from({ length: 5001 }, (_, index) => ({
+    remote_user: `user-${index}`,
+    app_code: 7,
+    size_allowance: 4,
+  }));
+  const users = rows.map(({ remote_user }) => remote_user);
+  const closed: string[] = [];
+  const clock = sleptClock(0);
+  const own = {
+    isShared: true,
+    takeFree: async (some: readonly string[]) => {
+      expect(some.length).toBeLessThanOrEqual(5000);
+      return { now: 0, histories: new Map(), held: [], holder: undefined };
+    },
+    release: async (some: readonly string[], shown?: ReadonlySet<string>) =>
+      void closed.push(...some.filter((user) => shown?.has(user))),
+    busy: async () => ({ now: 0, count: 0, holder: undefined }),
+    take: async () => new Map(),
+    ended: async () => undefined,
+    posting: async () => undefined,
+    lost: () => undefined,
+  };
+  const list = async function* () {
+    for (const row of rows) yield { key: `key of ${row.remote_user}`, fields: row };
+  };
+  const ofUser = async () => ({ exact: [], near: [], unfiltered: undefined });
+  const planning = {
+    similar: 'refuse',
+    uncounted: 'refuse',
+    sendAgain: new Set<string>(),
+    concurrency: 1,
+    licensing: () => ({ list, ofUser }),
+    elapsed: clock.elapsed,
+  } as const;
+  const { plan } = await planClaimed(rows, planning, {
+    claims: new Map([[7, own]]),
+    journal: { history: () => noRequests },
+    openAnswers: async () => new Map(users.map((user) => [user, { status: 201, time: 0, key_end: 'code' }])),
+    elapsed: clock.elapsed,
+    sleep: clock.sleep,
+    note: () => undefined,
+    warn: () => undefined,
+  });
+  expect(plan.rows.every(({ decision }) => decision.step === 'unchanged')).toBe(true);
+  expect(closed).toEqual(users);
+});
