@@ -43,7 +43,7 @@ export function pathBelow(service: Service, pathname: string): Path | undefined 
 
 function outside(typed: string, service: Service): Error {
   return usage(
-    `'${typed}' is no path of the API`,
+    `'${typed}' is not a path of the API`,
     `Give a path below /${prefixes[service]}, such as ${service === 'chat' ? 'messages' : 'license/'}.`,
   );
 }

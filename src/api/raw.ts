@@ -46,7 +46,7 @@ export async function* sendPages(service: Service, send: Send, request: RawReque
     const page: RawAnswer = await readPage(service, send, next, seen.size);
     yield page;
     next = page.failure ? undefined : nextOf(service, next, page.answer);
-    if (next && seen.has(placeOf(next))) throw endsEarly('the server names a page as next that was read before', page);
+    if (next && seen.has(placeOf(next))) throw endsEarly('the server names a next page that was read before', page);
   }
 }
 
@@ -65,7 +65,7 @@ function nextOf(service: Service, request: RawRequest, answer: Answer): RawReque
   }
   const { nextPath, next = nextPath, more } = pageEnd(answer);
   if (next === undefined) {
-    if (more !== undefined) throw endsEarly(`the server has more rows and names no URL for them: ${more}`, { answer });
+    if (more !== undefined) throw endsEarly(`the server has more rows, but names no URL for them: ${more}`, { answer });
     return undefined;
   }
   const { path, url } = addressOf(service, request, next, answer);

@@ -20,7 +20,7 @@ export interface LinePlace {
 export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'message'>, place: LinePlace): Failure {
   const line = ['chatelaine', ...place.words].join(' ');
   const help = `See ${line} --help.`;
-  const form = place.command ? `See --help, and write: ${synopsis(place.command)}` : help;
+  const form = place.command ? `See --help. Usage: ${synopsis(place.command)}` : help;
   const [quoted = ''] = /(?<=').*(?=')/s.exec(mistake.message) ?? [];
   const [, ...numbers] = /Expected (\d+) .*got (\d+)/.exec(mistake.message) ?? [];
   // The words of the command are arguments to the parser.

@@ -25,8 +25,8 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
     async hidden(question: string): Promise<Secret> {
       if (!interactive())
         throw usage(
-          `The ${question.replace(/:$/, '')} is needed, and there is no terminal.`,
-          'Use standard input or a file: see --help. For a key that is --api-key-stdin or --api-key-file.',
+          `the ${question.replace(/:$/, '')} is needed, and there is no terminal to ask for it`,
+          'Give a key with --api-key-stdin or --api-key-file, a password of settings set with --from FILE.',
         );
       return atTerminal(host, signal, (input) => readHidden(input, host, plain(question), signal));
     },

@@ -9,10 +9,10 @@ export const failures = {
     means:
       'credentials are missing, incomplete, unsafe or for another host, or the profile is read-only; nothing was sent',
   },
-  auth: { exit: 4, means: 'the server refused the identity or the right; for auth status, a credential is refused' },
+  auth: { exit: 4, means: 'the server refused the credential or permission; for auth status, a credential is refused' },
   not_found: { exit: 5, means: 'the license, sensor, topic, view or snippet does not exist' },
   rejected: { exit: 6, means: 'any other refusal by the server, or it ignored something that was asked for' },
-  unavailable: { exit: 7, means: 'network, proxy, TLS, timeout or server trouble; safe to run again' },
+  unavailable: { exit: 7, means: 'network, proxy, TLS, timeout or server error; safe to run again' },
   incomplete: { exit: 8, means: 'part was done and the rest is named; run again to resume' },
   unknown: { exit: 9, means: 'a call that is not safe to repeat may or may not have happened' },
   differences: { exit: 10, means: 'an audit or a check found differences' },

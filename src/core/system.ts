@@ -52,5 +52,5 @@ export function variable(env: Environment, name: string): string | undefined {
 export function variableWithText(env: Environment, name: string): string | undefined {
   const value = env[name];
   if (value !== '') return value;
-  throw new Failure('config', `${name} is set and empty`, { hint: 'Give it its value, or unset it.' });
+  throw new Failure('config', `${name} is set and empty`, { hint: 'Set its value, or unset it.' });
 }

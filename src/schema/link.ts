@@ -13,7 +13,8 @@ export function readLink(text: string, site: string | undefined): Link | undefin
   const fragment = isUrl(text) ? `#${fragmentOf(text, site)}` : text.trim();
   const path = /^#?narrow\/(.*)$/.exec(fragment)?.[1];
   if (path !== undefined) return narrowOfPath(path);
-  if (isUrl(text)) throw usage('the link is of no conversation', 'Copy it while a channel, topic or message is shown.');
+  if (isUrl(text))
+    throw usage('the link leads to no conversation', 'Copy it while a channel, topic or message is shown.');
   const [, quoted, topic, plain] = /^#(?:\*\*([^>]+?)(?:>(.*?))?(?:@\d+)?\*\*|(.+))$/.exec(fragment) ?? [];
   const channel = quoted ?? plain;
   if (channel === undefined) return undefined;
@@ -49,7 +50,7 @@ function narrowOfPath(path: string): Link {
       ? []
       : [{ ...narrowTerm(operator, operand), ...(word === name ? {} : { negated: true }) }];
   });
-  if (terms.length === 0) throw usage('the link is of no conversation');
+  if (terms.length === 0) throw usage('the link leads to no conversation');
   const near = pairs.find(([name, text]) => name === 'near' && /^\d{1,15}$/.test(text))?.[1];
   return { terms, near };
 }
@@ -73,7 +74,7 @@ export function fragmentOf(url: string, site: string | undefined): string {
   const own = new URL(site ?? url);
   if (host !== own.host && !(isLoopback(hostname) && isLoopback(own.hostname)))
     throw usage(
-      `the link is of ${host}, and the account is of ${own.host}`,
+      `the link leads to ${host}, but the account is on ${own.host}`,
       'Choose a profile of that host with --profile; auth list shows them.',
     );
   if (hash.length < 2) throw usage('the link has no # with a conversation or view', 'Copy it while the page is shown.');

@@ -58,7 +58,7 @@ export function settingNamed(typed: string): NamedSetting {
   const known: Fields = settings;
   const field = Object.hasOwn(known, name) ? known[name] : undefined;
   if (field) return { name, field };
-  throw usage(`unknown name '${typed}'`, hintFor(name));
+  throw usage(`unknown setting '${typed}'`, hintFor(name));
 }
 
 /** How many settings a hint names; of more, it names the command that lists them. */
@@ -71,7 +71,7 @@ function hintFor(name: string): string {
   const contains = means.filter((known) => known.includes(name));
   const slip = contains.length === 0 ? suggestion(name, Object.keys(settings)) : undefined;
   if (slip !== undefined) return slip;
-  if (means.length === 0) return 'See chatelaine settings list for the names.';
+  if (means.length === 0) return 'chatelaine settings list shows the names.';
   const found = contains.length > 0 ? contains : means;
   if (found.length > mostNamed) return `See chatelaine settings list ${words.join(' ')}.`;
   return `Did you mean ${found.join(' or ')}?`;

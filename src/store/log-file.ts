@@ -62,6 +62,6 @@ function refuseOther(path: string, file: number): void {
   const start = Buffer.alloc(100);
   const text = isFile ? start.toString('utf8', 0, readSync(file, start, 0, start.length, 0)) : '';
   if (isFile && (text === '' || /^\{\s*"command":\s*(null|"[^"]*"),\s*"outcome":/.test(text))) return;
-  const fault = isFile ? 'holds something else than a summary' : 'is no regular file';
+  const fault = isFile ? 'holds something else than a summary' : 'is not a regular file';
   throw usage(`--summary ${path} ${fault}`, 'Name a new file, or the summary of an earlier run, which is replaced.');
 }

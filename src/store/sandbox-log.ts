@@ -99,7 +99,7 @@ async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<voi
   if (log !== '' && log === seen.log) return;
   Object.assign(seen, { log, size: nameLength, unread: seen.log === '' ? [] : [resetRecord] });
   if (/^\{"log":"[0-9a-f]{16}"\}\n$/.test(log)) return;
-  if (name.length === nameLength || !isCutBefore(name, '{"log":"')) throw damaged(path, 'it is no data of a sandbox');
+  if (name.length === nameLength || !isCutBefore(name, '{"log":"')) throw damaged(path, 'it is not data of a sandbox');
   await truncate(path, 0);
   Object.assign(seen, { log: recordLine({ log: randomBytes(8).toString('hex') }), size: 0 });
   await appendLine(path, file, seen, seen.log);

@@ -30,7 +30,7 @@ const licenseVerbs = 'create, list, view, edit, rename, retire, history, undo, e
 
 /** The hint that shows how a command is written. */
 function see(synopsis: string): string {
-  return `See --help, and write:\n  chatelaine ${synopsis}`;
+  return `See --help. Usage:\n  chatelaine ${synopsis}`;
 }
 
 test.each([

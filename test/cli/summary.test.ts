@@ -120,7 +120,7 @@ test.each([
 ])('%s is refused before anything is sent', refused);
 
 test.each([
-  ['/dev/full', 2, 'is no regular file'],
+  ['/dev/full', 2, 'is not a regular file'],
   ['/dev/null/x', 3, 'cannot write the summary'],
 ])('%s is refused before anything is sent', needs('devices'), refused);
 

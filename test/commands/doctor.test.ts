@@ -61,7 +61,7 @@ test('a server that says nothing is asked once, for ten seconds', async () => {
   const server = (JSON.parse(stdout) as Row[]).filter(({ subject }) => subject === `127.0.0.1:${port}`);
   expect(exitCode).toBe(7);
   expect(server.map(({ check, status, detail }) => [check, status, detail])).toEqual([
-    ['network', 'problem', `timeout: no whole answer from 127.0.0.1:${port} within 10s`],
+    ['network', 'problem', `timeout: no complete answer from 127.0.0.1:${port} within 10s`],
   ]);
   expect(seen).toHaveLength(1);
 });
@@ -92,8 +92,8 @@ test('a clock that differs from the server by more than two minutes is a note wi
 
 describe('--probe', () => {
   const whole = 'a list filtered by a user shows that user alone, and nobody for a name that nobody has';
-  const byFilter = /^never two, by a look at the user before each creation, while the server/;
-  const byLists = /^never two, by two readings of the whole list before each creation, while the server/;
+  const byFilter = /^never two: the user is looked up before each creation. It holds if the server/;
+  const byLists = /^never two: the whole list is read twice before each creation. It holds if the server/;
 
   const fifty: SandboxOptions['seed'] = (state) => {
     const created = '2026-03-01T12:00:00Z';
@@ -136,7 +136,7 @@ describe('--probe', () => {
       server: { licenseShape: { list_shape: 'cut', page_size: 50, filters: 'ignored' }, seed: fifty },
       pages: '50 licenses on 1 page, and no total: the list may be cut there',
       filter: 'the server ignores the filter by user',
-      promise: /^nothing is created: .*; --trust-list goes on$/,
+      promise: /^nothing is created: .*, unless --trust-list is given$/,
     },
     {
       what: 'a list that is not whole',

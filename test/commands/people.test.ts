@@ -107,7 +107,7 @@ test.each([
   ],
   ['settings set color_scheme dark', 'Write color_scheme=dark, without blanks.'],
   ['license revoke x', 'license retire (the API cannot delete a license; this gives it to nobody)'],
-  ['topic delete lunch', 'The channel comes first:\n  chatelaine topic delete CHANNEL lunch'],
+  ['topic delete lunch', 'The channel comes first:\n  chatelaine topic delete CHANNEL TOPIC'],
 ])('%s is exit 2 and names what is meant', async (line, advice) => {
   const { exitCode, stderr } = await ran(line);
 

@@ -76,7 +76,7 @@ test('the history is shown', async () => {
     rows: [
       { run: 'XHBA', remote_user: 'ada', change: 'created', license_code_end: 'ADA1' },
       { run: 'DH8X', remote_user: 'ben', change: 'resized 4 -> 6', license_code_end: 'BEN1' },
-      { run: 'G31R', remote_user: 'cy', change: 'unknown: a license was asked for', license_code_end: 'CY01' },
+      { run: 'G31R', remote_user: 'cy', change: 'unknown: a license was requested', license_code_end: 'CY01' },
     ],
   });
 });
@@ -86,7 +86,7 @@ test('the archive of a purge and its record are verified', async () => {
   cpSync(join(fixture, 'purge'), folder, { recursive: true });
   const [name = ''] = readdirSync(folder);
   const { exitCode, stderr } = await run(fakeService(), `archive verify ${join(folder, name)}`);
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '8 messages, parts: 1; no problem\n' });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'messages: 8, parts: 1; no problem\n' });
 });
 
 describe('a ledger', needs('postgresql'), () => {

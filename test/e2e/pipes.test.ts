@@ -136,7 +136,7 @@ describe('seven megabytes', () => {
     const done = await shell(line, { env: chatAt(port) }).ended;
     // On a busy machine the answer takes more than ten seconds.
     expect(done.stderr.replace(/^no answer from 127.0.0.1:\d+ for 10 s\n/, '')).toBe(
-      'at most the newest 100 messages are shown: --limit N or --all asks for others\n',
+      'only the newest 100 messages are shown; --limit N or --all shows more\n',
     );
     expect(done.stdout).toBe(`${hash}  -\nstatus:0 0 0\n`);
   });

@@ -107,7 +107,7 @@ test('a password that is typed as key is named as that; a third refusal ends it'
 
   expect(exitCode).toBe(4);
   expect(output).toContain(
-    'That is no key of the chat, which has 32 letters and digits. A password? Sign in with --password.',
+    'That is not a key of the chat: it has 32 letters and digits. For a password give --password.',
   );
   expect(output).not.toContain(password);
   expect(requests).toHaveLength(3);

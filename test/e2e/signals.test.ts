@@ -243,7 +243,7 @@ describe.each(signals)('%s', needs('signals'), (signal, exit) => {
     run.child.stderr?.on('data', (text) => (said += String(text)));
     await until(() => held.length === 10);
     run.child.kill(signal);
-    await until(() => said.includes('the requests on their way'));
+    await until(() => said.includes('the answers of requests under way'));
     for (const reply of held) reply();
     expect((await run.ended).code).toBe(exit);
     expect(journalIn(home).match(/"answered"/g)?.length).toBeGreaterThanOrEqual(10);

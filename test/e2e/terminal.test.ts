@@ -35,7 +35,7 @@ describe('the key of auth login', () => {
     );
 
     expect(exitCode).toBe(2);
-    expect(output).toContain('is needed, and there is no terminal');
+    expect(output).toContain('is needed, and there is no terminal to ask for it');
   });
 
   test(
@@ -137,7 +137,7 @@ describe('topic delete', () => {
     expect(await asked.ended).toMatchObject({ exitCode: 130 });
     expect(await on(`${line} --no-input`)).toMatchObject({
       exitCode: 2,
-      output: expect.stringContaining('deleting needs --confirm') as string,
+      output: expect.stringContaining("give the topic's name with --confirm") as string,
     });
   });
 

@@ -192,7 +192,10 @@ describe('compressed answers', () => {
     ['no gzip at all', Buffer.from(rows)],
   ])('one that is %s is an answer that is not whole', async (_what, body) => {
     const { error } = await at(await answering('gzip', body), 'license list --retries 0');
-    expect(error).toMatchObject({ exit: 7, message: expect.stringContaining('broke before a whole answer') as string });
+    expect(error).toMatchObject({
+      exit: 7,
+      message: expect.stringContaining('broke before the answer was complete') as string,
+    });
   });
 });
 
@@ -202,7 +205,10 @@ describe('hostile answers', () => {
       socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n')),
     );
     const { error } = await at(`http://127.0.0.1:${port}`, 'license list --retries 0');
-    expect(error).toMatchObject({ exit: 7, message: expect.stringContaining('broke before a whole answer') as string });
+    expect(error).toMatchObject({
+      exit: 7,
+      message: expect.stringContaining('broke before the answer was complete') as string,
+    });
   });
 
   test('an interim answer is not the answer', async () => {

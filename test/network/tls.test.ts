@@ -135,7 +135,7 @@ test('a service that never answers is reported as a time-out', async () => {
   const ran = await list(`http://127.0.0.1:${port}`, '--timeout 100ms --retries 1');
   expect(ran.error).toMatchObject({
     exit: 7,
-    message: `timeout: no whole answer from 127.0.0.1:${port} within 100ms`,
+    message: `timeout: no complete answer from 127.0.0.1:${port} within 100ms`,
     hint: 'Run the command again, or give --timeout more.',
   });
   expect(seen).toHaveLength(2);

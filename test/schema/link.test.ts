@@ -54,15 +54,15 @@ describe('is refused', () => {
     [
       'of another host',
       'https://other.example.org/#narrow/channel/31-bulk',
-      'the link is of other.example.org, and the account is of chat.example.com',
+      'the link leads to other.example.org, but the account is on chat.example.com',
     ],
     [
       'of another port',
       'https://chat.example.com:8443/#narrow/channel/31',
-      'the link is of chat.example.com:8443, and the account is of chat.example.com',
+      'the link leads to chat.example.com:8443, but the account is on chat.example.com',
     ],
-    ['of no conversation', 'https://chat.example.com/#inbox', 'the link is of no conversation'],
-    ['without a conversation', '#narrow/near/7', 'the link is of no conversation'],
+    ['of no conversation', 'https://chat.example.com/#inbox', 'the link leads to no conversation'],
+    ['without a conversation', '#narrow/near/7', 'the link leads to no conversation'],
     ['without #', 'https://chat.example.com/login', 'the link has no # with a conversation or view'],
     [
       'cut in the middle of a letter',

@@ -94,7 +94,7 @@ test.each(['remote_user,size_allowance\nanna,3\n', 'short', '{"log":"a line of s
     writeFileSync(path, text);
     expect(await failureOf(() => append(log, 1))).toEqual({
       kind: 'config',
-      message: `the sandbox's data ${path} cannot be used: it is no data of a sandbox`,
+      message: `the sandbox's data ${path} cannot be used: it is not data of a sandbox`,
       hint: 'Name another file, or begin afresh: chatelaine sandbox reset',
     });
     expect(readFileSync(path, 'utf8')).toBe(text);

@@ -40,7 +40,7 @@ export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
 const usual: ReadonlySet<string> = new Set(['result', 'msg', 'code']);
 
 const lead: Partial<Record<FailureKind, string>> = {
-  auth: 'the chat server refused the identity or the right',
+  auth: 'the chat server refused the account or the permission',
   not_found: 'not found',
   unavailable: 'the chat server is in trouble',
 };

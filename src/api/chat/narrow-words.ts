@@ -45,11 +45,11 @@ function narrowRefusal(answer: Answer, narrow: readonly unknown[], level: number
       hint: 'Leave it out, or choose another server with --profile.',
     });
   }
+  if (!/unknown user/.test(refused.details.server?.msg ?? '')) return refused;
   const namesAddress = narrow.some((term) => String(partsOf(term)[1]).includes('@'));
-  if (!namesAddress || !/unknown user/.test(refused.details.server?.msg ?? '')) return refused;
-  return refused.as('rejected', refused.message, {
-    hint: 'The organization may hide addresses: name the user by the id (sender_id in a message).',
-  });
+  const hidden = 'The organization may hide addresses: name the user by the id (sender_id in a message).';
+  const hint = namesAddress ? hidden : 'Give the whole name, an address, or an id (sender_id in a message).';
+  return refused.as('rejected', refused.message, { hint });
 }
 
 function levelsOf(narrow: readonly unknown[]) {

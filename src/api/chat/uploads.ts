@@ -49,7 +49,7 @@ async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | 
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof URIError) return { refused: 'its temporary address is no URL' };
+    if (cause instanceof URIError) return { refused: 'its temporary address is not a URL' };
     if (!(cause instanceof Failure)) throw cause;
     // The account may be kept from one file (403), and not from the others.
     const isForbidden = cause.kind === 'auth' && cause.details.http?.status === 403;

@@ -166,7 +166,7 @@ function oldAnswer({ headers, http }: Answer): Failure {
     headers[name] === undefined ? [] : [`${name}: ${String(headers[name])}`],
   );
   return new Failure('incomplete', `a cache gave an old answer in place of the list (${said.join('; ')})`, {
-    hint: 'Let the cache in front of the licensing API pass /v1/license/ by, or heed Cache-Control: no-cache; then repeat the command.',
+    hint: 'Make the cache in front of the licensing API bypass /v1/license/, or obey Cache-Control: no-cache; then run the command again.',
     http,
     retryable: false,
   });

@@ -90,13 +90,13 @@ const causes = {
   },
   timeout: {
     ...unconfirmed,
-    says: ({ host, timeout }) => `timeout: no whole answer from ${host} within ${formatDuration(timeout)}`,
+    says: ({ host, timeout }) => `timeout: no complete answer from ${host} within ${formatDuration(timeout)}`,
     hint: 'Run the command again, or give --timeout more.',
   },
   broken: {
     ...unconfirmed,
     says: ({ host, detail }) =>
-      `the connection to ${host} broke before a whole answer came${detail === '' ? '' : ` (${detail})`}`,
+      `the connection to ${host} broke before the answer was complete${detail === '' ? '' : ` (${detail})`}`,
     hint: 'Run the command again.',
   },
   'headers too large': {

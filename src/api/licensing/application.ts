@@ -49,7 +49,7 @@ function otherCode(license: License, app_code: number): string | undefined {
 function otherApplication(codes: Iterable<string>, app_code: number): Failure {
   const [one = '', ...others] = codes;
   const named = others.length === 0 ? `application ${one}` : `the applications ${[one, ...others].join(', ')}`;
-  return new Failure('auth', `this key is of ${named}, not ${app_code}`, {
-    hint: `Use the key of application ${app_code}, or correct the code: chatelaine auth login licensing --app-code ${one}.`,
+  return new Failure('auth', `this key belongs to ${named}, not ${app_code}`, {
+    hint: `Use the key of application ${app_code}; or correct CHATELAINE_APP_CODE, or the profile: chatelaine auth login licensing --app-code ${one}`,
   });
 }

@@ -71,7 +71,7 @@ export function refuse(answer: Answer, missing?: string): void {
   const failure = (kind: FailureKind, message: string, hint?: string): Failure =>
     new Failure(kind, message, { hint, http, server: { msg: said } });
   if (status === 401 || status === 403)
-    throw failure('auth', `the licensing API refused the key or the right (${status}): ${said}`, wrongKey);
+    throw failure('auth', `the licensing API refused the key or the permission (${status}): ${said}`, wrongKey);
   if (status === 404 && missing !== undefined)
     throw failure('not_found', missing, isPage(answer) ? wrongUrl : undefined);
   if (isTrouble(status))

@@ -75,10 +75,10 @@ function gapAfter(
   { next, more, count, ...told }: Page,
   { isAsked, pages, listed }: { readonly isAsked: boolean; readonly pages: number; readonly listed: number },
 ): string | undefined {
-  if (isAsked) return 'the server names a page as next that was read before';
-  if (count === 0 && pages > 1) return 'the server names a next page, and it has no rows';
+  if (isAsked) return 'the server names a next page that was read before';
+  if (count === 0 && pages > 1) return 'the server names a next page that has no rows';
   if (next !== undefined) return undefined;
-  if (more !== undefined) return `the server has more rows and names no URL for them: ${more}`;
+  if (more !== undefined) return `the server has more rows, but names no URL for them: ${more}`;
   if (told.total > listed) return `the server counts ${told.total} licenses and lists ${listed}`;
   if (told.pages > pages) return `the server counts ${told.pages} pages and names no URL after page ${pages}`;
   return undefined;
@@ -117,7 +117,7 @@ function watchMoves() {
       const isStill = places === '' || places === before;
       if (isStill && gap !== undefined) throw notWhole(gap, answer);
       if (isStill) return false;
-      if (reading === maxReadings) throw notWhole(`its pages moved while they were read, ${maxReadings} times`, answer);
+      if (reading === maxReadings) throw notWhole(`its pages changed during each of ${maxReadings} readings`, answer);
       [reading, repeats, before] = [reading + 1, [], places];
       return true;
     },

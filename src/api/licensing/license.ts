@@ -95,7 +95,7 @@ function quoted(value: string | number): string {
 export function keyOf({ key, fields }: License): string {
   if (key !== undefined) return key;
   const names = Object.keys(fields).join(', ') || 'none';
-  const message = `no field of the license can be recognised as its key; its fields are: ${names}`;
+  const message = `no field of the license can be recognized as its key; its fields are: ${names}`;
   const hint = 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.';
   throw new Failure('unavailable', message, { hint, retryable: false });
 }

@@ -31,7 +31,7 @@ export async function* probeServer(server: ProbedServer): AsyncGenerator<Observa
   yield pagesOf(first, list);
   const { total, count } = first;
   const told = `the server tells ${total === count ? 'the number of rows it shows' : 'a number beside the rows of a page'}`;
-  yield { about: 'count', detail: total === 0 ? 'the server tells no number of licenses' : told };
+  yield { about: 'count', detail: total === 0 ? 'the server does not say how many licenses there are' : told };
   yield { about: 'order', detail: await orderOf(server, list.licenses) };
   const filter = await filterOf(server, list.licenses);
   yield { about: 'filter', ...filters[filter] };
@@ -112,7 +112,7 @@ const cutAdvice =
 const showsWhy = 'chatelaine --trace license list shows why.';
 
 const filters = {
-  untried: { detail: 'there is no license whose user could be asked for', advice: 'Look again when there is one.' },
+  untried: { detail: 'there is no license to try it with', advice: 'Repeat this when there is one.' },
   honoured: { detail: 'a list filtered by a user shows that user alone, and nobody for a name that nobody has' },
   folded: { detail: 'a list filtered by a user shows other spellings of the name too' },
   ignored: { detail: 'the server ignores the filter by user' },
@@ -147,30 +147,31 @@ const cacheHeaders = ['age', 'x-cache', 'cf-cache-status'] as const;
 async function lagOf({ view }: ProbedServer, first: Page, licenses: readonly License[]): Promise<string> {
   const { headers } = first.answer;
   const cached = cacheHeaders.some((name) => headers[name] !== undefined && headers[name] !== '0');
-  const cache = cached ? 'a cache may have answered' : 'no cache says that it answered';
+  const cache = cached ? 'a cache may have answered' : 'no answer says that it comes from a cache';
   const listed = licenses.findLast(({ key }) => key !== undefined);
   if (listed?.key === undefined) return cache;
   try {
     const alone = await view(listed.key);
     const isSame = licenseNames.every((name) => textOf(alone, name) === textOf(listed, name));
-    return `${cache}; a license alone is ${isSame ? 'as' : 'not as'} in the list`;
+    return `${cache}; a license read alone ${isSame ? 'equals' : 'differs from'} its row of the list`;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    return `${cache}; a license of the list is not shown alone (${cause.kind})`;
+    return `${cache}; a license of the list cannot be read alone (${cause.kind})`;
   }
 }
 
-const settled = 'while the server carries a request out within --settle of receiving it, which reads cannot show';
+const settled = 'if the server carries out each request within --settle, which reads cannot show';
 const nothing = 'nothing is created: ensure ends with exit code 8, and rows of apply fail';
 
 /** What of "never two" holds (docs/exactly-once.md, Names that servers change). */
 function promiseOf(filter: keyof typeof filters, { failure, mayBeCut }: ProbedList): Omit<Observation, 'about'> {
-  if (filter === 'untried') return { detail: 'not known: the filter was not tried' };
-  if (filter === 'hiding') return { detail: 'never two is not kept', advice: filters.hiding.advice };
+  if (filter === 'untried') return { detail: 'unknown: the filter could not be tried' };
+  if (filter === 'hiding') return { detail: 'never two does not hold', advice: filters.hiding.advice };
   if (filter === 'partial' || filter === 'refused' || (filter === 'ignored' && failure)) return { detail: nothing };
-  if (filter === 'ignored' && mayBeCut) return { detail: `${nothing}; --trust-list goes on`, advice: cutAdvice };
+  if (filter === 'ignored' && mayBeCut)
+    return { detail: `${nothing}, unless --trust-list is given`, advice: cutAdvice };
   if (filter === 'ignored')
-    return { detail: `never two, by two readings of the whole list before each creation, ${settled}` };
+    return { detail: `never two: the whole list is read twice before each creation. It holds ${settled}` };
   const partly = failure ? '; the list of all licenses, and so audit, ends with exit code 8' : '';
-  return { detail: `never two, by a look at the user before each creation, ${settled}${partly}` };
+  return { detail: `never two: the user is looked up before each creation. It holds ${settled}${partly}` };
 }

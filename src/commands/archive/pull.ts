@@ -63,7 +63,7 @@ export default command({
     const channel = values.folder.replace(/^#(?!narrow\/)/, '');
     if (isUrl(values.folder) || values.folder.startsWith('#'))
       throw usage(
-        `'${values.folder}' is a ${channel === values.folder ? 'link' : 'channel'}, and no folder`,
+        `'${values.folder}' is a ${channel === values.folder ? 'link' : 'channel'}, not a folder`,
         `The folder comes first; for the channel: ${commandLine('archive pull', ['DIR'], { channel })}`,
       );
     if (!all_channels) return pullFolder(values, context, () => factsFor(values, context));
@@ -154,7 +154,7 @@ async function keepFiles(
 ) {
   const files = attachedFiles(archive).length;
   if (!archive.head?.files) {
-    if (files > 0) note(`attached files that the messages link to, and that are not kept without --files: ${files}`);
+    if (files > 0) note(`attached files that are not archived without --files: ${files}`);
     return { files, files_kept: 0 };
   }
   const line = progress('attached files', files);

@@ -51,13 +51,13 @@ export default command({
       sum.problems += problems;
       if (problems > 0) sum.damaged += 1;
     }
-    const count = folders[0] === folder ? '' : `${folders.length} archives, `;
+    const count = folders[0] === folder ? '' : `archives: ${folders.length}, `;
     const damaged = count === '' ? '' : `, archives with problems: ${sum.damaged}`;
     const verdict = sum.problems === 0 ? 'no problem' : `problems: ${sum.problems}${damaged}`;
-    conclude(`${count}${sum.messages} messages, parts: ${sum.parts}; ${verdict}`);
+    conclude(`${count}messages: ${sum.messages}, parts: ${sum.parts}; ${verdict}`);
     if (sum.problems === 0) return;
     for (const hint of hints) conclude(hint);
-    throw new Failure('differences', `${sum.problems} problems`);
+    throw new Failure('differences', `problems: ${sum.problems}`);
   },
 
   fields: ['folder', 'messages', 'problems'],

@@ -136,7 +136,7 @@ async function checked(profile: Profile, key: Secret, context: Storing): Promise
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     const advice = /malformed api key/i.test(cause.details.server?.msg ?? '')
-      ? 'That is no key of the chat, which has 32 letters and digits. A password? Sign in with --password.'
+      ? 'That is not a key of the chat: it has 32 letters and digits. For a password give --password.'
       : cause.details.hint;
     const hint = ['Nothing was stored.', advice].filter((text) => text !== undefined).join(' ');
     throw cause.as(cause.kind, cause.message, { hint });

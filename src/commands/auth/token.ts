@@ -29,5 +29,5 @@ async function credentialFor(
   if (name === 'licensing') return context.licensingAccount();
   if (name === 'chat') return context.chatAccount();
   if (name !== undefined) return context.credentialOf(name);
-  throw usage('whose key?', 'Give the name of a profile, licensing, or chat; chatelaine auth list shows the names.');
+  throw usage('give a profile, licensing or chat', 'chatelaine auth list shows the profiles.');
 }

@@ -81,7 +81,7 @@ export async function* planned(
   }
   if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, conclude);
   const changes = changesIn(plan) + missing.length;
-  if (job.values.exit_code && changes > 0) throw new Failure('differences', `${changes} licenses would change`);
+  if (job.values.exit_code && changes > 0) throw new Failure('differences', `licenses that would change: ${changes}`);
 }
 
 /**
@@ -93,7 +93,7 @@ export function refusePlan(plan: Plan, job: Job): void {
   const { max_create = Infinity } = values;
   const creations = creationsIn(plan);
   if (creations > max_create)
-    throw usage(`${creations} licenses would be created, and --max-create is ${max_create}; nothing was changed`);
+    throw usage(`this would create more licenses than --max-create ${max_create}: ${creations}; nothing was changed`);
   const twins = similar === 'allow' ? [] : twinsIn(plan);
   if (twins.length === 0) return;
   const places = new Map(roster.rows.map((row, index) => [row, roster.lines[index] ?? 0]));
@@ -104,7 +104,7 @@ export function refusePlan(plan: Plan, job: Job): void {
   const rest = twins.length - lines.length;
   throw usage(
     rest > 0 ? [...lines, `and ${rest} more`] : lines,
-    'If these are two users each, repeat with --allow-similar. Nothing was changed.',
+    'If each pair is two users, repeat with --allow-similar. Nothing was changed.',
   );
 }
 
@@ -133,11 +133,11 @@ export async function toRetire(
     note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
   const { length } = found.missing;
   if (length > (max_retire ?? Infinity))
-    throw usage(`${length} licenses would be retired, and --max-retire is ${max_retire}; nothing was changed`);
+    throw usage(`this would retire more licenses than --max-retire ${max_retire}: ${length}; nothing was changed`);
   if (max_retire === undefined && length * 2 > found.active)
     throw usage(
       `${length} of ${found.active} licenses would be retired: more than half; nothing was changed`,
-      'If the roster is whole, say so: --max-retire N',
+      'If the roster is complete, give --max-retire N.',
     );
   return found;
 }
@@ -158,7 +158,7 @@ function refuseEach(others: readonly OtherNow[], warn: Terminal['warn']): void {
   if (others.length === 0) return;
   for (const { remote_user, what } of others.slice(0, maxTwins)) warn(`${remote_user}: ${what}`);
   const count = others.length === 1 ? 'a license' : `${others.length} licenses`;
-  const text = `nothing was sent: ${count} would be decided otherwise than in the plan`;
+  const text = `nothing was sent: ${count} would not change as planned`;
   warn(`${text}. Make it again, and read it: --dry-run --write-plan FILE`);
   throw new Failure('differences', text);
 }
@@ -217,6 +217,6 @@ export function warnOfNames(job: Pick<Job, 'roster' | 'file'>, warn: (text: stri
   if (found.length === 0) return;
   const rest = found.length > maxNames ? ` and ${found.length - maxNames} more` : '';
   warn(
-    `${placeOf(job)}: ${found.slice(0, maxNames).join(', ')}${rest} may be no names of users: a spreadsheet writes such texts`,
+    `${placeOf(job)}: ${found.slice(0, maxNames).join(', ')}${rest} may not be names of users: a spreadsheet writes such texts`,
   );
 }

@@ -113,7 +113,7 @@ async function* countFindings(
   }
   const { licenses, retired, apps } = result.value;
   if (hasSeveral)
-    conclude(`to keep one of several licenses, for each other: ${commandLine('license retire', ['CODE'])}`);
+    conclude(`to keep one of several licenses, retire each of the others: ${commandLine('license retire', ['CODE'])}`);
   // Of another application, and of a roster that is not given, nothing can be said: these lines stay.
   const isLookedFor = (line: string): boolean =>
     (hasRoster || !/^(missing|unexpected|other-size):/.test(line)) &&

@@ -44,7 +44,7 @@ export default command({
     const { license, failure } = await createAnother(api, fields, creating);
     if (license.key === undefined)
       warn(
-        'the license was created, but none of its fields can be recognised as its key: ' +
+        'the license was created, but none of its fields can be recognized as its key: ' +
           `${Object.keys(license.fields).join(', ')}; name it with --key-field at auth login`,
       );
     yield { ...license, status: 'created' };

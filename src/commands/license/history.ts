@@ -56,7 +56,7 @@ export default command({
     columns: ['time', 'run', 'account', 'computer', 'command', ...what],
     untruncated: ['remote_user'],
     layout: { change: { minWidth: 14 }, time: late, run: late, license_code_end: late, origin: whole },
-    none: 'no run of this computer changed a license',
+    none: 'no such change by a run of this computer',
   },
 });
 

@@ -27,7 +27,7 @@ export default command({
     const fieldsOf = (user: string, code: string) => retiredFields(user, code, context.now());
     yield* changeEach({ ...changes, fieldsOf, status: 'retired', ask: 'Retire' }, account, context);
     if (!context.options.dry_run)
-      context.conclude('take the user out of your roster too: license apply creates a new license for who is in it');
+      context.conclude('remove the user from your roster too, or license apply creates a new license');
   },
 
   fields: changedFields,

@@ -25,7 +25,7 @@ export const licenseOutcome = {
 } as const;
 
 export const likeIt = (user: string): string =>
-  `Users of a name like it: ${commandLine('license list', [], { match: `*${user}*` })}`;
+  `Users with a similar name: ${commandLine('license list', [], { match: `*${user}*` })}`;
 
 /** For a code that nobody has: its form, as in XXXXX-XXXXX, and how to find the right one. */
 export function codeAdvice(listed: readonly License[], user?: string): string {

@@ -100,7 +100,7 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
   const { range } = selection;
   // Who did not ask for a number must not take a part for the whole.
   if (range.kind === 'newest' && values.limit === undefined && count === range.limit)
-    context.conclude(`at most the newest ${range.limit} messages are shown: --limit N or --all asks for others`);
+    context.conclude(`only the newest ${range.limit} messages are shown; --limit N or --all shows more`);
 }
 
 /** The answer in the place of a message: it is printed as JSON alone. */

@@ -70,7 +70,7 @@ function negatedTerm(word: string, facts: AccountFacts): NarrowTerm {
     throw usage('--not in=all: the server ignores it, and every message matches');
   const [term, ...more] = termsOf(operator, text, facts);
   if (!term || more.length > 0)
-    throw usage(`--not ${operator}: the link is of more than a channel`, 'Give the link of the channel.');
+    throw usage(`--not ${operator}: the link leads to more than a channel`, 'Give the link of the channel.');
   return { ...term, negated: true };
 }
 

@@ -68,7 +68,7 @@ export function selectionOf(
   const { not = [], narrow, raw_content, client_gravatar, allow_empty_topic_name } = values;
   const link = text === undefined ? undefined : readLink(text, facts.site);
   if (text !== undefined && !link)
-    throw usage(`'${text}' is no link`, 'For a channel write --channel NAME, for words in messages --search WORDS.');
+    throw usage(`'${text}' is not a link`, 'For a channel write --channel NAME, for words in messages --search WORDS.');
   const isElsewhere = placing.some((name) => values[name] !== undefined);
   return {
     narrow: narrowOf(values, { linked: link?.terms ?? [], not, json: narrow, facts }),

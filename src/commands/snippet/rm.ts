@@ -10,7 +10,7 @@ import type { Invocation, Terminal } from '../context.ts';
 
 export default command({
   args: { snippet: { ...snippetFields.snippet, many: true } },
-  options: { missing_ok: flagField('A snippet that does not exist is no failure') },
+  options: { missing_ok: flagField('A snippet that does not exist is not an error') },
   about: [
     'Digits are an id, anything else is a title, as snippet list shows them. On a terminal the titles are shown, and it asks before it ' +
       'deletes; --yes goes on.',
@@ -27,9 +27,9 @@ export default command({
         await api.deleteSnippet(id);
         return { saved_snippet_id: id, status: 'deleted' };
       } catch (cause) {
-        if (missing_ok && cause instanceof Failure && cause.kind === 'not_found')
-          return { saved_snippet_id: id, status: 'missing' };
-        throw cause;
+        if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
+        if (!missing_ok) throw cause.as('not_found', `no snippet ${id}`, { hint: listed });
+        return { saved_snippet_id: id, status: 'missing' };
       }
     });
   },
@@ -72,9 +72,11 @@ function idOf(word: string, known: readonly JsonObject[]): number {
   return id;
 }
 
+const listed = 'chatelaine snippet list shows ids and titles.';
+
 function noSnippet(word: string, known: readonly JsonObject[]): Failure {
   const near = nearRows(known, 'title', word, ({ id }) => `snippet rm ${String(id)}`);
   return new Failure('not_found', `no snippet '${word}'${near ?? ''}`, {
-    hint: 'chatelaine snippet list shows ids and titles.',
+    hint: listed,
   });
 }

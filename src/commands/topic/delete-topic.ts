@@ -62,7 +62,7 @@ export default command({
       placeholder: 'N',
       help: 'Delete nothing where more messages than this would be deleted, by earlier runs of the purge too; checked before every call',
     },
-    missing_ok: flagField('A topic without messages is no error, and ends a purge that was unseen'),
+    missing_ok: flagField('A topic without messages is not an error; it also ends a purge that was unseen'),
     include_hidden: flagField('Delete also the messages that the plan of the organization hides'),
     ...keepingOptions,
   },
@@ -168,7 +168,7 @@ async function checkAllowed(
   if (level !== undefined && level < topicLevels.emptyTopic)
     throw new Failure('rejected', `the empty topic needs level ${topicLevels.emptyTopic}; this server has ${level}`);
   if ((await chat.ownUser())?.['is_admin'] !== false) return;
-  const what = `${email} is no administrator of the organization, and only they may delete topics`;
+  const what = `${email} is not an administrator of the organization; only administrators may delete topics`;
   throw new Failure('auth', `${what}: nothing was archived or deleted`, {
     hint: 'Choose the profile of an administrator with --profile.',
   });

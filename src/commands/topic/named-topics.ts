@@ -37,7 +37,7 @@ export function withLinked({ topic: linked }: Pick<NamedPlace, 'topic'>, named: 
   if (linked === undefined) return named;
   const other = named.topic?.find((name) => !isSameName(name, linked));
   if (other !== undefined)
-    throw usage(`the link is of the topic '${linked}', and '${other}' is named too: nothing was deleted`);
+    throw usage(`the link leads to the topic '${linked}', but '${other}' is named too: nothing was deleted`);
   return named.topic === undefined || named.topic.length === 0 ? { ...named, topic: [linked] } : named;
 }
 
@@ -50,10 +50,8 @@ export function checkNaming(
   const ways = [topic.length > 0, from !== undefined, match !== undefined].filter((isUsed) => isUsed).length;
   if (ways !== 1)
     throw usage(
-      'name the topics in one way: as arguments, with --from FILE, or with --match GLOB',
-      ways === 0
-        ? `The channel comes first: ${commandLine('topic delete', ['CHANNEL', place?.channel ?? 'TOPIC'])}`
-        : undefined,
+      `name the topics${ways === 0 ? '' : ' in one way only'}: as arguments, with --from FILE, or with --match GLOB`,
+      ways === 0 ? `The channel comes first: ${commandLine('topic delete', ['CHANNEL', 'TOPIC'])}` : undefined,
     );
   if (!place && from === undefined)
     throw usage('name the channel first, or give --from with rows of channel and topic');

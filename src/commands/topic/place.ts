@@ -33,7 +33,7 @@ export async function readPlace(text: string, { chatAccount }: Pick<Accounts, 'c
   const named = (wanted: string) =>
     link.terms.find(({ operator, negated }) => operator === wanted && !negated)?.operand;
   const [channel, topic] = [named('channel'), named('topic')];
-  if (channel === undefined) throw usage('the link is of no channel', 'Copy it while a channel or a topic is shown.');
+  if (channel === undefined) throw usage('the link leads to no channel', 'Copy it while a channel or topic is shown.');
   return {
     channel: `${typeof channel === 'number' ? 'id' : 'name'}:${String(channel)}`,
     topic: topic === undefined ? undefined : String(topic),

@@ -134,7 +134,7 @@ export async function confirmTopics(
 ): Promise<void> {
   const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
   const what = by === 'name' ? "the topic's name" : 'the number of topics';
-  if (typed === undefined && !interactive()) throw usage(`deleting needs --confirm with ${what}: nothing was deleted`);
+  if (typed === undefined && !interactive()) throw usage(`give ${what} with --confirm: nothing was deleted`);
   const answer = typed ?? (await ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
   if (answer === expected) return;
   if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);

@@ -71,7 +71,7 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
   const absent = meant.filter((view) => !known.includes(view));
   const like = new Set(absent.length > 0 ? [] : [...nearNames(fragment, known), ...meant]);
   const near = named ?? (like.size > 0 ? `; near: ${[...like].join(', ')}` : '');
-  const usual = 'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.';
+  const usual = 'chatelaine view list shows the views of the account. Add others in the app.';
   const once = `The server knows a built-in view (${absent.join(', ')}) once it was pinned or hidden in an app: do that once.`;
   const hint = absent.length > 0 ? once : usual;
   return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, { hint });

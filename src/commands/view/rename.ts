@@ -70,7 +70,7 @@ type Pair = readonly [fragment: string, name: string];
 
 function pairsOf(words: readonly string[]): readonly Pair[] {
   if (words.length % 2 > 0)
-    throw usage(`${words.length} arguments are no pairs of FRAGMENT and NAME`, 'Quote a name that has blanks.');
+    throw usage(`FRAGMENT and NAME come in pairs; arguments: ${words.length}`, 'Quote a name that has blanks.');
   return Array.from({ length: words.length / 2 }, (_, index) => [words[index * 2] ?? '', words[index * 2 + 1] ?? '']);
 }
 

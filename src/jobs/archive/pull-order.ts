@@ -63,13 +63,13 @@ function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, op
   if (head.site !== site || head.account !== account)
     throw new Failure(
       'config',
-      `the archive is of ${head.account} at ${head.site}; this account is ${account} at ${site}`,
+      `the archive belongs to ${head.account} at ${head.site}; this account is ${account} at ${site}`,
       { hint: 'Choose the profile of that account with --profile, or pull into another folder.' },
     );
   if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
     throw usage(
-      `${folder} has another selection: ${writeJson(head.options)}`,
-      `Give no selection to continue it: ${commandLine('archive pull', [folder])}`,
+      `the archive ${folder} was begun with another selection: ${writeJson(head.options)}`,
+      `To continue it, give no selection: ${commandLine('archive pull', [folder])}`,
     );
 }
 

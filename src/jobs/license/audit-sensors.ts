@@ -67,7 +67,7 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
     });
   const { ok, lent, 'never-activated': never } = counts;
   audit.conclude(`sensors: ${ok} ok, ${lent} lent, ${never} never activated`);
-  if (lent > 0) throw new Failure('differences', `${lent} sensors were lent`);
+  if (lent > 0) throw new Failure('differences', `sensors that were lent: ${lent}`);
 }
 
 /** Whether a line of the journal is an answer that was kept; any other line is asked for again. */

@@ -126,7 +126,7 @@ export function changeInWords(before: number | null | undefined, after: number):
 export function similarTo(near: License, remote_user: string): string {
   const listed = textOf(near, 'remote_user') ?? 'without a name';
   if (listed === remote_user)
-    return `the server lists a license of '${remote_user}' whose app_code is no integer: '${textOf(near, 'app_code') ?? '?'}'`;
+    return `the server lists a license of '${remote_user}' whose app_code is not an integer: '${textOf(near, 'app_code') ?? '?'}'`;
   return `the server lists no license of '${remote_user}', but one of the similar name '${listed}'`;
 }
 

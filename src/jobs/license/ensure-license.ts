@@ -70,7 +70,7 @@ async function lookUpSettled(
     const first = await lookUp(api, fields);
     if (first.shows === 'licenses' || first.shows === 'incomplete') return first;
     const { remote_user } = fields;
-    note(`an earlier run may have asked for a license of ${remote_user}: listing again in ${formatDuration(wait)}`);
+    note(`an earlier run may have requested a license of ${remote_user}: listing again in ${formatDuration(wait)}`);
     await sleep(wait);
   }
   return lookUp(api.deciding(decidingOn('unanswered', posted, settle)), fields);

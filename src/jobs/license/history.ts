@@ -86,8 +86,8 @@ export function changesOf(entries: readonly HistoryEntry[]): PastChange[] {
 export function changeText(change: PastChange): string {
   const { event, command, isNew, isKnown } = change;
   const { remote_user_before: name, size_allowance: size, size_allowance_before: before } = change;
-  if (event === 'found') return 'found: an interrupted run had asked for it';
-  if (isNew) return isKnown ? 'created' : 'unknown: a license was asked for';
+  if (event === 'found') return 'found: an interrupted run had requested it';
+  if (isNew) return isKnown ? 'created' : 'unknown: a license was requested';
   const isRetired = command === 'license retire' || (command === 'license apply' && name !== undefined);
   const doubt = isKnown ? '' : 'unknown: ';
   if (isRetired) return `${doubt}retired${name === undefined ? '' : ` ${name}`}`;

@@ -88,7 +88,7 @@ async function readTwice(
   users: readonly string[],
   results = new Map<string, LookupResult>(),
 ): Promise<ListedUsers> {
-  let failure = new Failure('incomplete', `the list moves: of ${2 * maxPairs} readings no two show the same users`);
+  let failure = new Failure('incomplete', `the list changes: no two of ${2 * maxPairs} readings show the same users`);
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const all = new Set<string>();
     const two = [await readUnmoved(api, app_code, users), await readUnmoved(api, app_code, users, all)];

@@ -56,7 +56,7 @@ export function readPlan(text: string, file: string): ReviewedPlan {
   const targets = isObject(head) && Array.isArray(head['targets']) ? head['targets'].filter(isTarget) : [];
   if (!isObject(head) || typeof head['license_plan'] !== 'number' || targets.length === 0)
     throw usage(
-      `${file}: no plan of license apply`,
+      `${file}: not a plan of license apply`,
       `Make one: ${commandLine('license apply', ['ROSTER'], { dry_run: true, write_plan: file })}`,
     );
   refuseNewer(file, head['license_plan'], version);
@@ -67,7 +67,7 @@ export function readPlan(text: string, file: string): ReviewedPlan {
     const row = jsonIn(line)?.value;
     const key = isRow(row) && row.change !== 'retire' ? userKey(row) : line;
     if (isRow(row) && codes.has(row.app_code) && !seen.has(key)) return [(seen.add(key), row)];
-    problems.push(`${file}:${index + 2}: ${seen.has(key) ? 'a license that is planned above' : 'no row of a plan'}`);
+    problems.push(`${file}:${index + 2}: ${seen.has(key) ? 'a license that is planned above' : 'not a row of a plan'}`);
     return [];
   });
   if (problems.length > 0) throw usage(problems, 'Make the plan again rather than edit it.');

@@ -116,7 +116,7 @@ export class RosterResults {
     const sent =
       state.is === 'unanswered'
         ? (state.failure?.message ?? unanswered)
-        : state.is !== 'answered' && 'an earlier run asked for a license';
+        : state.is !== 'answered' && 'an earlier run requested a license';
     // What was answered is said by the result.
     return { state, status: 'unknown', error: [sent, why].filter(Boolean).join('; ') };
   }

@@ -57,8 +57,7 @@ async function carryOut(plan: Plan, run: Run): Promise<void> {
   const { journal, note, signal, progress, concurrency } = applying;
   if (journal.isResumed) note('Resuming an interrupted run');
   const sayWait = (): void => {
-    if (work.sending > 0)
-      note('Ending once the requests on their way are answered; the same signal again ends at once');
+    if (work.sending > 0) note('Waiting for the answers of requests under way; the same signal again ends at once');
   };
   signal.addEventListener('abort', sayWait);
   try {
@@ -137,7 +136,7 @@ async function whenSettled(waiting: readonly RowState[], applying: Applying): Pr
   const kinds = inWords([
     [counts.unanswered, 'unconfirmed'],
     [counts.answered, 'answered and not listed yet'],
-    [counts.asked, 'asked for by other runs'],
+    [counts.asked, 'requested by other runs'],
     [counts.unfiltered, 'not found by a filter that the server ignores'],
   ]);
   note(`${kinds}: listing again${wait > 0 ? ` in ${formatDuration(wait)}` : ''}`);

@@ -122,7 +122,7 @@ export class RowWork {
     if (differs) {
       const found = await this.#limit(() => licensing(row.app_code).view(keyOf(listed)));
       if (sizeOf(found) !== sizeOf(listed))
-        return this.#results.failed(state, `it was resized to ${sizeOf(found) ?? '?'} meanwhile`);
+        return this.#results.failed(state, `somebody resized it to ${sizeOf(found) ?? '?'} meanwhile`);
     }
     await this.#inOrder(() => undefined);
     const size_before = sizeOf(listed);

@@ -58,8 +58,7 @@ export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resum
       const retryable = stopped !== undefined || open.length + similar < undone;
       const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
       const [first, ...others] = open;
-      const rest =
-        others.length > 0 ? ` The same holds for ${others.length} more, each with its own --send-again USER.` : '';
+      const rest = others.length > 0 ? ` So do ${others.length} more users: each needs its own --send-again USER.` : '';
       const wayOut = first && `${sendAgainHint(first)}${rest}`;
       const alike = similar > 0 && 'For a user of a similar name who is another one, repeat with --allow-similar';
       const details = { hint: [alike, resumes, wayOut].filter(Boolean).join('. '), retryable };

@@ -96,7 +96,7 @@ export async function whyEmpty(
         if (known?.some((name) => isSameName(name, topic))) continue;
         const near = nearNames(topic, known ?? []).map((name) => `'${name}'`);
         const name = String(channel?.name ?? operand);
-        const names = near.length > 0 ? `near: ${near.join(', ')}` : `it has: ${commandLine('topic list', [name])}`;
+        const names = near.length > 0 ? `near: ${near.join(', ')}` : `its topics: ${commandLine('topic list', [name])}`;
         return `no topic '${topic}' in the channel '${name}'; ${names}`;
       }
     }

@@ -41,7 +41,7 @@ export async function readKeyFile(
     return keyFrom(firstLine(await readStartText(stream, { signal, maxBytes })), `${source} (${path})`);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    if (cause instanceof TooMuchInput) throw new Failure('config', `${source}: ${path} is no key: ${cause.message}`);
+    if (cause instanceof TooMuchInput) throw new Failure('config', `${source}: ${path} holds no key: ${cause.message}`);
     throw storageFailure(`${source}: cannot read ${path}`, cause);
   } finally {
     stream?.destroy();

@@ -54,7 +54,7 @@ type Section = (name: string) => string | undefined;
 function readIni(text: string, wanted: string): Section {
   const { sections, problems } = parse(text.replace(/^\uFEFF/, ''));
   const section = sections.get(wanted);
-  if (!section) problems.push(`there is no section [${wanted}]`);
+  if (!section) problems.push(`this is not a zuliprc: it has no section [${wanted}]`);
   if (problems.length > 0) throw usage(problems);
   const raw = (name: string): string | undefined => {
     const option = section?.get(name) ?? sections.get('DEFAULT')?.get(name);
@@ -90,7 +90,7 @@ function parse(text: string) {
       section = sections.get(header) ?? new Map<string, string[]>();
       sections.set(header, section);
       option = undefined;
-    } else if (!section) problem('is before any [section]');
+    } else if (!section) problem('it is before the first [section]');
     else if (name === '') problem('neither a [section] nor name = value');
     else {
       const key = name.toLowerCase();
@@ -105,7 +105,7 @@ function parse(text: string) {
 const deepest = 10;
 
 function interpolate(name: string, value: string, raw: Section, depth: number): string {
-  if (depth > deepest) throw usage(`${name}: its %(name)s run in a circle`);
+  if (depth > deepest) throw usage(`${name}: its %(name)s refer to each other`);
   return value.replace(/%(?:(%)|\(([^)]+)\)s|)/g, (_match, percent: string | undefined, other: string | undefined) => {
     if (percent !== undefined) return percent;
     if (other === undefined) throw usage(`${name}: a lone % is not allowed`, 'Write %% for a percent sign.');

@@ -41,7 +41,7 @@ export async function refuseOtherFiles(folder: string): Promise<void> {
   const [other] = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !name.startsWith('.'));
   if (other === undefined) return;
   throw usage(
-    `${folder} is no archive and holds other files, such as ${other}`,
+    `${folder} is not an archive and holds other files, such as ${other}`,
     'Name an empty or a new folder; one of --all-channels needs that option each time.',
   );
 }

@@ -77,7 +77,7 @@ function isLocal(host: string): boolean {
 function portOf(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port > 0 && port < 65_536) return port;
-  throw new Failure('config', `the port of the ledger is no number from 1 to 65535: '${text}'`);
+  throw new Failure('config', `the port of the ledger is not a number from 1 to 65535: '${text}'`);
 }
 
 const modes: Readonly<Record<string, LedgerTls>> = {

@@ -225,7 +225,7 @@ describe('a key of another application', () => {
     expect({ exitCode, code: error?.code, message: error?.message }).toEqual({
       exitCode: 4,
       code: 'auth',
-      message: 'this key is of application 4711, not 7',
+      message: 'this key belongs to application 4711, not 7',
     });
     expect(stderr).not.toContain('no findings');
   });

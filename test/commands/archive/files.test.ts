@@ -41,7 +41,7 @@ test('without --files a pull counts attached files and says that they are not ke
   const again = await run(`archive pull ${folder} -o json`);
 
   expect(JSON.parse(stdout)).toMatchObject({ files: 2, files_kept: 0 });
-  expect(stderr).toBe('attached files that the messages link to, and that are not kept without --files: 2\n');
+  expect(stderr).toBe('attached files that are not archived without --files: 2\n');
   expect(again.stderr).toBe(stderr);
   expect(existsSync(join(folder, 'files.ndjson'))).toBe(false);
 });
@@ -241,7 +241,7 @@ test.each([
     'is not of this server',
   ],
   ['no address', () => ({ body: '{"result":"success","msg":""}' }), 'is not of this server'],
-  ['an address that is broken', () => ({ body: success('/%zz/f') }), 'its temporary address is no URL'],
+  ['an address that is broken', () => ({ body: success('/%zz/f') }), 'its temporary address is not a URL'],
   [
     'a refusal',
     () => ({ status: 403, body: '<p>You are not authorized to view this file.</p>' }),

@@ -34,7 +34,7 @@ test('a whole archive: no row, exit 0, and no request', async () => {
   expect({ exitCode, stdout, stderr }).toEqual({
     exitCode: 0,
     stdout: '[]\n',
-    stderr: '2500 messages, parts: 3; no problem\n',
+    stderr: 'messages: 2500, parts: 3; no problem\n',
   });
   expect(server.seen).toHaveLength(asked);
 });
@@ -305,7 +305,7 @@ describe('a folder of archives', () => {
 
     const { exitCode, stdout, stderr } = await verify();
 
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '2 archives, 5 messages, parts: 2; no problem\n' });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: 'archives: 2, messages: 5, parts: 2; no problem\n' });
     expect(JSON.parse(stdout)).toEqual([
       { ...whole, folder: join(folder, '5-kitchen'), messages: 3 },
       { ...whole, folder: join(folder, '12-garden'), messages: 2 },
@@ -330,7 +330,7 @@ describe('a folder of archives', () => {
         ...{ folder: damaged, messages: 2, problems: 2 },
       },
     ]);
-    expect(stderr).toContain('2 archives, 5 messages, parts: 2; problems: 2, archives with problems: 1');
+    expect(stderr).toContain('archives: 2, messages: 5, parts: 2; problems: 2, archives with problems: 1');
     expect(stderr).toContain(`chatelaine archive verify ${damaged}`);
     expect([mended.exitCode, after.exitCode]).toEqual([0, 0]);
   });
@@ -348,7 +348,7 @@ describe('a folder of archives', () => {
       expect.stringMatching(/^1-lunch-/),
       expect.stringMatching(/^1-onboarding-/),
     ]);
-    expect(stderr).toMatch(/^2 archives, .*no problem$/m);
+    expect(stderr).toMatch(/^archives: 2, .*no problem$/m);
   });
 });
 

@@ -108,7 +108,7 @@ test('a key of another application is named with both codes, and nothing is stor
   const { exitCode, stderr } = await run(line, `${app.api_key}\n`);
 
   expect(exitCode).toBe(4);
-  expect(stderr).toContain(`this key is of application ${app.app_code}, not ${other.app_code}`);
+  expect(stderr).toContain(`this key belongs to application ${app.app_code}, not ${other.app_code}`);
   expect(stderr).toContain('Nothing was stored.');
   expect(existsSync(config)).toBe(false);
 
@@ -116,7 +116,7 @@ test('a key of another application is named with both codes, and nothing is stor
   for (const command of ['doctor', 'auth status']) {
     const checked = await run(`${command} -o json`);
     expect(checked.exitCode).toBe(4);
-    expect(checked.stdout).toContain(`this key is of application ${app.app_code}, not ${other.app_code}`);
+    expect(checked.stdout).toContain(`this key belongs to application ${app.app_code}, not ${other.app_code}`);
   }
 });
 
@@ -141,7 +141,7 @@ test('a refused key says that nothing was stored', async () => {
 
   expect({ exitCode, stored: existsSync(config) }).toEqual({ exitCode: 4, stored: false });
   // No word of a line that ends with --api-key-stdin is taken for the key.
-  expect(stderr).toContain('the licensing API refused the key or the right (401): Invalid token.');
+  expect(stderr).toContain('the licensing API refused the key or the permission (401): Invalid token.');
   expect(stderr).toContain('Nothing was stored.');
 });
 

@@ -136,7 +136,7 @@ describe('with a database', needs('postgresql'), () => {
         origin: expect.any(String) as string,
         app_code: 4711,
         remote_user: 'ada',
-        change: 'unknown: a license was asked for',
+        change: 'unknown: a license was requested',
         license_code_end: 'F69B',
       },
     ]);

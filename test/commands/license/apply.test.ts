@@ -692,7 +692,7 @@ describe('an early end', () => {
   });
 
   test.each([
-    ['was sent', 2, 'found: an interrupted run had asked for it'],
+    ['was sent', 2, 'found: an interrupted run had requested it'],
     ['was answered', 3, 'created'],
   ])('the history of a run that goes on where a kill left that a POST %s', async (_what, lines, change) => {
     const { apply, home, run } = await service();
@@ -901,7 +901,7 @@ describe('what is shown', () => {
       const ran = await apply(`--max-create 2 ${words}`, csv(users(3)));
       expect([ran.exitCode, ran.lines[0], writes()]).toEqual([
         2,
-        'chatelaine: 3 licenses would be created, and --max-create is 2; nothing was changed',
+        'chatelaine: this would create more licenses than --max-create 2: 3; nothing was changed',
         [],
       ]);
       expect((await apply('--max-create 3', csv(users(3)))).exitCode).toBe(0);
@@ -939,7 +939,7 @@ describe('what is shown', () => {
     const { apply } = await service();
     const ran = await apply('--dry-run', csv(['4.71E+11', '1-Mar', 'ada', '3E5', 'Mar-24']));
     expect(ran.lines[0]).toContain(
-      "standard input: '4.71E+11' (line 2), '1-Mar' (line 3), '3E5' (line 5) and 1 more may be no names of users: a spreadsheet writes such texts",
+      "standard input: '4.71E+11' (line 2), '1-Mar' (line 3), '3E5' (line 5) and 1 more may not be names of users: a spreadsheet writes such texts",
     );
   });
 
@@ -948,7 +948,7 @@ describe('what is shown', () => {
     async (name) => {
       const { apply } = await service();
       const ran = await apply('--dry-run', csv(['ada', name]));
-      expect(ran.lines[0]).toContain(`'${name}' (line 3) may be no names of users: a spreadsheet writes such texts`);
+      expect(ran.lines[0]).toContain(`'${name}' (line 3) may not be names of users: a spreadsheet writes such texts`);
     },
   );
 

@@ -92,7 +92,7 @@ describe('license ensure', () => {
 
     expect([first.exitCode, second.exitCode]).toEqual([143, 0]);
     expect(second.lines[0]).toContain(
-      `an earlier run may have asked for a license of ada: listing again in ${formatDuration(defaultSettle)}`,
+      `an earlier run may have requested a license of ada: listing again in ${formatDuration(defaultSettle)}`,
     );
     expect(ada()).toHaveLength(1);
   });

@@ -105,7 +105,7 @@ describe('nothing is sent', () => {
       'above --max-retire',
       users(2, 10),
       '--max-retire 1',
-      '2 licenses would be retired, and --max-retire is 1; nothing was changed',
+      'this would retire more licenses than --max-retire 1: 2; nothing was changed',
     ],
     ['where the roster is empty', [], '--max-retire 99', 'standard input: no rows'],
   ])('%s', async (_when, rows, words, message) => {

@@ -20,7 +20,7 @@ test('renames and shrinks in one request; the second time there is nothing to do
   expect(first.lines).toEqual([
     "retired, resized 4 -> 1, remote_user 'physio-7731' -> 'left-2026-03-physio-7731-FCA2'; to undo it:",
     expect.stringMatching(/^ {2}chatelaine license undo [0-9A-Z]{4}$/),
-    'take the user out of your roster too: license apply creates a new license for who is in it',
+    'remove the user from your roster too, or license apply creates a new license',
   ]);
   expect(JSON.parse(again.stdout)).toMatchObject([{ ...left, status: 'unchanged' }]);
 });
@@ -120,7 +120,7 @@ describe('by users', () => {
       expect([exitCode, error?.message, error?.hint]).toEqual([
         5,
         "the user 'nobody' has no license",
-        `Users of a name like it: chatelaine license list --match ${shellWord('*nobody*')}`,
+        `Users with a similar name: chatelaine license list --match ${shellWord('*nobody*')}`,
       ]);
     expect(sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'physio-7731')).toHaveLength(2);
 

@@ -114,7 +114,7 @@ describe('where a license would be decided otherwise now, nothing is sent', () =
       const ran = await apply(words);
       expect(ran.exitCode).toBe(10);
       expect(ran.stderr).toContain(problem);
-      expect(ran.stderr).toContain('nothing was sent: a license would be decided otherwise than in the plan');
+      expect(ran.stderr).toContain('nothing was sent: a license would not change as planned');
     }
     expect({ held: held(), writes }).toEqual({ held: before, writes: [] });
   });
@@ -132,7 +132,7 @@ describe('where a license would be decided otherwise now, nothing is sent', () =
     const rows = JSON.parse(ran.stdout) as { remote_user: string; status: string; error: string | null }[];
     expect(rows.map(({ remote_user, status, error }) => `${remote_user} ${status} ${error ?? ''}`.trim())).toEqual([
       'ada unchanged',
-      'ben failed it was resized to 9 meanwhile',
+      'ben failed somebody resized it to 9 meanwhile',
       'cy created',
     ]);
     expect(held()).toEqual(['ada 4', 'ben 9', 'cy 2', 'eve 4']);
@@ -162,11 +162,14 @@ test('every bad line of a plan is named, and a newer version says so', async () 
   expect(await apply([head, ada, ...bad, ada])).toEqual({
     exitCode: 2,
     problems: [
-      ...[3, 4, 5, 6].map((line) => `${file}:${line}: no row of a plan`),
+      ...[3, 4, 5, 6].map((line) => `${file}:${line}: not a row of a plan`),
       `${file}:7: a license that is planned above`,
     ],
   });
-  expect(await apply(['remote_user', 'ada'])).toEqual({ exitCode: 2, problems: [`${file}: no plan of license apply`] });
+  expect(await apply(['remote_user', 'ada'])).toEqual({
+    exitCode: 2,
+    problems: [`${file}: not a plan of license apply`],
+  });
   expect(await apply([head.replace('"license_plan":1', '"license_plan":2'), ada])).toEqual({
     exitCode: 3,
     problems: [`${file} is of version 2 of the format; this program reads 1`],

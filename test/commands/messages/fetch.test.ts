@@ -222,7 +222,7 @@ describe('what is refused before anything is sent', () => {
     [`--narrow '[{"operator":"channel"}]'`, /--narrow\[0\]: neither/],
     ['--narrow nonsense', /not valid JSON/],
     [`--narrow '[]' --channel general`, /--narrow excludes/],
-    ['extra', /'extra' is no link/],
+    ['extra', /'extra' is not a link/],
     ['extra more', /takes one argument; 2 were given/],
     ['--nonsense', /unknown option/],
   ])('%s', async (line, message) => {
@@ -780,10 +780,7 @@ test('an answer that says success and holds no messages is exit 7', async () => 
 });
 
 test.each([
-  [
-    'messages fetch --channel general',
-    ['at most the newest 100 messages are shown: --limit N or --all asks for others'],
-  ],
+  ['messages fetch --channel general', ['only the newest 100 messages are shown; --limit N or --all shows more']],
   ['messages fetch --channel general --limit 100', []],
   ['messages fetch --channel general --all', []],
   ['messages fetch --channel general --topic lunch', []],

@@ -62,14 +62,14 @@ test.each([
   const { exitCode, stderr } = await run([...words, 'https://other.example.org/#narrow/channel/1-general/topic/lunch']);
 
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/the link is of other\.example\.org, and the account is of 127\.0\.0\.1:\d+/);
+  expect(stderr).toMatch(/the link leads to other\.example\.org, but the account is on 127\.0\.0\.1:\d+/);
 });
 
 test('a word that is no link says what is meant', async () => {
   const { run } = await openSandbox();
 
   expect((await run('messages fetch general')).lines).toEqual([
-    "chatelaine: 'general' is no link",
+    "chatelaine: 'general' is not a link",
     'For a channel write --channel NAME, for words in messages --search WORDS.',
   ]);
 });

@@ -40,8 +40,8 @@ describe('an unknown name', () => {
     ['clock', 'Did you mean twenty_four_hour_time?'],
     ['color_sheme', 'Did you mean color_scheme?'],
     ['notifications', 'See chatelaine settings list notifications.'],
-    ['xyzzy', 'See chatelaine settings list for the names.'],
-    ['_', 'See chatelaine settings list for the names.'],
+    ['xyzzy', 'chatelaine settings list shows the names.'],
+    ['_', 'chatelaine settings list shows the names.'],
   ])('%s: %s', async (name, hint) => {
     for (const line of [`settings set ${name}=1 -o json`, `settings describe ${name} -o json`]) {
       const service = fakeService();

@@ -47,7 +47,7 @@ describe('the whole is validated first', () => {
     expect(error?.message.split('\n')).toEqual([
       'web_font_size_px: 0 is out of range; must be 1 to 32767',
       "team.yaml:1: color_scheme: 'drak' is not one of 1 automatic, 2 dark, 3 light. Did you mean dark?",
-      "team.yaml:3: unknown name 'theme'. Did you mean color_scheme?",
+      "team.yaml:3: unknown setting 'theme'. Did you mean color_scheme?",
       'team.yaml:4: dense_mode was removed at level 364; set web_font_size_px and web_line_height_percent instead',
       'team.yaml:5: given twice: enter_sends (first: team.yaml:2)',
       "--raw 'x': expected NAME=TEXT",

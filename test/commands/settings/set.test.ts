@@ -226,11 +226,11 @@ describe('what is wrong is refused before anything is sent', () => {
     [['color_scheme=1', 'color-scheme=2'], /given twice: color_scheme/],
     [['color_scheme=1', '--raw', 'color_scheme=2'], /given twice: color_scheme/],
     [['enter_sends'], /expected NAME=VALUE/],
-    [['=x'], /unknown name/],
+    [['=x'], /unknown setting/],
     [['--raw', 'x'], /expected NAME=TEXT/],
     [['--raw', '=x'], /expected NAME=TEXT/],
-    [['__proto__=1'], /unknown name/],
-    [['constructor=1'], /unknown name/],
+    [['__proto__=1'], /unknown setting/],
+    [['constructor=1'], /unknown setting/],
   ])('%j', async (args, message) => {
     const service = fakeService();
 
@@ -629,8 +629,8 @@ describe('a password is never shown', () => {
   });
 
   test.each([
-    ['new_password', /go together/],
-    ['old_password', /go together/],
+    ['new_password', /give both/],
+    ['old_password', /give both/],
   ])('the bare name %s alone is refused: both are needed', async (word, message) => {
     const service = fakeService();
 
@@ -677,7 +677,7 @@ describe('--from', () => {
     ['{"full_name": null}', /full_name/],
     ['{"full_name": ["a"]}', /full_name/],
     ['{"web_font_size_px": 12345678901234567890}', /web_font_size_px/],
-    ['["color_scheme=2"]', /JSON|unknown name/],
+    ['["color_scheme=2"]', /JSON|unknown setting/],
     ['', /nothing to set/],
     ['color_scheme=dark\ncolor_scheme=light\n', /given twice/],
   ])('refuses %s', async (stdin, message) => {

@@ -147,7 +147,7 @@ describe('topic delete --from rows of channel and topic', () => {
       exitCode: 0,
       rows: 5,
     });
-    expect(verified.stderr).toContain('5 archives, 13 messages');
+    expect(verified.stderr).toContain('archives: 5, messages: 13');
   });
 
   test('takes tsv too, whose line with a quote is refused', async () => {

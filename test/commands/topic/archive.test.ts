@@ -533,8 +533,8 @@ describe('topic delete of many topics', () => {
   });
 
   test.each([
-    ['topic delete 5 --confirm 1', 'name the topics in one way'],
-    ["topic delete 5 lunch --match 'c*' --confirm 1", 'name the topics in one way'],
+    ['topic delete 5 --confirm 1', 'name the topics: as arguments'],
+    ["topic delete 5 lunch --match 'c*' --confirm 1", 'name the topics in one way only'],
     ['topic delete 5 lunch --older-than 5d --confirm 1', '--older-than needs --match'],
   ])('%s: exit 2, nothing is asked', async (words, message) => {
     const server = await openChatServer({ messages: topics });

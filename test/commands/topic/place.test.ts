@@ -34,14 +34,14 @@ test.each([
   [
     'https://chat.example.com/#narrow/channel/1-general/topic/Lunch',
     [],
-    /the link is of chat\.example\.com, and the account is of 127/,
+    /the link leads to chat\.example\.com, but the account is on 127/,
   ],
   ['SITE/', ['lunch'], /the link has no #/],
-  ['SITE/#inbox', ['lunch'], /the link is of no conversation/],
-  ['#narrow/dm/8,9-dm', ['lunch'], /the link is of no channel/],
-  [`${hash}/topic/Lunch`, ['onboarding'], /the link is of the topic 'Lunch', and 'onboarding' is named too/],
-  [`${hash}/topic/Lunch`, ['--match', 'l*'], /name the topics in one way/],
-  [hash, [], /name the topics in one way/],
+  ['SITE/#inbox', ['lunch'], /the link leads to no conversation/],
+  ['#narrow/dm/8,9-dm', ['lunch'], /the link leads to no channel/],
+  [`${hash}/topic/Lunch`, ['onboarding'], /the link leads to the topic 'Lunch', but 'onboarding' is named too/],
+  [`${hash}/topic/Lunch`, ['--match', 'l*'], /name the topics in one way only/],
+  [hash, [], /name the topics: as arguments/],
 ])('topic delete %s %j is exit 2, and nothing is sent', async (channel, words, message) => {
   const log: string[] = [];
   const service = await openSandbox({ log: ({ path }) => void log.push(path) });

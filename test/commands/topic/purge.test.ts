@@ -601,7 +601,7 @@ describe('what is said', () => {
     expect({ exitCode, stdout, archives: existsSync(root), left: server.messages.length }).toEqual({
       ...{ exitCode: 4, stdout: '', archives: false, left: 1 },
     });
-    expect(error?.message).toContain('ada@chat.test is no administrator of the organization');
+    expect(error?.message).toContain('ada@chat.test is not an administrator of the organization');
   });
 
   test('topics that match and are too young', async () => {

@@ -23,7 +23,7 @@ test('a view that the account does not have is named, with what can be done', as
     lines: [
       "chatelaine: the account has no view 'narrow/is/alerted'",
       '  The server says: Navigation view does not exist. (BAD_REQUEST)',
-      'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.',
+      'chatelaine view list shows the views of the account. Add others in the app.',
     ],
   });
 });
@@ -71,9 +71,9 @@ describe('a fragment as it is pasted', () => {
   });
 
   test.each([
-    ['https://other.test/#inbox', 'the link is of other.test, and the account is of chat.test'],
-    ['https://chat.test@other.test/#inbox', 'the link is of other.test, and the account is of chat.test'],
-    ['https://chat.test:8443/#inbox', 'the link is of chat.test:8443, and the account is of chat.test'],
+    ['https://other.test/#inbox', 'the link leads to other.test, but the account is on chat.test'],
+    ['https://chat.test@other.test/#inbox', 'the link leads to other.test, but the account is on chat.test'],
+    ['https://chat.test:8443/#inbox', 'the link leads to chat.test:8443, but the account is on chat.test'],
     ['https://chat.test/inbox', 'the link has no # with a conversation or view'],
     ['https://#inbox', 'the link is not a URL'],
     ['#', "empty, '.' and '..' segments are not allowed"],
@@ -154,7 +154,7 @@ test.each([
     expect([exitCode, error?.message]).toEqual([5, `the account has no view '${word}'${near}`]);
     expect(error?.hint).toBe(
       absent === undefined
-        ? 'chatelaine pins, hides and renames views that the account has: view list shows them, an app adds one.'
+        ? 'chatelaine view list shows the views of the account. Add others in the app.'
         : `The server knows a built-in view (${absent}) once it was pinned or hidden in an app: do that once.`,
     );
   },
@@ -208,8 +208,8 @@ describe('view rename', () => {
   });
 
   test.each([
-    [['narrow/a'], '1 arguments are no pairs of FRAGMENT and NAME', ''],
-    [['narrow/a', 'My', 'words'], '3 arguments are no pairs of FRAGMENT and NAME', ''],
+    [['narrow/a'], 'FRAGMENT and NAME come in pairs; arguments: 1', ''],
+    [['narrow/a', 'My', 'words'], 'FRAGMENT and NAME come in pairs; arguments: 3', ''],
     [['narrow/a', ' '], "fragment 'narrow/a': the name is blank", ''],
     [['inbox', 'Mine'], "fragment 'inbox': a built-in view cannot have a custom name", ''],
     [['#narrow%2Fis%2Fstarred', 'x'], "fragment 'narrow/is/starred': a built-in view cannot have a custom name", ''],

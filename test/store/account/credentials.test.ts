@@ -184,7 +184,7 @@ test.each(['SITE', 'EMAIL', 'API_KEY', 'API_KEY_FILE'])(
 );
 
 function setAndEmpty(name: string): Told {
-  return { kind: 'config', message: `${name} is set and empty`, hint: 'Give it its value, or unset it.' };
+  return { kind: 'config', message: `${name} is set and empty`, hint: 'Set its value, or unset it.' };
 }
 
 test('a chat unit without site and key is incomplete', async () => {

@@ -61,9 +61,13 @@ test('what is not taken over is noted', () => {
 });
 
 test.each<[string, string, string]>([
-  ['is empty', '', 'there is no section [api]'],
-  ['has another section only', '[x]\nkey=canary', 'there is no section [api]'],
-  ['has no section', 'key=canary', 'line 1: is before any [section]\nthere is no section [api]'],
+  ['is empty', '', 'this is not a zuliprc: it has no section [api]'],
+  ['has another section only', '[x]\nkey=canary', 'this is not a zuliprc: it has no section [api]'],
+  [
+    'has no section',
+    'key=canary',
+    'line 1: it is before the first [section]\nthis is not a zuliprc: it has no section [api]',
+  ],
   [
     'lacks everything',
     '[api]',
@@ -86,7 +90,7 @@ test.each<[string, string, string]>([
   ],
   ['has a name twice', lines(whole, 'Key=canary2'), 'line 5: key appears twice'],
   ['has a section twice', lines(whole, '[api]'), 'line 5: section [api] appears twice'],
-  ['runs in a circle', whole.replace('canary', '%(key)s'), 'key: its %(name)s run in a circle'],
+  ['runs in a circle', whole.replace('canary', '%(key)s'), 'key: its %(name)s refer to each other'],
   ['names nothing', whole.replace('canary', '%(keey)s'), 'key: %(keey)s names nothing that the file has'],
   [
     'continues the key',

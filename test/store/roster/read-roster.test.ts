@@ -136,7 +136,7 @@ describe('a spreadsheet', () => {
     'hand-quoted-blank.csv': ':2: remote_user: begins or ends with a blank',
     'hand-repeated.csv': ":6: user 'ada' is already on line 3",
     'hand-stray-quote.csv': ':2: not valid CSV: a quote inside a cell that is not quoted',
-    'hand-utf16-without-mark.csv': ': this is no text, or UTF-16 without a byte order mark',
+    'hand-utf16-without-mark.csv': ': this is not text, or UTF-16 without a byte order mark',
     'hand-web-page.xls': ': this is HTML or XML, not a roster',
     'libreoffice-ods-renamed.xlsx': ': this is a workbook (.ods)',
     'libreoffice-workbook.ods': ': a damaged workbook: it is cut off',
