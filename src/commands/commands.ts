@@ -8,9 +8,9 @@ import type { CommandSurface } from './surface.ts';
 
 export default command({
   about: [
-    'With -o json: each command with its arguments, options, formats, fields and examples, and a JSON Schema of its result under -o json (of a run ' +
-      'that is not dry; under -o ndjson each line is an item of it); the options of every command with the variables that set them, and the ' +
-      'exit codes. Nothing is sent. chatelaine-stability(7) says what of this stays.',
+    'With -o json: each command with its arguments, options, formats, fields and examples, and a JSON Schema of its result under -o json (not ' +
+      'of a dry run; under -o ndjson each line is an item of it); the options of every command with the variables that set them, and the ' +
+      'exit codes. Nothing is sent. chatelaine-stability(7) says what scripts may rely on.',
   ],
   examples: [
     'chatelaine commands -o json',

@@ -11,11 +11,11 @@ export default command({
     'Checks the configuration and its file modes, the folder of journals and archives, the credentials of the environment, and the shared ' +
       'ledger, if there is one. Of every stored profile it checks the key, DNS, proxy, TLS, the clock, the credential, and the feature level ' +
       'of the chat server (the number of its API, which grows with each change). It sends each request once and waits 10 seconds for the answer; --retries and --timeout change that. The exit code is that of the first problem.',
-    'With --probe it looks only at licensing servers: it reads a few lists and one license. It says how many pages the list has and whether it is whole, in what ' +
-      'order rows come, how many licenses there are, what a filter by user does, whether answers may be old, and what ' +
-      'of "never two" (chatelaine-never-two(7)) holds there.',
+    'With --probe it checks only licensing servers: it reads a few lists and one license. It says how many pages the list has and whether it is whole, in what ' +
+      'order rows come, how many licenses there are, what a filter by user does, whether answers may be old, and which ' +
+      'part of "never two" (chatelaine-never-two(7)) holds there.',
   ],
-  args: { name: { ...profilesArgument, help: 'Profiles to look at (default: all)' } },
+  args: { name: { ...profilesArgument, help: 'Profiles to check (default: all)' } },
   options: {
     probe: flagField(
       'Licensing servers: find out by reads alone whether lists are whole and filters work, and which promise holds there. The result names no key, user or file, so ' +

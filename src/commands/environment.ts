@@ -20,7 +20,7 @@ export const globalOptions = {
   ),
   jq: textField(
     'EXPR',
-    'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, a result a line',
+    'Filter the JSON of the result with jq, whatever -o says; strings are printed raw, one result per line',
   ),
   header: { kind: 'boolean', negatable: true, help: 'Header line of table, csv and tsv (default: yes)' },
   csv_safe: {
@@ -31,13 +31,13 @@ export const globalOptions = {
     placeholder: 'semicolon',
     help: 'Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless; with semicolons for one whose decimal sign is a comma',
   },
-  quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; a license is printed as its key alone' },
+  quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; of a license only the key is printed' },
   verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },
   trace: flagField('Show requests and answers on stderr, secrets removed'),
   log: textField('FILE', 'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code'),
   summary: textField(
     'FILE',
-    'Write the outcome to a file as JSON, also where the run fails: exit code, counts, changes; no key',
+    'Write the outcome to a file as JSON, also if the run fails: exit code, counts, changes; no key',
   ),
   color: {
     kind: 'string',
@@ -55,7 +55,7 @@ export const globalOptions = {
     short: 'y',
   },
   dry_run: {
-    ...flagField('Change nothing; show the exact requests that would be sent, with -o curl as lines of curl'),
+    ...flagField('Change nothing; show the exact requests that would be sent, with -o curl as curl commands'),
     short: 'n',
   },
   profile: {
@@ -71,7 +71,7 @@ export const globalOptions = {
   },
   deadline: { kind: 'duration', placeholder: 'DURATION', help: 'Longest time of the whole command (default: none)' },
   retries: {
-    ...countField('N', 'Most repeats of a request that is safe to repeat (default: 5)'),
+    ...countField('N', 'Maximum number of repeats of a request that is safe to repeat (default: 5)'),
     ...{ min: 0, max: 100 },
   },
   ca_file: textField('FILE', 'Certificates (PEM) to trust besides the usual ones'),

@@ -5,14 +5,15 @@ import { viewLevel } from '../schema/view.ts';
 import { command, type NamelessCommand } from './command.ts';
 
 export const channels = listing(({ channels }) => channels(), 'channel list', 'channels', {
-  about: 'Channels that the account may enter, or is in; stream_id is what commands take beside the name.',
+  about: 'Lists the channels that the account is in or may join. Commands take the name or the stream_id.',
   columns: ['stream_id', 'name', 'description', 'invite_only', 'first_message_id'],
   untruncated: ['stream_id', 'name'],
   none: 'the account sees no channel',
 });
 
 export const views = listing(({ views }) => views(), 'view list', `navigation views, which need level ${viewLevel}`, {
-  about: 'Views that the account has pinned, hidden or made; fragment is what view pin, hide and rename take.',
+  about:
+    'Lists the views that the account has pinned, hidden or made. view pin, hide and rename take the fragment or the name.',
   columns: ['fragment', 'name', 'is_pinned'],
   untruncated: ['fragment'],
   layout: { is_pinned: { priority: 1 } },
@@ -24,7 +25,7 @@ export const snippets = listing(
   'snippet list',
   `saved snippets, which need level ${snippetLevel}`,
   {
-    about: 'The saved snippets of the account; snippet rm takes an id or a title.',
+    about: 'Lists the saved snippets of the account. snippet rm takes an id or a title.',
     columns: ['id', 'title', 'content', 'date_created'],
     layout: { date_created: { as: 'seconds' } },
     none: 'no snippets are saved',

@@ -27,7 +27,7 @@ export const keepOptions = {
 } as const satisfies Fields;
 
 export const workerOptions = {
-  concurrency: { ...countField('N', 'Most requests at the same time (default: 4)'), max: 64 },
+  concurrency: { ...countField('N', 'Maximum number of requests at the same time (default: 4)'), max: 64 },
 } as const satisfies Fields;
 
 export const defaultConcurrency = 4;

@@ -19,7 +19,11 @@ export const licenseFields = {
     placeholder: 'C',
     help: 'Code of the application (default: that of the profile)',
   },
-  size_allowance: { ...countField('N', 'Most sensors in one measurement together, 1 to 18'), required: true, max: 18 },
+  size_allowance: {
+    ...countField('N', 'Largest number of sensors in one measurement, 1 to 18'),
+    required: true,
+    max: 18,
+  },
 } as const satisfies Fields;
 
 export type LicenseFields = Values<typeof licenseFields>;
@@ -39,7 +43,7 @@ export const retiredName = /^left-\d{4}-\d\d-/;
 
 /** The query of GET /first-activation/ (docs/apis.md, Licensing answers). */
 export const firstActivationFields = {
-  mac_address: { required: true, ...textField('MAC', 'Identifier of the sensor') },
+  mac_address: { required: true, ...textField('MAC', 'MAC address of the sensor') },
   app_code: licenseFields.app_code,
 } as const satisfies Fields;
 

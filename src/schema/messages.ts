@@ -27,7 +27,7 @@ export const messageParameters = {
     ),
     suggest: anchorWords,
   },
-  include_anchor: { kind: 'boolean', negatable: true, level: 155, help: 'The anchor itself too (default: yes)' },
+  include_anchor: { kind: 'boolean', negatable: true, level: 155, help: 'Include the anchor itself (default: yes)' },
   num_before: { kind: 'integer', min: 0, max: 5000, placeholder: 'N', help: 'Number of messages before the anchor' },
   num_after: { kind: 'integer', min: 0, max: 5000, placeholder: 'N', help: 'Number of messages after the anchor' },
   narrow: {

@@ -27,7 +27,7 @@ const rawOptions = {
   field: { ...textField('NAME=JSON', 'A parameter as JSON: a number, true, a list'), short: 'F', many: true },
   input: textField('FILE', 'The body from a file, byte for byte; - is standard input'),
   include: { kind: 'boolean', short: 'i', help: 'Print status and headers before each answer' },
-  paginate: flagField('Of a GET: follow the next pages of a list, and print them one after the other'),
+  paginate: flagField('GET only: follow the next pages of a list, and print them one after the other'),
 } as const satisfies Fields;
 
 const rawRules = [
@@ -40,7 +40,7 @@ const rawRules = [
 export const licensing = rawCommand('licensing', {
   about:
     'The path is below /v1, which may be left out. A body is JSON. GET, PUT and PATCH are repeated after a failure of the network; POST ' +
-    'and DELETE only where the server certainly did nothing. license ensure and license apply do not know of a license that this command created.',
+    'and DELETE only if the server certainly did nothing. license ensure and license apply do not know of a license that this command created.',
   examples: [
     'chatelaine api licensing GET license/ -f remote_user=physio-7731',
     'chatelaine api licensing GET license/ --paginate --jq ".[].remote_user"',
@@ -51,7 +51,7 @@ export const licensing = rawCommand('licensing', {
 export const chat = rawCommand('chat', {
   about:
     'The path is below /api/v1, which may be left out. A body is a form. A GET is repeated after a failure of the network; any other ' +
-    'request only where the server certainly did nothing. --paginate follows GET messages in the direction of num_before or ' +
+    'request only if the server certainly did nothing. --paginate follows GET messages in the direction of num_before or ' +
     'num_after, to the oldest or newest message; messages fetch --all also checks the pages and gives each message once.',
   examples: [
     'chatelaine api chat GET messages -F anchor=1451 -F num_before=5 -F num_after=0',

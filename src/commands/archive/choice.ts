@@ -16,9 +16,9 @@ const { since, until } = rangeOptions;
 
 /** The options that take a part of an archive: those of a selection of messages that an archive can tell. */
 export const choiceOptions = {
-  channel: { ...channel, help: `${channel.help}; of several, any` },
-  topic: { ...topic, help: `${topic.help}; of several, any` },
-  sender: { ...sender, help: `${sender.help}; of several, any` },
+  channel: { ...channel, help: `${channel.help}; any of several` },
+  topic: { ...topic, help: `${topic.help}; any of several` },
+  sender: { ...sender, help: `${sender.help}; any of several` },
   ...{ since, until },
 } as const satisfies Fields;
 

@@ -28,9 +28,9 @@ import { writePages, type CopiedFile } from './write-pages.ts';
 
 export default command({
   about: [
-    'Writes to standard output, or with --to to a file that appears whole or not at all. The umask decides who can read what is written. No server is asked. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
+    'Writes to standard output, or with --to to a file, which appears only when it is complete. The umask decides who can read what is written. No server is asked. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
     'DIR may hold archives of one server in its folders, as archive pull --all-channels leaves them: they are exported as one, channel after channel. A message that several of them hold is exported once, as the last one has it.',
-    '--channel, --topic, --sender, --since and --until take the messages that match all of them, as messages fetch does; only the files of these are copied.',
+    '--channel, --topic, --sender, --since and --until select the messages that match all of them; only the files of these are copied.',
   ],
   args: { folder: foldersArgument },
   options: {
@@ -43,11 +43,11 @@ export default command({
       help: 'ndjson, csv, markdown, text or html; CHATELAINE_OUTPUT does not apply',
     },
     ...choiceOptions,
-    to: textField('PATH', 'File to write, in place of standard output; html: or a folder'),
+    to: textField('PATH', 'File to write instead of standard output; html also takes a folder'),
     pages: {
       kind: 'string',
       choices: ['one', 'several'],
-      help: 'html with --to: one file, or a folder of pages (default: several above 5,000 messages)',
+      help: 'html with --to: one (file) or several (pages in a folder) (default: several above 5,000 messages)',
     },
     files: {
       kind: 'boolean',

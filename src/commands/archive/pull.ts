@@ -26,13 +26,13 @@ const places = /^(channels?|dm|dm_including|id|with|message_ids|narrow|anchor|in
 
 export default command({
   about: [
-    'The first pull takes the selection of messages fetch and keeps it in the folder; without a range it is every message. Later pulls ' +
-      'need only DIR: they continue where the last one ended, however it ended, and bring what is new. Use messages fetch to look at ' +
+    'The first pull takes the options of messages fetch, and records them in DIR; without a range it fetches every message. Later pulls ' +
+      'need only DIR: they continue where the last one ended, even after a crash, and add what is new. Use messages fetch to read ' +
       'messages, and an archive to keep them.',
     'Name a channel, or give --all-channels: without --channel or --channels, only messages that the account itself received are kept.',
-    '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR; with --topic, --sender, --search, ' +
-      '--since, --until, --limit and the like a part of each, if every pull is given the same. Archived channels are not listed: ' +
-      'archive pull archived --channels archived brings them into a folder of their own.',
+    '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR; --topic, --sender, --search, ' +
+      '--since, --until, --limit and the like select a part of each channel: give every pull the same ones. Archived channels are not listed: ' +
+      'archive pull archived --channels archived fetches them into a folder of their own.',
   ],
   args: { folder: folderArgument },
   options: {
@@ -43,7 +43,7 @@ export default command({
     },
     limit: countField('N', 'Maximum number of messages (default: every message)'),
     raw_content: flagField('Keep the Markdown source instead of the rendered HTML'),
-    both: flagField('Keep both forms of each message'),
+    both: flagField('Keep both forms: rendered HTML and Markdown source'),
     files: flagField('Keep attached files too, now and in every later pull'),
     ...fileSizeOption,
     all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),

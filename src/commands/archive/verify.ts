@@ -18,10 +18,10 @@ import { foldersArgument, limitedHistory } from './folder.ts';
 
 export default command({
   about: [
-    'Reads every file of the archive: archive.json and the lists against what the last run left, each part against the list of parts (size, ' +
-      'SHA-256, the ids of its messages and their order), attached files, and whether the last pull reached its end. Each problem is a row, and any problem is exit code 10. It asks no server: what is new, edited or no longer visible there is the business of archive pull.',
-    'DIR may hold archives in its folders, as archive pull --all-channels and topic delete leave them: then there is a row for each, with the first of its ' +
-      'problems and their number, and one exit code for all.',
+    'Reads every file of the archive. It compares archive.json and the lists with what the last run wrote, and each part with the list of parts (size, ' +
+      'SHA-256, the ids of its messages and their order); it checks attached files, and whether the last pull reached its end. Each problem is a row, and any problem is exit code 10. It does not ask the server: archive pull finds what is new, edited or no longer visible there.',
+    'DIR may hold archives in its folders, as archive pull --all-channels and topic delete leave them: then each archive has a row, with its first problem ' +
+      'and the number of its problems, and there is one exit code for all.',
   ],
   args: { folder: foldersArgument },
   examples: ['chatelaine archive verify kitchen', 'chatelaine archive verify everything'],

@@ -42,7 +42,7 @@ export function candidatesOf(
 }
 
 export const keyPlaces = {
-  licensing: "The licensing key is that of the application: in the dashboard, under the application's credentials.",
+  licensing: "The licensing key is in the dashboard, under the application's credentials.",
   chat: 'The chat key is in the app: Settings, Account & privacy, API key. It is not your password; --password asks for that instead.',
 } as const;
 

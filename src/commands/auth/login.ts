@@ -32,8 +32,8 @@ export default command({
   about: [
     'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
       'its default; auth use changes that.',
-    'On a terminal everything that is not typed is asked for. If a profile of that name is stored, it keeps ' +
-      `${namesIn(profileSettings.licensing).join(', ')} unless you type them; an empty text removes one. A profile of another account is ` +
+    'On a terminal the command asks for what you leave out. If a profile of that name is stored, it keeps ' +
+      `${namesIn(profileSettings.licensing).join(', ')} unless you give them; an empty value removes one. A profile of another account is ` +
       'replaced only when you agree, or with --yes.',
     'To rotate a key, give --name of the stored profile: auth login --name prod --api-key-stdin replaces the key; you need not type the URL and the account again.',
     `${keyPlaces.licensing} ${keyPlaces.chat}`,
@@ -42,7 +42,7 @@ export default command({
     'Key commands of usual managers: pass show chatelaine/prod; secret-tool lookup service chatelaine account prod; ' +
       'op read op://vault/chatelaine/key; security find-generic-password -s chatelaine -a prod -w (macOS); ' +
       'powershell -NoProfile -Command "Get-Secret chatelaine -AsPlainText" (Windows). No shell runs them: quotes are understood, nothing is ' +
-      'expanded, and on Windows a backslash is itself.',
+      'expanded, and on Windows a backslash is an ordinary character.',
   ],
   args: { kind: kindField },
   options: {

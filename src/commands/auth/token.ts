@@ -5,7 +5,7 @@ import type { Accounts } from '../context.ts';
 import { textField } from '../../schema/field.ts';
 
 export default command({
-  about: ['For other programs that need the key, as in curl. licensing and chat mean the credential in use.'],
+  about: ['Prints the key for another program, such as curl. licensing and chat mean the credential in use.'],
   args: {
     name: {
       ...textField('NAME|licensing|chat', 'A profile, or the kind whose credential is in use'),

@@ -14,8 +14,8 @@ import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOp
 
 export default command({
   about: [
-    'Columns: mac_address, remote_user and optionally app_code. The API lists no sensors: those of the file are looked up. Each row ends as ok, lent (first activated by the license of ' +
-      'another user: who has it now is not known), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. A run that was cut off ' +
+    'Columns: mac_address, remote_user and optionally app_code. The API cannot list sensors, so the command looks up those of the file. Each row ends as ok, lent (first activated by the license of ' +
+      'another user: who has it now is not known), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. An interrupted run ' +
       'resumes where it stopped.',
   ],
   input: { title: 'A roster', lines: ['mac_address,remote_user', 'D4:22:CD:00:03:01,ada', 'D4:22:CD:00:03:02,grace'] },
@@ -25,14 +25,14 @@ export default command({
       file: true,
       required: true,
       placeholder: 'ROSTER',
-      help: 'The file of expected users; - is standard input',
+      help: 'File of sensors and their expected users; - is standard input',
     },
   },
   options: {
     ...rosterOptions,
     ...optional({ app_code: sensorRosterFields.app_code }),
     ...workerOptions,
-    journal: textField('FILE', 'Where answers are kept until the audit is whole (default: in the state folder)'),
+    journal: textField('FILE', 'Where answers are kept until the audit is complete (default: in the state folder)'),
   },
   examples: ['chatelaine first-activation audit sensors.csv'],
 

@@ -15,8 +15,8 @@ const { mac_address, app_code } = firstActivationFields;
 export default command({
   about: [
     'Shows whose license activated a sensor first; who has the sensor today is not known. An address is 12 or 16 hexadecimal digits in any ' +
-      'spelling; it is sent as upper-case pairs with colons (as typed, where the profile says mac_format "as_is"). A sensor that nobody ' +
-      'has activated is a row of status never-activated, and exit code 5.',
+      'spelling; it is sent as upper-case pairs with colons (as typed, if the profile says mac_format "as_is"). A sensor that nobody ' +
+      'has activated has the status never-activated; the exit code is then 5.',
   ],
   args: { mac_address: { ...mac_address, required: false, many: true } },
   options: {

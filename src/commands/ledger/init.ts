@@ -3,13 +3,13 @@ import { command } from '../command.ts';
 
 export default command({
   about: [
-    'Creates the schema chatelaine in the database of CHATELAINE_LEDGER, or of the ledger of the profile, or brings an older one to the ' +
-      'version of this program, in one transaction. Run again, it changes nothing. A ledger of a newer version is exit code 3: upgrade ' +
-      'chatelaine. Runs of an older chatelaine that are working stop before their next request (exit code 8).',
+    'Creates the schema chatelaine in the database that CHATELAINE_LEDGER or the profile names, or upgrades an older one to the ' +
+      'version of this program, in one transaction. Repeated, it changes nothing. If the ledger is newer than this program, the exit code is 3: upgrade ' +
+      'chatelaine. Commands of an older chatelaine that are running stop before their next request (exit code 8).',
     'The role that runs it needs CREATE on the database, and owns the schema; a role that only uses the ledger needs USAGE on the schema, ' +
       'which the owner gives: GRANT USAGE ON SCHEMA chatelaine TO role.',
-    'With --dry-run it prints the SQL that it would run, for whoever may change the schema: for the present ledger, or, where none is ' +
-      'configured, for a new one.',
+    'With --dry-run it prints the SQL, so that somebody else can run it: for the configured ledger, or for a new one if none is ' +
+      'configured.',
   ],
   options: {},
   examples: ['chatelaine ledger init --dry-run'],

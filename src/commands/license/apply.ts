@@ -27,22 +27,21 @@ const manyRows = 10_000;
 
 export default command({
   about: [
-    'The file is a roster, your list of who should have which license: a workbook (.xlsx), CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and, if you like, ' +
-      'app_code, which picks the stored key of that application; --keep-columns carries others through to the result. A file with bad rows is refused whole, every bad ' +
-      'line named, and nothing is sent.',
-    'A user without a license gets one; a license of another size is resized; one of the right size stays. Each row ends as created, ' +
+    'The file is a roster, your list of who should have which license: a workbook (.xlsx), CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and optionally ' +
+      'app_code, which selects the stored key of that application; --keep-columns carries others through to the result. If a row is bad, the whole file is refused: ' +
+      'the error names every bad line, and nothing is sent.',
+    'A user without a license gets one; a license of another size is resized; one of the right size stays unchanged. Each row ends as created, ' +
       'resized, unchanged, failed or unknown, in the order of the file; the counts come last on standard error, and after a failure are part of its message. Exit code 9 if a ' +
-      'row is unknown, else 8 if one failed, else 10 if a user for whom the run created a license has several; 4 where the key is refused.',
+      'row is unknown, else 8 if one failed, else 10 if a user for whom the run created a license has several; 4 if the key is refused.',
     'With -q the table shows only rows that failed or are unknown; a plan and formats for programs keep all rows.',
     'Every step is recorded on disk before and after its request: after Ctrl-C, a crash or a full disk, the same command resumes. A user never gets two licenses ' +
       'if the server carries out each request within --settle, or not at all.',
     '--retire-missing retires each license whose user is in no row, as license retire does: after all rows, and only if every row has its license. Nothing is ' +
-      'retired if the list of licenses is incomplete, or if that would be more than half of those not yet retired and --max-retire does not allow it.',
+      'retired if the list of licenses is incomplete, or if more than half would be retired and --max-retire does not allow it.',
     '--write-plan FILE writes the plan of a dry run for a review, and --plan FILE carries out exactly that plan, on any computer. A license that already is as ' +
       'planned counts as done. If the plan for any other license would be different now, nothing is sent (exit code 10); if it becomes different later, its row ' +
       'fails.',
-    'A row fails, and nothing is created for it, if the list of licenses is incomplete, or has a similar name that the server may have made of this one, as Ada ' +
-      'for ada; --allow-similar creates it all the same.',
+    'A license is not created, and its row fails, if the list of licenses is incomplete, or if it has a similar name, as Ada for ada (unless --allow-similar is given).',
   ],
   input: { title: 'A roster', lines: ['remote_user,size_allowance', 'ada,4', 'grace,18'] },
   args: { file: { kind: 'string', file: true, placeholder: 'FILE', help: 'The roster; -f FILE is the same' } },
@@ -66,7 +65,7 @@ export default command({
       'Retire the licenses of users who are in no row, once every row has its own; users whose name is similar to one of a row are named and stay',
     ),
     max_retire: {
-      ...countField('N', 'Change nothing if --retire-missing would retire more; needed where nobody is asked'),
+      ...countField('N', 'Change nothing if more licenses than N would be retired; required if nobody can be asked'),
       min: 0,
     },
     accept: textField(

@@ -30,13 +30,13 @@ const auditFields = {
 export default command({
   about: [
     'Finds several-licenses (of one user in one application), shared-key (one key under two users), similar-name (two users whose names differ only by case, runs of blanks or leading zeros), bad-name and bad-size (outside ' +
-      'the rules); with --roster also missing (a user without a license), unexpected (a license of nobody in the roster) and ' +
-      'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses. It also counts retired licenses, which are no finding.',
+      'the rules); with --roster also missing (a user without a license), unexpected (a license of a user who is not in the roster) and ' +
+      'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses. It also counts retired licenses; they are not findings.',
     'With -o csv the findings are a roster for license apply: check them first, and remove the lines that you do not want. size_allowance is that of the roster ' +
       'for missing and other-size, else that of the license.',
     'To accept findings, write those of today with --write-accepted FILE, a line each; you can add the reason after #. --accept FILE then only counts them. A ' +
       'finding whose values change is shown again; one that is gone is named, so that you can remove its line.',
-    'Exit code 10 if there is a finding that is not accepted; 8 if the list is incomplete: then only what it shows is audited, and nothing is called missing.',
+    'Exit code 10 if there is a finding that is not accepted; 8 if the list is incomplete: then only the part received is audited, and nothing is reported as missing.',
   ],
   options: {
     ...optional({ app_code: rosterFields.app_code }),

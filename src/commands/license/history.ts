@@ -17,7 +17,7 @@ const what = ['origin', 'app_code', 'remote_user', 'change', 'license_code_end']
 export default command({
   about: [
     'Shows what runs of this account on this computer did to licenses, the oldest first: when, by whom, and the last four characters of each key. It also shows ' +
-      'which licenses are retired. No licensing server gets the history; a ledger gets it without names. license undo uses it.',
+      'which licenses are retired. The history stays on this computer; only a ledger gets it too, without names. license undo uses it.',
     'unknown means that no outcome is recorded: the run was killed, or the answer was lost. found means that an interrupted run requested the license and a later ' +
       'run found it: the interrupted run created it, or somebody else did.',
     '--profile shows only the application of that profile.',

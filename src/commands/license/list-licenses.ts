@@ -21,10 +21,10 @@ export default command({
     match: matchField,
     code: {
       ...matchField,
-      help: "Only keys that match, as in '*2FCA2', also as people read them by phone: any case, no dashes, O for 0",
+      help: "Only keys that match, as in '*2FCA2'; understood in any case, without dashes, with O for 0",
     },
     size_allowance: { ...licenseFields.size_allowance, required: false, help: 'Only licenses of this size' },
-    since: textField('TIME', 'Only licenses created since then; the server has to send created'),
+    since: textField('TIME', 'Only licenses created since then; needs a server that sends created'),
     limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of licenses' },
   },
   examples: [

@@ -13,7 +13,7 @@ export const settleOptions = {
   settle: {
     kind: 'duration',
     placeholder: 'DURATION',
-    help: `The longest time that the server takes to carry out a request: after a lost answer the command waits that long, then lists whether the license was created (default: ${formatDuration(defaultSettle)})`,
+    help: `How long the server may take to carry out a request: after a lost answer the command waits that long, then checks whether the license was created (default: ${formatDuration(defaultSettle)})`,
   },
 } as const satisfies Fields;
 

@@ -11,7 +11,7 @@ export default command({
     'The keys stay the same. If the new name has a license already, nothing is renamed (exit code 6). After a crash, run the same command again: it resumes.',
   ],
   args: {
-    remote_user: { ...soughtUser, help: 'The present name' },
+    remote_user: { ...soughtUser, help: 'The current name' },
     new_remote_user: { ...licenseFields.remote_user, stdin: false, placeholder: 'NEW', help: 'The new name' },
   },
   options: duplicateOption,

@@ -16,14 +16,14 @@ import { factsFor, selectionOf, selectionOptions } from './selection.ts';
 
 export default command({
   about: [
-    'Which messages: those that match all the selecting options. Without --channel or --channels, only messages that the account ' +
-      'itself received are searched. Digits are the id of a channel or user, anything else is a name or an address; id:7 and ' +
-      'name:2024 say which; a name, or one word of it, is enough if only one user has it; standard error then says who is meant. Some organizations hide addresses: name users by their id there. ' +
+    'Fetches the messages that match all options. Without --channel or --channels, only messages that the account itself received are searched. ' +
+      'Digits are the id of a channel or user, anything else is a name or an address; id:7 and name:2024 say which. One word of the name is enough if only one user ' +
+      'has it; standard error then says which user is meant. Some organizations hide addresses: name users by their id there. ' +
       'An option from feature level N needs a chat server of that level; chatelaine doctor shows yours.',
-    'On a terminal messages are a conversation, in local time (-o text); -o table is a line for each. --fields time,url,content adds ' +
+    'A terminal shows a conversation in local time (-o text); -o table shows each message on a line. --fields time,url,content adds ' +
       'the time as RFC 3339 and the link of the message to any other format.',
-    'How many: the newest 100; with --limit N the newest N, or with --anchor the N from there on; with --all every one. --num-before and ' +
-      '--num-after are one request of the API, sent as typed. The output is always sorted by id.',
+    'Fetches the newest 100; with --limit N the newest N, or with --anchor the N from there on; with --all every one. --num-before and ' +
+      '--num-after are sent as typed, in one request. The output is always sorted by id.',
   ],
   args: {
     link: textField(

@@ -42,7 +42,7 @@ export default command({
       help: 'The shell whose lines set those variables (default: sh; on Windows powershell)',
     },
     ...serveOptions,
-    ready_file: textField('FILE', 'Write what is printed to this file too, whole, once it listens'),
+    ready_file: textField('FILE', 'Also write the variables to this file, once the server listens'),
   },
   examples: [
     'chatelaine sandbox serve',

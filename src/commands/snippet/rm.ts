@@ -12,8 +12,8 @@ export default command({
   args: { snippet: { ...snippetFields.snippet, many: true } },
   options: { missing_ok: flagField('A snippet that does not exist is not an error') },
   about: [
-    'Digits are an id, anything else is a title, as snippet list shows them. On a terminal the titles are shown, and it asks before it ' +
-      'deletes; --yes goes on.',
+    'Digits are an id, anything else is a title; snippet list shows both. On a terminal the command shows the titles and asks ' +
+      'before it deletes; --yes answers.',
   ],
   examples: ['chatelaine snippet rm 2', 'chatelaine snippet rm 2 3 --missing-ok'],
 

@@ -35,7 +35,7 @@ export default command({
       'Otherwise it is unseen (exit code 8), for example after a run that was killed during a call. A message that the account can no longer see after such a call ' +
       'counts as deleted, whatever the reason. Ctrl-C waits for the answer of the call under way, up to 75 seconds; a second Ctrl-C, and SIGTERM, end the command at ' +
       'once.',
-    'Attached files go with the messages: the server deletes them some time later. Their number is shown before, and --files archives them.',
+    'Attached files go with the messages: the server deletes them some time later. The command shows their number first; --files archives them.',
     'Without a terminal, --confirm must give the name of the topic, or the number of topics if there are several, or with --from or --match; --yes never answers ' +
       'this question.',
   ],
@@ -46,7 +46,7 @@ export default command({
       many: true,
       placeholder: 'TOPIC',
       suggest: 'topics',
-      help: "Name of the topic; '' is the empty topic (level 334); none where CHANNEL is the link of a topic",
+      help: "Name of the topic; '' is the empty topic (level 334); leave it out if CHANNEL is a link to a topic",
     },
   },
   options: {
@@ -60,7 +60,7 @@ export default command({
       kind: 'integer',
       min: 0,
       placeholder: 'N',
-      help: 'Delete nothing where more messages than this would be deleted, by earlier runs of the purge too; checked before every call',
+      help: 'Delete nothing if more messages than N would be deleted, earlier runs of this purge included; checked before every call',
     },
     missing_ok: flagField('A topic without messages is not an error; it also ends a purge that was unseen'),
     include_hidden: flagField('Delete also the messages that the plan of the organization hides'),

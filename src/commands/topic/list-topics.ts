@@ -20,7 +20,7 @@ export default command({
   options: {
     all_channels: flagField('The topics of every channel that the account sees'),
     not_channel: {
-      ...textField('CHANNEL', 'With --all-channels: but those of this one'),
+      ...textField('CHANNEL', 'With --all-channels: leave out this channel'),
       many: true,
       suggest: 'channels',
     },

@@ -14,7 +14,7 @@ const builtIn: readonly string[] = builtInViews;
 /** What the help of each command on views says. */
 export const aboutBuiltIn =
   `Built-in views are ${builtInViews.join(', ')}; they can be pinned and hidden, not renamed. ` +
-  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL. A view may be typed by its name: view list has the names.';
+  'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL. The name of a view, as view list shows it, is taken too.';
 
 export default pinning({ is_pinned: true }, [
   'chatelaine view pin narrow/is/starred',
