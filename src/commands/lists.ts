@@ -44,7 +44,9 @@ function listing(
     async run(_values, { chat }) {
       const rows = await read(chat());
       if (rows) return rows;
-      throw new Failure('rejected', `this server does not list ${what}`);
+      throw new Failure('rejected', `this server does not list ${what}`, {
+        hint: 'Check the site URL of the profile.',
+      });
     },
     result: 'rows',
     show,

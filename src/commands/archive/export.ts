@@ -126,7 +126,7 @@ async function readArchives(folder: string, warn: (text: string) => void): Promi
   for (const own of others) archives.push(await readArchive(own));
   for (const { folder: own, head, damage, unfinished } of archives) {
     for (const { file, problem } of [...damage, ...unfinished])
-      warn(`${own === folder ? '' : `${own}: `}${file}: ${problem}; archive verify says what mends it`);
+      warn(`${own === folder ? '' : `${own}: `}${file}: ${problem}; archive verify says how to repair it`);
     if (head.site !== archives[0].head.site)
       throw usage(`${folder} holds archives of ${archives[0].head.site} and of ${head.site}`, 'Export each by itself.');
   }

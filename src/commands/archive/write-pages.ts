@@ -75,7 +75,7 @@ export async function writePages(
   for (const name of earlier) if (!own.has(name)) await remove(join(folder, name));
   if (damaged.length > 0)
     throw new Failure('incomplete', `not copied: ${damaged.join('; ')}`, {
-      hint: 'archive verify says what mends it.',
+      hint: 'archive verify says how to repair it.',
     });
   return groups.length;
 }

@@ -181,7 +181,7 @@ function unseen({ topic_name }: TopicSurvey, tally: StandingCounts, call: LastCa
     `topic '${topic_name}': ${gone + goneOutOfOrder} of ${countOf(tally)} messages are no longer visible to this account, and nothing proves that ` +
       `they were deleted: ${before || 'they may have been moved out of sight'}${deleted > 0 ? `; at least ${deleted} were deleted` : ''}`,
     {
-      hint: 'Look for them with an account that sees more channels. The same command looks again; with --missing-ok it ends the purge.',
+      hint: 'Look for them with an account that sees more channels. The same command checks again; with --missing-ok it ends the purge.',
       retryable: false,
     },
   );
