@@ -44,7 +44,7 @@ export interface Call {
   readonly maxBytes?: number;
 }
 
-/** A GET that settles or confirms a POST, on a fresh connection (docs/exactly-once.md, Looks that decide). */
+/** A GET that settles or confirms a POST, on a fresh connection (docs/exactly-once.md, Lookups that decide). */
 export interface Deciding {
   /** An answer made before this moment of the clock `elapsed` is stale, and asked for again `until` that one. */
   readonly since: Milliseconds;
