@@ -42,7 +42,7 @@ const usual: ReadonlySet<string> = new Set(['result', 'msg', 'code']);
 const lead: Partial<Record<FailureKind, string>> = {
   auth: 'the chat server refused the account or the permission',
   not_found: 'not found',
-  unavailable: 'the chat server is in trouble',
+  unavailable: 'the chat server failed',
 };
 
 /** Status and code decide, never the words: they are translated (docs/apis.md, Envelope and errors). */

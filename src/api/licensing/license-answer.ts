@@ -75,11 +75,7 @@ export function refuse(answer: Answer, missing?: string): void {
   if (status === 404 && missing !== undefined)
     throw failure('not_found', missing, isPage(answer) ? wrongUrl : undefined);
   if (isTrouble(status))
-    throw failure(
-      'unavailable',
-      `the licensing API is in trouble (${status}): ${said}`,
-      'Run the command again later.',
-    );
+    throw failure('unavailable', `the licensing API failed (${status}): ${said}`, 'Run the command again later.');
   const hint = status === 404 ? 'Check the base URL of the profile: it is the part before /v1.' : undefined;
   throw failure('rejected', `the licensing API refused the request (${status}): ${said}`, hint);
 }

@@ -52,7 +52,7 @@ export function pageEnd({ status, headers, body }: Answer): PageEnd {
   return {
     next: urls.find((url) => url.includes('?')),
     nextPath: urls.find((url) => !url.includes('?') && /^(https?:\/)?\//i.test(url)),
-    more: signs.length > 0 ? `it answers ${JSON.stringify(signs[0])} for the rows after these` : undefined,
+    more: signs.length > 0 ? `its answer says ${JSON.stringify(signs[0])}` : undefined,
     total: highest(valuesOf(totalName)),
     pages: highest(valuesOf(pagesName)),
   };

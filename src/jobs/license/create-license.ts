@@ -143,7 +143,7 @@ async function confirmByLook(
     }
     const [similar] = added;
     if (similar) return { shows: 'something else', why: similarTo(similar, remote_user) };
-    return { shows: 'nothing', why: 'the list does not show it' };
+    return { shows: 'nothing', why: 'the list does not show the license' };
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     return { shows: 'no answer', why: `the list failed: ${cause.message}` };
@@ -158,7 +158,7 @@ async function waitForList(
 ): Promise<void> {
   const wait = posted + settle - elapsed();
   if (wait <= 0) return;
-  note(`${message}: looking in ${formatDuration(wait)} whether the license of ${fields.remote_user} was created`);
+  note(`${message}; checking in ${formatDuration(wait)} whether the license of ${fields.remote_user} was created`);
   try {
     await sleep(wait);
   } catch (cause) {
@@ -176,5 +176,5 @@ function unsettled(fields: LicenseFields, failure: Failure, why: string, hint = 
 }
 
 function whereToLook({ remote_user, app_code }: LicenseFields): string {
-  return `Look before you create again: ${commandLine('license list', [], { remote_user, app_code })}`;
+  return `Check before you create again: ${commandLine('license list', [], { remote_user, app_code })}`;
 }

@@ -155,5 +155,5 @@ export function openInWords(
 
 export function sendAgainHint({ remote_user, app_code }: LicenseUser): string {
   const look = commandLine('license list', [], { app_code });
-  return `Only --send-again ${shellWord(remote_user)} asks for another one. Look for the license: ${look}`;
+  return `If there is no license, request another one with --send-again ${shellWord(remote_user)}. Check first: ${look}`;
 }

@@ -71,7 +71,7 @@ export class RowWork {
         return this.#results.acceptAnswer(state, failure);
       if (state.listed === 'not yet') return { ...state, listed: 'once' };
       const similar = seen.step === 'refused' ? seen.similar : undefined;
-      return unconfirmed(state, similar ?? failure?.message ?? 'the list does not show it');
+      return unconfirmed(state, similar ?? failure?.message ?? 'the list does not show the license');
     }
     if (seen.step === 'refused' && !seen.answer)
       return this.#results.failed(state, seen.failure.message, { why: seen.similar });
@@ -92,7 +92,7 @@ export class RowWork {
       const added = seen.near?.find((license) => !state.near.has(identityOf(license)));
       if (added) return this.#results.failed(state, similarTo(added, row.remote_user));
       if (state.posts > retriesFor(row, this.#applying))
-        return this.#results.failed(state, `sent ${times(state.posts)}, and the list does not show it`);
+        return this.#results.failed(state, `sent ${times(state.posts)}, and the list does not show the license`);
     }
     const near = new Set(seen.near?.map(identityOf));
     if (!unfiltered || this.#conclusive.has(row.app_code)) return this.#post(state, near);
@@ -169,7 +169,7 @@ export class RowWork {
     else this.#conclusive.add(row.app_code);
     if (list instanceof Failure) return sent;
     if (list.result) return this.#carryOut(sent, decide(list.result, row, this.#applying));
-    return sent.is === 'answered' ? unconfirmed(sent, 'the list does not show it') : sent;
+    return sent.is === 'answered' ? unconfirmed(sent, 'the list does not show the license') : sent;
   }
 
   /** A request that an interruption cut may have been sent; before a request it is the signal's own reason. */

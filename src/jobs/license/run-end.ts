@@ -47,9 +47,9 @@ export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resum
         [...unknown].flatMap(([row, is]) => (is === state ? [row] : []));
       const open = unknownAs('open');
       const parts = [
-        named('answered, and shown by no list', open),
-        named('answered, and not yet confirmed by a list', unknownAs('unconfirmed')),
-        named('sent, and not yet known to be carried out', unknownAs('unanswered')),
+        named('answered, but in no list', open),
+        named('answered, but not yet confirmed by a list', unknownAs('unconfirmed')),
+        named('sent, but not confirmed', unknownAs('unanswered')),
         named('failed', failed),
       ];
       const message = [stopped?.message, summary(), ...parts].filter(Boolean).join('; ');
@@ -58,7 +58,10 @@ export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resum
       const retryable = stopped !== undefined || open.length + similar < undone;
       const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
       const [first, ...others] = open;
-      const rest = others.length > 0 ? ` So do ${others.length} more users: each needs its own --send-again USER.` : '';
+      const rest =
+        others.length > 0
+          ? ` The same holds for ${others.length} more users: each needs its own --send-again USER.`
+          : '';
       const wayOut = first && `${sendAgainHint(first)}${rest}`;
       const alike = similar > 0 && 'For a user of a similar name who is another one, repeat with --allow-similar';
       const details = { hint: [alike, resumes, wayOut].filter(Boolean).join('. '), retryable };

@@ -65,7 +65,7 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
     if (ending instanceof Failure) {
       if (!(await isRepeatable(chat, ending))) throw ending;
       // The server is left alone for a moment.
-      note(`${ending.message}: looking at what is left`);
+      note(`${ending.message}; checking what is left`);
       await sleep(backoff(roundsWithoutProgress, 1));
     }
     looked = await lookAt(purge, isAtomic ? 'whole' : 'newest');

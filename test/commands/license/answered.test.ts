@@ -154,7 +154,7 @@ test.each([
 
   const again = await run(ensure('ada', '--send-again', 'ada'));
   expect([again.exitCode, posts()]).toEqual([9, 2]);
-  expect(again.error?.message).toContain('sent once, and the list does not show it');
+  expect(again.error?.message).toContain('sent once, and the list does not show the license');
   const applied = await run(['license', 'apply', '-', '--send-again', 'ada'], roster('ada', 'bob'));
   expect([applied.exitCode, posts()]).toEqual([9, 2 + 1 + 6]);
   expect(made()).toHaveLength(1);
@@ -189,8 +189,8 @@ test('POSTs without an answer count against --retries in later runs too: then ea
     return stderr;
   };
 
-  expect(await ran(ensure('ada'))).toContain('sent 3 times, and the list does not show it');
-  expect(await ran(ensure('ada'))).toContain('sent 4 times, and the list does not show it');
+  expect(await ran(ensure('ada'))).toContain('sent 3 times, and the list does not show the license');
+  expect(await ran(ensure('ada'))).toContain('sent 4 times, and the list does not show the license');
   await ran(['license', 'apply', '-'], roster('ada'));
   await ran(['license', 'apply', '-'], roster('ada', 'ben'));
   await ran(['license', 'apply', '-'], roster('ada', 'ben'));

@@ -1087,9 +1087,7 @@ describe('what is shown', () => {
     const ran = await run(`license apply ${roster} --journal ${home}/journal -o json`, given);
 
     expect(ran.exitCode).toBe(130);
-    expect(ran.error?.message).toMatch(
-      /^interrupted; .*\d+ unknown.* on .*; sent, and not yet known to be carried out: user-/,
-    );
+    expect(ran.error?.message).toMatch(/^interrupted; .*\d+ unknown.* on .*; sent, but not confirmed: user-/);
     expect(ran.error?.hint).toContain(`chatelaine license apply ${roster} --journal ${home}/journal`);
   });
 

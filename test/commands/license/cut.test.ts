@@ -154,7 +154,7 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
 
       expect([ran.exitCode, counts()[1]]).toEqual([exitCode, 1]);
       expect(ran.stdout).toMatch(/^\S+\n$/);
-      expect(ran.stderr).toContain(exitCode === 8 ? 'its list is cut' : 'the list does not show it');
+      expect(ran.stderr).toContain(exitCode === 8 ? 'its list is cut' : 'the list does not show the license');
     });
   });
 

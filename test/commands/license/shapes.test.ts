@@ -485,7 +485,7 @@ describe('no license in the answer to POST: one list finds it', () => {
       code: 'unknown',
       retryable: false,
     });
-    expect(error?.hint).toContain('Only --send-again ada');
+    expect(error?.hint).toContain('request another one with --send-again ada');
   });
 });
 

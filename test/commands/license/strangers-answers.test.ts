@@ -158,7 +158,7 @@ test('where no list says whose it is, it is nobody’s: 9, and the answers stay 
     keys: [undefined, undefined],
     made: 2,
   });
-  expect(error?.message).toContain('answered, and not yet confirmed by a list: ward-0, ward-1');
+  expect(error?.message).toContain('answered, but not yet confirmed by a list: ward-0, ward-1');
   expect((await run('license apply -', roster(2))).exitCode).toBe(0);
   expect(made()).toHaveLength(2);
 });

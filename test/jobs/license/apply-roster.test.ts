@@ -299,11 +299,11 @@ describe('a row whose POST is unconfirmed', () => {
     expect(slept).toEqual([5000, 5000, 5000]);
     expect(printed[5]).toMatchObject({
       status: 'unknown',
-      error: 'reset; sent 3 times, and the list does not show it',
+      error: 'reset; sent 3 times, and the list does not show the license',
     });
     expect(failure).toMatchObject({
       kind: 'unknown',
-      message: '39 created, 1 unknown on here.test, application 7; sent, and not yet known to be carried out: user-5',
+      message: '39 created, 1 unknown on here.test, application 7; sent, but not confirmed: user-5',
       details: { hint: 'The same command resumes where this run stopped: chatelaine license apply roster.csv' },
     });
   });
@@ -324,7 +324,7 @@ describe('a row whose POST is unconfirmed', () => {
     expect(posts.filter((user) => user === 'user-5')).toHaveLength(sent);
     expect(printed[5]).toMatchObject({
       status: 'unknown',
-      error: `reset; sent ${times}, and the list does not show it`,
+      error: `reset; sent ${times}, and the list does not show the license`,
     });
   });
 
@@ -406,7 +406,7 @@ describe('a row whose POST is unconfirmed', () => {
       kind: 'cancelled',
       message:
         'interrupted; 5 created, 1 unknown, 34 not done on here.test, application 7; ' +
-        'sent, and not yet known to be carried out: user-5',
+        'sent, but not confirmed: user-5',
     });
   });
 
@@ -426,7 +426,7 @@ describe('a row whose POST is unconfirmed', () => {
     expect(printed[3]).toMatchObject({ status: 'unknown', license: null });
     expect(failure?.message).toBe(
       'interrupted; 4 created, 2 unknown, 34 not done on here.test, application 7; ' +
-        'answered, and not yet confirmed by a list: user-3; sent, and not yet known to be carried out: user-4',
+        'answered, but not yet confirmed by a list: user-3; sent, but not confirmed: user-4',
     );
     expect(failure?.details.retryable).toBe(true);
   });
@@ -704,7 +704,7 @@ describe('what was answered is not lost where something else fails', () => {
     });
     expect(result?.error).not.toContain('nothing was created');
     expect(failure).toMatchObject({ kind: 'unknown', retryable: false });
-    expect(failure?.message).toContain('answered, and shown by no list: user-0');
+    expect(failure?.message).toContain('answered, but in no list: user-0');
     expect(failure?.details.hint).toContain('--send-again user-0');
     expect(failure?.details.hint).not.toContain('The same command');
   });

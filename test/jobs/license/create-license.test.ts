@@ -197,7 +197,7 @@ test('an answered license that the list does not show is printed, and exit 9 nam
   service.done();
   expect({ exitCode, printed: JSON.parse(stdout) as unknown }).toEqual({ exitCode: 9, printed: ada });
   expect(error?.message).toContain(
-    'the server answered 201 with a license whose key ends with K-1; the list does not show it',
+    'the server answered 201 with a license whose key ends with K-1; the list does not show the license',
   );
   expect(error?.retryable).toBe(false);
 });
