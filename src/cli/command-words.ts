@@ -106,13 +106,7 @@ const otherWays: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
-const removing = [
-  'delete',
-  'rm',
-  'logout',
-  'hide',
-  'retire (the API cannot delete a license; this gives it to nobody)',
-];
+const removing = ['delete', 'rm', 'logout', 'hide', 'retire (the API cannot delete a license)'];
 
 /** What other tools call a verb, and what it is here: the first that the noun has. */
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([

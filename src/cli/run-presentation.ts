@@ -77,7 +77,7 @@ function strangeLooks(
   const strange: StrangeLook[] = [];
   // An --output of the command's own is judged by the command.
   if (csv_safe && output !== 'csv' && !('output' in (command.options ?? {})))
-    strange.push(['csv_safe', '--csv-safe is about csv, which is not printed here', 'Add -o csv.']);
+    strange.push(['csv_safe', '--csv-safe applies to csv only', 'Add -o csv.']);
   const { result } = command;
   const row = rowOf(output);
   if (count_by !== undefined && !isList(command))
@@ -220,7 +220,7 @@ export function strangeNames(
 export function noFields(strange: readonly string[], known: readonly string[], options: Options): Failure {
   const near = strange.flatMap((name) => suggestion(name, known) ?? []);
   return usage(
-    strange.map((name) => `There is no field '${name}' in the result.`),
+    strange.map((name) => `no field '${name}' in the result`),
     [...near, `${whereFrom(options)}Its fields are ${known.join(', ')}.`].join(' '),
   );
 }

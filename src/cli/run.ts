@@ -124,7 +124,7 @@ function openRows(command: AnyCommand, options: Options, warn: (text: string) =>
       if (missing.length === 0) return presentation;
       const failure = noFields(missing, knownIn(row), options);
       if (command.dryRun === undefined) throw failure;
-      warn(`${failure.message} It is shown whole.`);
+      warn(`${failure.message}; it is shown whole`);
       return { ...presentation, fields: undefined };
     },
     /** The rows of a read, as soon as each field that was asked for was in one. */

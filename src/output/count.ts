@@ -40,7 +40,7 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
     // Where no row has a time, the field was not meant.
     if (unit && other !== undefined && counts.size === 1)
       throw usage(
-        `--count-by ${field}:${unit}: ${cellText(other)} is no time`,
+        `--count-by ${field}:${unit}: ${cellText(other)} is not a time`,
         `Leave out :${unit}, or name a field of times.`,
       );
     const all = unit ? inTime(counts, unit) : [...counts].sort(byCount);

@@ -52,7 +52,7 @@ test('a name that is none is refused with those that are', async () => {
   const { exitCode, stdout, stderr } = await runAlone('auth list --fields profile,x,y --sort=-y');
 
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-  expect(stderr).toContain("There is no field 'x' in the result.\n  There is no field 'y' in the result.\nIts");
+  expect(stderr).toContain("no field 'x' in the result\n  no field 'y' in the result\nIts");
   expect(stderr).toContain('Its fields are profile, kind, url, account, default, read_only, key.');
 });
 
@@ -60,7 +60,7 @@ test.each(['profile,kind', ' profile', '--profile'])('--sort takes one field, no
   const { exitCode, stdout, lines } = await runAlone(['auth', 'list', `--sort=${field}`]);
 
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-  expect(lines[0]).toBe(`chatelaine: There is no field '${field.replace(/^-/, '')}' in the result.`);
+  expect(lines[0]).toBe(`chatelaine: no field '${field.replace(/^-/, '')}' in the result`);
 });
 
 test('a name that a variable holds is refused with the name of the variable', async () => {
@@ -71,7 +71,7 @@ test('a name that a variable holds is refused with the name of the variable', as
   expect({ exitCode, lines }).toEqual({
     exitCode: 2,
     lines: [
-      "chatelaine: There is no field 'size_allowance' in the result.",
+      "chatelaine: no field 'size_allowance' in the result",
       'See CHATELAINE_SORT in the environment. Its fields are profile, kind, url, account, default, read_only, key.',
     ],
   });
@@ -128,7 +128,7 @@ test.each([
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     error: {
-      message: "There is no field 'user' in the result.",
+      message: "no field 'user' in the result",
       hint: expect.stringMatching(
         /^Did you mean remote_user\? Its fields are license_code, remote_user, .*code/,
       ) as string,
@@ -155,5 +155,5 @@ test('a misspelt field of a command that wrote costs nothing of what it wrote', 
     exitCode: 0,
     result: { ...open[1], status: 'unchanged' },
   });
-  expect(lines).toEqual([`{"warning":"There is no field 'license_cod' in the result. It is shown whole."}`]);
+  expect(lines).toEqual([`{"warning":"no field 'license_cod' in the result; it is shown whole"}`]);
 });

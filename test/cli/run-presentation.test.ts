@@ -61,6 +61,6 @@ test('--csv-safe without csv is an error where it is typed, and nothing where th
   const csvSafe = (typed: readonly ('csv_safe' | 'output')[], output?: 'csv') =>
     presentationOf(command, { typed: new Set(typed), csv_safe: 'comma', ...(output && { output }) }, host).result
       .csvSafe;
-  expect(() => csvSafe(['csv_safe'])).toThrow('--csv-safe is about csv');
+  expect(() => csvSafe(['csv_safe'])).toThrow('--csv-safe applies to csv');
   expect([csvSafe([]), csvSafe(['csv_safe', 'output'], 'csv')]).toEqual([false, 'comma']);
 });

@@ -106,7 +106,7 @@ test.each([
     `chatelaine archive pull DIR --channel ${shellWord('#narrow/channel/1-general')}`,
   ],
   ['settings set color_scheme dark', 'Write color_scheme=dark, without blanks.'],
-  ['license revoke x', 'license retire (the API cannot delete a license; this gives it to nobody)'],
+  ['license revoke x', 'license retire (the API cannot delete a license)'],
   ['topic delete lunch', 'The channel comes first:\n  chatelaine topic delete CHANNEL TOPIC'],
 ])('%s is exit 2 and names what is meant', async (line, advice) => {
   const { exitCode, stderr } = await ran(line);

@@ -67,7 +67,7 @@ describe('periods', () => {
 
   test('where no row has a time, the field is refused', async () => {
     await expect(tsv('name:day', { name: null }, { name: 'ada' }, { name: 'ben' })).rejects.toThrow(
-      '--count-by name:day: ada is no time',
+      '--count-by name:day: ada is not a time',
     );
     expect(await tsv('name:day', { name: null }, {})).toBe('name\tcount\n\t2\n');
   });
@@ -183,7 +183,7 @@ describe('the command line', () => {
   test.each([
     ['auth list --count-by kind --fields kind', '--count-by and --fields exclude each other'],
     ['auth list --count-by kind --sort kind', '--count-by and --sort exclude each other'],
-    ['auth list --count-by who', "There is no field 'who' in the result."],
+    ['auth list --count-by who', "no field 'who' in the result"],
     [
       'license ensure --remote-user a --size-allowance 3 --count-by status',
       'license ensure is no list: --count-by does not apply',

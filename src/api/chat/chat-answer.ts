@@ -40,7 +40,7 @@ export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
 const usual: ReadonlySet<string> = new Set(['result', 'msg', 'code']);
 
 const lead: Partial<Record<FailureKind, string>> = {
-  auth: 'the chat server refused the account or the permission',
+  auth: 'the chat server refused the credential or the permission',
   not_found: 'not found',
   unavailable: 'the chat server failed',
 };
@@ -62,7 +62,7 @@ function hintOf(kind: FailureKind, code: string | undefined, msg = ''): string |
   if (code === 'UNAUTHORIZED_PRINCIPAL')
     return 'This needs an administrator of the organization: choose another profile with --profile.';
   if (kind === 'auth')
-    return 'Check that the key is of this account and URL; chatelaine doctor tries every key that is set or stored.';
+    return 'Check that the key belongs to this account and URL; chatelaine doctor tries every key that is set or stored.';
   if (kind === 'unavailable') return 'Run the command again later.';
   return undefined;
 }

@@ -81,7 +81,7 @@ export function refuse(answer: Answer, missing?: string): void {
 }
 
 const wrongKey =
-  'Check that the key is of this URL and application; chatelaine doctor tries every key that is set or stored.';
+  'Check that the key belongs to this URL and application; chatelaine doctor tries every key that is set or stored.';
 const wrongUrl = 'The answer is an HTML page: the base URL of the profile may be wrong.';
 
 /** @throws Failure rejected where `errorInside` finds one */

@@ -99,7 +99,8 @@ export default command({
   async *run(values, context) {
     const given = [values.file, values.file_option, values.plan].filter((one) => one !== undefined);
     const [file] = given;
-    if (file === undefined || given.length > 1) throw usage('give one roster, FILE or --file FILE, or --plan FILE');
+    if (file === undefined || given.length > 1)
+      throw usage('give either one roster (FILE or --file FILE) or --plan FILE');
     const [unused] = values.plan === undefined ? [] : namesIn(values).filter((name) => ofRoster.has(name));
     if (unused !== undefined) throw usage(`--${unused.replaceAll('_', '-')} is about a roster, and --plan has none`);
     if (values.write_plan !== undefined && !context.options.dry_run) throw usage('--write-plan needs --dry-run');

@@ -126,7 +126,7 @@ export async function refuseSecond(
   if (!other) return;
   const has = exact.includes(other) ? `${user.remote_user} has a license already` : similarTo(other, user.remote_user);
   throw new Failure('rejected', `${has}: nothing was changed`, {
-    hint: 'A second license of a user stays. If it is meant, repeat with --allow-duplicate.',
+    hint: 'A second license cannot be deleted. If it is intended, repeat with --allow-duplicate.',
   });
 }
 

@@ -212,7 +212,7 @@ export async function appOf(profiles: Pick<Profiles, 'all'>, code: number): Prom
   const [app, ...others] = apps.filter((profile) => profile.app_code === code);
   if (!app) {
     const codes = [...new Set(apps.map((profile) => profile.app_code))].join(', ');
-    throw new Failure('config', `no stored app has the code ${code}${codes === '' ? '' : ` (stored are ${codes})`}`, {
+    throw new Failure('config', `no stored app has the code ${code}${codes === '' ? '' : ` (stored: ${codes})`}`, {
       hint: `Sign in to it: chatelaine auth login licensing --base-url URL --app-code ${code}`,
     });
   }

@@ -36,7 +36,7 @@ export async function refuseUnsafe(
   if (!hasModes(system)) return;
   if (found.uid !== system.uid && found.uid !== 0) {
     throw new Failure('config', `${what} belongs to another user (id ${found.uid})`, {
-      hint: `Look at what it holds, then: chown ${system.uid ?? ''} ${shellWord(path)}`,
+      hint: `Check what it holds, then: chown ${system.uid ?? ''} ${shellWord(path)}`,
     });
   }
   if ((found.mode & forbidden) === 0 || (await isOwnGroupAlone(found, system, forbidden))) return;

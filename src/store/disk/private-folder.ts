@@ -83,6 +83,6 @@ export function folderAmongOthers(shared: string, system: System): string {
  */
 export async function refuseUnsafeFolder(folder: string, system: System): Promise<void> {
   const found = hasModes(system) ? await ifThere(`look at the folder ${folder}`, stat(folder)) : undefined;
-  const words = { what: `the folder ${folder}`, repair: 'Look at what it holds, then: chmod 700' };
+  const words = { what: `the folder ${folder}`, repair: 'Check what it holds, then: chmod 700' };
   if (found) await refuseUnsafe(folder, found, system, 0o022, words);
 }

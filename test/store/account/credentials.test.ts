@@ -254,7 +254,7 @@ test.each<[string, LicensingChoice, string, string, string]>([
     'an unknown code',
     { app_code: 9 },
     'config',
-    'no stored app has the code 9 (stored are 7, 8)',
+    'no stored app has the code 9 (stored: 7, 8)',
     'Sign in to it: chatelaine auth login licensing --base-url URL --app-code 9',
   ],
 ])('%s is refused', async (_name, choice, kind, message, hint) => {
@@ -277,7 +277,7 @@ test('a code that several stored apps have is named once where none has the aske
   await profiles.save({ ...app, name: 'other' }, new Secret('k'));
   expect(await failureOf(() => credentials.licensing({ app_code: 9 }))).toMatchObject({
     kind: 'config',
-    message: 'no stored app has the code 9 (stored are 7, 8)',
+    message: 'no stored app has the code 9 (stored: 7, 8)',
   });
 });
 
