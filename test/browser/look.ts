@@ -81,8 +81,13 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
     else rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Opens the page as a reader has it, and takes a picture of it whole. */
-  async function seen(name: string, { media = '', theme = 'light', width = 1000 }) {
+  const text = async (selector: string): Promise<unknown> =>
+    browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).innerText`);
+  const isShown = async (selector: string): Promise<unknown> =>
+    browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).checkVisibility()`);
+
+  /** Opens the page as a reader has it. */
+  async function open({ media = '', theme = 'light', width = 1000 }): Promise<void> {
     const features = [{ name: 'prefers-color-scheme', value: theme }];
     await browser.call('Emulation.setEmulatedMedia', { media, features });
     await browser.call('Emulation.setDeviceMetricsOverride', {
@@ -97,23 +102,27 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
     await browser.evaluate('document.images[0]?.scrollIntoView()');
     await expect.poll(() => browser.evaluate(loaded)).toBe(640);
     await browser.evaluate('window.scrollTo(0, 0)');
+  }
+
+  /**
+   * Takes a picture of the whole page that is open. The result tells the pixel of the picture in an element, at a part
+   * of its width and half of its height.
+   */
+  async function pictured(name: string): Promise<(selector: string, part?: number) => Promise<Pixel>> {
     const { data } = await browser.call('Page.captureScreenshot', { captureBeyondViewport: true });
     writeFileSync(join(folder, `${name}.png`), Buffer.from(String(data), 'base64'));
-    /** The pixel of the picture in an element, at a part of its width and half of its height. */
-    const at = async (selector: string, part = 0.5): Promise<Pixel> =>
-      (await browser.evaluate(`(async () => {
+    await browser.evaluate(`(async () => {
+      const bytes = Uint8Array.from(atob('${String(data)}'), (sign) => sign.charCodeAt(0));
+      window.picture = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
+    })()`);
+    return async (selector, part = 0.5) =>
+      (await browser.evaluate(`(() => {
         const box = document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect();
-        const bytes = Uint8Array.from(atob('${String(data)}'), (sign) => sign.charCodeAt(0));
-        const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
         const canvas = new OffscreenCanvas(1, 1).getContext('2d');
-        canvas.drawImage(image, -Math.round(box.left + box.width * ${part}), -Math.round(box.top + box.height / 2));
+        const [left, top] = [box.left + box.width * ${part}, box.top + box.height / 2];
+        canvas.drawImage(window.picture, -Math.round(left), -Math.round(top));
         return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
       })()`)) as Pixel;
-    const text = async (selector: string): Promise<unknown> =>
-      browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).innerText`);
-    const isShown = async (selector: string): Promise<unknown> =>
-      browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).checkVisibility()`);
-    return { at, text, isShown };
   }
 
   const white: Pixel = [255, 255, 255];
@@ -125,7 +134,8 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
   ] as const)(
     '%s: the kept picture and the bars of the poll have their colours, and nothing is wider than the page',
     async (name, reader, back, bar) => {
-      const { at, text, isShown } = await seen(name, reader);
+      await open(reader);
+      const at = await pictured(name);
 
       expect(await at('body', 0)).toEqual(back);
       expect(await at('#m4 img')).toEqual(red);
@@ -145,7 +155,7 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
   );
 
   test('a formula is drawn from MathML: the fraction is higher than a line, and its source is not shown', async () => {
-    const { isShown } = await seen('formula', {});
+    await open({});
     expect(await browser.evaluate('document.querySelector("math").getBoundingClientRect().height > 30')).toBe(true);
     expect(await browser.evaluate('document.querySelector("math mfrac").namespaceURI')).toBe(
       'http://www.w3.org/1998/Math/MathML',
@@ -154,7 +164,7 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
   });
 
   test('a kept picture opens its file; one that is not kept is a link to the server', async () => {
-    await seen('links', {});
+    await open({});
     const hrefs = (selector: string): string =>
       `document.querySelector('${selector}').closest('a').getAttribute('href')`;
     expect(await browser.evaluate(hrefs('#m4 img'))).toBe('files/menu.png');
@@ -162,7 +172,7 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
   });
 
   test('messages of one sender within ten minutes have one head; a search shows who wrote what it finds', async () => {
-    const { isShown } = await seen('heads', {});
+    await open({});
     const heads = 'Array.from(document.querySelectorAll("article:not(.more)"), ({ id }) => id)';
     // Edited, later, of another sender, or of another topic: each has its own.
     expect(await browser.evaluate(heads)).toEqual(['m1', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8', 'm9']);
