@@ -44,8 +44,8 @@ const nounWidth = 18;
 /** What to do after each exit code; the last ones are of shells and systems, which CI shows. */
 export const exitAdvice: Readonly<Record<string, string>> = {
   1: 'Report it with the command.',
-  2: 'Correct the command or the file. No request that changes anything was sent.',
-  3: 'Sign in, or set the variables; chatelaine doctor says what is missing. No request that changes anything was sent.',
+  2: 'Correct the command or the file.',
+  3: 'Sign in, or set the variables; chatelaine doctor says what is missing.',
   4: 'Check the key and what its owner may do: chatelaine auth status.',
   5: 'Check the name. snippet rm and topic delete have --missing-ok.',
   6: 'Read what the server said. The same command fails again.',
@@ -58,12 +58,12 @@ export const exitAdvice: Readonly<Record<string, string>> = {
   129: 'Run the same command again when you like. If neither standard input nor standard error is a terminal (nohup), closing one has no effect.',
   130: 'Run the same command again when you like.',
   143: 'Run the same command again when you like. Windows has no SIGTERM: there it is Ctrl-Break, and taskkill /F ends a process at once, with what is on disk by then.',
-  124: 'The program timeout ended the command. What it did stays recorded: give it more time (license create: look first).',
+  124: 'The program timeout ended the command. What it did stays recorded: give it more time (license create: check first).',
   126: 'The shell found the program, but may not run it: check its permissions.',
   127: 'The shell did not find chatelaine, or node, which runs it: check PATH.',
   128: 'Another program in the script ended with it, often git.',
-  134: 'Node.js aborted, often out of memory. What it did stays recorded: run it again (license create: look first).',
-  137: 'Killed by SIGKILL, often out of memory. What it did stays recorded: run it again (license create: look first).',
+  134: 'Node.js aborted, often out of memory. What it did stays recorded: run it again (license create: check first).',
+  137: 'Killed by SIGKILL, often out of memory. What it did stays recorded: run it again (license create: check first).',
 };
 
 const exits = Object.values({ success, ...failures }).map(({ exit, means: text }) => ({ term: String(exit), text }));

@@ -3,11 +3,11 @@ export const success = { exit: 0, name: 'ok', means: 'done, an empty result incl
 /** Every other way a command can end, with its exit code. EXIT STATUS in the manual is a loop over it. */
 export const failures = {
   internal: { exit: 1, means: 'a bug in chatelaine: please report it' },
-  usage: { exit: 2, means: 'a bad option, value or input file; nothing was sent' },
+  usage: { exit: 2, means: 'a bad option, value or input file; nothing was changed' },
   config: {
     exit: 3,
     means:
-      'credentials are missing, incomplete, unsafe or for another host, or the profile is read-only; nothing was sent',
+      'credentials are missing, incomplete, unsafe or for another host, or the profile is read-only; nothing was changed',
   },
   auth: { exit: 4, means: 'the server refused the credential or permission; for auth status, a credential is refused' },
   not_found: { exit: 5, means: 'the license, sensor, topic, view or snippet does not exist' },

@@ -176,7 +176,7 @@ test.each([
   ['134', /^134 {2}Node\.js aborted, often out of memory\./],
   [
     '137',
-    /^137 {2}Killed by SIGKILL, often out of memory\. What it did stays recorded: run\n {5}it again \(license create: look first\)\.\n$/,
+    /^137 {2}Killed by SIGKILL, often out of memory\. What it did stays recorded: run\n {5}it again \(license create: check first\)\.\n$/,
   ],
   ['143', /^143 {2}ended by SIGTERM.*\n {5}Run the same command again when you like\. Windows/],
 ])('`chatelaine help %s` says what to do', async (code, text) => {

@@ -48,11 +48,11 @@ test('a question that is wider than the terminal is broken between words', async
   Object.assign(host.stderr, { columns: 40 });
 
   const agreed = openPrompt(host, () => true, new AbortController().signal).confirm(
-    '30 to create, 1 to resize (profile sandbox). Go on?',
+    '30 to create, 1 to resize (profile sandbox). Continue?',
   );
   await expect.poll(() => typed.length).toBe(1);
   typed[0]?.write('y\n');
   await agreed;
 
-  expect(said()).toContain('30 to create, 1 to resize (profile\n  sandbox). Go on? [y/N] ');
+  expect(said()).toContain('30 to create, 1 to resize (profile\n  sandbox). Continue? [y/N] ');
 });

@@ -107,7 +107,7 @@ export async function inPlaceOf(candidate: CandidateProfile, { profiles, confirm
   profiles().refuseExposed(merged);
   if (!stored) return profile;
   if (accountOf(stored) !== accountOf(profile))
-    await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it by ${accountOf(profile)}?`);
+    await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it with ${accountOf(profile)}?`);
   return merged;
 }
 

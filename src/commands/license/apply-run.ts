@@ -188,7 +188,7 @@ async function ask(
     return ['retire', remote_user, `${changeInWords(size_allowance, size)}, ends with ${key.slice(-4)}`] as const;
   });
   if (retiring.length > 0) context.note(planLines(retiring, '--dry-run --changed', 'In no row, and retired last:'));
-  const question = `${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(targets)} (${credentials}). Go on?`;
+  const question = `${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(targets)} (${credentials}). Continue?`;
   await askAbout(lines, '--dry-run --changed', question, context);
 }
 

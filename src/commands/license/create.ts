@@ -37,7 +37,7 @@ export default command({
     const claims = await context.claims(account, app_code, settle);
     const { record } = context.recorder(account);
     const agree = async (reason: string): Promise<void> => {
-      if (interactive() && !options.yes) await confirm(`${reason}. Go on?`);
+      if (interactive() && !options.yes) await confirm(`${reason}. Continue?`);
       else warn(reason);
     };
     const creating = { ...settlingOf(context, settle), claims, record, agree };

@@ -55,7 +55,7 @@ async function agreeToLoss(
   );
   if (!loses) return;
   const loss = 'enable_drafts_synchronization=false deletes all drafts that the server keeps';
-  if (interactive() && !options.yes && !options.dry_run) await confirm(`${loss}. Go on?`);
+  if (interactive() && !options.yes && !options.dry_run) await confirm(`${loss}. Continue?`);
   else warn(loss);
 }
 

@@ -26,7 +26,7 @@ test('to rotate a key, the name of the profile and the new key are enough', asyn
   expect((await run('auth token prod')).stdout).toBe('another-key\n');
   expect(JSON.parse((await run('auth list -o json')).stdout)).toMatchObject([{ profile: 'prod', read_only: true }]);
   const elsewhere = await run(rotate.replace('--name prod', '--name prod --app-code 8'));
-  expect(elsewhere.stderr).toContain(`Replace it by application 8 on ${url}?`);
+  expect(elsewhere.stderr).toContain(`Replace it with application 8 on ${url}?`);
   expect(elsewhere.exitCode).not.toBe(0);
   expect(await run(rotate.replace('prod', 'prd'))).toMatchObject({
     exitCode: 2,
@@ -64,7 +64,7 @@ test.each([
   const refused = await run(line, 'another-key\n');
 
   expect(refused.exitCode).toBe(2);
-  expect(refused.stderr).toContain(`Profile 'prod' is application 7 on ${url}. Replace it by ${account}?`);
+  expect(refused.stderr).toContain(`Profile 'prod' is application 7 on ${url}. Replace it with ${account}?`);
   expect(refused.stderr).toContain('To agree, add --yes.');
   expect(readFileSync(config, 'utf8')).toBe(before);
   expect((await run('auth token prod')).stdout).toBe('the-key\n');

@@ -875,9 +875,9 @@ describe('what is shown', () => {
 
     const no = await answer('', users(1), 'n\n');
     expect({ exitCode: no.exitCode, writes: writes().length }).toEqual({ exitCode: 130, writes: 0 });
-    expect(no.stderr).toContain(`1 to create${on(sandbox)} (credentials of the environment). Go on? [y/N]`);
+    expect(no.stderr).toContain(`1 to create${on(sandbox)} (credentials of the environment). Continue? [y/N]`);
     expect(no.lines.findIndex((line) => /^ {0,2}create +\S+ +size \d+$/.test(line))).toBeGreaterThanOrEqual(0);
-    expect(no.stderr.indexOf('create ')).toBeLessThan(no.stderr.indexOf('Go on?'));
+    expect(no.stderr.indexOf('create ')).toBeLessThan(no.stderr.indexOf('Continue?'));
     expect(
       readdirSync(join(home, '.local/state/chatelaine')).filter((name) => !/^(journals|live|locks)$/.test(name)),
     ).toEqual([]);
@@ -886,11 +886,11 @@ describe('what is shown', () => {
     const yes = await answer('', users(31), 'y\n');
     expect([yes.exitCode, writes().length]).toEqual([0, 31]);
     expect(yes.stderr).toContain('and 21 more: --dry-run --changed');
-    expect(yes.stderr.split('Go on?')).toHaveLength(2);
+    expect(yes.stderr.split('Continue?')).toHaveLength(2);
     const unchanged = await answer('', users(31), '');
-    expect([unchanged.exitCode, unchanged.stderr.includes('Go on?')]).toEqual([0, false]);
+    expect([unchanged.exitCode, unchanged.stderr.includes('Continue?')]).toEqual([0, false]);
     const typed = await answer('-y', users(40), '');
-    expect([typed.exitCode, typed.stderr.includes('Go on?'), writes().length]).toEqual([0, false, 40]);
+    expect([typed.exitCode, typed.stderr.includes('Continue?'), writes().length]).toEqual([0, false, 40]);
     expect((await apply('', csv(users(20, 'other')))).exitCode).toBe(0);
   });
 
@@ -999,7 +999,7 @@ describe('what is shown', () => {
     const second = await run(line, { home, tty: true, clock: time.client });
 
     expect([first.exitCode, second.exitCode]).toEqual([130, 0]);
-    expect([first.stderr.includes('Go on?'), second.stderr.includes('Go on?')]).toEqual([true, false]);
+    expect([first.stderr.includes('Continue?'), second.stderr.includes('Continue?')]).toEqual([true, false]);
     expect(second.stderr).toContain(`90 created${on(sandbox)}`);
   });
 
