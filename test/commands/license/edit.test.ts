@@ -55,7 +55,7 @@ describe('license edit --remote-user', () => {
 describe('license create for a user who has a license', () => {
   const line = 'license create --remote-user ada --size-allowance 2';
   const question =
-    /ada already has a license in application 4711: this creates another; license ensure would not\.\s+Go on\? \[y\/N\]/;
+    /ada already has a license in application 4711: this creates another; license ensure would not\.\s+Continue\? \[y\/N\]/;
 
   test.each([
     ['n', 130, 1],
