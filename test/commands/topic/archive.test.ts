@@ -16,7 +16,9 @@ import {
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 import { needs } from '../../helpers/needs.ts';
 
-const lunch = topicOf('lunch', idsBetween(1, 2500));
+const lunch = topicOf('lunch', idsBetween(1, 60));
+/** Of several pages. */
+const longLunch = topicOf('lunch', idsBetween(1, 2500));
 const tea = topicOf('tea', [3001, 3002]);
 const line = 'topic delete 5 lunch --confirm lunch';
 
@@ -51,7 +53,7 @@ const newRoot = (): string => join(emptyHome(), 'purges');
 
 describe('topic delete archives', () => {
   test('each message in both forms, verified before the first delete call, in the state folder', async () => {
-    const server = await kitchen({ deletesPerCall: 900 });
+    const server = await kitchen({ messages: [...longLunch, ...tea], deletesPerCall: 900 });
     const home = emptyHome();
 
     const { exitCode, stderr } = await server.run(`${line} --max-messages 9999`, { home });
@@ -86,6 +88,7 @@ describe('topic delete archives', () => {
 
   test('what arrives between two delete calls is archived before it is deleted', async () => {
     const server = await kitchen({
+      messages: [...longLunch, ...tea],
       deletesPerCall: 1000,
       meanwhile(messages, { path }, calls) {
         if (!path.endsWith('/delete_topic') && calls === 1 && !messages.some(({ id }) => id === 4000))
@@ -134,6 +137,7 @@ describe('topic delete archives', () => {
     const root = newRoot();
     let isFlipped = false;
     const server = await kitchen({
+      messages: [...longLunch, ...tea],
       meanwhile() {
         const file = join(archivesIn(root)[0] ?? '', 'rendered-000001.ndjson');
         if (isFlipped || !existsSync(file)) return;
@@ -170,7 +174,7 @@ describe('topic delete archives', () => {
 
   test('a full disk: exit 8, nothing is deleted, and the same command continues', needs('mounts'), async () => {
     const root = smallDisk();
-    const server = await kitchen();
+    const server = await kitchen({ messages: [...longLunch, ...tea] });
 
     const full = await server.run(`${line} --archive ${root}`);
     spawnSync('mount', ['-o', 'remount,size=40m', root]);
@@ -220,7 +224,10 @@ describe('topic delete archives', () => {
 
   test('an interrupted purge continues in its archive, and counts what both runs deleted', async () => {
     const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 1000 };
-    const server = await kitchen({ deleteReply: (call) => (call === 1 ? refusal : undefined) });
+    const server = await kitchen({
+      messages: [...longLunch, ...tea],
+      deleteReply: (call) => (call === 1 ? refusal : undefined),
+    });
     const root = newRoot();
     const first = await server.run(`${line} --archive ${root}`);
 
@@ -235,7 +242,7 @@ describe('topic delete archives', () => {
   test.each(['source-000001.ndjson', 'rendered-000001.ndjson'])(
     'an interrupted purge whose archive is damaged (%s): exit 8 before any call, and the archive is not written over',
     async (name) => {
-      const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 1000 };
+      const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 40 };
       const server = await kitchen({ deleteReply: (call) => (call === 1 ? refusal : undefined) });
       const root = newRoot();
       await server.run(`${line} --archive ${root}`);
@@ -249,7 +256,7 @@ describe('topic delete archives', () => {
       expect({ exitCode, calls: deletions(server), left: left(server).length }).toEqual({
         exitCode: 8,
         calls: 1,
-        left: 1502,
+        left: 22,
       });
       expect(error?.message).toContain(`${folder} is damaged: ${name}: the content changed`);
       expect(error).toMatchObject({ retryable: false, hint: expect.stringContaining('from a copy') as string });
@@ -288,7 +295,7 @@ describe('topic delete archives', () => {
     const again = await server.run(`topic delete 5 lunch --archive ${root}`);
 
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([{ topic_name: 'lunch', deleted: 2500, status: 'deleted' }]);
+    expect(JSON.parse(stdout)).toMatchObject([{ topic_name: 'lunch', deleted: 60, status: 'deleted' }]);
     expect(again.exitCode).toBe(5);
     expect(deletions(server)).toBe(calls);
   });
