@@ -37,7 +37,7 @@ export default command({
     'Every step is recorded on disk before and after its request: after Ctrl-C, a crash or a full disk, the same command resumes. A user never gets two licenses ' +
       'if the server carries out each request within --settle, or not at all.',
     '--retire-missing retires each license whose user is in no row, as license retire does: after all rows, and only if every row has its license. Nothing is ' +
-      'retired if the list of licenses is incomplete, or if more than half would be retired and --max-retire does not allow it.',
+      'retired if the list of licenses is incomplete, or if more than half of the active ones would be retired and --max-retire does not allow it.',
     '--write-plan FILE writes the plan of a dry run for a review, and --plan FILE carries out exactly that plan, on any computer. A license that already is as ' +
       'planned counts as done. If the plan for any other license would be different now, nothing is sent (exit code 10); if it becomes different later, its row ' +
       'fails.',
