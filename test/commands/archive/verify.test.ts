@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
 import { forgetState, headOf, seeAsItIs } from '../../helpers/archive.ts';
 import { idsBetween, openChatServer, topicOf, type ChatServer } from '../../helpers/chat-server.ts';
@@ -13,6 +24,16 @@ async function archived(options = {}): Promise<{ server: ChatServer; folder: str
   const folder = join(emptyHome(), 'archive');
   await server.run(`archive pull ${folder} --channel 5 --both`);
   return { server, folder };
+}
+
+/** The same archive for tests that ask its server for nothing: it is pulled once. */
+const pattern = mkdtempSync(join(tmpdir(), 'chatelaine-verify-'));
+afterAll(() => rmSync(pattern, { recursive: true }));
+async function copied(): Promise<{ server: ChatServer; folder: string }> {
+  if (readdirSync(pattern).length === 0) cpSync((await archived()).folder, pattern, { recursive: true });
+  const folder = join(emptyHome(), 'archive');
+  cpSync(pattern, folder, { recursive: true });
+  return { server: await openChatServer({ messages: [] }), folder };
 }
 
 /** Of a problem that is not about one part. */
@@ -117,7 +138,7 @@ test.each<[string, (folder: string) => void, Partial<Problem>]>([
     { part: 1, file: 'source-000001.ndjson' },
   ],
 ])('%s is named, exit 10', async (_what, damage, expected) => {
-  const { server, folder } = await archived();
+  const { server, folder } = await copied();
   damage(folder);
 
   const { exitCode, stdout, stderr } = await server.run(`archive verify ${folder} -o json`);
