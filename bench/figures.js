@@ -143,17 +143,12 @@ async function memory() {
   const rows = Number(process.env['MOST_ROWS'] ?? 100_000);
   const pages = await servePages(messages);
   const fetching = await peakWhile(fetchAll, accountOn(pages.site));
-  const licensing = {
-    CHATELAINE_BASE_URL: pages.site,
-    CHATELAINE_API_KEY: 'x'.repeat(32),
-    CHATELAINE_APP_CODE: '4711',
-  };
-  const auditing = await peakWhile(['license', 'audit', '-q'], { ...bare, ...licensing });
+  const auditing = await peakWhile(['license', 'audit', '-q'], keyOn(pages.site));
   pages.stop();
-  const { credential, stop } = await serve(bare);
+  const empty = await servePages(0);
   const args = ['license', 'apply', rosterOf(rows), '-q', '-o', 'ndjson', '--concurrency', '16'];
-  const applying = await peakWhile(args, { ...bare, ...credential });
-  stop();
+  const applying = await peakWhile(args, keyOn(empty.site));
+  empty.stop();
   return [
     {
       name: `messages fetch of ${messages}, peak`,
@@ -319,6 +314,12 @@ async function servePages(count) {
   endAtExit(server);
   const [line] = await once(server.stdout, 'data');
   return { site: String(line).trim(), stop: () => server.kill() };
+}
+
+/** @param {string} site */
+function keyOn(site) {
+  const key = { CHATELAINE_API_KEY: 'x'.repeat(32), CHATELAINE_APP_CODE: '4711' };
+  return { ...bare, CHATELAINE_BASE_URL: site, ...key };
 }
 
 /** @param {string} site */

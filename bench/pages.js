@@ -1,7 +1,9 @@
 // Serves pages of messages at almost no cost: each answer is a copy of one of eight made-up pages of a thousand
 // messages, with its ids written over. `node bench/pages.js COUNT` prints its address, and serves until it is killed.
-// GET /messages forward from an anchor only; GET /v1/license/ has COUNT licenses, each of another user.
+// GET /messages forward from an anchor only; GET /v1/license/ has COUNT licenses, each of another user, or those that
+// were made by POST: the embedded sandbox looks each user up in all of them, which takes minutes for 100,000.
 import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 const count = Number(process.argv[2] ?? 20_000);
 const pageSize = 1000;
@@ -21,12 +23,12 @@ function drawn(below) {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
   return Math.floor((state / 4_294_967_296) * below);
 }
-const text = () => Array.from({ length: 5 + drawn(90) }, () => words[drawn(words.length)]).join(' ');
+const sentence = () => Array.from({ length: 5 + drawn(90) }, () => words[drawn(words.length)]).join(' ');
 
 const firstId = 10_000_001;
 /** @param {number} index */
 const message = (index) =>
-  `{"id":${firstId},"sender_id":${13 + (index % 3)},"content":"<p>${text()}</p>","recipient_id":21,"timestamp":${1773388800 + index * 37},"client":"load","subject":"load","topic_links":[],"is_me_message":false,"reactions":[],"submessages":[],"flags":["read"],"sender_full_name":"${senders[index % 3]}","sender_email":"release-bot@harbour.example","sender_realm_str":"harbour","display_recipient":"general","type":"stream","stream_id":1,"avatar_url":null,"content_type":"text/html","edit_history":[{"timestamp":1773388900,"user_id":13,"prev_content":"Measurement stored"}],"last_edit_timestamp":1773388900}`;
+  `{"id":${firstId},"sender_id":${13 + (index % 3)},"content":"<p>${sentence()}</p>","recipient_id":21,"timestamp":${1773388800 + index * 37},"client":"load","subject":"load","topic_links":[],"is_me_message":false,"reactions":[],"submessages":[],"flags":["read"],"sender_full_name":"${senders[index % 3]}","sender_email":"release-bot@harbour.example","sender_realm_str":"harbour","display_recipient":"general","type":"stream","stream_id":1,"avatar_url":null,"content_type":"text/html","edit_history":[{"timestamp":1773388900,"user_id":13,"prev_content":"Measurement stored"}],"last_edit_timestamp":1773388900}`;
 const idAt = '{"id":'.length;
 const pages = Array.from({ length: 8 }, () => {
   const messages = Array.from({ length: pageSize }, (_, index) => Buffer.from(message(index)));
@@ -50,11 +52,36 @@ function licensePage(place) {
   return { count, next: first + pageSize < count ? `/v1/license/?page=${place + 1}` : null, results };
 }
 
-const server = createServer((request, response) => {
+/** By user. @type {Map<string, object>} */
+const made = new Map();
+
+/** @param {string} body */
+function make(body) {
+  const license_code = String(made.size)
+    .padStart(20, '0')
+    .replace(/(.{5})(?=.)/g, '$1-');
+  const license = { license_code, ...JSON.parse(body), created: '2026-02-11T11:30:00Z' };
+  made.set(license.remote_user, license);
+  return license;
+}
+
+/** @param {URLSearchParams} query */
+function listed(query) {
+  const user = query.get('remote_user');
+  if (user !== null) return [made.get(user)].filter((license) => license !== undefined);
+  return made.size > 0 ? [...made.values()] : licensePage(Number(query.get('page') ?? 1));
+}
+
+const server = createServer(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
   if (pathname === '/v1/license/') {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(licensePage(Number(searchParams.get('page') ?? 1))));
+    const isPost = request.method === 'POST';
+    const answer = JSON.stringify(isPost ? make(await text(request)) : listed(searchParams));
+    response.writeHead(isPost ? 201 : 200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(answer),
+    });
+    response.end(answer);
     return;
   }
   const anchor = searchParams.get('anchor') ?? 'oldest';
