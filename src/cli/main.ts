@@ -6,7 +6,7 @@ import { twinOf } from '../commands/environment.ts';
 import { variable } from '../core/system.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
-import { openMessages, type Messages, type MessageStyle } from './messages.ts';
+import { completing, openMessages, type Completing, type Messages, type MessageStyle } from './messages.ts';
 import { readCommandLine, type CommandRequest } from './program.ts';
 import { openRedactor, type Redactor } from './redactor.ts';
 import type { Summary } from './summary.ts';
@@ -17,9 +17,11 @@ import type { Host } from './host.ts';
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
 export async function main(argv: readonly string[], host: Host): Promise<number> {
   const redactor = openRedactor();
+  const complete = completing(typedValues(argv, ['--profile']).at(-1), optionsIn(argv).includes('--sandbox'));
   const started: Started = {
     redactor,
-    messages: openMessages(host, guessedStyle(argv, host), redactor),
+    complete,
+    messages: openMessages(host, guessedStyle(argv, host), redactor, complete),
     given: [...argv],
     end: (exit) => exit,
     release: () => undefined,
@@ -43,6 +45,7 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
 /** What a failure needs to be reported, as far as the run has come. */
 interface Started {
   readonly redactor: Redactor;
+  readonly complete: Completing;
   messages: Messages;
   /** All that was typed, on the command line or on standard input: a key among it is not repeated. */
   readonly given: unknown[];
@@ -64,10 +67,10 @@ async function refuse(cause: unknown, started: Started, { system }: Host): Promi
 }
 
 async function perform(request: CommandRequest, started: Started, host: Host): Promise<number> {
-  const { redactor } = started;
+  const { redactor, complete } = started;
   // A command may have an --output of its own, which is not among the global options.
   const output = request.options.output ?? request.typed.findLast(({ flag }) => flag === 'output')?.text;
-  const messages = openMessages(host, messageStyle({ ...request.options, output }, host), redactor);
+  const messages = openMessages(host, messageStyle({ ...request.options, output }, host), redactor, complete);
   const { signal, release } = openEnding(host, request.options.deadline);
   Object.assign(started, { messages, release });
   const { command, options } = request;
@@ -90,9 +93,10 @@ async function openedSummary(path: string, command: string | null, started: Star
   return openSummary(path, command, started);
 }
 
-async function report(cause: unknown, { messages, end }: Started, typed: Typed): Promise<number> {
+async function report(cause: unknown, { messages, complete, end }: Started, typed: Typed): Promise<number> {
   const { withoutKeys } = await import('./typed.ts');
-  const failure = withoutKeys(cause instanceof Failure ? cause : bug(cause), typed);
+  const { kind, message, details } = withoutKeys(cause instanceof Failure ? cause : bug(cause), typed);
+  const failure = new Failure(kind, message, { ...details, hint: details.hint && complete(details.hint) });
   if (failure.kind !== 'differences') await messages.fail(failure);
   return end(failure.exit, failure);
 }
@@ -112,10 +116,15 @@ function guessedStyle(argv: readonly string[], host: Host): MessageStyle {
   return messageStyle({ output }, host);
 }
 
-/** The values of an option in a line that may not be readable. Behind `--` there are no options. */
-function typedValues(argv: readonly string[], spellings: readonly string[]): readonly string[] {
+/** Behind `--` there are no options. */
+function optionsIn(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
-  return (end === -1 ? argv : argv.slice(0, end)).flatMap((word, index) => {
+  return end === -1 ? argv : argv.slice(0, end);
+}
+
+/** The values of an option in a line that may not be readable. */
+function typedValues(argv: readonly string[], spellings: readonly string[]): readonly string[] {
+  return optionsIn(argv).flatMap((word, index) => {
     if (spellings.includes(word)) return argv[index + 1] ?? [];
     const [, name = '', value] = /^(-[a-z]|--[a-z]+=)([^]+)$/.exec(word) ?? [];
     return value !== undefined && spellings.includes(name.replace('=', '')) ? value : [];

@@ -1,4 +1,6 @@
+import { commandTable } from '../commands/index.ts';
 import { Failure } from '../core/failure.ts';
+import { commandLine } from '../core/shell-word.ts';
 import { commandsApart, fitted, indented, plainJson, plainLines } from '../output/plain.ts';
 import { shortened, type Redactor } from './redactor.ts';
 import type { Host } from './host.ts';
@@ -21,8 +23,25 @@ export interface Messages {
   fail(failure: Failure): Promise<void>;
 }
 
+/** Completes our words: a command that they name asks the account that was chosen on the command line. */
+export type Completing = (text: string) => string;
+
+/** `profile` and `sandbox` as typed. What is about no account, and a line that names one, is left alone. */
+export function completing(profile: string | undefined, sandbox: boolean): Completing {
+  const chosen = commandLine('', [], { profile, sandbox }).slice('chatelaine '.length);
+  if (chosen === '') return (text) => text;
+  const names = commandTable.flatMap(({ name }) => (/^(auth|sandbox|completion|commands)\b/.test(name) ? [] : [name]));
+  const commands = new RegExp(`\\bchatelaine (?:${names.join('|')})\\b(?!.* --(?:profile|sandbox)\\b)`, 'g');
+  return (text) => text.replace(commands, (command) => command + chosen);
+}
+
 /** Standard error is opened by the first message: most runs have none. */
-export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, redactor: Redactor): Messages {
+export function openMessages(
+  host: Pick<Host, 'stderr'>,
+  style: MessageStyle,
+  redactor: Redactor,
+  complete: Completing,
+): Messages {
   const isTerminal = (): boolean => host.stderr.isTTY === true;
   const shown = (text: string): string => (isTerminal() ? plainLines(text) : text);
   const columns = (): number => (isTerminal() ? (host.stderr.columns ?? 0) : 0);
@@ -35,12 +54,13 @@ export function openMessages(host: Pick<Host, 'stderr'>, style: MessageStyle, re
   const write = (text: string): void => writeClean(redactor.clean(text));
   return {
     note(text) {
-      if (!style.quiet) write(fitted(indented(commandsApart(shown(text))), columns()));
+      if (!style.quiet) write(fitted(indented(commandsApart(shown(complete(text)))), columns()));
     },
-    warn: (text) =>
-      style.json
-        ? writeClean(warningJson(redactor.clean(text)))
-        : write(fitted(warningText(text, { terminal: isTerminal() }), columns())),
+    warn(text) {
+      const whole = complete(text);
+      if (style.json) writeClean(warningJson(redactor.clean(whole)));
+      else write(fitted(warningText(whole, { terminal: isTerminal() }), columns()));
+    },
     trace: (text) => write(shown(text)),
     status(text) {
       if (style.quiet) return;

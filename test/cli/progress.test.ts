@@ -168,7 +168,7 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
     version: '1',
   };
   const style = { json: false, quiet: options.quiet ?? false, color: false, verbose: false };
-  const messages = openMessages({ stderr }, style, openRedactor());
+  const messages = openMessages({ stderr }, style, openRedactor(), (text) => text);
   const { step, upTo, end } = openProgress({ host, options, messages }, 'rows', total);
   return {
     step: (after: number) => {

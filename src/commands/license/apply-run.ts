@@ -23,7 +23,7 @@ import { retiredFields, retireMissing, type MissingUser } from '../../jobs/licen
 import type { Applying } from '../../jobs/license/roster-results.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { JournalHeader } from '../../store/journal.ts';
-import type { Disk, GlobalValues, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
+import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import { planned, refuseOther, refusePlan, retiringInWords, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
 import { defaultSettle, settlingOf } from './options.ts';
@@ -112,17 +112,16 @@ export async function* applied(
     isDone = true;
   } catch (cause) {
     if (isBegun || !(cause instanceof Failure) || !cause.isInterruption) throw cause;
-    const hint = `Nothing was sent. To go on: ${applyLine(job.file, values, context.options)}`;
+    const hint = `Nothing was sent. To go on: ${applyLine(job.file, values)}`;
     throw cause.as(cause.kind, cause.message, { hint });
   } finally {
     // What was done decides how the run ends, and not whether its record could be put away.
     await orWarn(isDone ? opened.finish() : opened.close(), context.warn);
-    const { profile, sandbox } = context.options;
     const count = resized + retired;
     const what = retired > 0 ? 'license' : 'size';
     if (count > 0)
       context.conclude(
-        `to put ${count === 1 ? `the ${what}` : `${count} ${what}s`} back: ${commandLine('license undo', [run], { profile, sandbox })}`,
+        `to put ${count === 1 ? `the ${what}` : `${count} ${what}s`} back: ${commandLine('license undo', [run])}`,
       );
   }
   if (differences) throw differences;
@@ -142,7 +141,7 @@ function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
     signal,
     conclude,
     where: inTargets(job.targets),
-    resume: applyLine(job.file, job.values, context.options),
+    resume: applyLine(job.file, job.values),
     progress: context.progress('licenses', plan.rows.length),
   };
 }
@@ -217,9 +216,7 @@ async function* retireAll(
 function applyLine(
   file: string,
   { app_code, size_allowance, input_format, journal, retire_missing, max_retire, accept, plan }: Job['values'],
-  { profile, sandbox }: GlobalValues,
 ): string {
-  const retiring = { retire_missing, max_retire, accept, plan };
-  const options = { app_code, size_allowance, input_format, journal, ...retiring, profile, sandbox };
+  const options = { app_code, size_allowance, input_format, journal, retire_missing, max_retire, accept, plan };
   return commandLine('license apply', plan === undefined ? [file] : [], options);
 }

@@ -212,12 +212,12 @@ export async function* withUndo(
 export function concludeChanges(
   licenses: readonly ChangedLicense[],
   run: string,
-  { conclude, options: { profile, sandbox } }: Pick<Terminal, 'conclude'> & Pick<Invocation, 'options'>,
+  { conclude }: Pick<Terminal, 'conclude'>,
 ): void {
   const [first, ...others] = licenses.filter(({ before }) => !isEmpty(before));
   if (first === undefined) return;
   const text = others.length === 0 ? changeNote(first) : `${others.length + 1} licenses were changed`;
-  conclude(`${text}; to undo it: ${commandLine('license undo', [run], { profile, sandbox })}`);
+  conclude(`${text}; to undo it: ${commandLine('license undo', [run])}`);
 }
 
 /** A user's name in place of a key is a usual mistake. @throws Failure the cause, for a user with the line to type */

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { completing } from '../../src/cli/messages.ts';
+
+const undo = 'resized; to undo it: chatelaine license undo 7K2F';
+
+test.each([
+  ['prod', false, 'resized; to undo it: chatelaine license undo --profile prod 7K2F'],
+  ['a $& b', false, "resized; to undo it: chatelaine license undo --profile 'a $& b' 7K2F"],
+  [undefined, true, 'resized; to undo it: chatelaine license undo --sandbox 7K2F'],
+  [undefined, false, undo],
+])('a command in our words asks the account that was chosen: %s, sandbox %s', (profile, sandbox, text) => {
+  expect(completing(profile, sandbox)(undo)).toBe(text);
+});
+
+test.each([
+  'chatelaine auth list shows what is stored.',
+  'Make sure that no chatelaine runs.',
+  'Begin afresh: chatelaine sandbox reset',
+  'to retire one: chatelaine license retire 1-2 --profile other',
+  'chatelaine license lists',
+])('left alone, since it is about no account or names one: %s', (text) => {
+  expect(completing('prod', false)(text)).toBe(text);
+});
+
+test('of two commands each asks that account', () => {
+  expect(completing(undefined, true)('Try: chatelaine license list, chatelaine doctor --probe')).toBe(
+    'Try: chatelaine license list --sandbox, chatelaine doctor --sandbox --probe',
+  );
+});
