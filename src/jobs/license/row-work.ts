@@ -147,7 +147,9 @@ export class RowWork {
     const { row } = state;
     const looking = state.is === 'new' ? applying : decidingBy(applying, state);
     try {
-      return decide(await this.#limit(() => lookUp(looking.licensing(row.app_code), row, near)), row, looking);
+      const result = await this.#limit(() => lookUp(looking.licensing(row.app_code), row, near));
+      this.#run.listed();
+      return decide(result, row, looking);
     } catch (failure) {
       if (!(failure instanceof Failure) || endsRun(failure, applying)) throw failure;
       if (failure.kind === 'unavailable') this.#run.failed(failure);

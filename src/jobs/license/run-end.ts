@@ -101,6 +101,8 @@ export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | '
   };
   return {
     answered: () => void ([outages, silences] = [0, 0]),
+    /** A look was answered: the server is there, whatever becomes of its POSTs. */
+    listed: () => void (outages = 0),
     failed(cause: Failure): void {
       outages += 1;
       if (outages >= maxOutages) gone(cause);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
 import type { Creation } from '../../../src/api/licensing/license-writes.ts';
@@ -285,6 +286,28 @@ test('a row that another run held is not passed over where the look after that r
   expect(posts).toHaveLength(39);
   expect(printed.map(userKey)).toEqual(rows.filter(({ remote_user }) => remote_user !== 'user-3').map(userKey));
   expect(end).toMatchObject({ kind: 'incomplete', message: expect.stringContaining('the server is gone') as string });
+});
+
+test('a server that fails some looks is not gone: each row that it answers for gets its license', async () => {
+  const { applying, posts } = host();
+  const api = applying.licensing(7);
+  const isFailing = ({ remote_user }: { readonly remote_user: string }) => /[37]$/.test(remote_user);
+  const failing = (): LicensingApi => ({
+    ...api,
+    // Rows are looked up ahead: those whose answers take a turn are on their way before the first POST.
+    async ofUser(asked) {
+      await setImmediate();
+      if (isFailing(asked)) throw new Failure('unavailable', 'in trouble');
+      return api.ofUser(asked);
+    },
+    deciding: failing,
+  });
+
+  const { rows: printed } = await outcome({ ...applying, licensing: failing });
+
+  const [failed, served] = [rows.filter(isFailing), rows.filter((row) => !isFailing(row))];
+  expect(posts).toEqual(served.map(({ remote_user }) => remote_user));
+  expect(printed.flatMap((row) => (row.status === 'failed' ? [userKey(row)] : []))).toEqual(failed.map(userKey));
 });
 
 describe('a row whose POST is unconfirmed', () => {
