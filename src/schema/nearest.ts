@@ -2,25 +2,28 @@ import { foldName, resolvedPrefix } from './topic.ts';
 
 /** `Did you mean …?` for the known words that contain this one (`user` of `remote_user`), else the nearest. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
-  const part = word.toLowerCase().replace(/^--/, '');
-  const whole = known.filter((name) => name.toLowerCase().replace(/^--/, '').split(/[-_/]/).includes(part));
+  const whole = known.filter((name) => bare(name).split(/[-_/]/).includes(bare(word)));
   const meant = whole.length > 0 ? whole.slice(0, 3) : nearest(word, known).slice(0, 1);
   return meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined;
 }
 
 /** The known words that a slip of the fingers turns into this one, the nearest first, at most three. */
 export function nearest(word: string, known: readonly string[]): string[] {
-  const typed = word.toLowerCase();
+  const typed = bare(word);
   return known
-    .map((candidate) => ({ candidate, slips: slipsBetween(typed, candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, slips: slipsBetween(typed, bare(candidate)) }))
     .filter(({ candidate, slips }) => {
       // One slip in a short word, one more for each five letters: `jsno` is `json`, `xml` is not `yaml`.
-      const length = Math.max(typed.length, candidate.length);
+      const length = Math.max(typed.length, bare(candidate).length);
       return slips <= (length < 3 ? 0 : 1 + Math.floor(length / 5));
     })
     .sort((one, other) => one.slips - other.slips)
     .slice(0, 3)
     .map(({ candidate }) => candidate);
+}
+
+function bare(word: string): string {
+  return word.toLowerCase().replace(/^--/, '');
 }
 
 /** How many letters to add, drop, change or swap with their neighbour (optimal string alignment distance). */

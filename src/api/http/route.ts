@@ -244,7 +244,7 @@ async function certificates(file: string, signal: AbortSignal): Promise<string> 
     return text;
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    const hint = cause instanceof Failure ? cause.details.hint : undefined;
+    const hint = cause instanceof Failure ? cause.details.hint : 'Name a file of PEM certificates that you may read.';
     throw new Failure('config', `cannot use the CA file ${file}: ${messageOf(cause)}`, { cause, hint });
   }
 }

@@ -1,5 +1,6 @@
 import { shellWord } from '../../core/shell-word.ts';
 import { profileSettings } from '../../schema/profile.ts';
+import { labelled } from '../../core/failure.ts';
 import { readZuliprc } from '../../store/account/zuliprc.ts';
 import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
@@ -20,7 +21,8 @@ export default command({
   dryRun: ['rows'],
 
   async run({ file, name, check, ...settings }, context) {
-    const { site, email, key, notes } = readZuliprc(await context.read(file));
+    const text = await context.read(file);
+    const { site, email, key, notes } = labelled(file, () => readZuliprc(text));
     const candidate = { kind: 'chat' as const, name: name ?? hostName(site), site, email, ...settings };
     for (const note of notes) context.warn(note);
     if (file !== '-' && (await context.othersCanRead(file)))
