@@ -17,7 +17,10 @@ import type { Host } from './host.ts';
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
 export async function main(argv: readonly string[], host: Host): Promise<number> {
   const redactor = openRedactor();
-  const complete = completing(typedValues(argv, ['--profile']).at(-1), optionsIn(argv).includes('--sandbox'));
+  const complete = completing({
+    profile: typedValues(argv, ['--profile']).at(-1),
+    sandbox: optionsIn(argv).includes('--sandbox'),
+  });
   const started: Started = {
     redactor,
     complete,

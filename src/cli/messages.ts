@@ -26,12 +26,12 @@ export interface Messages {
 /** Completes our words: a command that they name asks the account that was chosen on the command line. */
 export type Completing = (text: string) => string;
 
-/** `profile` and `sandbox` as typed. What is about no account, and a line that names one, is left alone. */
-export function completing(profile: string | undefined, sandbox: boolean): Completing {
-  const chosen = commandLine('', [], { profile, sandbox }).slice('chatelaine '.length);
+/** `account`: the options as typed. A line that names one, or is about none, is left alone. */
+export function completing(account: { readonly profile: string | undefined; readonly sandbox: boolean }): Completing {
+  const chosen = commandLine('', [], account).slice('chatelaine '.length);
   if (chosen === '') return (text) => text;
   const names = commandTable.flatMap(({ name }) => (/^(auth|sandbox|completion|commands)\b/.test(name) ? [] : [name]));
-  const commands = new RegExp(`\\bchatelaine (?:${names.join('|')})\\b(?!.* --(?:profile|sandbox)\\b)`, 'g');
+  const commands = new RegExp(`\\bchatelaine (?:${names.join('|')})\\b(?!.* --(?:profile|sandbox|help)\\b)`, 'g');
   return (text) => text.replace(commands, (command) => command + chosen);
 }
 

@@ -9,7 +9,7 @@ test.each([
   [undefined, true, 'resized; to undo it: chatelaine license undo --sandbox 7K2F'],
   [undefined, false, undo],
 ])('a command in our words asks the account that was chosen: %s, sandbox %s', (profile, sandbox, text) => {
-  expect(completing(profile, sandbox)(undo)).toBe(text);
+  expect(completing({ profile, sandbox })(undo)).toBe(text);
 });
 
 test.each([
@@ -18,12 +18,13 @@ test.each([
   'Begin afresh: chatelaine sandbox reset',
   'to retire one: chatelaine license retire 1-2 --profile other',
   'chatelaine license lists',
+  'See chatelaine license list --help.',
 ])('left alone, since it is about no account or names one: %s', (text) => {
-  expect(completing('prod', false)(text)).toBe(text);
+  expect(completing({ profile: 'prod', sandbox: false })(text)).toBe(text);
 });
 
 test('of two commands each asks that account', () => {
-  expect(completing(undefined, true)('Try: chatelaine license list, chatelaine doctor --probe')).toBe(
-    'Try: chatelaine license list --sandbox, chatelaine doctor --sandbox --probe',
-  );
+  expect(
+    completing({ profile: undefined, sandbox: true })('Try: chatelaine license list, chatelaine doctor --probe'),
+  ).toBe('Try: chatelaine license list --sandbox, chatelaine doctor --sandbox --probe');
 });

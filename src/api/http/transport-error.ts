@@ -44,7 +44,7 @@ const unconfirmed = { request: 'unknown', again: 'after a backoff' } as const;
 const unusable = { request: 'unknown', again: 'never' } as const;
 
 const noName = ({ at, detail }: ErrorPlace): string => `DNS: no address for ${at} (${detail})`;
-const dnsHint = 'Check the URL of the profile, the network, and HTTPS_PROXY.';
+const dnsHint = 'Check the URL of the profile, the network, and the proxy in HTTPS_PROXY.';
 const refusing = ({ host, detail }: ErrorPlace): string => `the proxy refused to connect to ${host} (${detail})`;
 const proxyHint = 'Check HTTPS_PROXY and NO_PROXY.';
 const serviceHint = 'Check that the service runs and that the URL and proxy are right.';
