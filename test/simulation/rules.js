@@ -136,7 +136,11 @@ export const rules = [
       "if (planned.step === 'look up' && unfiltered) {",
       'if (false) {',
     ],
-    ['a row that was asked for waits', "    if (posted > -Infinity) return { is: 'asked', row, posted };\n", ''],
+    [
+      'a row that was asked for waits',
+      "      if (asked > -Infinity) return { is: 'asked', row, posted: asked };\n",
+      '',
+    ],
   ]),
   ...inFile('apply', 'jobs/license/share-roster.ts', [
     [

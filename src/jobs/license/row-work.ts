@@ -61,7 +61,13 @@ export class RowWork {
     const { claims, journal, answerOf, sendAgain } = this.#applying;
     const { row } = state;
     const isNew = state.is === 'new';
-    if (isNew && needsClaim(planned)) if ((await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
+    if (isNew && needsClaim(planned)) {
+      if ((await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
+      const { posted = -Infinity } = historyOf(row, this.#applying);
+      const asked = Math.max(posted, journal.missingUntil);
+      // A look decides only once it is late enough: after a kill that is every row, and their lists are read once.
+      if (asked > -Infinity) return { is: 'asked', row, posted: asked };
+    }
     const seen = planned.step === 'look up' ? await this.#lookUp(state, planned.near) : planned;
     if ('license' in seen) return this.#keep(state, seen);
     if (state.is === 'answered') {
@@ -75,14 +81,11 @@ export class RowWork {
     }
     if (seen.step === 'refused' && !seen.answer)
       return this.#results.failed(state, seen.failure.message, { why: seen.similar });
-    const { posted: known = -Infinity } = historyOf(row, this.#applying);
-    const posted = isNew ? Math.max(known, journal.missingUntil) : -Infinity;
-    if (posted > -Infinity) return { is: 'asked', row, posted };
     if (seen.step === 'refused') return unconfirmed(state, seen.failure.message);
     const { unfiltered } = seen;
     if (planned.step === 'look up' && unfiltered) {
       // The POSTs of this run move the pages of such a list: it is read twice once they have ended.
-      if (isNew) return { is: 'asked', row, posted };
+      if (isNew) return { is: 'asked', row, posted: -Infinity };
       return this.#results.failed(state, 'the server ignores the filter by user, as only now was seen');
     }
     // Another machine may have been answered between the look and the claim.

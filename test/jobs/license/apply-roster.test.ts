@@ -244,6 +244,28 @@ describe('a list that does not show a row is waited for, and read again, after',
     expect(printed.map(userKey)).toEqual(rows.map(userKey));
   });
 
+  test('a row that a killed run held is not looked up before the look can decide', async () => {
+    const { applying, slept } = host({ asked: { 'user-3': 1_000_000 } });
+    const looked: (readonly [user: string, slept: number])[] = [];
+    const watched = (): LicensingApi => ({
+      ...applying.licensing(7),
+      ofUser(asked) {
+        looked.push([asked.remote_user, slept.length]);
+        return applying.licensing(7).ofUser(asked);
+      },
+      deciding: watched,
+    });
+
+    const { failure } = await outcome({ ...applying, licensing: watched });
+
+    expect(failure).toBeUndefined();
+    // The second look confirms its POST.
+    expect(looked.filter(([user]) => user === 'user-3')).toEqual([
+      ['user-3', 1],
+      ['user-3', 1],
+    ]);
+  });
+
   test('a license whose POST was answered is never asked for again, until a list has shown it', async () => {
     const first = host({ earlier: [step, ended('answered', 999_000)] });
     const { rows: printed, failure } = await outcome(first.applying);
