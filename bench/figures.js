@@ -153,7 +153,7 @@ async function memory() {
     {
       name: `messages fetch of ${messages}, peak`,
       value: `${(fetching / 1000).toFixed(0)} MB`,
-      ratio: fetching / 130_000,
+      ratio: fetching / 140_000,
       limit: 1,
     },
     {
@@ -165,7 +165,7 @@ async function memory() {
     {
       name: `license apply of ${rows} rows, peak`,
       value: `${(applying / 1024).toFixed(0)} MiB`,
-      ratio: applying / 1024 / 320,
+      ratio: applying / 1024 / 270,
       limit: 1,
     },
   ];
