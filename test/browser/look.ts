@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { page } from '../../src/output/messages/page.ts';
 import { openBrowser, type Browser } from '../helpers/chromium.ts';
+import { sampleOf } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { png } from '../helpers/png.ts';
 
@@ -126,12 +127,13 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
   }
 
   const white: Pixel = [255, 255, 255];
-  test.each([
+  const readers = [
     ['light', {}, white, [21, 88, 176]],
     ['dark', { theme: 'dark' }, [22, 24, 28], [138, 180, 248]],
     ['phone', { width: 360 }, white, [21, 88, 176]],
     ['print', { media: 'print', theme: 'dark', width: 700 }, white, [21, 88, 176]],
-  ] as const)(
+  ] as const;
+  test.each(sampleOf(2, readers))(
     '%s: the kept picture and the bars of the poll have their colours, and nothing is wider than the page',
     async (name, reader, back, bar) => {
       await open(reader);

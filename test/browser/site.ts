@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, type Browser } from '../helpers/chromium.ts';
 import { addMessage } from '../../src/sandbox/chat/post.ts';
 import { hurriedTime } from '../helpers/clock.ts';
-import { isWhole } from '../helpers/extent.ts';
+import { isWhole, sampleOf, testOfAll } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { runAgainst } from '../helpers/run.ts';
 import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
@@ -71,30 +71,33 @@ describe('an export of all channels, given away', { ...needs('chromium'), ...lim
   const value = async <T>(expression: string): Promise<T> => (await browser.evaluate(expression)) as T;
   const hrefs = 'Array.from(document.links, ({ href }) => href)';
 
-  test('from its index every page is reached, and every link inside the folder leads to what is there', async () => {
-    await open('index.html');
-    const seen = new Set([pathToFileURL(join(site, 'index.html')).href]);
-    const waiting = [...seen];
-    for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
-      await browser.open(url);
-      for (const link of await value<string[]>(hrefs)) {
-        if (!link.startsWith('file:')) continue;
-        const file = link.replace(/#.*/, '');
-        expect(existsSync(fileURLToPath(file)), link).toBe(true);
-        if (!file.endsWith('.html') || seen.has(file)) continue;
-        seen.add(file);
-        waiting.push(file);
+  testOfAll(
+    'from its index every page is reached, and every link inside the folder leads to what is there',
+    async () => {
+      await open('index.html');
+      const seen = new Set([pathToFileURL(join(site, 'index.html')).href]);
+      const waiting = [...seen];
+      for (let url = waiting.shift(); url !== undefined; url = waiting.shift()) {
+        await browser.open(url);
+        for (const link of await value<string[]>(hrefs)) {
+          if (!link.startsWith('file:')) continue;
+          const file = link.replace(/#.*/, '');
+          expect(existsSync(fileURLToPath(file)), link).toBe(true);
+          if (!file.endsWith('.html') || seen.has(file)) continue;
+          seen.add(file);
+          waiting.push(file);
+        }
       }
-    }
-    const pages = readdirSync(site).filter((name) => name.endsWith('.html'));
-    expect([...seen].map((url) => url.replace(/.*\//, '')).sort()).toEqual(pages.sort());
-    // Whole, each of the 40 channels has four pages of at most 2,000 messages.
-    expect(pages).toHaveLength(words.size + 2 + (isWhole ? 3 * 40 : 0));
-  });
+      const pages = readdirSync(site).filter((name) => name.endsWith('.html'));
+      expect([...seen].map((url) => url.replace(/.*\//, '')).sort()).toEqual(pages.sort());
+      // Whole, each of the 40 channels has four pages of at most 2,000 messages.
+      expect(pages).toHaveLength(words.size + 2 + (isWhole ? 3 * 40 : 0));
+    },
+  );
 
   test('the search finds a word of each channel, and its link leads to the message', async () => {
     expect([...words.values()].every((word) => word !== '')).toBe(true);
-    for (const [name, word] of words) {
+    for (const [name, word] of sampleOf(2, [...words])) {
       await open('search.html');
       const channel = `#${name.replace(/^\d+-/, '')}`;
       await value(`(() => { const field = document.getElementById('search');
@@ -129,7 +132,7 @@ describe('an export of all channels, given away', { ...needs('chromium'), ...lim
   test('nothing but the files of the folder was asked for, and no policy was broken', () => {
     const asked = browser.events.filter(({ method }) => method === 'Network.requestWillBeSent');
     const urls = asked.map(({ params }) => (params['request'] as { url: string }).url);
-    expect(urls.length).toBeGreaterThan(10);
+    expect(urls.length).toBeGreaterThan(isWhole ? 10 : 5);
     expect(urls.filter((url) => !url.startsWith(pathToFileURL(site).href))).toEqual([]);
     expect(browser.events.filter(({ method }) => method === 'Log.entryAdded')).toEqual([]);
   });
