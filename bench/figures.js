@@ -214,7 +214,7 @@ async function applyTimes() {
       { name: 'license apply --concurrency 1', command: [...apply, '--concurrency', '1'], ...onNewServer(false) },
       { name: 'license apply, nothing to change', command: apply, ...onNewServer(true) },
     ],
-    [undefined, 0.35],
+    [undefined, 0.4],
   );
 }
 
