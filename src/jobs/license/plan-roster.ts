@@ -109,9 +109,6 @@ export async function answersBefore(
   return (row) => historyOf(row, { journal, claims: { history } }).answer;
 }
 
-/** A ledger takes some 12 s for 100,000 users on a busy machine, and may take 30 s for a statement. */
-const closedAtOnce = 5000;
-
 /**
  * Rows are claimed only to create their licenses, when they are reached, and to close open answers
  * (docs/exactly-once.md, Claims). @throws Failure unavailable, config, or of a list that cannot be read
@@ -131,11 +128,8 @@ export async function planClaimed(
   const closed = plan.rows.flatMap(({ row, decision }) => ('license' in decision && answerBefore(row) ? [row] : []));
   for (const [app_code, users] of usersOfEachApp(closed)) {
     const own = claiming.claims.get(app_code);
-    for (let at = 0; at < users.length; at += closedAtOnce) {
-      const some = users.slice(at, at + closedAtOnce);
-      await own?.takeFree(some);
-      await own?.release(some, new Set(some));
-    }
+    await own?.takeFree(users);
+    await own?.release(users, new Set(users));
   }
   const sent = plan.rows.flatMap(({ row, decision }) => (needsClaim(decision) ? [row] : []));
   const claims = shareRoster(sent, { ...claiming, listedAt: plan.listedAt, before });

