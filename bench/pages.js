@@ -37,17 +37,23 @@ const pages = Array.from({ length: 8 }, () => {
   return { bytes: Buffer.from(messages.join(',')), starts };
 });
 
+const created = '2026-02-11T11:30:00Z';
+/** @param {number} index */
+const codeOf = (index) =>
+  index
+    .toString()
+    .padStart(20, '0')
+    .replace(/(.{5})(?=.)/g, '$1-');
+
 /** @param {number} place from 1 on */
 function licensePage(place) {
   const first = (place - 1) * pageSize;
   const results = Array.from({ length: Math.max(0, Math.min(pageSize, count - first)) }, (_, index) => ({
-    license_code: String(first + index)
-      .padStart(20, '0')
-      .replace(/(.{5})(?=.)/g, '$1-'),
+    license_code: codeOf(first + index),
     remote_user: `clinic-${index % 97}/patient-${first + index}`,
     app_code: 4711,
     size_allowance: 1 + (index % 18),
-    created: '2026-02-11T11:30:00Z',
+    created,
   }));
   return { count, next: first + pageSize < count ? `/v1/license/?page=${place + 1}` : null, results };
 }
@@ -57,10 +63,7 @@ const made = new Map();
 
 /** @param {string} body */
 function make(body) {
-  const license_code = String(made.size)
-    .padStart(20, '0')
-    .replace(/(.{5})(?=.)/g, '$1-');
-  const license = { license_code, ...JSON.parse(body), created: '2026-02-11T11:30:00Z' };
+  const license = { license_code: codeOf(made.size), ...JSON.parse(body), created };
   made.set(license.remote_user, license);
   return license;
 }

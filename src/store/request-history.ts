@@ -29,7 +29,7 @@ export interface RequestHistory {
   /** When the last POST ended; Infinity: its end is not recorded, as after a kill. Undefined: none is known. */
   readonly posted?: Milliseconds | undefined;
   readonly unanswered?: number | undefined;
-  /** What was answered, but in no list. */
+  /** What was answered, and no list has shown. */
   readonly answer?: OpenAnswer | undefined;
   /** What a list has shown since; `posted` is then no later than that. */
   readonly outcome?: 'created' | 'resized' | undefined;

@@ -65,7 +65,7 @@ export class RowWork {
       if ((await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
       const { posted = -Infinity } = historyOf(row, this.#applying);
       const asked = Math.max(posted, journal.missingUntil);
-      // A look decides only once it is late enough: after a kill that is every row, and their lists are read once.
+      // A look decides only `--settle` after that POST: until then it would be a request for nothing.
       if (asked > -Infinity) return { is: 'asked', row, posted: asked };
     }
     const seen = planned.step === 'look up' ? await this.#lookUp(state, planned.near) : planned;
