@@ -56,28 +56,21 @@ export async function listRoster(
       const list = lists.get(row.app_code);
       const result = list?.lookupResult(row.remote_user);
       if (result) yield { row, decision: decide(result, row, planning) };
-      else if (list) yield { row, decision: undecided(list.nearOf(row.remote_user)) };
+      else if (list) yield { row, decision: { step: 'look up', near: list.nearOf(row.remote_user) } };
     }
   };
   return { listedAt, counted: new Set(counted), planned };
 }
-
-/** One object for all without near names: a roster has many. */
-function undecided(near: Undecided['near']): Undecided {
-  return near.length === 0 ? notListed : { step: 'look up', near };
-}
-
-const notListed: Undecided = { step: 'look up', near: [] };
 
 /** Looks up what is left open. @param believed applications whose list is not read twice @throws Failure of a look */
 export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {
   const decisions = new Map<LicenseFields, Decision>();
   const decideOne = async ({ row, decision }: PlannedRow): Promise<void> => {
     if (decision.step !== 'look up') return;
-    const { app_code } = row;
-    const isBelieved = believed.has(app_code);
-    const look = () => lookUp(planning.licensing(app_code), row, decision.near);
-    decisions.set(row, decide(isBelieved ? withNear(nothing, decision.near) : await look(), row, planning));
+    const { near } = decision;
+    const api = planning.licensing(row.app_code);
+    const result = believed.has(row.app_code) ? withNear(nothing, near) : await lookUp(api, row, near);
+    decisions.set(row, decide(result, row, planning));
   };
   const open = plan.rows.filter(({ decision }) => decision.step === 'look up');
   const progress = planning.looking?.(open.length);
