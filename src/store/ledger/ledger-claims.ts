@@ -22,6 +22,7 @@ export function sharedClaims(
   options: LedgerClaimOptions,
 ): Claims {
   const { signal } = options;
+  const limits = { signal, grace: releaseGrace, limit: shortLimit };
   const namesOf = (users: readonly string[]): Buffer[] => users.map((user) => session.whoIs(target, user));
   const posts = recordedPosts(session, clock, options, namesOf);
 
@@ -51,7 +52,6 @@ export function sharedClaims(
       const some = users.slice(at, at + portion);
       const posted = namesOf(some.filter((user) => sent.delete(user)));
       const lists = [namesOf(some), posted, namesOf(some.filter((user) => shown?.has(user)))];
-      const limits = { signal, grace: releaseGrace, limit: shortLimit };
       await told.write((rowsFor) => session.call('release', [...lists, rowsFor(session.whoIs)], limits));
     }
   };
@@ -61,7 +61,6 @@ export function sharedClaims(
     async (all) => {
       const answers = new Map(all);
       const texts = [...answers.values()].map((answer) => writeJson(answer));
-      const limits = { signal, grace: releaseGrace, limit: shortLimit };
       await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
     },
     async () => {

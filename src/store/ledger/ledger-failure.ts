@@ -4,74 +4,73 @@ import type { LedgerAddress } from './ledger-address.ts';
 
 interface Meaning {
   readonly kind: FailureKind;
-  readonly what: (address: LedgerAddress) => string;
-  readonly hint: string | ((address: LedgerAddress) => string);
+  readonly what: string;
+  readonly hint: string;
 }
 
-const notSetUp: Meaning = {
-  kind: 'config',
-  what: ({ name }) => `the database ${name} holds no ledger`,
-  hint: 'Create it once: chatelaine ledger init',
-};
-
-const refused: Meaning = {
-  kind: 'auth',
-  what: ({ name, user }) => `the ledger ${name} refuses the role ${user}`,
-  hint: 'PGPASSWORD or PGPASSFILE has the password, PGUSER or the URL the role.',
-};
-
-const withoutFunctions: Meaning = {
-  kind: 'auth',
-  what: ({ name, user }) => `the role ${user} may not call the functions of the ledger ${name}`,
-  hint: ({ user }) =>
-    `The owner gives the right, after each ledger init: GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO "${user}";`,
-};
-
 /** What SQLSTATE codes mean; the others, and all failures of the network: the ledger is unavailable. */
-const meanings: Readonly<Record<string, Meaning>> = {
-  '28P01': refused,
-  '28000': refused,
-  '3D000': {
+function meaningsAt({ name, user, host, port, database }: LedgerAddress): Readonly<Record<string, Meaning>> {
+  const notSetUp: Meaning = {
     kind: 'config',
-    what: ({ name }) => `the database of the ledger ${name} does not exist`,
-    hint: ({ host, port, database }) =>
-      `Name another one in CHATELAINE_LEDGER, or create it: createdb --host ${shellWord(host)} --port ${port} ${shellWord(database)}`,
-  },
-  '3F000': notSetUp,
-  '42P01': notSetUp,
-  '42883': notSetUp,
-  '42501': {
+    what: `the database ${name} holds no ledger`,
+    hint: 'Create it once: chatelaine ledger init',
+  };
+  const refused: Meaning = {
     kind: 'auth',
-    what: ({ name, user }) => `the role ${user} has no right to the ledger ${name}`,
-    hint: ({ user }) =>
-      `The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO "${user}"; to create a ledger a role needs CREATE on the database.`,
-  },
-  '53300': {
-    kind: 'unavailable',
-    what: ({ name }) => `the ledger ${name} takes no more connections`,
-    hint: 'Each run has one: raise max_connections, or the CONNECTION LIMIT of the role or the database.',
-  },
-  P0002: {
-    kind: 'config',
-    what: ({ name }) => `the ledger ${name} has lost the row of its own table`,
-    hint: 'chatelaine ledger init says what to do.',
-  },
-  CH001: {
-    kind: 'config',
-    what: ({ name }) => `the ledger ${name} is of an older version`,
-    hint: 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
-  },
-  CH003: {
-    kind: 'config',
-    what: ({ name }) => `the ledger ${name} is of a newer version`,
-    hint: 'Upgrade chatelaine on this machine.',
-  },
-  CH002: {
-    kind: 'unavailable',
-    what: ({ name }) => `the session of this run on the ledger ${name} has ended`,
-    hint: 'Run the command again. A pooler in front of the database has to keep one connection for one client (session pooling).',
-  },
-};
+    what: `the ledger ${name} refuses the role ${user}`,
+    hint: 'PGPASSWORD or PGPASSFILE has the password, PGUSER or the URL the role.',
+  };
+  return {
+    '28P01': refused,
+    '28000': refused,
+    '3D000': {
+      kind: 'config',
+      what: `the database of the ledger ${name} does not exist`,
+      hint: `Name another one in CHATELAINE_LEDGER, or create it: createdb --host ${shellWord(host)} --port ${port} ${shellWord(database)}`,
+    },
+    '3F000': notSetUp,
+    '42P01': notSetUp,
+    '42883': notSetUp,
+    '42501': {
+      kind: 'auth',
+      what: `the role ${user} has no right to the ledger ${name}`,
+      hint: `The owner gives it: GRANT USAGE ON SCHEMA chatelaine TO "${user}"; to create a ledger a role needs CREATE on the database.`,
+    },
+    [noFunction]: {
+      kind: 'auth',
+      what: `the role ${user} may not call the functions of the ledger ${name}`,
+      hint: `The owner gives the right, after each ledger init: GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine TO "${user}";`,
+    },
+    '53300': {
+      kind: 'unavailable',
+      what: `the ledger ${name} takes no more connections`,
+      hint: 'Each run has one: raise max_connections, or the CONNECTION LIMIT of the role or the database.',
+    },
+    P0002: {
+      kind: 'config',
+      what: `the ledger ${name} has lost the row of its own table`,
+      hint: 'chatelaine ledger init says what to do.',
+    },
+    CH001: {
+      kind: 'config',
+      what: `the ledger ${name} is of an older version`,
+      hint: 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init',
+    },
+    CH003: {
+      kind: 'config',
+      what: `the ledger ${name} is of a newer version`,
+      hint: 'Upgrade chatelaine on this machine.',
+    },
+    CH002: {
+      kind: 'unavailable',
+      what: `the session of this run on the ledger ${name} has ended`,
+      hint: 'Run the command again. A pooler in front of the database has to keep one connection for one client (session pooling).',
+    },
+  };
+}
+
+/** A message, since its code is that of every missing permission. */
+const noFunction = 'permission denied for function';
 
 /** The SQLSTATE code behind a failure of the ledger. */
 export function stateOf(failure: unknown): string | undefined {
@@ -86,10 +85,8 @@ function codeIn(cause: unknown): string | undefined {
 export function ledgerFailure(address: LedgerAddress, cause: unknown): Failure {
   if (cause instanceof Failure) return cause;
   const said = messageOf(cause);
-  const code = codeIn(cause) ?? '';
-  const meaning = said.startsWith('permission denied for function') ? withoutFunctions : meanings[code];
-  const hint = typeof meaning?.hint === 'function' ? meaning.hint(address) : meaning?.hint;
-  if (meaning) return new Failure(meaning.kind, `${meaning.what(address)}: ${said}`, { hint, cause });
+  const meaning = meaningsAt(address)[said.startsWith(noFunction) ? noFunction : (codeIn(cause) ?? '')];
+  if (meaning) return new Failure(meaning.kind, `${meaning.what}: ${said}`, { hint: meaning.hint, cause });
   return new Failure('unavailable', `the ledger ${address.name} is not available: ${said}`, {
     hint: 'Without the ledger nothing is created. chatelaine doctor shows what is wrong with it.',
     cause,

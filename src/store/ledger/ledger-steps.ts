@@ -43,17 +43,14 @@ export async function versionIn(rows: SendStatement): Promise<number> {
   const there = new Set(found.map(({ name }) => name));
   const hasVersion = there.has('about') && there.has('ledger');
   const version = hasVersion ? Number((await about(rows))['version']) : 0;
-  const parts = ledgerSteps.slice(0, Math.max(version, 1)).flatMap(partsOf);
+  const sql = ledgerSteps.slice(0, Math.max(version, 1)).map((step) => step.sql);
+  const created = sql.join('\n').matchAll(/CREATE (?:TABLE|FUNCTION) chatelaine\.(\w+)/g);
+  const parts = [...created].map(([, name = '']) => name);
   const missing = parts.filter((name) => !there.has(name));
   if (missing.length === 0 || missing.length === parts.length || version > ledgerVersion) return version;
   throw new Failure('config', `the schema chatelaine was restored in part: it lacks ${missing.join(', ')}`, {
     hint: `Restore the whole schema from a backup. ${withoutBackup}`,
   });
-}
-
-/** The tables and functions that a step creates. */
-function partsOf({ sql }: LedgerStep): readonly string[] {
-  return [...sql.matchAll(/CREATE (?:TABLE|FUNCTION) chatelaine\.(\w+)/g)].map(([, name = '']) => name);
 }
 
 const withoutBackup =
@@ -69,9 +66,7 @@ async function about(rows: SendStatement): Promise<Readonly<Record<string, unkno
 }
 
 /** What users are hashed with. @throws Failure config where there is no ledger, a part of one, or another version */
-export async function refuseOtherVersion(
-  rows: SendStatement,
-): Promise<{ readonly salt: Buffer; readonly targets: readonly string[] }> {
+export async function refuseOtherVersion(rows: SendStatement) {
   await versionIn(rows);
   const { version, salt, targets } = await about(rows);
   if (missingSteps(Number(version), ledgerSteps).length === 0)
