@@ -14,7 +14,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const often = [
   { file: 'store/lock/request-record.ts', from: 'const maxFiles = 8;', to: 'const maxFiles = 1;' },
   { file: 'jobs/license/share-roster.ts', from: 'Math.ceil(left / 8), 100)', to: 'Math.ceil(left / 8), 3)' },
-  { file: 'jobs/license/share-roster.ts', from: 'const groupOf = (): number => 50;', to: 'const groupOf = () => 4;' },
+  { file: 'jobs/license/share-roster.ts', from: 'const groupSize = 50;', to: 'const groupSize = 4;' },
 ];
 
 /**

@@ -3,7 +3,7 @@ import { plainName } from '../../api/licensing/user-licenses.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
-import { userKey } from './license-user.ts';
+import { userKey, type LicenseUser } from './license-user.ts';
 import { sizeOf } from './decide.ts';
 import {
   keepLicenses,
@@ -28,8 +28,7 @@ export const findingNames = [
 type Finding = (typeof findingNames)[number];
 
 /** Who should have a license, and of which size where the roster says it. */
-export type ExpectedLicense = Pick<LicenseFields, 'remote_user' | 'app_code'> &
-  Partial<Pick<LicenseFields, 'size_allowance'>>;
+export type ExpectedLicense = LicenseUser & Partial<Pick<LicenseFields, 'size_allowance'>>;
 
 export interface FindingRow {
   readonly finding: Finding;

@@ -50,10 +50,7 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
     return row;
   };
   const untilGone = function* (): Generator<ExpectedSensor> {
-    for (const sensor of sensors) {
-      if (outages >= maxOutages) return;
-      yield sensor;
-    }
+    for (const sensor of sensors) if (outages < maxOutages) yield sensor;
   };
   for await (const row of pool(untilGone(), audit.concurrency, work)) {
     counts[row.status] += 1;

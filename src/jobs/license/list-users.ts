@@ -91,7 +91,7 @@ async function readTwice(
   let failure = new Failure('incomplete', `the list changes: no two of ${2 * maxPairs} readings show the same users`);
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const all = new Set<string>();
-    const two = [await readUnmoved(api, app_code, users), await readUnmoved(api, app_code, users, all)];
+    const two = [await readUnmoved(api, app_code, users, all), await readUnmoved(api, app_code, users, all)];
     const open = users.filter((user) => !results.has(user));
     const [one, other] = two.map((reading) => {
       if (reading instanceof Failure) return void (failure = reading);
@@ -111,19 +111,17 @@ async function readTwice(
 }
 
 /** The list, read once more where a page told of more licenses than there were: none can be deleted, so rows moved. */
-async function readUnmoved(api: ListingApi, app_code: number, users: readonly string[], all?: Set<string>) {
-  const reading = await readList(api, app_code, users, { longest: Infinity, all });
+async function readUnmoved(api: ListingApi, app_code: number, users: readonly string[], all: Set<string>) {
+  const reading = await readList(api, app_code, users, { all });
   if (reading instanceof Failure || !reading.length.lacksRows()) return reading;
-  all?.clear();
-  const again = await readList(api, app_code, users, { longest: Infinity, all });
+  const again = await readList(api, app_code, users, { all });
   return again instanceof Failure || !again.length.lacksRows() ? again : unusable('its pages moved while it was read');
 }
 
 interface ListReadingOptions {
-  readonly longest?: number;
   readonly known?: KnownLicense | undefined;
-  /** Takes each license of the list, in one text. */
-  readonly all?: Set<string> | undefined;
+  /** Receives each license of the list, in one text; such a list is read however long it is. */
+  readonly all?: Set<string>;
 }
 
 /** Keeps the licenses that may be of these users. A Failure: the list is not whole, too long, or without users. */
@@ -131,8 +129,10 @@ async function readList(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  { longest = tooLong * users.length, known, all }: ListReadingOptions,
+  { known, all }: ListReadingOptions,
 ) {
+  all?.clear();
+  const longest = all ? Infinity : tooLong * users.length;
   const exact = new Map<string, License>();
   /** Of users who have several. */
   const further = new Map<string, License[]>();
@@ -198,7 +198,7 @@ export async function listAfterPost(
     for (let isLast = false; ; isLast = true) {
       if (isLast) await sleep(settle);
       const all = new Set<string>();
-      const list = await readList(looks, app_code, [remote_user], { longest: Infinity, all });
+      const list = await readList(looks, app_code, [remote_user], { all });
       const result = list instanceof Failure ? undefined : list.lookupResult(remote_user);
       const lost = [...earlier.licenses].filter((license) => !all.has(license)).length;
       if (result && lost === 0) return { result };

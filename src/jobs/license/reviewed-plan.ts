@@ -81,19 +81,11 @@ function isTarget(value: unknown): value is PlanTarget {
 function isRow(value: unknown): value is ReviewedRow {
   if (!isObject(value) || !changes.some((change) => change === value['change'])) return false;
   const { remote_user, app_code, size_allowance, size_allowance_before: before, license_code_end: end, change } = value;
-  const isKnown = change === 'create' || typeof end === 'string';
-  const isNumber = before === undefined || typeof before === 'number';
-  return (
-    isKnown &&
-    isNumber &&
-    Number.isInteger(app_code) &&
-    isField('remote_user', remote_user) &&
-    isField('size_allowance', size_allowance)
-  );
-}
-
-function isField(name: 'remote_user' | 'size_allowance', value: unknown): boolean {
-  return typeof value === (name === 'remote_user' ? 'string' : 'number') && faultIn(name, value) === undefined;
+  const hasUser = typeof remote_user === 'string' && faultIn('remote_user', remote_user) === undefined;
+  const hasSize = typeof size_allowance === 'number' && faultIn('size_allowance', size_allowance) === undefined;
+  const hasBefore = before === undefined || typeof before === 'number';
+  const hasEnd = change === 'create' || typeof end === 'string';
+  return Number.isInteger(app_code) && hasUser && hasSize && hasBefore && hasEnd;
 }
 
 export interface OtherNow {

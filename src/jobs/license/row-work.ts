@@ -122,8 +122,9 @@ export class RowWork {
   async #resize(state: RowState, listed: License): Promise<Turn> {
     const { licensing, journal, record, differs, now } = this.#applying;
     const { row } = state;
+    const key = keyOf(listed);
     if (differs) {
-      const found = await this.#limit(() => licensing(row.app_code).view(keyOf(listed)));
+      const found = await this.#limit(() => licensing(row.app_code).view(key));
       if (sizeOf(found) !== sizeOf(listed))
         return this.#results.failed(state, `somebody resized it to ${sizeOf(found) ?? '?'} meanwhile`);
     }
@@ -131,14 +132,12 @@ export class RowWork {
     const size_before = sizeOf(listed);
     await journal.record(row, { event: 'resizing', time: now(), size_before });
     const fields = { size_allowance: row.size_allowance };
-    const key = keyOf(listed);
     const send = () => recordedChange(listed, fields, record, () => licensing(row.app_code).update(key, fields));
     try {
       const license = await this.#limit(async () => (this.#run.stopped() ? undefined : send()));
       if (!license) return this.#waitsOn(state);
       this.#run.answered();
-      const before = size_before ?? journal.history(row).size_before;
-      return { state, status: 'resized', license, size_before: before };
+      return { state, status: 'resized', license, size_before: size_before ?? journal.history(row).size_before };
     } catch (cause) {
       return this.#handleFailure(state, cause, wasPosted(state, journal) ? listed : null);
     }

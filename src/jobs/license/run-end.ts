@@ -58,11 +58,8 @@ export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resum
       const retryable = stopped !== undefined || open.length + similar < undone;
       const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
       const [first, ...others] = open;
-      const rest =
-        others.length > 0
-          ? ` The same holds for ${others.length} more users: each needs its own --send-again USER.`
-          : '';
-      const wayOut = first && `${sendAgainHint(first)}${rest}`;
+      const more = `The same holds for ${others.length} more users: each needs its own --send-again USER.`;
+      const wayOut = first && [sendAgainHint(first), ...(others.length > 0 ? [more] : [])].join(' ');
       const alike = similar > 0 && 'For a user of a similar name who is another one, repeat with --allow-similar';
       const details = { hint: [alike, resumes, wayOut].filter(Boolean).join('. '), retryable };
       if (!stopped) return new Failure(kind, message, details);

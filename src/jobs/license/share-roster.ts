@@ -23,7 +23,7 @@ export interface SharingRoster extends ListMoment, Waiting {
 /** The rows that are claimed at once, of so many that are left: few at the end, so that machines end together. */
 const portionOf = (left: number): number => Math.min(Math.max(Math.ceil(left / 8), 100), 1000);
 /** The rows whose POSTs are recorded at once. */
-const groupOf = (): number => 50;
+const groupSize = 50;
 /** Rows are given back together: a ledger takes a statement for them, the record of this computer a line. */
 const releasedAtOnce = 1000;
 const releasedEvery: Milliseconds = 2000;
@@ -48,15 +48,12 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
   let { before } = sharing;
   let list: ListMoment = sharing;
 
-  const from = (row: LicenseUser, count: (left: number) => number): readonly LicenseFields[] => {
-    const start = places.get(row) ?? 0;
-    return rows.slice(start, start + count(rows.length - start));
-  };
-
   const takePortion = async (first: LicenseFields): Promise<void> => {
     if (outcomes.has(first)) return;
     const isShared = [...claims.values()].some((own) => own.isShared);
-    const wanted = from(first, isShared ? portionOf : (left) => left).filter((row) => !outcomes.has(row));
+    const start = places.get(first) ?? 0;
+    const end = isShared ? start + portionOf(rows.length - start) : rows.length;
+    const wanted = rows.slice(start, end).filter((row) => !outcomes.has(row));
     for (const [app_code, own] of claims) {
       const users = wanted.filter((row) => row.app_code === app_code);
       if (users.length === 0) continue;
@@ -85,11 +82,12 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
       outcomes.set(row, 'begun');
       const isSoon = (one: LicenseFields): boolean =>
         one.app_code === row.app_code && outcomes.get(one) === 'claimed' && mine.has(one);
-      const soon = () => from(row, groupOf).flatMap((one) => (isSoon(one) ? [one.remote_user] : []));
+      const start = places.get(row) ?? 0;
+      const next = () => rows.slice(start, start + groupSize).filter(isSoon);
+      const soon = () => next().map(({ remote_user }) => remote_user);
       await claims.get(row.app_code)?.posting(row.remote_user, soon);
     },
-    lost: (): Failure | undefined =>
-      [...claims.values()].map((own) => own.lost()).find((failure) => failure !== undefined),
+    lost: (): Failure | undefined => [...claims.values()].map((own) => own.lost()).find(Boolean),
     /** A list was read for the rows of `othersDone`: those that it does not show are claimed when they are reached. */
     listed(plan: { readonly listedAt: Milliseconds; readonly missing: readonly LicenseFields[] }): void {
       list = { listedAt: plan.listedAt, before };

@@ -24,27 +24,22 @@ export async function planUndo(
   licensing: (app_code: number | undefined) => Pick<LicensingApi, 'ofUser'>,
 ): Promise<UndoStep[]> {
   const steps: UndoStep[] = [];
-  for (const change of joined(changes)) steps.push({ change, undo: await undoOf(change, licensing(change.app_code)) });
+  for (const change of joinChanges(changes))
+    steps.push({ change, undo: await undoOf(change, licensing(change.app_code)) });
   return steps;
 }
 
 /** Several changes of one license are one: from what it was before the first to what the last one left. */
-function joined(changes: readonly PastChange[]): PastChange[] {
+function joinChanges(changes: readonly PastChange[]): PastChange[] {
   const joined: PastChange[] = [];
   for (const change of changes) {
-    const { app_code, license_code_end: end } = change;
-    const user = userBefore(change);
-    const at = joined.findIndex(
-      (one) => one.app_code === app_code && one.license_code_end === end && one.remote_user === user,
-    );
+    const isSame = ({ app_code, license_code_end: end, remote_user }: PastChange): boolean =>
+      app_code === change.app_code && end === change.license_code_end && remote_user === userBefore(change);
+    const at = joined.findIndex(isSame);
     const earlier = joined[at];
-    if (!earlier) joined.push(change);
-    else
-      joined[at] = {
-        ...change,
-        remote_user_before: userBefore(earlier),
-        size_allowance_before: earlier.size_allowance_before,
-      };
+    const { size_allowance_before } = earlier ?? change;
+    if (earlier) joined[at] = { ...change, remote_user_before: userBefore(earlier), size_allowance_before };
+    else joined.push(change);
   }
   return joined;
 }

@@ -158,12 +158,20 @@ test('every bad line of a plan is named, and a newer version says so', async () 
     const { exitCode, error } = await run(`license apply --plan ${file} -o json`);
     return { exitCode, problems: error?.problems ?? [error?.message] };
   };
-  const bad = [ada.replace('unchanged', 'remove'), ada.replace('4711', '4712'), ada.replace(':4,', ':99,'), 'ada,4'];
+  const bad = [
+    ada.replace('unchanged', 'remove'),
+    ada.replace('4711', '4712'),
+    ada.replace(':4,', ':99,'),
+    ada.replace('"ada"', '7'),
+    ada.replace('{', '{"size_allowance_before":"4",'),
+    ada.replace(/,"license_code_end":"\w+"/, ''),
+    'ada,4',
+  ];
   expect(await apply([head, ada, ...bad, ada])).toEqual({
     exitCode: 2,
     problems: [
-      ...[3, 4, 5, 6].map((line) => `${file}:${line}: not a row of a plan`),
-      `${file}:7: a license that is planned above`,
+      ...bad.map((_line, index) => `${file}:${index + 3}: not a row of a plan`),
+      `${file}:${bad.length + 3}: a license that is planned above`,
     ],
   });
   expect(await apply(['remote_user', 'ada'])).toEqual({

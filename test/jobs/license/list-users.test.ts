@@ -104,8 +104,13 @@ describe('where the server ignores the filter, the list is read twice', () => {
       const result = lookupResult(user);
       return result?.shows === 'licenses' ? result.licenses.map(({ key }) => key) : result?.shows;
     };
-    return { shown, count: () => count - 1 };
+    return { shown, count: () => count - 1, listed: () => lookupResult('user-3')?.unfiltered?.licenses };
   }
+
+  test('what such a list holds is what the last reading shows', async () => {
+    const { listed } = await look([...without('user-3'), license('gone')], without('user-3'));
+    expect([listed()?.size, listed()?.has('K-gone')]).toEqual([29, false]);
+  });
 
   test('two that show nothing of the same users are a look', async () => {
     const { shown, count } = await look(without('user-3'), without('user-3'));
