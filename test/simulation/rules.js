@@ -132,7 +132,7 @@ export const rules = [
   ]),
   ...inFile('apply', 'jobs/license/row-work.ts', [
     [
-      'a look at a row that first shows that the filter is ignored decides nothing',
+      'a lookup of a row that first shows that the filter is ignored decides nothing',
       "if (planned.step === 'look up' && unfiltered) {",
       'if (false) {',
     ],

@@ -28,12 +28,12 @@ export interface SensorAudit {
   readonly conclude: (text: string) => void;
 }
 
-/** The audit ends after this many look-ups in a row that find the server unavailable. */
+/** The audit ends after this many lookups in a row that find the server unavailable. */
 const maxOutages = 3;
 
 /**
  * Who should have activated each sensor first, and who did; a run that was cut off resumes by the journal.
- * @throws Failure auth at once; incomplete where a look-up failed; differences where a sensor was lent
+ * @throws Failure auth at once; incomplete where a lookup failed; differences where a sensor was lent
  */
 export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: SensorAudit): AsyncGenerator<SensorRow> {
   const known = new Map(audit.journal.records.filter(isAnswer).map((row) => [sensorKey(row), row]));
@@ -45,7 +45,7 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
     if (earlier) return earlier;
     const { row, failure } = await lookUp(sensor, audit);
     outages = failure?.kind === 'unavailable' ? outages + 1 : 0;
-    // The next look-up does not wait for the disk: a lost answer is asked for again. A full disk ends the audit.
+    // The next lookup does not wait for the disk: a lost answer is asked for again. A full disk ends the audit.
     if (row.status !== 'error') (kept = audit.journal.append(row)).catch(() => (outages = maxOutages));
     return row;
   };

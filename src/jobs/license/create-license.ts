@@ -23,7 +23,7 @@ export interface Settling {
 }
 
 interface Creating extends Settling {
-  /** What a look showed before the request; undefined where that is not known. */
+  /** What a lookup showed before the request; undefined where that is not known. */
   readonly before: LookupResult | undefined;
 }
 
@@ -43,10 +43,10 @@ export function decidingOn(is: RowState['is'], posted: Milliseconds, settle: Mil
 }
 
 /**
- * Creates one license. A look confirms what was answered, at once or after `settle`; it settles an unanswered request
+ * Creates one license. A lookup confirms an answered request, at once or after `settle`, and settles an unanswered one
  * after `settle`: exactly one new license of the asked size is the created one; without one the request is repeated
  * (docs/exactly-once.md, States of a request).
- * @throws Failure unknown where the look cannot tell, or lacks what was answered without a license
+ * @throws Failure unknown where the lookup cannot tell, or does not show what was answered without a license
  */
 export async function createLicense(
   api: CreatingApi,
@@ -80,10 +80,10 @@ export async function createLicense(
     const license = answer?.license_is === 'as asked' ? answer.license : undefined;
     const failure = creation.state === 'answered' ? notShown(creation, fields) : creation.failure;
     const deciding = decidingOn(creation.state, posted, settle);
-    const look = () => confirmByLook(api.deciding(deciding), fields, before, answer?.license);
+    const confirm = () => confirmByLookup(api.deciding(deciding), fields, before, answer?.license);
     try {
       if (!before && !license) throw unsettled(fields, failure, 'the licenses that were there before are not known');
-      let seen = answer && (await look());
+      let seen = answer && (await confirm());
       if (seen?.shows === 'no answer' && license) {
         warn(`the license was created, as the server answered, and could not be confirmed: ${seen.why}`);
         return { license };
@@ -91,7 +91,7 @@ export async function createLicense(
       // A list that lags does not show it at once.
       if (!seen || seen.shows === 'nothing' || seen.shows === 'a part') {
         await waitForList(fields, failure, { ...creating, posted });
-        seen = await look();
+        seen = await confirm();
       }
       if (seen.shows === 'it') {
         user.confirmed();
@@ -117,8 +117,8 @@ type Confirmation =
   | { readonly shows: 'it'; readonly license: License; readonly all: readonly License[] }
   | { readonly shows: 'nothing' | 'something else' | 'a part' | 'no answer'; readonly why: string };
 
-/** Whether a look shows the license of a POST; where those before are unknown, only its answered key tells it. */
-async function confirmByLook(
+/** Whether a lookup shows the license of a POST; where the earlier ones are unknown, only the answered key tells. */
+async function confirmByLookup(
   api: Pick<CreatingApi, 'ofUser'>,
   asked: LicenseFields,
   before: LookupResult | undefined,

@@ -6,7 +6,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import type { LicenseUser, LookupResult } from './license-user.ts';
 
-/** What is known of users beside the look, and allowed by the command line. */
+/** What is known of users beside the lookup, and allowed by the command line. */
 export interface KnownUsers {
   /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
   readonly similar: 'refuse' | 'allow';
@@ -22,7 +22,7 @@ export interface KnownUsers {
 
 /** What has to happen so that a user has one license of that size. `answer`: an open one; nothing may be sent. */
 export type Decision =
-  /** `near`: similar names, which are allowed; `unfiltered`: the list that was the look. */
+  /** `near`: similar names, which are allowed; `unfiltered`: the whole list that answered the lookup. */
   | ({ readonly step: 'create'; readonly near?: readonly License[] } & Pick<LookupResult, 'unfiltered'>)
   | { readonly step: 'unchanged' | 'resize'; readonly license: License; readonly licenses: readonly License[] }
   /** `similar`: a similar name is the reason, in words; `isOther`: the plan that was read says something else. */
@@ -43,7 +43,7 @@ export interface Undecided {
   readonly near: readonly License[];
 }
 
-/** Whether a license is to be created, unless a look at the user shows one. */
+/** Whether a license is to be created, unless a lookup of the user shows one. */
 export function isCreation({ step }: Decision | Undecided): boolean {
   return step === 'create' || step === 'look up';
 }
@@ -131,8 +131,8 @@ export function similarTo(near: License, remote_user: string): string {
 }
 
 export function severalWarning({ remote_user, app_code }: LicenseUser): string {
-  const look = commandLine('license view', [], { remote_user });
-  return `${remote_user} has several licenses in application ${app_code}; license audit finds such users, and license retire CODE retires what nobody uses. Look: ${look}`;
+  const view = commandLine('license view', [], { remote_user });
+  return `${remote_user} has several licenses in application ${app_code}; license audit finds such users, and license retire CODE retires what nobody uses. Look: ${view}`;
 }
 
 export function times(count: number): string {
@@ -154,6 +154,6 @@ export function openInWords(
 }
 
 export function sendAgainHint({ remote_user, app_code }: LicenseUser): string {
-  const look = commandLine('license list', [], { app_code });
-  return `If there is no license, request another one with --send-again ${shellWord(remote_user)}. Check first: ${look}`;
+  const list = commandLine('license list', [], { app_code });
+  return `If there is no license, request another one with --send-again ${shellWord(remote_user)}. Check first: ${list}`;
 }

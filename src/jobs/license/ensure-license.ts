@@ -77,7 +77,7 @@ async function lookUpSettled(
 }
 
 /**
- * A second license needs consent; an open answer is a warning. The look before it only helps to settle a lost answer.
+ * A second license needs consent; an open answer is a warning. The lookup before it only helps to settle a lost POST.
  * @throws Failure unknown where a POST cannot be confirmed
  */
 export function createAnother(

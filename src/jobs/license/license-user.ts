@@ -13,7 +13,7 @@ export function userKey({ app_code, remote_user }: LicenseUser): string {
   return `${app_code} ${remote_user}`;
 }
 
-/** What a look at the server shows of one user (docs/exactly-once.md, What a POST needs). */
+/** What a lookup shows of one user (docs/exactly-once.md, What a POST needs). */
 export type LookupResult = (
   | { readonly shows: 'licenses'; readonly licenses: readonly [License, ...License[]] }
   /** Licenses of names that the server may have made of the user's, and none of that name itself. */

@@ -40,8 +40,8 @@ const none: readonly License[] = [];
 const unlisted: ListedUsers = { lookupResult: () => undefined, nearOf: () => none, isCounted: false };
 
 /**
- * Reads an application's list, which only finds licenses: that it shows none proves nothing. Where the server ignores
- * the filter it is read twice, and that is the look (docs/exactly-once.md, A list is a hint).
+ * Reads an application's list, which only finds licenses: users whom it does not show are looked up. Where the server
+ * ignores the filter, two readings of the list are that lookup (docs/exactly-once.md, A list is a hint).
  * @throws Failure of a list that cannot be read at all
  */
 export async function listUsers(
@@ -72,16 +72,16 @@ async function lookUpEach(
   const untilUnfiltered = function* (): Generator<string> {
     for (const user of users) if (isFiltered()) yield user;
   };
-  const look = async (remote_user: string): Promise<void> =>
+  const lookUpOne = async (remote_user: string): Promise<void> =>
     void results.set(remote_user, await lookUp(api, { remote_user, app_code }));
   const progress = looking?.(users.length);
-  for await (const _ of pool(untilUnfiltered(), concurrency, look)) progress?.step();
+  for await (const _ of pool(untilUnfiltered(), concurrency, lookUpOne)) progress?.step();
   progress?.end();
   if (isFiltered()) return { ...unlisted, lookupResult: (user) => results.get(user) };
   return readTwice(api, app_code, users, new Map([...results].filter(([, { shows }]) => shows === 'licenses')));
 }
 
-/** What any reading shows is there; a pair must agree on the others. `results`: of users who were shown before. */
+/** A license that any reading shows exists; both of a pair must lack the same users. `results`: of earlier lookups. */
 async function readTwice(
   api: ListingApi,
   app_code: number,
@@ -182,23 +182,23 @@ async function readList(
 
 interface ListAfter {
   readonly result: LookupResult | undefined;
-  /** Why the list proves nothing: it does not hold all earlier licenses and the new one. */
+  /** Why the list is inconclusive: it lacks an earlier license, or the new one. */
   readonly failure?: Failure;
 }
 
-/** Reads the list after a POST, and after `settle` if it lacks a license. A Failure where it is not answered. */
+/** Reads the list after a POST, and again after `settle` if it lacks a license. A Failure: it was not answered. */
 export async function listAfterPost(
   api: Pick<LicensingApi, 'deciding'>,
   { remote_user, app_code }: LicenseUser,
   earlier: UnfilteredList,
   { settle, sleep, elapsed }: Pick<Settling, 'settle' | 'sleep' | 'elapsed'>,
 ): Promise<ListAfter | Failure> {
-  const looks = api.deciding(decidingOn('answered', elapsed(), settle));
+  const deciding = api.deciding(decidingOn('answered', elapsed(), settle));
   try {
     for (let isLast = false; ; isLast = true) {
       if (isLast) await sleep(settle);
       const all = new Set<string>();
-      const list = await readList(looks, app_code, [remote_user], { all });
+      const list = await readList(deciding, app_code, [remote_user], { all });
       const result = list instanceof Failure ? undefined : list.lookupResult(remote_user);
       const lost = [...earlier.licenses].filter((license) => !all.has(license)).length;
       if (result && lost === 0) return { result };

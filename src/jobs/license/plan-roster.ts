@@ -62,7 +62,7 @@ export async function listRoster(
   return { listedAt, counted: new Set(counted), planned };
 }
 
-/** Looks up what is left open. @param believed applications whose list is not read twice @throws Failure of a look */
+/** Looks up the undecided. @param believed applications whose list needs no lookups @throws Failure of a lookup */
 export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {
   const decisions = new Map<LicenseFields, Decision>();
   const decideOne = async ({ row, decision }: PlannedRow): Promise<void> => {

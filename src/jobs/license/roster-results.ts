@@ -30,7 +30,7 @@ export interface Applying extends Planning, Settling {
   readonly progress: { step(): void; end(): void };
 }
 
-/** Looks that decide about a row that waits. */
+/** Plans with lists that decide about a waiting row. */
 export function decidingBy(applying: Applying, { is, posted }: Pick<RowState, 'is' | 'posted'>): Planning {
   const deciding = decidingOn(is, posted, applying.settle);
   // What the run itself has sent is within the plan.
@@ -45,7 +45,7 @@ export function isUnchanged({ row, decision }: PlannedRow, { journal }: Pick<App
 export interface RowOutcome extends Pick<RowResult, 'status'>, Partial<Pick<RowResult, 'license' | 'error'>> {
   readonly state: RowState;
   readonly size_before?: number | undefined;
-  /** Looks are over, and none shows what was answered, now or earlier: only `--send-again` goes on. */
+  /** No list has shown what was answered, now or earlier, and none is read again: only `--send-again` goes on. */
   readonly isOpen?: true;
   /** Where it is recorded; default: in the journal and the history. */
   readonly recordedIn?: 'neither' | 'history';
@@ -53,7 +53,7 @@ export interface RowOutcome extends Pick<RowResult, 'status'>, Partial<Pick<RowR
   readonly time?: Milliseconds;
 }
 
-/** Looks are over, and none shows the license of a POST that was answered, by this run or an earlier one. */
+/** The outcome of a row whose POST was answered, in this run or an earlier one, and whose license no list shows. */
 export function unconfirmed(state: RowState, error: string): RowOutcome {
   return { state, status: 'unknown', error, isOpen: true };
 }
@@ -61,7 +61,7 @@ export function unconfirmed(state: RowState, error: string): RowOutcome {
 /** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
 const maxUnwritten = 500;
 
-/** An unknown row whose POST was answered. `open`: looks are over, and only `--send-again` goes on with it. */
+/** An unknown row whose POST was answered. `open`: no list shows it, and only `--send-again` goes on with it. */
 export type AnsweredOnly = 'open' | 'unconfirmed';
 
 type Reporting = Pick<Applying, 'journal' | 'claims' | 'now' | 'progress' | 'warn' | 'record'>;
@@ -86,7 +86,7 @@ export class RosterResults {
     const end = endOf(creation, now(), 0);
     const key = creation.license?.key;
     if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
-    // For the progress its work is done: the look at the end takes no time of its own.
+    // The progress counts the row as done: one list at the end confirms all rows.
     progress.step();
     // The claims first: what the journal of one job knows, every later run knows.
     this.#inBackground(claims.ended(row, end).then(() => journal.recordDone(row, end)));
@@ -97,7 +97,7 @@ export class RosterResults {
     return isOfSeveral ? { ...creation, license_is: 'of several users' } : creation;
   }
 
-  /** Where no look was answered, what the server said counts. */
+  /** The answer of the server is the outcome, since no list could be read. */
   acceptAnswer(state: AnsweredRow, why: Failure | undefined): RowOutcome {
     const { license, license_is } = this.#keyChecked(state.creation);
     if (license_is !== 'as asked' || !license) return { state, status: 'unknown', error: why?.message ?? '' };

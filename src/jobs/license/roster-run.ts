@@ -79,21 +79,21 @@ async function carryOut(plan: Plan, run: Run): Promise<void> {
 }
 
 /**
- * Another look at once for what was answered, and the rows that other runs had; then for all that is left, when
- * the server must have carried it out. Undefined: no row is left.
+ * Lists answered rows, and those that other runs had, at once; then all that are left, when the server must have
+ * carried their requests out. Undefined: no row is left.
  */
 async function nextRows(run: Run): Promise<Iterable<PlannedRow> | undefined> {
   const { applying, work } = run;
   const waiting = [...work.waiting.values()];
   const areAnswered = waiting.every(({ is }) => is === 'answered');
   const held = areAnswered ? await applying.claims.othersDone(waiting.map(({ row }) => row)) : [];
-  // A look at once confirms most of those that no list was read for since they were answered.
+  // A list at once confirms most of those for which none was read since they were answered.
   const answered = waiting.flatMap((one) => (one.is === 'answered' && one.listed === 'not yet' ? [one] : []));
-  if (answered.length + held.length > 0) return lookAtOnce(answered, held, run);
+  if (answered.length + held.length > 0) return listAtOnce(answered, held, run);
   return waiting.length > 0 ? whenSettled(waiting, applying) : undefined;
 }
 
-async function lookAtOnce(
+async function listAtOnce(
   answered: readonly AnsweredRow[],
   held: readonly LicenseFields[],
   { applying, results, work }: Run,
@@ -123,7 +123,7 @@ async function lookAtOnce(
   }
 }
 
-/** Waits until a look can decide all rows, and plans them by it. @throws Failure of the look, or an interruption */
+/** Waits until a list can decide all rows, and plans them by it. @throws Failure of the list, or an interruption */
 async function whenSettled(waiting: readonly RowState[], applying: Applying): Promise<Iterable<PlannedRow>> {
   const { journal, settle, elapsed, sleep, note } = applying;
   const latest = waiting.reduce((last, { posted }) => Math.max(last, posted), -Infinity);

@@ -23,10 +23,10 @@ import type { PlannedRow } from './plan-roster.ts';
 import { decidingBy, unconfirmed, type Applying, type RowOutcome, type RosterResults } from './roster-results.ts';
 import { endsRun, type CircuitBreaker } from './run-end.ts';
 
-/** A state that waits for another look, or an outcome. Undefined: another run has the row, or the run ends before. */
+/** A state that waits for another lookup, or an outcome. Undefined: another run has the row, or this run has ended. */
 type Turn = RowState | RowOutcome | undefined;
 
-/** The work on one row, to its outcome or another look (docs/exactly-once.md, States of a row). */
+/** The work on one row, to its outcome or another lookup (docs/exactly-once.md, States of a row). */
 export class RowWork {
   readonly waiting = new Map<LicenseFields, RowState>();
   sending = 0;
@@ -56,7 +56,7 @@ export class RowWork {
     else if (turn) await this.#results.end(turn);
   }
 
-  /** Sends only after the claim, once a look `settle` after the last POST shows no license, and no answer is open. */
+  /** Sends only after the claim, once a lookup `settle` after the last POST shows no license, and no answer is open. */
   async #carryOut(state: RowState, planned: Decision | Undecided): Promise<Turn> {
     const { claims, journal, answerOf, sendAgain } = this.#applying;
     const { row } = state;
@@ -65,14 +65,14 @@ export class RowWork {
       if ((await this.#inOrder(() => claims.claim(row))) === 'held') return undefined;
       const { posted = -Infinity } = historyOf(row, this.#applying);
       const asked = Math.max(posted, journal.missingUntil);
-      // A look decides only `--settle` after that POST: until then it would be a request for nothing.
+      // A lookup decides only `--settle` after that POST: an earlier one would be wasted.
       if (asked > -Infinity) return { is: 'asked', row, posted: asked };
     }
     const seen = planned.step === 'look up' ? await this.#lookUp(state, planned.near) : planned;
     if ('license' in seen) return this.#keep(state, seen);
     if (state.is === 'answered') {
       const failure = seen.step === 'refused' ? seen.failure : undefined;
-      // Else the look was answered, with a similar name, or with a list that is not whole.
+      // With a similar name, or a list that is not whole, the lookup was answered.
       if (failure && failure.kind !== 'rejected' && failure.kind !== 'incomplete')
         return this.#results.acceptAnswer(state, failure);
       if (state.listed === 'not yet') return { ...state, listed: 'once' };
@@ -88,7 +88,7 @@ export class RowWork {
       if (isNew) return { is: 'asked', row, posted: -Infinity };
       return this.#results.failed(state, 'the server ignores the filter by user, as only now was seen');
     }
-    // Another machine may have been answered between the look and the claim.
+    // Another machine may have been answered between the lookup and the claim.
     const answer = sendAgain.has(row.remote_user) ? undefined : answerOf(row);
     if (answer) return unconfirmed(state, openInWords(row, answer));
     if (state.is === 'unanswered') {
@@ -102,7 +102,7 @@ export class RowWork {
     return this.#oneAtATime(() => this.#postAndList(state, near, unfiltered));
   }
 
-  /** The look shows licenses of the user: one is created, kept or resized. */
+  /** The lookup shows licenses of the user: one is created, kept or resized. */
   async #keep(state: RowState, decision: Extract<Decision, { license: License }>): Promise<Turn> {
     const own = ownOf(decision, state.is === 'answered' ? state.creation : undefined);
     if (!own) return unconfirmed(state, 'the list shows the user, and no license with that key');
@@ -143,7 +143,7 @@ export class RowWork {
     }
   }
 
-  /** Decides what the list leaves open; a look that fails creates nothing. */
+  /** Decides what the list leaves open; a lookup that fails creates nothing. */
   async #lookUp(state: RowState, near: Undecided['near']): Promise<Decision> {
     const applying = this.#applying;
     const { row } = state;

@@ -7,7 +7,7 @@ import type { AnsweredOnly, Applying } from './roster-results.ts';
 /** Whether a failure of one row ends the run: a refused key, a full disk, lost claims and an interruption do. */
 export function endsRun(cause: Failure, { journal, claims, signal }: Applying): boolean {
   return (
-    ownVerdicts.has(cause.kind) ||
+    fatalKinds.has(cause.kind) ||
     cause.isInterruption ||
     cause === journal.broken() ||
     cause === claims.lost() ||
@@ -15,8 +15,8 @@ export function endsRun(cause: Failure, { journal, claims, signal }: Applying): 
   );
 }
 
-/** These end a run, and with their own exit code, whatever was done before. */
-const ownVerdicts: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage']);
+/** These end a run with their own exit code, whatever was done before. */
+const fatalKinds: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage']);
 
 const maxNamedUsers = 20;
 
@@ -42,7 +42,7 @@ export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resum
     failureOf(stopped: Failure | undefined): Failure | undefined {
       const undone = counts.failed + counts.unknown + left();
       if (!stopped && undone === 0) return undefined;
-      if (stopped && ownVerdicts.has(stopped.kind)) return stopped;
+      if (stopped && fatalKinds.has(stopped.kind)) return stopped;
       const unknownAs = (state: AnsweredOnly | 'unanswered') =>
         [...unknown].flatMap(([row, is]) => (is === state ? [row] : []));
       const open = unknownAs('open');
@@ -91,14 +91,14 @@ export function circuitBreaker({ journal, signal }: Pick<Applying, 'journal' | '
     if (!(cause instanceof Failure)) throw cause;
     unreachable ??= cause;
   };
-  /** Undefined while it goes on. A server is gone after `maxOutages` in a row, or without proof of life. */
+  /** Undefined while it goes on. A server is gone after `maxOutages` in a row, or when a probe fails. */
   const stopped = (): Failure | undefined => {
     const interruption = signal.aborted && signal.reason instanceof Failure ? signal.reason : undefined;
     return stop ?? journal.broken() ?? unreachable ?? interruption;
   };
   return {
     answered: () => void ([outages, silences] = [0, 0]),
-    /** A look was answered: the server is there, whatever becomes of its POSTs. */
+    /** A lookup was answered: the server is available, whatever becomes of its POSTs. */
     listed: () => void (outages = 0),
     failed(cause: Failure): void {
       outages += 1;

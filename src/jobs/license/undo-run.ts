@@ -17,7 +17,7 @@ export interface UndoStep {
 
 /**
  * Finds each license as the run left it: by user, size and key end. One that was changed since is left alone.
- * @throws Failure of a look
+ * @throws Failure of a lookup
  */
 export async function planUndo(
   changes: readonly PastChange[],
