@@ -68,8 +68,8 @@ export const rules = [
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'the lock of a dead owner is cleared away',
-      'const holder = owner && (await liveOwner(owner, me, system));',
-      'const holder = owner && { name: "somebody", isSeen: true };',
+      'owner && (await liveOwner(owner, me, system));\n  if',
+      'owner && { name: "somebody", isSeen: true };\n  if',
     ],
     [
       'a lock without content is that of a dead owner',

@@ -48,8 +48,8 @@ export async function acquireLock(
   const end = clock.elapsed() + (patience.wait ?? 30_000);
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
-    const conflict = await attempt(path, me, system, round);
-    if (!conflict) return () => release(path, me);
+    const conflict = await orAbandon(attempt(path, me, system, round), me, system);
+    if (!conflict) return () => orAbandon(release(path, me), me, system);
     const { holder } = conflict;
     if (holder && clock.elapsed() >= end)
       throw new Failure('unavailable', `${patience.what ?? path} is in use by ${holder.name}`, {
@@ -57,6 +57,24 @@ export async function acquireLock(
       });
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
+}
+
+/** Of this process: locks that it does not have, though their files may be there since an error of the disk. */
+const abandoned = new WeakMap<System, Set<string>>();
+
+async function orAbandon<T>(work: Promise<T>, me: Owner, system: System): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    setOf(abandoned, system).add(me.token);
+    throw cause;
+  }
+}
+
+function setOf(sets: WeakMap<System, Set<string>>, system: System): Set<string> {
+  const known = sets.get(system) ?? new Set();
+  sets.set(system, known);
+  return known;
 }
 
 /** The folder of locks and claims: it works without a writable home too. */
@@ -92,7 +110,8 @@ const looksAtEmpty = 3;
 async function attempt(path: string, me: Owner, system: System, round = looksAtEmpty): Promise<Conflict | undefined> {
   const owner = await ownerOf(path);
   if (owner?.pid === 0 && round < looksAtEmpty) return { path, holder: undefined };
-  const holder = owner && (await liveOwner(owner, me, system));
+  const isOurs = owner && setOf(abandoned, system).has(owner.token);
+  const holder = isOurs ? undefined : owner && (await liveOwner(owner, me, system));
   if (holder) return { path, holder };
   const conflict = owner && (await removeStale(path, owner, me, system));
   return conflict ?? ((await claim(path, me, system)) ? undefined : { path, holder: undefined });
@@ -169,8 +188,7 @@ const knownFolders = new WeakMap<System, Set<string>>();
 /** Makes a lock a second time, once for each folder: some file servers let both succeed. @throws Failure config */
 async function refuseLoose(path: string, system: System, make: () => Promise<void>): Promise<void> {
   const folder = dirname(path);
-  const known = knownFolders.get(system) ?? new Set();
-  knownFolders.set(system, known);
+  const known = setOf(knownFolders, system);
   if (known.has(folder)) return;
   const isMadeTwice = await make().then(
     () => true,

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -55,6 +56,19 @@ test('the lock opens again when the work throws', async () => {
   const path = join(host.folder, 'x.lock');
   await expect(withLock(path, host, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await expect(withLock(path, host, () => Promise.resolve('yes'))).resolves.toBe('yes');
+});
+
+test('a lock that could not be removed is no lock for the process that had it', needs('posix'), async () => {
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  const release = await acquireLock(path, host);
+  renameSync(path, `${path}.away`);
+  mkdirSync(path);
+  expect((await failureOf(release)).message).toBe(`cannot read the lock ${path}: it is a folder`);
+  rmdirSync(path);
+  renameSync(`${path}.away`, path);
+  await (await acquireLock(path, host, { wait: 0 }))();
+  expect(locksIn(host.folder)).toEqual([]);
 });
 
 test('a lock is 0600 and names its owner', needs('modes'), async () => {
