@@ -1,8 +1,10 @@
 import { defaultTimeout } from '../api/http/attempt.ts';
 import type { Accounts, ConfiguredLedger, Ledgers, Disk } from '../commands/context.ts';
+import type { Milliseconds } from '../core/duration.ts';
 import { Failure, labelled, orWarn } from '../core/failure.ts';
 import { variableWithText } from '../core/system.ts';
 import type { LicensingProfile } from '../schema/profile.ts';
+import { withTake } from '../store/claims.ts';
 import { jointClaims } from '../store/joint-claims.ts';
 import type { LicensingCredential } from '../store/account/credentials.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
@@ -12,6 +14,8 @@ import type { AppendHistory, HistoryEntry } from '../store/record/history.ts';
 import type { Running } from './values.ts';
 
 const variableName = 'CHATELAINE_LEDGER';
+/** A POST is remembered for at least so long. */
+const day: Milliseconds = 86_400_000;
 
 /** Keeps claims; loads a ledger's code only where one is configured. `close` ends the sessions, and frees claims. */
 export function openLedgers(
@@ -41,13 +45,12 @@ export function openLedgers(
     async claims(account, app_code, settle) {
       const target = targetOf(account, app_code);
       const url = urlFor(account);
-      const claiming = { settle, signal, note: messages.note };
+      const requestLimit = options.timeout ?? defaultTimeout;
+      const claiming = { settle, remember: Math.max(settle, day), signal, note: messages.note, requestLimit };
       const { openClaims } = await import('../store/lock/local-claims.ts');
       const local = await openClaims(target, host, claiming);
-      if (url === undefined) return local;
-      const requestLimit = options.timeout ?? defaultTimeout;
-      const shared = await (await open(url)).claims(target, { ...claiming, requestLimit });
-      return jointClaims(local, shared, { clock: host.clock, ...claiming });
+      const shared = url === undefined ? undefined : await (await open(url)).claims(target, claiming);
+      return withTake(shared ? jointClaims(local, shared) : local, host.clock, claiming);
     },
     async openAnswers(account, app_code, users) {
       const target = targetOf(account, app_code);

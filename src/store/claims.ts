@@ -5,7 +5,7 @@ import { shiftAll, type PostEnd, type RequestHistories } from './request-history
 
 /**
  * Who is creating licenses of one application, and when one was last asked for: on this machine, or on all that share a
- * ledger (docs/exactly-once.md, Claims). Nothing is created but on a look after the claim.
+ * ledger (docs/exactly-once.md, Claims). Nothing is created without a lookup after the claim.
  */
 export interface Claims {
   /** Whether other machines see the claims: then a roster is claimed in portions, so that they share its work. */
@@ -39,53 +39,53 @@ export interface Claims {
   lost(): Failure | undefined;
 }
 
-export interface TakenUsers {
+export interface TakenUsers extends Omit<BusyUsers, 'count'> {
   /** Of the users that are claimed; `posted` is later than now where a POST of an ended session may still run. */
   readonly histories: RequestHistories;
   readonly held: readonly string[];
-  readonly holder: string | undefined;
-  /** The moment after which nobody else has claimed these users, by the clock of their histories. */
-  readonly now: Milliseconds;
 }
 
 export interface BusyUsers {
   readonly count: number;
   readonly holder: string | undefined;
-  /** A moment before that look, by the clock of `takeFree`. */
+  /** A moment before the claims were read, by the clock of the histories. */
   readonly now: Milliseconds;
 }
 
+/** Claims of one place; `withTake` adds the wait. */
+export type FreeClaims = Omit<Claims, 'take'>;
+
 export interface ClaimOptions {
-  /** How long a POST is remembered; at least a day. */
-  readonly settle: Milliseconds;
+  /** How long a POST is remembered. */
+  readonly remember: Milliseconds;
   readonly signal: AbortSignal;
-  /** Receives one line when there is something to wait for. */
-  readonly note: (text: string) => void;
 }
 
-export type TakeOptions = Pick<ClaimOptions, 'signal' | 'note'> & { readonly clock: Clock };
+type TakeOptions = Pick<ClaimOptions, 'signal'> & Pick<Waiting, 'note'>;
 
 /** Adds `take`. Who waits holds nothing: two that want each other's users would block each other. */
-export function withTake(claims: Omit<Claims, 'take'>, { clock, signal, note }: TakeOptions): Claims {
+export function withTake(claims: FreeClaims, clock: Clock, { signal, note }: TakeOptions): Claims {
   const attempt = async (users: readonly string[]) => {
     const taken = await claims.takeFree(users);
     const others = new Set(taken.held);
-    const free = users.filter((user) => !others.has(user));
-    if (others.size > 0) await claims.release(free);
+    if (others.size > 0) await claims.release(users.filter((user) => !others.has(user)));
     return { ...taken, count: others.size };
   };
-  // Drawn, so that processes that wait for one user do not look at the same moments.
+  // Drawn, so that processes that wait for one user do not try at the same moments.
   const sleep = (span: Milliseconds) => clock.sleep(span * (0.5 + clock.random()), signal);
-  const waiting = { elapsed: clock.elapsed, sleep, note };
-  const take = async (users: readonly string[]): Promise<RequestHistories> => {
-    const { histories, now } = await whileHeld(() => attempt(users), waiting);
-    // Whatever the clock of this machine is set to, their age is that of the claims.
-    return shiftAll(histories, clock.elapsed() - now);
+  return {
+    ...claims,
+    async take(users) {
+      const { histories, now } = await whileHeld(() => attempt(users), { elapsed: clock.elapsed, sleep, note });
+      // Whatever the clock of this machine is set to, their age is that of the claims.
+      return shiftAll(histories, clock.elapsed() - now);
+    },
   };
-  return { ...claims, take };
 }
 
-export interface Waiting extends Pick<ClaimOptions, 'note'> {
+export interface Waiting {
+  /** Receives one line when there is something to wait for. */
+  readonly note: (text: string) => void;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;
@@ -95,14 +95,14 @@ const longestWait: Milliseconds = 300_000;
 /** Keeps many processes that wait for one user from busy polling. */
 const longestPause: Milliseconds = 400;
 
-/** Looks until nobody else holds users, or nobody ends with one for too long. @throws Failure unavailable then */
+/** Tries until nobody else holds users. @throws Failure unavailable where nobody has ended one for too long */
 export async function whileHeld<T extends Pick<BusyUsers, 'count' | 'holder'>>(
-  look: () => Promise<T>,
+  attempt: () => Promise<T>,
   { elapsed, sleep, note }: Waiting,
 ): Promise<T> {
   let end = elapsed() + longestWait;
   for (let round = 0, fewest = Infinity; ; round += 1) {
-    const seen = await look();
+    const seen = await attempt();
     const { count, holder = 'another run' } = seen;
     if (count === 0) return seen;
     const held = `${holder}, which is creating licenses of ${count === 1 ? 'one of the users' : `${count} of the users`}`;
@@ -115,10 +115,4 @@ export async function whileHeld<T extends Pick<BusyUsers, 'count' | 'holder'>>(
       });
     await sleep(Math.min(40 * (round + 1), longestPause));
   }
-}
-
-const day: Milliseconds = 86_400_000;
-
-export function rememberedFor(settle: Milliseconds): Milliseconds {
-  return Math.max(settle, day);
 }

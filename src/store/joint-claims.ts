@@ -1,12 +1,12 @@
-import { withTake, type Claims, type TakeOptions } from './claims.ts';
+import type { FreeClaims } from './claims.ts';
 import { joinHistories, shiftAll, type RequestHistories } from './request-history.ts';
 
 /**
  * Claims of a ledger and, taken first, of this machine, for processes without a ledger. Whoever holds several users
  * waits for none, so no two processes wait for each other (docs/exactly-once.md, The shared ledger).
  */
-export function jointClaims(local: Claims, shared: Claims, waiting: TakeOptions): Claims {
-  const joint = {
+export function jointClaims(local: FreeClaims, shared: FreeClaims): FreeClaims {
+  return {
     isShared: true,
     lost: () => shared.lost(),
     posting: (user, soon) => shared.posting(user, soon),
@@ -44,8 +44,7 @@ export function jointClaims(local: Claims, shared: Claims, waiting: TakeOptions)
         await local.release(users, shown);
       }
     },
-  } satisfies Omit<Claims, 'take'>;
-  return withTake(joint, waiting);
+  };
 }
 
 function joinAll(one: RequestHistories, other: RequestHistories): RequestHistories {

@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { batched } from '../core/batch.ts';
-import { appendFileSync, constants, nextTurn, truncate, unlink, type FileHandle } from '../core/outside.ts';
+import { nextTurn, truncate, unlink, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
-import { openFile, readBytes, replace, storageFailure, syncFolder } from './disk/files.ts';
+import { readBytes, replace, storageFailure, writePrivate } from './disk/files.ts';
 import { makeFolder } from './disk/private-folder.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
-import { isCutBefore, readRecords, recordLine, type Damaged } from './disk/records.ts';
+import { appendLines, isCutBefore, openToAppend, readRecords, recordLine, type Damaged } from './disk/records.ts';
 
 /** What a journal is about: another schema, job or input has another journal. */
 export type JournalHeader = Readonly<Record<string, unknown>>;
@@ -30,12 +30,10 @@ export interface Journal {
   finish(): Promise<void>;
 }
 
-type WriteLines = (file: FileHandle, lines: string) => void | Promise<void>;
-
 export interface JournalOptions {
   readonly signal?: AbortSignal | undefined;
   /** The one function that writes; a test makes it throw. */
-  readonly write?: WriteLines;
+  readonly write?: typeof appendLines;
 }
 
 /**
@@ -46,26 +44,18 @@ export async function openJournal(
   path: string,
   header: JournalHeader,
   host: Surroundings,
-  options: JournalOptions = {},
+  { signal, write = appendLines }: JournalOptions = {},
 ): Promise<Journal> {
   let release: (() => Promise<void>) | undefined;
   let file: FileHandle | undefined;
   try {
     await makeFolder(dirname(path));
-    release = await acquireLock(`${path}.lock`, host, { wait: 0, signal: options.signal, what: `the journal ${path}` });
-    const before = await readBytes(path);
-    const bytes = before ?? Buffer.alloc(0);
-    const content = contentIn(path, bytes, header);
-    file = await openFile(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
-    // By a handle of its own: Windows does not truncate by one that appends.
-    if (content.size < bytes.length) await truncate(path, content.size);
-    if (content.size === 0) {
-      writeLines(file, recordLine({ journal: 1, ...header }));
-      await file.datasync();
-      await syncFolder(dirname(path));
-    }
-    const isDamaged = content.isDamaged && before !== undefined;
-    return journalOn(file, { ...content, isDamaged }, release, options.write ?? writeLines);
+    release = await acquireLock(`${path}.lock`, host, { wait: 0, signal, what: `the journal ${path}` });
+    const { size, ...content } = contentIn(path, await readBytes(path), header);
+    if (size === 0) await writePrivate(path, recordLine({ journal: 1, ...header }));
+    else if (content.isDamaged) await truncate(path, size);
+    file = await openToAppend(path);
+    return journalOn(file, content, release, write);
   } catch (cause) {
     await file?.close();
     await release?.();
@@ -82,7 +72,10 @@ export async function readJournal(path: string, header: JournalHeader): Promise<
 }
 
 /** `size`: up to the end of the last whole line; 0 where the header is not whole. */
-function contentIn(path: string, bytes: Buffer, header: JournalHeader): JournalContent & { readonly size: number } {
+type SizedContent = JournalContent & { readonly size: number };
+
+function contentIn(path: string, bytes: Buffer | undefined, header: JournalHeader): SizedContent {
+  if (!bytes) return { path, records: [], isDamaged: false, size: 0 };
   if (isCutBefore(bytes, beginning)) return { path, records: [], isDamaged: true, size: 0 };
   const { records: found, size } = readRecords(bytes, damaged(path));
   const [first, ...records] = found;
@@ -102,28 +95,22 @@ function damaged(path: string): Damaged {
     });
 }
 
-/** At once, since it only reaches the system's memory: another thread would take longer to wake than this takes. */
-function writeLines({ fd }: FileHandle, lines: string): void {
-  appendFileSync(fd, lines);
-}
-
 function journalOn(
   file: FileHandle,
   { path, records, isDamaged }: JournalContent,
   release: () => Promise<void>,
-  write: WriteLines,
+  write: typeof appendLines,
 ): Journal {
   let [written, last] = [Promise.resolve(), Promise.resolve()];
-  const writeSynced = async (lines: readonly string[]): Promise<void> => {
+  const writeAll = async (lines: readonly string[]): Promise<void> => {
     try {
-      await write(file, lines.join(''));
-      await file.datasync();
+      if (!(await write(file, lines.join('')))) throw damaged(path)('its end is cut');
     } catch (cause) {
       throw unwritable(path, cause);
     }
   };
   // After a failure nothing more is written, since the file may end in a cut line.
-  const appendLine = batched<string>((lines) => (written = written.then(() => writeSynced(lines))), nextTurn);
+  const appendLine = batched<string>((lines) => (written = written.then(() => writeAll(lines))), nextTurn);
   /** Resolves when nothing is being written; a failure was reported to those who appended. */
   const flush = (): Promise<void> => last.catch(() => undefined);
   let isOpen = true;

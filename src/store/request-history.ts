@@ -98,28 +98,29 @@ export function onElapsed(history: RequestHistory, { now, elapsed }: Pick<Clock,
 
 /** With moments of a clock that is so far behind, on the one of the reader. */
 export function shiftAll(histories: RequestHistories, ahead: Milliseconds): RequestHistories {
-  const shifted = new Map<string, RequestHistory>();
-  for (const [user, { posted, ...rest }] of histories)
-    shifted.set(user, { ...rest, posted: posted === undefined ? posted : posted + ahead });
-  return shifted;
+  const shift = ({ posted, ...rest }: RequestHistory): RequestHistory =>
+    posted === undefined ? rest : { ...rest, posted: posted + ahead };
+  return new Map([...histories].map(([user, history]) => [user, shift(history)]));
 }
 
-const events: ReadonlySet<unknown> = new Set([
-  'sent',
-  'unsent',
-  'refused',
-  'confirmed',
-  'resized',
-  'resizing',
-  'ended',
-  'answered',
-]);
+const events: ReadonlySet<unknown> = new Set(
+  'sent unsent refused confirmed resized resizing ended answered'.split(' '),
+);
 
 export function isRequestEvent(value: unknown): value is RequestEvent {
   if (!isObject(value) || !events.has(value['event'])) return false;
   const { event, time, unanswered, size_before } = value;
-  if (event === 'answered') return isOpenAnswer(value);
-  return Number.isFinite(time) && [unanswered, size_before].every((one) => one === undefined || Number.isFinite(one));
+  return event === 'answered' ? isOpenAnswer(value) : Number.isFinite(time) && areNumbers(unanswered, size_before);
+}
+
+export function isRequestHistory(value: unknown): value is RequestHistory {
+  if (!isObject(value)) return false;
+  const { posted, unanswered, answer } = value;
+  return areNumbers(posted, unanswered) && (answer === undefined || isOpenAnswer(answer));
+}
+
+function areNumbers(...values: readonly unknown[]): boolean {
+  return values.every((one) => one === undefined || Number.isFinite(one));
 }
 
 export function isOpenAnswer(value: unknown): value is OpenAnswer {

@@ -248,6 +248,8 @@ function survivingBytes({ bytes, synced = Buffer.alloc(0) }: File, loss: Loss): 
   if (loss === 'all') return synced;
   const isAppended = bytes.length >= synced.length && bytes.subarray(0, synced.length).equals(synced);
   if (!isAppended) return loss.pick([bytes, synced]);
+  // What fits into one block of the disk is there whole, or not at all.
+  if (loss.happens(0.5)) return loss.pick([bytes, synced]);
   const torn = bytes.subarray(0, synced.length + loss.below(bytes.length - synced.length + 1));
   return loss.happens(0.2) ? Buffer.concat([torn, Buffer.alloc(bytes.length - torn.length)]) : torn;
 }

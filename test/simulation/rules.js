@@ -16,42 +16,39 @@ const inFile = (world, file, places) => places.map(([name, from, to]) => ({ name
 export const rules = [
   ...inFile('ensure', 'store/lock/local-claims.ts', [
     [
-      'the claims are changed under a lock',
-      'withLock(`${base}.lock`, host, ',
-      '((_path, _host, work, _patience) => work())(0, 0, ',
+      'users are claimed under a lock',
+      'takeFree: (users) => withLock(lock, host, ',
+      'takeFree: (users) => ((_path, _host, work, _patience) => work())(0, 0, ',
     ],
+    [
+      'lines are appended under the lock',
+      '(all) => withLock(lock, host, ',
+      '(all) => ((_path, _host, work) => work())(0, 0, ',
+    ],
+    ['who holds users says so before', 'releaseHolder ??= await acquireLock(holderPath(by), host);', ''],
     [
       'the claims tell when a license was asked for',
       'onElapsed(history, clock));',
       'onElapsed({ ...history, posted: undefined }, clock));',
     ],
-    ['an open answer is given back open', "isConfirmed && held.get(user) === 'known'", "held.get(user) === 'known'"],
+    ['an open answer is given back open', 'freed.filter((user) => shown?.has(user))', 'freed'],
   ]),
   ...inFile('ensure', 'store/claims.ts', [
     ['whoever finds users held waits', 'if (count === 0) return seen;', 'if (count >= 0) return seen;'],
   ]),
   ...inFile('ensure', 'store/lock/request-record.ts', [
-    [
-      'users of a dead process count as asked now',
-      '  if (holder) return [user, now + remember, { ...history, posted: now }];\n',
-      '',
-    ],
+    ['users of a dead process count as asked now', 'if (hold && hold.by !== by)', 'if (time < 0)'],
     [
       'what is given back leaves when it was asked for',
-      'found.until = Math.max(found.until, line.time + remember);',
-      '',
-    ],
-    ['the last hold counts', '(users.get(user)?.hold ?? -1) < hold', 'true'],
-    [
-      'what was known is carried over',
-      'for (const [user, until, history] of known) put',
-      'for (const [user, until, history] of []) put',
+      'until: Math.max(until, line.time + (hold?.remember ?? 0))',
+      'until',
     ],
     [
-      'a file is removed once the merged one has its lines',
-      'const merged = new Set([base + suffix, ...ended]);',
-      'const merged = new Set([base + suffix]);',
+      'compaction keeps what is known',
+      '{ user, hold, history: kept, until }',
+      '{ user, hold, history: noRequests, until }',
     ],
+    ['compaction keeps who holds users', '{ user, hold, history: kept, until }', '{ user, history: kept, until }'],
   ]),
   ...inFile('ensure', 'store/request-history.ts', [
     [
@@ -134,7 +131,7 @@ export const rules = [
     [
       'a lookup of a row that first shows that the filter is ignored decides nothing',
       "if (planned.step === 'look up' && unfiltered) {",
-      'if (false) {',
+      "if (planned.step === 'look up' && unfiltered && isNew) return this.#post(state, new Set());\n    if (false) {",
     ],
     [
       'a row that was asked for waits',
@@ -155,11 +152,7 @@ export const rules = [
     ],
   ]),
   ...inFile('apply', 'store/journal.ts', [
-    [
-      'a cut line is taken away before the next one',
-      'if (content.size < bytes.length) await truncate(path, content.size);',
-      '',
-    ],
+    ['a cut line is taken away before the next one', 'else if (content.isDamaged) await truncate(path, size);', ''],
   ]),
   ...inFile('ledger', 'store/ledger/ledger-claims.ts', [
     ['the ledger has a POST before it is sent', '      else await sending([user, soon]);\n', ''],

@@ -357,7 +357,7 @@ test('a rule that is taken out is found', async () => {
   const plans = without.seeded(world, 40, 2000);
   const { failing } = await without.search(world, plans, { mostFailing: 1, mostCpuSeconds: 60 });
   expect(failing.flatMap(({ wrongs }) => wrongs)).toContainEqual(
-    expect.stringMatching(/^\w+ has 2 licenses, 2 of them ours$/),
+    expect.stringMatching(/^\w+ has ([23]) licenses, \1 of them ours$/),
   );
 });
 

@@ -35,15 +35,28 @@ function unmarked(chance: Chance): Pick<LicensingPlan, 'runs'> {
   return { runs: chance.happens(0.5) ? runs : [...runs, { ...again, after: 1, fate: { disk } }] };
 }
 
+/** Runs for three users share a record, which one of them compacts while others append; one POST creates nothing. */
+function crossing(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
+  const pause = (): number => chance.pick([chance.below(250), 1000]);
+  const runs = [
+    { line: ensureAda },
+    { line: ensureOf('ben', false), pause: pause() },
+    { line: ensureOf('cyd', false), pause: pause() },
+    { line: ensureAda, pause: chance.pick([1500, 8000]) },
+  ];
+  return { runs, mishaps: [{ method: 'POST', nth: 1 + chance.below(2), reply: chance.pick(['dropped', 'made']) }] };
+}
+
 const createAda = 'license create --remote-user ada --size-allowance 4 -o ndjson';
 const ensureAda = ensureOf('ada', false);
 
 const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
-  alone: [3],
+  alone: [3, 11],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 3) return { seed, ...unmarked(chance) };
+    if (seed % 16 === 11) return { seed, ...crossing(chance) };
     const isAgain = chance.happens(0.1);
     const users = ['ada', 'ben', 'cyd'].slice(0, isAgain ? 1 : 1 + chance.below(3));
     // Which faults are on at all is drawn first: all of them at once hide what one alone shows.
@@ -104,6 +117,17 @@ function torn(chance: Chance): Omit<LicensingPlan, 'seed'> {
   return { roster, runs };
 }
 
+/** A roster right after a run that was killed near its POST, at a server that shows licenses late. */
+function asked(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const roster = rosterOf(1 + chance.below(6));
+  const fate = { kill: { at: 50 + chance.below(60), how: 'kill' as const } };
+  const runs = [
+    { line: ensureAda, fate },
+    { line: applyRoster, after: 0 },
+  ];
+  return { roster, runs, shape: { stale: 4000 } };
+}
+
 /** A server that ignores the filter, whose pages move, and a roster for which a list of all is read first. */
 function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
   const roster = rosterOf(30).filter((_row, index) => index > 0 && chance.happens(0.9));
@@ -116,11 +140,12 @@ function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
 
 const apply: SimulatedWorld<LicensingPlan> = {
   about: 'license apply: up to 30 rows, up to three runs, on one computer or two with one state folder',
-  alone: [5, 9],
+  alone: [5, 9, 13],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 5) return { seed, ...torn(chance) };
     if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
+    if (seed % 16 === 13) return { seed, ...asked(chance) };
     const isOn = { kill: chance.happens(0.7), server: chance.happens(0.7), disk: chance.happens(0.2) };
     const roster = rosterOf(1 + (chance.happens(0.5) ? chance.below(4) : chance.below(30)));
     const isShared = chance.happens(0.2);

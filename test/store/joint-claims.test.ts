@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { realClock } from '../../src/cli/clock.ts';
 import { Failure } from '../../src/core/failure.ts';
-import type { Claims } from '../../src/store/claims.ts';
+import { withTake, type Claims, type FreeClaims } from '../../src/store/claims.ts';
 import type { RequestHistories, RequestHistory } from '../../src/store/request-history.ts';
 import { jointClaims } from '../../src/store/joint-claims.ts';
 import { openClaims } from '../../src/store/lock/local-claims.ts';
@@ -11,7 +11,8 @@ import { givenBack, place, type Place } from './place.ts';
 async function openAt(host: Place): Promise<Claims> {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
-  return givenBack(await openClaims('https://here.test 7', host, { settle: 5000, signal: run.signal, note }));
+  const options = { remember: 86_400_000, signal: run.signal, note };
+  return givenBack(withTake(await openClaims('https://here.test 7', host, options), host.clock, options));
 }
 
 const hour = 3_600_000;
@@ -21,9 +22,8 @@ const answers = new Map([['zoe', { status: 202, time: 5 }]]);
 /** A ledger whose clock is an hour ahead; it can be gone. */
 function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly string[] = [], gone?: Failure) {
   const calls: string[] = [];
-  const shared: Claims = {
+  const shared: FreeClaims = {
     isShared: true,
-    take: () => Promise.reject(new Error('not asked for')),
     async takeFree(users) {
       if (gone) throw gone;
       calls.push(`take ${users.join(' ')}`);
@@ -45,12 +45,13 @@ function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly 
 const clock = { ...realClock, now: () => Date.UTC(2026, 10, 26), elapsed: () => 2 * hour };
 const { elapsed } = clock;
 const waiting = {
-  clock,
   signal: new AbortController().signal,
   note: (text: string) => {
     throw new Error(text);
   },
 };
+
+const joined = (local: Claims, shared: FreeClaims): Claims => withTake(jointClaims(local, shared), clock, waiting);
 
 /** The users of whom a POST is known. */
 const postedFor = (histories: RequestHistories) =>
@@ -67,7 +68,7 @@ async function askFor(host: Place, user: string, time: number): Promise<void> {
 test("a run with the ledger and one without it keep out of each other's way on one machine", async () => {
   const host = place();
   const { shared, calls } = ledger();
-  const [without, joint] = [await openAt(host), jointClaims(await openAt(host), shared, waiting)];
+  const [without, joint] = [await openAt(host), joined(await openAt(host), shared)];
   await without.take(['ada']);
   expect(await joint.takeFree(['ada', 'ben'])).toMatchObject({
     held: ['ada'],
@@ -84,7 +85,7 @@ test("a run with the ledger and one without it keep out of each other's way on o
 test('the later record of a POST counts, on the clock of the ledger where that is asked for', async () => {
   const host = { ...place(), clock };
   await askFor(host, 'ada', clock.now() - 60_000);
-  const joint = jointClaims(await openAt(host), ledger(new Map([['ben', 5]])).shared, waiting);
+  const joint = joined(await openAt(host), ledger(new Map([['ben', 5]])).shared);
   const age = elapsed() - ((await joint.take(['ada'])).get('ada')?.posted ?? NaN);
   expect(age).toBe(60_000);
   const { histories } = await joint.takeFree(['ada', 'ben']);
@@ -96,7 +97,7 @@ test('the later record of a POST counts, on the clock of the ledger where that i
 test('an answer is kept by both, and is open where one of them keeps it', async () => {
   const host = place();
   const { shared, calls } = ledger();
-  const joint = jointClaims(await openAt(host), shared, waiting);
+  const joint = joined(await openAt(host), shared);
   await joint.take(['ada']);
   await joint.ended('ada', { event: 'answered', status: 201, time: 1 });
   await joint.release(['ada']);
@@ -108,14 +109,10 @@ test('an answer is kept by both, and is open where one of them keeps it', async 
 
 test('what the ledger does not give is free on this machine again', async () => {
   const host = place();
-  const joint = jointClaims(await openAt(host), ledger(new Map(), ['ada']).shared, waiting);
+  const joint = joined(await openAt(host), ledger(new Map(), ['ada']).shared);
   await joint.takeFree(['ada']);
   expect(postedFor(await (await openAt(host)).take(['ada']))).toEqual([]);
-  const gone = jointClaims(
-    await openAt(host),
-    ledger(new Map(), [], new Failure('unavailable', 'gone')).shared,
-    waiting,
-  );
+  const gone = joined(await openAt(host), ledger(new Map(), [], new Failure('unavailable', 'gone')).shared);
   await expect(gone.take(['ben'])).rejects.toThrow('gone');
   await expect(gone.takeFree(['cy'])).rejects.toThrow('gone');
   expect(postedFor(await (await openAt(host)).take(['ben', 'cy']))).toEqual([]);
@@ -124,7 +121,7 @@ test('what the ledger does not give is free on this machine again', async () => 
 
 test('users are busy while anybody may send for them, here or elsewhere, and no longer once an answer is recorded', async () => {
   const host = place();
-  const [without, joint] = [await openAt(host), jointClaims(await openAt(host), ledger().shared, waiting)];
+  const [without, joint] = [await openAt(host), joined(await openAt(host), ledger().shared)];
   await without.take(['ada', 'ben']);
   expect(await joint.busy(['ada', 'ben', 'cy'])).toMatchObject({
     count: 2,
@@ -134,6 +131,6 @@ test('users are busy while anybody may send for them, here or elsewhere, and no 
   expect((await joint.busy(['ada', 'ben'])).count).toBe(1);
   await without.release(['ben']);
   expect((await joint.busy(['ada', 'ben'])).count).toBe(0);
-  const elsewhere = jointClaims(await openAt(host), ledger(new Map(), ['dora']).shared, waiting);
+  const elsewhere = joined(await openAt(host), ledger(new Map(), ['dora']).shared);
   expect(await elsewhere.busy(['dora'])).toMatchObject({ count: 1, holder: 'process 1' });
 });

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { appendLines } from '../../src/store/disk/records.ts';
 import { openJournal, type JournalOptions } from '../../src/store/journal.ts';
 import { needs } from '../helpers/needs.ts';
 import { failureOf, place } from './place.ts';
@@ -150,7 +151,7 @@ test('records that are appended together share a write, in order', async () => {
   const journal = await open({
     async write(file, lines) {
       writes.push(lines);
-      await file.appendFile(lines);
+      return appendLines(file, lines);
     },
   });
   await Promise.all([1, 2, 3, 4].map((step) => journal.append({ step })));
@@ -172,6 +173,7 @@ test('while one group is written, the next gathers', async () => {
       writes.push(lines);
       begun();
       await gate;
+      return true;
     },
   });
   const first = journal.append(1);
@@ -196,7 +198,7 @@ test('a full disk ends every append, and the next run resumes from what was whol
   const { path, open } = at();
   const first = await open({
     async write(file, lines) {
-      if (!lines.includes('2')) return file.appendFile(lines);
+      if (!lines.includes('2')) return appendLines(file, lines);
       await file.appendFile(lines.slice(0, 4));
       throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' });
     },
@@ -213,6 +215,19 @@ test('a full disk ends every append, and the next run resumes from what was whol
   const second = await open();
   expect(second.records).toEqual([{ step: 1 }]);
   await second.close();
+});
+
+test('nothing is appended to a cut line, which somebody else must have left there', async () => {
+  const { path, open } = at();
+  const journal = await open();
+  await journal.append({ step: 1 });
+  appendFileSync(path, '{"ste');
+  expect(await failureOf(() => journal.append({ step: 2 }))).toMatchObject({
+    kind: 'config',
+    message: `the journal ${path} is damaged: its end is cut`,
+  });
+  await journal.close();
+  expect(readFileSync(path, 'utf8')).toBe(`${headerLine}{"step":1}\n{"ste`);
 });
 
 test.each([

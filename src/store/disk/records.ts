@@ -1,5 +1,7 @@
 import type { Failure } from '../../core/failure.ts';
 import { jsonIn, writeJson } from '../../core/json.ts';
+import { appendFileSync, constants, fstatSync, readSync, type FileHandle } from '../../core/outside.ts';
+import { openFile } from './files.ts';
 
 /** All records of an append-only file, and the bytes up to the end of the last. @throws as `eachRecord` */
 export function readRecords(bytes: Buffer, damaged: Damaged) {
@@ -36,6 +38,35 @@ export function isCutBefore(bytes: Buffer, beginning: string): boolean {
   if (bytes.includes(10)) return false;
   const text = bytes.toString('utf8').replace(/\0+$/, '');
   return text.startsWith(beginning) || beginning.startsWith(text);
+}
+
+/**
+ * Appends lines to a file that is open to read and append; they are on disk when this resolves. False: its end is a cut
+ * line, and nothing was appended. @throws an error of the file system
+ */
+export async function appendLines(file: FileHandle, lines: string): Promise<boolean> {
+  const last = Buffer.alloc(1);
+  readSync(file.fd, last, 0, 1, fstatSync(file.fd).size - 1);
+  if (last[0] !== 10) return false;
+  // It only reaches the system's memory: another thread would take longer to wake than this takes.
+  appendFileSync(file.fd, lines);
+  await file.datasync();
+  return true;
+}
+
+/** How `appendLines` wants a file. @throws Failure config, or an error of the file system */
+export function openToAppend(path: string): Promise<FileHandle> {
+  return openFile(path, constants.O_RDWR | constants.O_APPEND);
+}
+
+/** As `appendLines`, to a file that is not open. @throws Failure config, or an error of the file system */
+export async function appendTo(path: string, lines: string): Promise<boolean> {
+  const file = await openToAppend(path);
+  try {
+    return await appendLines(file, lines);
+  } finally {
+    await file.close();
+  }
 }
 
 export function recordLine(record: unknown): string {

@@ -1,9 +1,9 @@
-import { batched } from '../../core/batch.ts';
+import { batched, paced } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
-import { withTake, type BusyUsers, type Claims, type TakenUsers } from '../claims.ts';
+import type { BusyUsers, Claims, FreeClaims, TakenUsers } from '../claims.ts';
 import { isOpenAnswer, joinHistories, type OpenAnswer, type RequestHistory } from '../request-history.ts';
 import type { ToldHistory } from './ledger-history.ts';
 import { shortLimit, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
@@ -12,15 +12,12 @@ import { shortLimit, type LedgerClaimOptions, type LedgerSession } from './ledge
 const portion = 5000;
 /** How long users are given back for after Ctrl-C or the deadline. */
 export const releaseGrace: Milliseconds = 1000;
-/** A statement for each answer would cost as much as the POST: each is a transaction that is synced. */
-const answersEvery: Milliseconds = 20;
-
 /** Claims on the users of one application, held by a session (docs/exactly-once.md, The shared ledger). */
 export function sharedClaims(
   session: LedgerSession,
   { target, clock, told }: { readonly target: string; readonly clock: Clock; readonly told: ToldHistory },
   options: LedgerClaimOptions,
-): Claims {
+): FreeClaims {
   const { signal } = options;
   const limits = { signal, grace: releaseGrace, limit: shortLimit };
   const namesOf = (users: readonly string[]): Buffer[] => users.map((user) => session.whoIs(target, user));
@@ -56,21 +53,13 @@ export function sharedClaims(
     }
   };
 
-  let nextAnswers: Milliseconds = -Infinity;
-  const recordAnswer = batched<readonly [user: string, answer: OpenAnswer]>(
-    async (all) => {
-      const answers = new Map(all);
-      const texts = [...answers.values()].map((answer) => writeJson(answer));
-      await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
-    },
-    async () => {
-      const wait = nextAnswers - clock.elapsed();
-      if (wait > 0) await clock.sleep(wait);
-      nextAnswers = clock.elapsed() + answersEvery;
-    },
-  );
+  const recordAnswer = batched<readonly [user: string, answer: OpenAnswer]>(async (all) => {
+    const answers = new Map(all);
+    const texts = [...answers.values()].map((answer) => writeJson(answer));
+    await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
+  }, paced(clock));
 
-  const claims: Omit<Claims, 'take'> = {
+  return {
     isShared: true,
     takeFree,
     release,
@@ -84,7 +73,6 @@ export function sharedClaims(
     },
     posting: posts.posting,
   };
-  return withTake(claims, { clock, ...options });
 }
 
 /** The records of POSTs that are about to be sent: one statement makes many, each is for one POST. */

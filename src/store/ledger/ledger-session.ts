@@ -3,13 +3,15 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
-import { rememberedFor, type ClaimOptions } from '../claims.ts';
+import type { ClaimOptions } from '../claims.ts';
 import { stateOf } from './ledger-failure.ts';
 import { ledgerVersion, refuseOtherVersion } from './ledger-steps.ts';
 import type { Database, QueryLimits } from './postgres.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
+  readonly settle: Milliseconds;
   readonly requestLimit: Milliseconds;
+  readonly note: (text: string) => void;
 }
 
 /** The longest time of a statement that a POST or a known key waits for, and from that statement to the POST. */
@@ -38,10 +40,10 @@ const longestPause: Milliseconds = 2000;
 
 /** @throws Failure unavailable, auth or config; the signal's reason */
 export async function openSession(connect: () => Promise<Database>, opening: OpeningSession): Promise<LedgerSession> {
-  const { host, pid, clock, settle, signal } = opening;
+  const { host, pid, clock, settle, remember, signal } = opening;
   const database = await whileFull(connect, opening);
   const rows = (text: string, values: readonly unknown[] = []) => database.query(text, values, { signal });
-  const values = [ledgerVersion, host, pid, rememberedFor(settle)];
+  const values = [ledgerVersion, host, pid, remember];
   const open = () => rows('SELECT chatelaine.open($1, $2, $3, $4) AS answer', values);
   const [row] = await repeated(open, clock).catch(async (cause: unknown) => {
     if (stateOf(cause) === unknownFunction) await refuseOtherVersion(rows);

@@ -3,7 +3,7 @@ import { defined } from '../../core/table-names.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/system.ts';
-import type { Claims } from '../claims.ts';
+import type { FreeClaims } from '../claims.ts';
 import type { HistoryEntry } from '../record/history.ts';
 import type { OpenAnswer } from '../request-history.ts';
 import type { Surroundings } from '../lock/lock.ts';
@@ -65,7 +65,7 @@ export function openLedger(url: string, host: LedgerHost) {
     /** The address in words: `db.example.com/ledger`. */
     name: async () => (await address()).name,
     /** The claims of one application; all of a run belong to one session. */
-    async claims(target: string, options: LedgerClaimOptions): Promise<Claims> {
+    async claims(target: string, options: LedgerClaimOptions): Promise<FreeClaims> {
       const { clock, system } = host;
       session ??= openSession(connection, { ...options, clock, host: system.hostname, pid: system.pid });
       return sharedClaims(await session, { target, clock, told }, options);

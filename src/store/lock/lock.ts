@@ -96,6 +96,12 @@ export function lockFolders(system: System): readonly [string, string] {
   return [join(foldersOf(system).state, 'locks'), folderAmongOthers(system.temporary, system)];
 }
 
+/** Who has that lock; undefined where nobody has it, or whoever had it certainly no longer runs. */
+export async function lockHolder(path: string, system: System): Promise<LiveOwner | undefined> {
+  const owner = await ownerOf(path);
+  return owner && liveOwner(owner, await thisOwner(system), system);
+}
+
 /** What is in the way of a lock: the lock itself, or that of whoever is just removing it. */
 interface Conflict {
   readonly path: string;

@@ -6,218 +6,159 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { ifThere, refuseNewer, remove, writePrivate } from '../disk/files.ts';
-import { isOwner, type Owner } from '../disk/owner.ts';
+import { ifThere, orFailure, refuseNewer, writePrivate } from '../disk/files.ts';
 import { readPrivateBytes } from '../disk/private-file.ts';
 import {
   afterEvent,
-  isOpenAnswer,
   isRequestEvent,
+  isRequestHistory,
   noRequests,
   type RequestEvent,
   type RequestHistory,
 } from '../request-history.ts';
-import { eachRecord, recordLine, type Damaged } from '../disk/records.ts';
+import { appendTo, eachRecord, recordLine, type Damaged } from '../disk/records.ts';
 import type { Surroundings } from './lock.ts';
 
 /**
- * The record of one application: `BASE.TOKEN.requests` for each process, which appends to its own alone, and
- * `BASE.requests`, in which those of ended processes are merged. What is known of a user is in the file with the last
- * numbered hold of that user, which carries over what was known before. Users are hashes: no names.
+ * A line of the record of one application, `BASE.record`. The first line has what compaction kept. Whoever appends has
+ * the lock. Users are hashes: no names.
  */
-export type RecordLine =
-  | {
-      readonly event: 'held';
-      readonly hold: number;
-      readonly users: readonly string[];
-      readonly known: readonly CarriedOver[];
-    }
-  | ({ readonly users: readonly string[] } & (RequestEvent | { readonly event: 'freed' }));
+export type RecordLine = UserEvent & { readonly users: readonly string[] };
 
-/** What was known of a user when it was held, and when that may be forgotten. An open answer never is. */
-export type CarriedOver = readonly [user: string, until: Milliseconds, history: RequestHistory];
+type UserEvent =
+  RequestEvent | { readonly event: 'freed' } | ({ readonly event: 'held'; readonly time: number } & Hold);
 
-export interface RecordHead {
-  readonly requests: number;
-  /** The process that appends; absent in the merged file. */
-  readonly owner?: Owner;
-  /** For how long it wants its POSTs to be remembered. */
-  readonly remember?: Milliseconds;
-  /** How many lines follow in the merged file, which is written whole. */
-  readonly lines?: number;
+/** A process that claims users: `BASE.BY.holder` is there until it has given all of them back, or has died. */
+interface Hold {
+  readonly by: string;
+  /** For how long its POSTs are remembered. */
+  readonly remember: Milliseconds;
 }
-
-export const version = 1;
-export const suffix = '.requests';
 
 interface UserRecord {
-  readonly hold: number;
-  readonly path: string;
-  holder: Owner | undefined;
-  history: RequestHistory;
-  until: Milliseconds;
+  readonly hold?: Hold | undefined;
+  readonly history: RequestHistory;
+  /** When the history may be forgotten. An open answer never is. */
+  readonly until: Milliseconds;
 }
+
+type KnownUser = UserRecord & { readonly user: string };
 
 export interface RequestRecord {
   readonly users: Map<string, UserRecord>;
-  last: number;
-  readonly owners: Map<string, Owner>;
-  /** Whether files should be merged: then all users are here, and not only those that were asked for. */
-  readonly isMergeDue: boolean;
+  /** Whether the file is to be rewritten: there is none, its end is cut, or it has grown. */
+  readonly isStale: boolean;
 }
 
-/** Files of processes, and their bytes, beyond which they are merged. */
-const maxFiles = 8;
-const maxBytes = 262_144;
+const version = 1;
+export const suffix = '.record';
 
-/** Needs no lock: a file is removed only after the merged one has its lines. @throws Failure config where damaged */
-export async function readRecord(
-  base: string,
-  system: System,
-  wanted: ReadonlyMap<string, unknown>,
-): Promise<RequestRecord> {
-  const contents: [path: string, bytes: Buffer][] = [];
-  for (const path of await filesOf(base)) {
-    const bytes = await readPrivateBytes(path, system);
-    if (bytes) contents.push([path, bytes]);
-  }
-  const own = contents.filter(([path]) => path !== base + suffix);
-  const isMergeDue = own.length > maxFiles || own.reduce((sum, [, bytes]) => sum + bytes.length, 0) > maxBytes;
-  const record: RequestRecord = { users: new Map(), last: 0, owners: new Map(), isMergeDue };
-  for (let file = contents.shift(); file; file = contents.shift())
-    readInto(record, file, isMergeDue ? undefined : wanted);
-  return record;
-}
+/** How much longer than twice its first line a file may be. */
+const maxGrowth = 262_144;
 
-/** The merged file last: whatever is merged meanwhile is in it. */
-async function filesOf(base: string): Promise<string[]> {
-  const names = (await ifThere(`read ${dirname(base)}`, readdir(dirname(base)))) ?? [];
-  const own = names.filter((name) => name.startsWith(`${basename(base)}.`));
-  const old = own.find((name) => name.endsWith('.claims') || name.endsWith('.answers'));
-  if (old !== undefined) {
-    const path = join(dirname(base), old);
-    throw new Failure('config', `${path} is of an earlier version of chatelaine, which kept its requests otherwise`, {
-      hint:
-        'Make sure that no earlier chatelaine runs, check the licenses with license audit, and once --settle is over since its last run ' +
-        `remove what it left: ${removing(path)}`,
-    });
-  }
-  return own
-    .filter((name) => name.endsWith(suffix))
-    .sort((one, other) => other.length - one.length)
-    .map((name) => join(dirname(base), name));
-}
-
-function readInto(
-  record: RequestRecord,
-  [path, bytes]: readonly [path: string, bytes: Buffer],
-  wanted: ReadonlyMap<string, unknown> | undefined,
-): void {
+/** Needs no lock: a line that is being appended looks like one that a crash cut. @throws Failure config if damaged */
+export async function readRecord(base: string, system: System): Promise<RequestRecord> {
+  await refuseEarlier(base);
+  const path = base + suffix;
+  const bytes = await readPrivateBytes(path, system);
+  if (!bytes) return { users: new Map(), isStale: true };
   const damaged: Damaged = (problem) =>
     new Failure('config', `the record of requests ${path} is damaged: ${problem}`, {
       hint: `Make sure that no chatelaine runs, check the licenses with license audit, and remove it: ${removing(path)}`,
     });
   const reading = eachRecord(bytes, damaged);
   const first = reading.next().value;
-  const head = first?.record;
-  if (isObject(head)) refuseNewer(path, head['requests'], version);
-  if (!isRecordHead(head)) throw damaged('it does not begin as one');
-  const { owner, remember = 0 } = head;
-  const { users } = record;
-  let [lines, size] = [0, first?.size ?? 0];
+  const { record, users: known } = isObject(first?.record) ? first.record : {};
+  refuseNewer(path, record, version);
+  if (!first || record !== version || !Array.isArray(known) || !known.every(isKnownUser))
+    throw damaged('it does not begin as one');
+  const users = new Map(known.map(({ user, ...one }) => [user, one]));
+  let { size } = first;
   for (const { record: line, ...read } of reading) {
     if (!isRecordLine(line)) throw damaged(`line ${read.line} is not one of such a file`);
-    [lines, size] = [lines + 1, read.size];
-    if (line.event === 'held') {
-      const { hold, users: held, known } = line;
-      record.last = Math.max(record.last, hold);
-      const put = (user: string, holder: Owner | undefined, history: RequestHistory, until: Milliseconds): void => {
-        if ((!wanted || wanted.has(user)) && (users.get(user)?.hold ?? -1) < hold)
-          users.set(user, { hold, path, holder, history, until });
-      };
-      for (const [user, until, history] of known) put(user, owner, history, until);
-      for (const user of held) put(user, owner, noRequests, 0);
-      continue;
-    }
-    for (const user of line.users) {
-      const found = users.get(user);
-      if (found?.path !== path) continue;
-      if (line.event === 'freed') found.holder = undefined;
-      else {
-        found.history = afterEvent(found.history, line);
-        found.until = Math.max(found.until, line.time + remember);
-      }
-    }
+    addLine(users, line);
+    size = read.size;
   }
-  if (owner) record.owners.set(path, owner);
-  // Both the head and the first hold are there from the beginning, or neither.
-  if (owner ? lines === 0 : lines !== head.lines || size < bytes.length) throw damaged('it is cut');
+  return { users, isStale: size < bytes.length || size > 2 * first.size + maxGrowth };
 }
 
-/** What a hold carries over; undefined: nothing is known. A user that nobody gave back counts as asked for now. */
-export function knownOf(
-  user: string,
-  { holder, history, until }: UserRecord,
-  now: Milliseconds,
-  remember: Milliseconds,
-): CarriedOver | undefined {
-  if (holder) return [user, now + remember, { ...history, posted: now }];
-  if (until > now && history !== noRequests) return [user, until, history];
-  return history.answer && [user, until, { answer: history.answer }];
-}
-
-const portion = 1000;
-
-/** Puts what ended processes left into one file; its caller holds the lock. */
-export async function mergeRecord(
-  base: string,
-  { users, last, owners }: RequestRecord,
-  remember: Milliseconds,
-  { clock }: Surroundings,
-  isEnded: (owner: Owner) => Promise<boolean>,
-): Promise<void> {
-  const ended: string[] = [];
-  for (const [path, owner] of owners) if (await isEnded(owner)) ended.push(path);
-  if (ended.length === 0) return;
-  const merged = new Set([base + suffix, ...ended]);
-  // Of a user whom the file of a living process has too, it must be known that this is forgotten.
-  const isAlone = ended.length === owners.size;
-  const known = [...users].flatMap(([user, one]): CarriedOver[] => {
-    if (!merged.has(one.path)) return [];
-    const kept = knownOf(user, one, clock.now(), remember);
-    return kept ? [kept] : isAlone ? [] : [[user, 0, noRequests]];
+async function refuseEarlier(base: string): Promise<void> {
+  const folder = dirname(base);
+  const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
+  const earlier = names.find(
+    (name) => name.startsWith(`${basename(base)}.`) && /\.(claims|answers|requests)$/.test(name),
+  );
+  if (earlier === undefined) return;
+  const path = join(folder, earlier);
+  throw new Failure('config', `${path} is of an earlier version of chatelaine, which kept its requests otherwise`, {
+    hint:
+      'Make sure that no earlier chatelaine runs, check the licenses with license audit, and once --settle is over since its last run ' +
+      `remove what it left: ${removing(path)}`,
   });
-  const lines: RecordLine[] = [];
-  for (let at = 0; at < known.length; at += portion)
-    lines.push({ event: 'held', hold: last, users: [], known: known.slice(at, at + portion) });
-  const head: RecordHead = { requests: version, lines: lines.length };
-  await writePrivate(base + suffix, recordLine(head), ...lines.map(recordLine));
-  for (const path of ended) await remove(path);
 }
 
-function isRecordHead(value: unknown): value is RecordHead {
-  if (!isObject(value)) return false;
-  const { requests, owner, remember, lines } = value;
-  if (requests !== version) return false;
-  return owner === undefined ? typeof lines === 'number' : isOwner(owner) && typeof remember === 'number';
+function addLine(users: Map<string, UserRecord>, line: RecordLine): void {
+  for (const user of line.users) users.set(user, afterLine(users.get(user), line));
+}
+
+function afterLine(known: UserRecord | undefined, line: UserEvent): UserRecord {
+  const { hold, history = noRequests, until = 0 } = known ?? {};
+  if (line.event === 'freed') return { history, until };
+  if (line.event !== 'held')
+    return { hold, history: afterEvent(history, line), until: Math.max(until, line.time + (hold?.remember ?? 0)) };
+  const { by, remember, time } = line;
+  // Who never gave the user back may have sent a POST until now.
+  if (hold && hold.by !== by)
+    return { hold: { by, remember }, history: { ...history, posted: time }, until: time + remember };
+  return { hold: { by, remember }, history: until > time ? history : openAnswerOf(history), until };
+}
+
+function openAnswerOf({ answer }: RequestHistory): RequestHistory {
+  return answer ? { answer } : noRequests;
+}
+
+/**
+ * Appends lines, or rewrites the record with them; they are on disk when this resolves. Its caller has the lock.
+ * @param read the record under that lock, to which the lines are added
+ * @throws Failure unavailable where the disk is full, config
+ */
+export async function addLines(
+  base: string,
+  lines: readonly RecordLine[],
+  { system, clock }: Surroundings,
+  read?: RequestRecord,
+): Promise<void> {
+  const path = base + suffix;
+  const text = lines.flatMap((line) => (line.users.length > 0 ? [recordLine(line)] : [])).join('');
+  if (read?.isStale || !(await orFailure(`write ${path}`, appendTo(path, text)))) {
+    const { users } = read ?? (await readRecord(base, system));
+    const known = [...users].flatMap(([user, { hold, history, until }]): KnownUser[] => {
+      const kept = hold || until > clock.now() ? history : openAnswerOf(history);
+      return hold || kept !== noRequests ? [{ user, hold, history: kept, until }] : [];
+    });
+    await writePrivate(path, recordLine({ record: version, users: known }), text);
+  }
+  if (read) for (const line of lines) addLine(read.users, line);
 }
 
 function isRecordLine(value: unknown): value is RecordLine {
   if (!isObject(value)) return false;
-  const { event, hold, users, known } = value;
+  const { event, time, users } = value;
   if (!Array.isArray(users) || !users.every((user) => typeof user === 'string')) return false;
-  if (event === 'held') return typeof hold === 'number' && Array.isArray(known) && known.every(isCarriedOver);
-  return event === 'freed' || isRequestEvent(value);
+  return event === 'held' ? isHold(value) && Number.isFinite(time) : event === 'freed' || isRequestEvent(value);
 }
 
-function isCarriedOver(value: unknown): value is CarriedOver {
-  const parts: readonly unknown[] = Array.isArray(value) ? value : [];
-  const [user, until, history] = parts;
-  if (!isObject(history)) return false;
-  const { posted, answer } = history;
-  const isHistory =
-    (posted === undefined || typeof posted === 'number') && (answer === undefined || isOpenAnswer(answer));
-  return typeof user === 'string' && typeof until === 'number' && isHistory;
+function isHold(value: unknown): value is Hold {
+  if (!isObject(value)) return false;
+  const { by, remember } = value;
+  return typeof by === 'string' && /^\w{1,64}$/.test(by) && Number.isFinite(remember);
+}
+
+function isKnownUser(value: unknown): value is KnownUser {
+  if (!isObject(value)) return false;
+  const { user, hold, history, until } = value;
+  if (typeof user !== 'string' || !Number.isFinite(until)) return false;
+  return (hold === undefined || isHold(hold)) && isRequestHistory(history);
 }
 
 /** The name of a user in the files. Made of its bytes: a slice of the whole hash would keep all of it in memory. */

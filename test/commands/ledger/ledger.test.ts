@@ -91,9 +91,9 @@ describe('with a database', needs('postgresql'), () => {
     const signal = new AbortController().signal;
     const host = { system: systemIn(cluster.socket), clock: realClock, alarm: realAlarm, signal, caFile: undefined };
     const ledger = openLedger(url, { ...host, watch: (secret) => secret });
-    const other = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
+    const other = { settle: 5000, remember: 0, signal, note: () => undefined, requestLimit: 30_000 };
     const claims = await ledger.claims(String(target), other);
-    await claims.take([user]);
+    await claims.takeFree([user]);
     const time = Date.parse('2026-03-01T12:00:00Z');
     await claims.ended(user, { event: 'answered', status: 201, time, key_end: 'F69B' });
     await claims.release([user]);
@@ -323,7 +323,7 @@ describe('with a database', needs('postgresql'), () => {
     const home = emptyHome();
     expect((await sandbox.run(ensure, { env: env(), home })).exitCode).toBe(0);
     const folder = join(home, '.local/state/chatelaine/locks');
-    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.requests'));
+    const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.record'));
     const [, ...lines] = readFileSync(join(folder, file), 'utf8').trimEnd().split('\n');
     const events = lines.map((line) => (JSON.parse(line) as { event: string }).event);
     expect(events).toEqual(['held', 'answered', 'confirmed', 'freed']);

@@ -9,6 +9,8 @@ import { linkedClocks } from '../../helpers/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 import { needs } from '../../helpers/needs.ts';
+import { readRecord } from '../../../src/store/lock/request-record.ts';
+import { systemIn } from '../../store/system.ts';
 
 async function service(licenseShape: LicenseShape, fault?: string) {
   const time = linkedClocks();
@@ -39,13 +41,12 @@ const locks = (home: string): string => join(home, '.local/state/chatelaine/lock
 interface RecordedLine {
   readonly event: string;
   readonly users: readonly string[];
-  readonly known?: readonly [string, number, unknown][];
   readonly unanswered?: number;
 }
 
 /** The lines of the record of requests, without the heads of its files. */
 function recordLines(home: string): RecordedLine[] {
-  const files = readdirSync(locks(home)).filter((name) => name.endsWith('.requests'));
+  const files = readdirSync(locks(home)).filter((name) => name.endsWith('.record'));
   return files.flatMap((name) => {
     const [, ...lines] = readFileSync(join(locks(home), name), 'utf8')
       .trimEnd()
@@ -210,8 +211,11 @@ test('a list that shows the license ends the count of POSTs without an answer', 
   expect([(await run(line)).exitCode, posts(), counts()]).toEqual([9, 4, [1, 2, 3, 4]]);
   expect([(await run(line)).exitCode, posts(), counts()]).toEqual([0, 5, [1, 2, 3, 4]]);
   expect((await run(line)).exitCode).toBe(0);
-  const known = recordLines(home).flatMap(({ known: all = [] }) => all.map(([, , history]) => history));
-  expect(known).toContainEqual({ posted: expect.any(Number) as number, outcome: 'created' });
+  const [file = ''] = readdirSync(locks(home)).filter((name) => name.endsWith('.record'));
+  const { users } = await readRecord(join(locks(home), file.replace('.record', '')), systemIn(home));
+  expect([...users.values()].map(({ history }) => history)).toEqual([
+    { posted: expect.any(Number) as number, outcome: 'created' },
+  ]);
 });
 
 test('--send-again of somebody else is exit 2, and nothing is sent', async () => {
@@ -227,20 +231,14 @@ describe('a dry run counts nobody whose answer is open as one to create, where t
   test.each<[string, (home: string) => void]>([
     ['the record of requests', (home) => rmSync(join(home, 'journal'))],
     [
-      'a merged record',
+      'a compacted record',
       (home) => {
         rmSync(join(home, 'journal'));
-        const known = recordLines(home).flatMap(({ event, users, ...answer }) =>
-          event === 'answered' ? users.map((user) => [user, 0, { answer }]) : [],
+        const users = recordLines(home).flatMap(({ event, users: hashes, ...answer }) =>
+          event === 'answered' ? hashes.map((user) => ({ user, until: 0, history: { answer } })) : [],
         );
-        const [file = ''] = readdirSync(locks(home)).filter((one) => one.endsWith('.requests'));
-        rmSync(join(locks(home), file));
-        const lines = [
-          { requests: 1, lines: 1 },
-          { event: 'held', hold: 1, users: [], known },
-        ];
-        const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-        writeFileSync(join(locks(home), file.replace(/\.\w+\.requests/, '.requests')), text, { mode: 0o600 });
+        const [file = ''] = readdirSync(locks(home)).filter((one) => one.endsWith('.record'));
+        writeFileSync(join(locks(home), file), `${JSON.stringify({ record: 1, users })}\n`);
       },
     ],
     ['the journal alone', (home) => rmSync(locks(home), { recursive: true })],

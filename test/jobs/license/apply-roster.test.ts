@@ -14,6 +14,7 @@ import { decideAll, planRoster, type Plan, type RowResult } from '../../../src/j
 import type { Applying } from '../../../src/jobs/license/roster-results.ts';
 import type { OpenAnswer } from '../../../src/store/request-history.ts';
 import type { LicenseFields } from '../../../src/schema/license.ts';
+import { appendLines } from '../../../src/store/disk/records.ts';
 import { openJournal } from '../../../src/store/journal.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 import { place } from '../../store/place.ts';
@@ -193,8 +194,9 @@ test.each([1, 4])(
     const surroundings = place();
     const opened = await openJournal(join(surroundings.folder, 'journal'), {}, surroundings, {
       async write(file, lines) {
-        await file.appendFile(lines);
+        const isWritten = await appendLines(file, lines);
         writes.push(lines);
+        return isWritten;
       },
     });
     const plan = await planRoster(rows, applying);

@@ -30,7 +30,7 @@ test.each([
   const claims = sharedClaims(
     session,
     { target: 'licenses 7', clock, told: toldHistory(clock) },
-    { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 },
+    { settle: 5000, remember: 0, signal, note: () => undefined, requestLimit: 30_000 },
   );
 
   await claims.posting('ada', () => ['ben']);
@@ -55,7 +55,7 @@ function awaited() {
   };
   const clock = movedClock();
   const signal = new AbortController().signal;
-  const options = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
+  const options = { settle: 5000, remember: 0, signal, note: () => undefined, requestLimit: 30_000 };
   const claims = sharedClaims(session, { target: 'licenses 7', clock, told: toldHistory(clock) }, options);
   const sent = (count: number) => expect.poll(() => statements.length).toBe(count);
   return { claims, clock, statements, sent };
@@ -141,7 +141,7 @@ test('a log of the statements shows neither names nor hashes of them that can be
     close: () => Promise.resolve(),
   };
   const signal = new AbortController().signal;
-  const options = { settle: 5000, signal, note: () => undefined };
+  const options = { settle: 5000, remember: 0, signal, note: () => undefined };
   const opening = { ...options, host: 'here', pid: 1, clock: realClock, requestLimit: 30_000 };
   const session = await openSession(() => Promise.resolve(database), opening);
   const claims = sharedClaims(
@@ -149,7 +149,7 @@ test('a log of the statements shows neither names nor hashes of them that can be
     { target: 'licenses 7', clock: realClock, told: toldHistory(realClock) },
     { ...options, requestLimit: 30_000 },
   );
-  await claims.take(['ada']);
+  await claims.takeFree(['ada']);
   await claims.posting('ada');
   await claims.ended('ada', { event: 'answered', status: 201, time: 1 });
   await claims.release(['ada']);
@@ -181,7 +181,7 @@ test('many users are claimed and given back by statements of at most 5,000', asy
   };
   const clock = movedClock();
   const { signal } = new AbortController();
-  const options = { settle: 5000, signal, note: () => undefined, requestLimit: 30_000 };
+  const options = { settle: 5000, remember: 0, signal, note: () => undefined, requestLimit: 30_000 };
   const claims = sharedClaims(session, { target: 'licenses 7', clock, told: toldHistory(clock) }, options);
   const users = Array.from({ length: 5002 }, (_, index) => `user-${index}`);
 

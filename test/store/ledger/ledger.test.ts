@@ -6,7 +6,7 @@ import { openLedger, type Ledger } from '../../../src/store/ledger/ledger.ts';
 import { ledgerAddress } from '../../../src/store/ledger/ledger-address.ts';
 import { ledgerVersion } from '../../../src/store/ledger/ledger-steps.ts';
 import { openDatabase } from '../../../src/store/ledger/postgres.ts';
-import type { Claims } from '../../../src/store/claims.ts';
+import { withTake, type Claims } from '../../../src/store/claims.ts';
 import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { needs } from '../../helpers/needs.ts';
 import { failureOf } from '../place.ts';
@@ -14,6 +14,7 @@ import { systemIn } from '../system.ts';
 
 const target = 'https://licenses.test 7';
 const minutes = 60_000;
+const remember = 86_400_000;
 
 describe('a ledger', needs('postgresql'), () => {
   let cluster: Cluster;
@@ -48,9 +49,10 @@ describe('a ledger', needs('postgresql'), () => {
   async function claimsOf(ledger = ledgerOf(), requestLimit = 30_000): Promise<Claims> {
     const run = new AbortController();
     const note = (text: string): void => run.abort(new Error(text));
-    const claims = await ledger.claims(target, { settle: 5000, signal: run.signal, note, requestLimit });
+    const options = { settle: 5000, remember, signal: run.signal, note, requestLimit };
+    const claims = await ledger.claims(target, options);
     await claims.takeFree([]);
-    return claims;
+    return withTake(claims, realClock, options);
   }
 
   /** How many seconds ago a moment is; later than now is negative. */
@@ -82,7 +84,13 @@ describe('a ledger', needs('postgresql'), () => {
     const ledger = ledgerOf();
     const first = await claimsOf(ledger);
     await first.take(['two-apps']);
-    const run = { settle: 5000, signal: new AbortController().signal, note: () => undefined, requestLimit: 30_000 };
+    const run = {
+      settle: 5000,
+      remember,
+      signal: new AbortController().signal,
+      note: () => undefined,
+      requestLimit: 30_000,
+    };
     const second = await ledger.claims('https://licenses.test 8', run);
     expect((await second.takeFree(['two-apps'])).held).toEqual([]);
     expect((await (await claimsOf()).takeFree(['two-apps'])).held).toEqual(['two-apps']);
@@ -364,7 +372,7 @@ describe('a ledger', needs('postgresql'), () => {
     const first = ledgerOf(0, url);
     await claimsOf(first);
     const notes: string[] = [];
-    const options = { settle: 5000, signal: new AbortController().signal, requestLimit: 1000 };
+    const options = { settle: 5000, remember, signal: new AbortController().signal, requestLimit: 1000 };
     const note = (text: string): void => {
       notes.push(text);
       void first.close();
@@ -378,11 +386,12 @@ describe('a ledger', needs('postgresql'), () => {
     const ledger = ledgerOf();
     const claims = await ledger.claims('https://status.test 8', {
       settle: 0,
+      remember,
       signal: new AbortController().signal,
       note: () => undefined,
       requestLimit: 1,
     });
-    await claims.take(['pia', 'quinn']);
+    await claims.takeFree(['pia', 'quinn']);
     await claims.posting('pia');
     const held = async () => (await ledgerOf().status()).filter((one) => one.target === 'https://status.test 8');
     const row = {
@@ -451,8 +460,9 @@ describe('a ledger', needs('postgresql'), () => {
       await ledgerOf(0, restored.url).init();
       const notes: string[] = [];
       const take = async (url: string, requestLimit = 30_000): Promise<RequestHistories> => {
-        const options = { settle: 5000, signal: new AbortController().signal, requestLimit };
-        const claims = await ledgerOf(0, url).claims(target, { ...options, note: (text) => notes.push(text) });
+        const options = { settle: 5000, remember, signal: new AbortController().signal, requestLimit };
+        const waiting = { ...options, note: (text: string) => notes.push(text) };
+        const claims = withTake(await ledgerOf(0, url).claims(target, waiting), realClock, waiting);
         const users = ['ada', 'ben'];
         const histories = await claims.take(users);
         await claims.release(users);

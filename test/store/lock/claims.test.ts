@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { jsonIn } from '../../../src/core/json.ts';
 import { removing } from '../../../src/core/shell-word.ts';
-import type { Claims } from '../../../src/store/claims.ts';
+import type { Clock } from '../../../src/core/system.ts';
+import { withTake, type Claims } from '../../../src/store/claims.ts';
 import type { RequestHistories } from '../../../src/store/request-history.ts';
 import { openAnswersOf, openClaims } from '../../../src/store/lock/local-claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
@@ -20,7 +19,8 @@ const day = 86_400_000;
 async function openAt(host: Place, settle = 5000): Promise<Claims> {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
-  return givenBack(await openClaims('https://here.test 7', host, { settle, signal: run.signal, note }));
+  const options = { remember: Math.max(settle, day), signal: run.signal, note };
+  return givenBack(withTake(await openClaims('https://here.test 7', host, options), host.clock, options));
 }
 
 /** A computer whose time passes only by `pass`. */
@@ -31,13 +31,13 @@ function at(time: number): Place & { pass: (span: number) => void } {
 
 const locks = (host: Place): string => join(home(host), '.local/state/chatelaine/locks');
 
-/** The files of the record, the merged one first. */
-function filesOf(host: Place): string[] {
-  const names = readdirSync(locks(host)).filter((file) => file.endsWith('.requests'));
-  return names.sort((one, other) => one.length - other.length).map((name) => join(locks(host), name));
-}
+const namesIn = (host: Place, end: string): string[] =>
+  readdirSync(locks(host)).filter((file) => file.endsWith(`.${end}`));
 
-const fileOf = (host: Place): string => filesOf(host)[0] ?? 'none';
+const fileOf = (host: Place): string => join(locks(host), namesIn(host, 'record')[0] ?? 'none');
+
+/** The file that says who holds users. */
+const holderOf = (host: Place): string => join(locks(host), namesIn(host, 'holder')[0] ?? 'none');
 
 /** When users were asked for. */
 const posted = (histories: RequestHistories) =>
@@ -85,13 +85,13 @@ test('the time of the last POST is remembered for a day, or for --settle if that
     const host = at(1_000_000);
     const claims = await openAt(host, settle);
     const again = async () => {
-      const found = posted(await claims.take(['ada', 'ben']));
-      await claims.release(['ada', 'ben']);
+      const found = posted(await claims.take(['ada']));
+      await claims.release(['ada']);
       return found;
     };
-    await claims.take(['ada', 'ben']);
+    await claims.take(['ada']);
     await claims.ended('ada', unanswered(1_000_000));
-    await claims.release(['ada', 'ben']);
+    await claims.release(['ada']);
     host.pass(kept - 1);
     expect(await again()).toEqual([['ada', 1_000_000]]);
     host.pass(2);
@@ -149,104 +149,136 @@ test('a file of a newer version, and what an earlier version left, are exit 3 an
   const claims = await openAt(host);
   await claims.take(['ada']);
   const file = fileOf(host);
-  const newer = `${JSON.stringify({ requests: 2, kept: 'in another way' })}\n`;
+  const newer = `${JSON.stringify({ record: 2, kept: 'in another way' })}\n`;
   writeFileSync(file, newer);
   expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
     kind: 'config',
     message: `${file} is of version 2 of the format; this program reads 1`,
   });
   expect(readFileSync(file, 'utf8')).toBe(newer);
-  const old = file.replace(/\.\w+\.requests$/, '.claims');
-  writeFileSync(old, '{"version":1,"claims":[]}');
-  expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
-    kind: 'config',
-    message: `${old} is of an earlier version of chatelaine, which kept its requests otherwise`,
-    hint: expect.stringContaining(removing(old)) as string,
-  });
+  for (const end of ['.claims', '.0123456789abcdef.requests', '.requests']) {
+    const old = file.replace('.record', end);
+    writeFileSync(old, '{"version":1,"claims":[]}');
+    expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
+      kind: 'config',
+      message: `${old} is of an earlier version of chatelaine, which kept its requests otherwise`,
+      hint: expect.stringContaining(removing(old)) as string,
+    });
+    unlinkSync(old);
+  }
 });
 
 test(
-  'files of ended processes are merged once there are more than eight; what is known stays',
+  'a record that has grown is compacted; what is known of users and who holds them stays',
   needs('proc'),
   async () => {
     const host = at(1_000_000);
-    const users = Array.from({ length: 9 }, (_one, index) => `user-${index}`);
     const living = await openAt(host);
-    await living.take(['zoe', 'user-0']);
-    await living.ended('user-0', { event: 'answered', ...answer });
-    await living.release(['user-0']);
-    const mine = filesOf(host);
-    for (const user of users) {
-      const claims = await openAt(host);
-      await claims.take([user]);
-      await claims.ended(user, unanswered(1_000_000));
-      await claims.release([user], new Set([user]));
-    }
-    expect(filesOf(host)).toHaveLength(10);
-    const [, ...others] = filesOf(host).filter((file) => !mine.includes(file));
-    for (const file of others)
-      writeFileSync(file, readFileSync(file, 'utf8').replace(`"pid":${process.pid},`, '"pid":999999999,'));
+    await living.take(['zoe', 'open', 'unanswered', 'done', 'old']);
+    await living.ended('open', { event: 'answered', ...answer });
+    await living.ended('unanswered', unanswered(1_000_000));
+    await living.ended('old', unanswered(1_000_000));
+    await living.ended('done', { event: 'answered', ...answer });
+    await living.release(['open', 'unanswered', 'done', 'old'], new Set(['done']));
+    const long = Array.from({ length: 13_000 }, (_one, index) => `user-${index}`);
+    await living.take(long);
+    await living.release(long);
+    const size = readFileSync(fileOf(host)).length;
+    expect(size).toBeGreaterThan(500_000);
+
     const next = await openAt(host);
-    expect(posted(await next.take(['cy', ...users])).map(([user]) => user)).toEqual(users);
-    await next.release(['cy', ...users]);
-    expect(filesOf(host)).toHaveLength(1 + 1 + 1 + 1);
-    const last = await openAt(host);
-    const histories = await last.take(['cy', ...users]);
-    expect(posted(histories)).toEqual(users.map((user) => [user, 1_000_000]));
-    // The merged file knows of a later hold than the file of the living process does.
-    expect(histories.get('user-0')?.answer).toBeUndefined();
-    await expect(last.take(['zoe'])).rejects.toThrow('waiting for process');
+    expect([...(await next.take(['open', 'unanswered', 'done'])).entries()]).toEqual([
+      ['open', { posted: 1_000_000, answer }],
+      ['unanswered', { posted: 1_000_000, unanswered: 1 }],
+      ['done', { posted: 1_000_000, outcome: 'created' }],
+    ]);
+    expect(readFileSync(fileOf(host)).length).toBeLessThan(1000);
+    await expect(next.take(['zoe'])).rejects.toThrow('waiting for process');
+
+    host.pass(2 * day);
+    const later = await openAt(host);
+    await next.release(['open', 'unanswered', 'done']);
+    expect([...(await later.take(['open', 'unanswered', 'done'])).entries()]).toEqual([['open', { answer }]]);
+    await later.release(['open', 'unanswered', 'done']);
+    await later.take(long);
+    await later.release(long);
+    await later.take(['cy']);
+    const [first = ''] = readFileSync(fileOf(host), 'latin1').split('\n');
+    const { users } = JSON.parse(first) as { readonly users: readonly { readonly history: object }[] };
+    // `zoe` is held, and the answer is open: nothing else is kept.
+    expect(users.map(({ history }) => history)).toEqual([{}, { answer }]);
   },
 );
 
-test('a process that sends nothing leaves no file', async () => {
-  const host = place();
+test('a record is compacted once it has doubled, and grown by 256 KiB', async () => {
+  const host = at(1_000_000);
   const claims = await openAt(host);
-  await claims.take(['ada', 'ben']);
-  await claims.release(['ada']);
-  expect(filesOf(host)).toHaveLength(1);
-  await claims.release(['ben']);
-  expect(filesOf(host)).toEqual([]);
-  await claims.take(['ada']);
-  await claims.ended('ada', unanswered(1));
-  await claims.release(['ada']);
-  expect(filesOf(host)).toHaveLength(1);
+  const users = Array.from({ length: 10_000 }, (_one, index) => `user-${index}`);
+  const holds: number[] = [];
+  for (let turn = 0; turn < 10; turn += 1) {
+    await claims.take(users);
+    holds.push(readFileSync(fileOf(host), 'latin1').split('"held"').length - 1);
+  }
+  // First 230 KB of a hold, then a line of 1.2 MB that says who holds whom.
+  expect(holds).toEqual([1, 2, 1, 2, 3, 4, 5, 6, 1, 2]);
 });
 
-test('a hold stays on disk where the last user is given back while it is written', async () => {
+test(
+  'who holds nobody leaves no file but the record, and who has died none after the next look at its users',
+  needs('proc'),
+  async () => {
+    const host = place();
+    const claims = await openAt(host);
+    await claims.take(['ada', 'ben']);
+    await claims.release(['ada']);
+    expect(namesIn(host, 'holder')).toHaveLength(1);
+    await claims.release(['ben']);
+    expect(readdirSync(locks(host))).toEqual([namesIn(host, 'record')[0]]);
+    await (await openAt(host)).take(['ada']);
+    endProcess(home(host));
+    const next = await openAt(host);
+    await next.take(['ada']);
+    await next.release(['ada']);
+    expect(namesIn(host, 'holder')).toEqual([]);
+  },
+);
+
+test('users who are claimed while the last other one is given back stay claimed', async () => {
   const host = place();
-  const claims = await openAt(host);
+  const [claims, other] = [await openAt(host), await openAt(host)];
   for (let round = 0; round < 20; round += 1) {
     await claims.take(['ada']);
-    const [file = ''] = filesOf(host);
-    const taking = claims.take(['ben']);
-    while (readFileSync(file, 'utf8').split('"held"').length < 3) await setImmediate();
-    await Promise.all([taking, claims.release(['ada'])]);
-    expect(filesOf(host)).toEqual([file]);
-    await claims.release(['ben']);
+    await Promise.all([claims.take(['ben']), claims.release(['ada'])]);
+    expect((await other.takeFree(['ada', 'ben'])).held).toEqual(['ben']);
+    await Promise.all([claims.release(['ben']), other.release(['ada'])]);
   }
 });
 
-// A folder of Windows that holds an open file cannot be removed.
-test('the file of users who are never given back is not lost before the process ends', needs('posix'), async () => {
-  const host = place();
-  const options = { settle: 0, signal: new AbortController().signal, note: () => undefined };
-  const warnings: Error[] = [];
-  const warned = (warning: Error): void => void warnings.push(warning);
-  process.on('warning', warned);
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  for (let turn = 0; turn < 5; turn += 1) {
-    const claims = await openClaims(`https://here.test ${turn}`, host, options);
-    await claims.take(['ada']);
-    await claims.ended('ada', unanswered(1));
-  }
-  for (let turn = 0; turn < 2; turn += 1) {
-    collect();
-    await setImmediate();
-  }
-  process.off('warning', warned);
-  expect(warnings.map(String).filter((text) => text.includes('garbage collection'))).toEqual([]);
+test('who cannot record that it gives users back holds them no more, and they count as asked for', async () => {
+  const host = at(1_000_000);
+  const claims = await openAt(host);
+  await claims.take(['ada']);
+  const file = fileOf(host);
+  renameSync(file, `${file}.away`);
+  await expect(claims.release(['ada'])).rejects.toMatchObject({ kind: 'config' });
+  renameSync(`${file}.away`, file);
+  expect(posted(await (await openAt(host)).take(['ada']))).toEqual([['ada', 1_000_000]]);
+});
+
+test('what could not be written is said, and the next line does not join a cut one', async () => {
+  const host = at(1_000_000);
+  const claims = await openAt(host);
+  await claims.take(['ada', 'ben']);
+  const file = fileOf(host);
+  renameSync(file, `${file}.away`);
+  await expect(claims.ended('ada', unanswered(1_000_000))).rejects.toMatchObject({ kind: 'config' });
+  renameSync(`${file}.away`, file);
+  writeFileSync(file, '{"event":"ended","ti', { flag: 'a' });
+  await claims.ended('ada', { event: 'answered', ...answer });
+  await claims.release(['ada', 'ben']);
+  expect([...(await (await openAt(host)).take(['ada', 'ben'])).entries()]).toEqual([
+    ['ada', { posted: 1_000_000, answer }],
+  ]);
 });
 
 test('the file does not reveal the users', async () => {
@@ -262,7 +294,7 @@ test('the file does not reveal the users', async () => {
 test('a claim of another container is waited for, and the way out is said at once', needs('proc'), async () => {
   const host = place();
   await (await openAt(host)).take(['ada']);
-  const file = fileOf(host);
+  const file = holderOf(host);
   const text = readFileSync(file, 'utf8')
     .replace(/"space":"[^"]*"/, '"space":"pid:[1]"')
     .replace(/"sign":"[^"]*"/, '"sign":"0000000000000000"')
@@ -272,16 +304,10 @@ test('a claim of another container is waited for, and the way out is said at onc
     `waiting for process ${process.pid} on box (once it has ended: rm ${file}), which is creating licenses of one of the users`,
   );
   const clock = sleptClock();
-  const patient = await openClaims(
-    'https://here.test 7',
-    // It looks at the claims a hundredth as often as it would.
-    { ...host, clock: { ...clock, sleep: (span, signal) => clock.sleep(100 * span, signal) } },
-    {
-      settle: 0,
-      signal: new AbortController().signal,
-      note: () => undefined,
-    },
-  );
+  const options = { remember: day, signal: new AbortController().signal, note: () => undefined };
+  // It looks at the claims a hundredth as often as it would.
+  const slow: Clock = { ...clock, sleep: (span, signal) => clock.sleep(100 * span, signal) };
+  const patient = withTake(await openClaims('https://here.test 7', { ...host, clock: slow }, options), slow, options);
   expect(await failureOf(() => patient.take(['ada']))).toEqual({
     kind: 'unavailable',
     message: `waited too long for process ${process.pid} on box (once it has ended: rm ${file}), which is creating licenses of one of the users`,
@@ -290,7 +316,7 @@ test('a claim of another container is waited for, and the way out is said at onc
 });
 
 const damages: [string, (file: string) => void][] = [
-  ['cut', (file) => truncateSync(file, readFileSync(file).length - 8)],
+  ['cut in its head', (file) => truncateSync(file, 8)],
   ['emptied', (file) => truncateSync(file, 0)],
   ['of another kind', (file) => writeFileSync(file, 'hello\n')],
   ['null', (file) => writeFileSync(file, 'null\n')],
@@ -300,10 +326,12 @@ const damages: [string, (file: string) => void][] = [
     'a time that is none',
     (file) => writeFileSync(file, '{"event":"ended","users":["a"],"time":null}\n', { flag: 'a' }),
   ],
+  ['a hold of nobody', (file) => writeFileSync(file, '{"event":"held","users":["a"],"time":1}\n', { flag: 'a' })],
   [
-    'a hold without users',
-    (file) => writeFileSync(file, '{"event":"held","hold":9,"users":["a"],"known":[["a",null,{}]]}\n', { flag: 'a' }),
+    'a hold of a path',
+    (file) => writeFileSync(file, '{"event":"held","by":"../a","users":["a"],"time":1,"remember":1}\n', { flag: 'a' }),
   ],
+  ['no history', (file) => writeFileSync(file, '{"record":1,"users":[{"user":"a","until":null,"history":{}}]}\n')],
 ];
 
 test.each(damages)('a file that is %s is exit 3 with the way out', async (_what, damage) => {
@@ -318,61 +346,46 @@ test.each(damages)('a file that is %s is exit 3 with the way out', async (_what,
   });
 });
 
-test(
-  'a merged file is written whole: one that is cut, or followed by something, is exit 3',
-  needs('proc'),
-  async () => {
-    const host = at(1_000_000);
-    for (const user of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) {
-      const claims = await openAt(host);
-      await claims.take([user]);
-      await claims.ended(user, unanswered(1_000_000));
-      await claims.release([user]);
-    }
-    endProcess(home(host));
-    await (await openAt(host)).take(['a']);
-    const [merged = ''] = filesOf(host);
-    const whole = readFileSync(merged);
-    for (const bytes of [
-      whole.subarray(0, -8),
-      whole.subarray(0, whole.indexOf(10) + 1),
-      Buffer.concat([whole, Buffer.from('{"event"')]),
-      Buffer.alloc(0),
-    ]) {
-      writeFileSync(merged, bytes);
-      expect(await failureOf(() => openAnswersOf('https://here.test 7', ['a'], host))).toMatchObject({
-        kind: 'config',
-      });
-    }
-    writeFileSync(merged, whole);
-    expect((await openAnswersOf('https://here.test 7', ['a'], host)).size).toBe(0);
-  },
-);
+test('what compaction keeps is one line, written at once: a record that is cut in it is exit 3', async () => {
+  const host = at(1_000_000);
+  const claims = await openAt(host);
+  await claims.take(['a']);
+  await claims.ended('a', { event: 'answered', ...answer });
+  const file = fileOf(host);
+  writeFileSync(file, '{"event"', { flag: 'a' });
+  await claims.release(['a']);
+  const [first = '', ...lines] = readFileSync(file, 'latin1').split('\n');
+  expect(JSON.parse(first)).toMatchObject({ record: 1, users: [{ history: { posted: 1_000_000, answer } }] });
+  expect(lines.map((line) => /"event":"(\w+)"/.exec(line)?.[1])).toEqual(['freed', undefined]);
+  for (const length of [0, 1, first.length]) {
+    writeFileSync(file, first.slice(0, length));
+    expect(await failureOf(() => openAnswersOf('https://here.test 7', ['a'], host))).toMatchObject({ kind: 'config' });
+  }
+  writeFileSync(file, `${first}\n`);
+  expect((await openAnswersOf('https://here.test 7', ['a'], host)).get('a')).toEqual(answer);
+});
 
-test(
-  'what a crash cut off the end of the file of a process is left out: its users count as asked for now',
-  needs('proc'),
-  async () => {
-    const host = at(1_000_000);
-    const claims = await openAt(host);
-    await claims.take(['ada']);
-    await claims.ended('ada', { event: 'answered', ...answer });
-    await claims.release(['ada']);
-    const file = fileOf(host);
-    const bytes = readFileSync(file);
-    for (const [kept, history] of [
-      [bytes.length - 8, { posted: 1_002_000, answer }],
-      [bytes.length - 60, { posted: 1_002_000 }],
-    ] as const) {
-      writeFileSync(file, Buffer.concat([bytes.subarray(0, kept), Buffer.alloc(8)]));
-      endProcess(home(host));
-      host.pass(1000);
+test('what a crash cut off the end of the record is left out', needs('proc'), async () => {
+  const host = at(1_000_000);
+  const claims = await openAt(host);
+  await claims.take(['ada']);
+  await claims.ended('ada', { event: 'answered', ...answer });
+  await claims.release(['ada']);
+  const file = fileOf(host);
+  const lines = readFileSync(file, 'latin1').split('\n');
+  const rest = (count: number): string => `${lines.slice(0, count).join('\n')}\n`;
+  endProcess(home(host));
+  host.pass(1000);
+  for (const [whole, history] of [
+    // Without `freed` its holder is gone, and without `answered` nothing else is known.
+    [rest(3), { posted: 1_001_000, answer }],
+    [rest(2), { posted: 1_001_000 }],
+  ] as const)
+    for (const torn of [lines[3]?.slice(0, 9) ?? '', '\0\0\0\0', '{"ev\n']) {
+      writeFileSync(file, whole + torn);
       const next = await openAt(host);
-      if (kept === bytes.length - 8) {
-        host.pass(1000);
-        expect((await next.take(['ada'])).get('ada')).toMatchObject(history);
-        unlinkSync(filesOf(host).find((one) => one !== file) ?? '');
-      } else expect((await next.take(['ada'])).get('ada')).toEqual({ posted: 1_003_000 });
+      expect((await next.take(['ada'])).get('ada')).toEqual(history);
+      expect(readFileSync(file, 'latin1').split('\n').slice(0, -1).map(jsonIn)).not.toContain(undefined);
+      await next.release(['ada']);
     }
-  },
-);
+});
