@@ -25,7 +25,7 @@ export const rules = [
       '(all) => withLock(lock, host, ',
       '(all) => ((_path, _host, work) => work())(0, 0, ',
     ],
-    ['who holds users says so before', 'releaseHolder ??= await acquireLock(holderPath(by), host);', ''],
+    ['who holds users says so before', 'end: await acquireLock(holderPath(by), host)', 'end: () => Promise.resolve()'],
     [
       'the claims tell when a license was asked for',
       'onElapsed(history, clock));',

@@ -113,7 +113,7 @@ async function livenessOf(owner: Owner, me: Owner, system: System): Promise<Live
   return startIn(stat) !== owner.start || /^[ZX]/.test(afterName(stat)) ? 'gone' : 'running';
 }
 
-/** On Windows a path that a lock names may be on another computer, to which a look would send the user's sign-in. */
+/** On Windows a path that a lock names may be on another computer, to which a lookup would send the user's sign-in. */
 async function isOfHere(path: string, me: Owner, system: System): Promise<boolean> {
   return path === me.here || (hasModes(system) && (await unlessRefused(access(path).then(() => true))) === true);
 }

@@ -18,32 +18,26 @@ export async function openClaims(
   const { clock, system } = host;
   const base = await recordBase(name, host);
   const lock = `${base}.lock`;
-  const newToken = (): string => randomBytes(8).toString('hex');
-  let by = newToken();
-  const holderPath = (holder: string): string => `${base}.${holder}.holder`;
-  /** While there are any, the file that says who holds them is there. */
+  const holderPath = (by: string): string => `${base}.${by}.holder`;
   const held = new Set<string>();
-  let releaseHolder: (() => Promise<void>) | undefined;
-  const endHold = async (): Promise<void> => {
-    const release = releaseHolder;
-    [releaseHolder, by] = [undefined, newToken()];
-    await release?.();
-  };
+  /** While users are held, the file that says so is there. */
+  let hold: { readonly by: string; readonly end: () => Promise<void> } | undefined;
 
   /** Users whom other processes hold that are not certainly gone, and these processes in words. */
   const othersIn = async ({ users }: RequestRecord, names: readonly string[]): Promise<Map<string, string>> => {
     const others = new Map<string, string>();
-    const holders = new Map<string, string | undefined>([[by, undefined]]);
+    const holders = new Map<string, string | undefined>();
     for (const user of names) {
-      const holder = users.get(hashOf(user))?.hold?.by ?? by;
-      if (!holders.has(holder)) {
-        const path = holderPath(holder);
+      const by = users.get(hashOf(user))?.hold?.by;
+      if (by === undefined || by === hold?.by) continue;
+      if (!holders.has(by)) {
+        const path = holderPath(by);
         const live = await lockHolder(path, system);
-        holders.set(holder, live && inWords(live, path));
+        holders.set(by, live && inWords(live, path));
         if (!live) await remove(path);
       }
-      const words = holders.get(holder);
-      if (words !== undefined) others.set(user, words);
+      const holder = holders.get(by);
+      if (holder !== undefined) others.set(user, holder);
     }
     return others;
   };
@@ -56,10 +50,13 @@ export async function openClaims(
     const taken = { histories, held: [...others.keys()], holder: [...others.values()][0], now };
     const free = names.filter((user) => !others.has(user));
     if (free.length === 0) return taken;
-    releaseHolder ??= await acquireLock(holderPath(by), host);
+    if (!hold) {
+      const by = randomBytes(8).toString('hex');
+      hold = { by, end: await acquireLock(holderPath(by), host) };
+    }
     // Held from here on: who gives others back meanwhile leaves that file.
     for (const user of free) held.add(user);
-    await addLines(base, [{ event: 'held', by, time, remember, users: free.map(hashOf) }], host, record);
+    await addLines(base, [{ event: 'held', by: hold.by, time, remember, users: free.map(hashOf) }], host, record);
     for (const user of free) {
       const { history = noRequests } = record.users.get(hashOf(user)) ?? {};
       if (history !== noRequests) histories.set(user, onElapsed(history, clock));
@@ -99,7 +96,9 @@ export async function openClaims(
       } finally {
         // What could not be written counts as asked for now, as after a kill.
         for (const user of freed) held.delete(user);
-        if (held.size === 0) await endHold();
+        const ended = held.size === 0 ? hold : undefined;
+        if (ended) hold = undefined;
+        await ended?.end();
       }
     },
   };

@@ -105,7 +105,7 @@ export async function lockHolder(path: string, system: System): Promise<LiveOwne
 /** What is in the way of a lock: the lock itself, or that of whoever is just removing it. */
 interface Conflict {
   readonly path: string;
-  /** Undefined where it was made between two looks: the next one shows who holds it. */
+  /** Undefined where it was made between two attempts: the next one shows who holds it. */
   readonly holder: LiveOwner | undefined;
 }
 
