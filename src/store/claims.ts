@@ -59,12 +59,12 @@ export interface ClaimOptions {
   /** How long a POST is remembered. */
   readonly remember: Milliseconds;
   readonly signal: AbortSignal;
+  /** Receives one line when there is something to wait for. */
+  readonly note: (text: string) => void;
 }
 
-type TakeOptions = Pick<ClaimOptions, 'signal'> & Pick<Waiting, 'note'>;
-
 /** Adds `take`. Who waits holds nothing: two that want each other's users would block each other. */
-export function withTake(claims: FreeClaims, clock: Clock, { signal, note }: TakeOptions): Claims {
+export function withTake(claims: FreeClaims, clock: Clock, { signal, note }: ClaimOptions): Claims {
   const attempt = async (users: readonly string[]) => {
     const taken = await claims.takeFree(users);
     const others = new Set(taken.held);
@@ -83,9 +83,7 @@ export function withTake(claims: FreeClaims, clock: Clock, { signal, note }: Tak
   };
 }
 
-export interface Waiting {
-  /** Receives one line when there is something to wait for. */
-  readonly note: (text: string) => void;
+export interface Waiting extends Pick<ClaimOptions, 'note'> {
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
   readonly sleep: (span: Milliseconds) => Promise<void>;

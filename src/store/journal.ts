@@ -72,9 +72,7 @@ export async function readJournal(path: string, header: JournalHeader): Promise<
 }
 
 /** `size`: up to the end of the last whole line; 0 where the header is not whole. */
-type SizedContent = JournalContent & { readonly size: number };
-
-function contentIn(path: string, bytes: Buffer | undefined, header: JournalHeader): SizedContent {
+function contentIn(path: string, bytes: Buffer | undefined, header: JournalHeader): JournalContent & { size: number } {
   if (!bytes) return { path, records: [], isDamaged: false, size: 0 };
   if (isCutBefore(bytes, beginning)) return { path, records: [], isDamaged: true, size: 0 };
   const { records: found, size } = readRecords(bytes, damaged(path));

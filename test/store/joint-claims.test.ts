@@ -45,6 +45,7 @@ function ledger(posted: ReadonlyMap<string, number> = new Map(), held: readonly 
 const clock = { ...realClock, now: () => Date.UTC(2026, 10, 26), elapsed: () => 2 * hour };
 const { elapsed } = clock;
 const waiting = {
+  remember: 0,
   signal: new AbortController().signal,
   note: (text: string) => {
     throw new Error(text);

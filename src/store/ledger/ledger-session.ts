@@ -11,7 +11,6 @@ import type { Database, QueryLimits } from './postgres.ts';
 export interface LedgerClaimOptions extends ClaimOptions {
   readonly settle: Milliseconds;
   readonly requestLimit: Milliseconds;
-  readonly note: (text: string) => void;
 }
 
 /** The longest time of a statement that a POST or a known key waits for, and from that statement to the POST. */

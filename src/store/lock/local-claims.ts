@@ -7,7 +7,15 @@ import { exists, remove } from '../disk/files.ts';
 import { inWords } from '../disk/owner.ts';
 import { noRequests, onElapsed, type OpenAnswer, type RequestHistory } from '../request-history.ts';
 import { acquireLock, lockFolder, lockFolders, lockHolder, withLock, type Surroundings } from './lock.ts';
-import { addLines, hashOf, readRecord, suffix, type RecordLine, type RequestRecord } from './request-record.ts';
+import {
+  addLines,
+  afterLine,
+  hashOf,
+  readRecord,
+  suffix,
+  type RecordLine,
+  type RequestRecord,
+} from './request-record.ts';
 
 /** The claims on the users of one application, named by its server and code (docs/exactly-once.md, The record). */
 export async function openClaims(
@@ -56,10 +64,12 @@ export async function openClaims(
     }
     // Held from here on: who gives others back meanwhile leaves that file.
     for (const user of free) held.add(user);
-    await addLines(base, [{ event: 'held', by: hold.by, time, remember, users: free.map(hashOf) }], host, record);
+    const line = { event: 'held', time, hold: { by: hold.by, remember }, users: free.map(hashOf) } as const;
+    await addLines(base, [line], host, record);
     for (const user of free) {
-      const { history = noRequests } = record.users.get(hashOf(user)) ?? {};
-      if (history !== noRequests) histories.set(user, onElapsed(history, clock));
+      const known = record.users.get(hashOf(user));
+      const history = known && afterLine(known, line).history;
+      if (history && history !== noRequests) histories.set(user, onElapsed(history, clock));
     }
     return taken;
   };

@@ -26,7 +26,9 @@ import type { Surroundings } from './lock.ts';
 export type RecordLine = UserEvent & { readonly users: readonly string[] };
 
 type UserEvent =
-  RequestEvent | { readonly event: 'freed' } | ({ readonly event: 'held'; readonly time: number } & Hold);
+  | RequestEvent
+  | { readonly event: 'freed' }
+  | { readonly event: 'held'; readonly time: Milliseconds; readonly hold: Hold };
 
 /** A process that claims users: `BASE.BY.holder` is there until it has given all of them back, or has died. */
 interface Hold {
@@ -76,7 +78,7 @@ export async function readRecord(base: string, system: System): Promise<RequestR
   let { size } = first;
   for (const { record: line, ...read } of reading) {
     if (!isRecordLine(line)) throw damaged(`line ${read.line} is not one of such a file`);
-    addLine(users, line);
+    for (const user of line.users) users.set(user, afterLine(users.get(user), line));
     size = read.size;
   }
   return { users, isStale: size < bytes.length || size > 2 * first.size + maxGrowth };
@@ -97,20 +99,17 @@ async function refuseEarlier(base: string): Promise<void> {
   });
 }
 
-function addLine(users: Map<string, UserRecord>, line: RecordLine): void {
-  for (const user of line.users) users.set(user, afterLine(users.get(user), line));
-}
-
-function afterLine(known: UserRecord | undefined, line: UserEvent): UserRecord {
+/** What is known of a user after a line. */
+export function afterLine(known: UserRecord | undefined, line: UserEvent): UserRecord {
   const { hold, history = noRequests, until = 0 } = known ?? {};
   if (line.event === 'freed') return { history, until };
   if (line.event !== 'held')
     return { hold, history: afterEvent(history, line), until: Math.max(until, line.time + (hold?.remember ?? 0)) };
-  const { by, remember, time } = line;
+  const { time, hold: next } = line;
   // Who never gave the user back may have sent a POST until now.
-  if (hold && hold.by !== by)
-    return { hold: { by, remember }, history: { ...history, posted: time }, until: time + remember };
-  return { hold: { by, remember }, history: until > time ? history : openAnswerOf(history), until };
+  if (hold && hold.by !== next.by)
+    return { hold: next, history: { ...history, posted: time }, until: time + next.remember };
+  return { hold: next, history: until > time ? history : openAnswerOf(history), until };
 }
 
 function openAnswerOf({ answer }: RequestHistory): RequestHistory {
@@ -119,7 +118,7 @@ function openAnswerOf({ answer }: RequestHistory): RequestHistory {
 
 /**
  * Appends lines, or rewrites the record with them; they are on disk when this resolves. Its caller has the lock.
- * @param read the record under that lock, to which the lines are added
+ * @param read the record, read under that lock
  * @throws Failure unavailable where the disk is full, config
  */
 export async function addLines(
@@ -138,14 +137,13 @@ export async function addLines(
     });
     await writePrivate(path, recordLine({ record: version, users: known }), text);
   }
-  if (read) for (const line of lines) addLine(read.users, line);
 }
 
 function isRecordLine(value: unknown): value is RecordLine {
   if (!isObject(value)) return false;
-  const { event, time, users } = value;
+  const { event, time, hold, users } = value;
   if (!Array.isArray(users) || !users.every((user) => typeof user === 'string')) return false;
-  return event === 'held' ? isHold(value) && Number.isFinite(time) : event === 'freed' || isRequestEvent(value);
+  return event === 'held' ? isHold(hold) && Number.isFinite(time) : event === 'freed' || isRequestEvent(value);
 }
 
 function isHold(value: unknown): value is Hold {

@@ -326,10 +326,14 @@ const damages: [string, (file: string) => void][] = [
     'a time that is none',
     (file) => writeFileSync(file, '{"event":"ended","users":["a"],"time":null}\n', { flag: 'a' }),
   ],
-  ['a hold of nobody', (file) => writeFileSync(file, '{"event":"held","users":["a"],"time":1}\n', { flag: 'a' })],
+  [
+    'a hold of nobody',
+    (file) => writeFileSync(file, '{"event":"held","users":["a"],"time":1,"hold":{}}\n', { flag: 'a' }),
+  ],
   [
     'a hold of a path',
-    (file) => writeFileSync(file, '{"event":"held","by":"../a","users":["a"],"time":1,"remember":1}\n', { flag: 'a' }),
+    (file) =>
+      writeFileSync(file, '{"event":"held","hold":{"by":"../a","remember":1},"users":["a"],"time":1}\n', { flag: 'a' }),
   ],
   ['no history', (file) => writeFileSync(file, '{"record":1,"users":[{"user":"a","until":null,"history":{}}]}\n')],
 ];
