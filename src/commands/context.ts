@@ -167,7 +167,7 @@ export interface Ledgers {
   claims(account: LicensingCredential, app_code: number, settle: Milliseconds): Promise<Claims>;
   /**
    * Answered POSTs whose license no list has shown. Claims nothing, and waits for nobody; a ledger that cannot be
-   * asked is a warning. @throws Failure config where the file of claims is damaged
+   * asked is a warning. @throws Failure config where the record of requests is damaged
    */
   openAnswers(
     account: LicensingCredential,

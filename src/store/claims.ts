@@ -28,11 +28,15 @@ export interface Claims {
    * @throws Failure where the claim is lost: then nothing may be sent
    */
   posting(user: string, soon?: () => readonly string[]): Promise<void>;
-  /** Records at once how a POST ended; its user stays claimed. An answer stays open until a release confirms it. */
+  /**
+   * Records at once how a POST ended; its user stays claimed. An answer stays open until a release confirms it.
+   * @throws Failure where it is not recorded: then the user counts as asked for
+   */
   ended(user: string, end: PostEnd): Promise<void>;
   /**
    * Gives users back. A user that is never given back counts as abandoned once this process has ended.
    * @param shown those whose license a list shows: no answer is open any more
+   * @throws Failure where that is not recorded
    */
   release(users: readonly string[], shown?: ReadonlySet<string>): Promise<void>;
   /** Why the claims are lost, so that nothing more may be created; undefined while they are not. */

@@ -71,8 +71,12 @@ export async function readJournal(path: string, header: JournalHeader): Promise<
   return bytes && contentIn(path, bytes, header);
 }
 
-/** `size`: up to the end of the last whole line; 0 where the header is not whole. */
-function contentIn(path: string, bytes: Buffer | undefined, header: JournalHeader): JournalContent & { size: number } {
+interface SizedContent extends JournalContent {
+  /** Up to the end of the last whole line; 0 where the header is not whole. */
+  readonly size: number;
+}
+
+function contentIn(path: string, bytes: Buffer | undefined, header: JournalHeader): SizedContent {
   if (!bytes) return { path, records: [], isDamaged: false, size: 0 };
   if (isCutBefore(bytes, beginning)) return { path, records: [], isDamaged: true, size: 0 };
   const { records: found, size } = readRecords(bytes, damaged(path));
@@ -102,7 +106,8 @@ function journalOn(
   let [written, last] = [Promise.resolve(), Promise.resolve()];
   const writeAll = async (lines: readonly string[]): Promise<void> => {
     try {
-      if (!(await write(file, lines.join('')))) throw damaged(path)('its end is cut');
+      if (!(await write(file, lines.join(''))))
+        throw new Failure('config', `the end of the journal ${path} is cut`, { hint: 'Run the same command again.' });
     } catch (cause) {
       throw unwritable(path, cause);
     }

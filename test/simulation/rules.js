@@ -17,21 +17,26 @@ export const rules = [
   ...inFile('ensure', 'store/lock/local-claims.ts', [
     [
       'users are claimed under a lock',
-      'takeFree: (users) => withLock(lock, host, ',
-      'takeFree: (users) => ((_path, _host, work, _patience) => work())(0, 0, ',
+      'return withLock(lock, host, () => takeUnderLock',
+      'return ((_path, _host, work, _patience) => work())(0, 0, () => takeUnderLock',
     ],
     [
       'lines are appended under the lock',
       '(all) => withLock(lock, host, ',
       '(all) => ((_path, _host, work) => work())(0, 0, ',
     ],
-    ['who holds users says so before', 'end: await acquireLock(holderPath(by), host)', 'end: () => Promise.resolve()'],
+    [
+      'who holds users says so before',
+      'end: await acquireLock(holderPath(base, by), host)',
+      'end: () => Promise.resolve()',
+    ],
     [
       'the claims tell when a license was asked for',
       'onElapsed(history, clock));',
       'onElapsed({ ...history, posted: undefined }, clock));',
     ],
-    ['an open answer is given back open', 'freed.filter((user) => shown?.has(user))', 'freed'],
+    ['who could not be recorded is not given back', 'unrecorded.add(user);', ''],
+    ['an open answer is given back open', 'recorded.filter((user) => shown?.has(user))', 'recorded'],
   ]),
   ...inFile('ensure', 'store/claims.ts', [
     ['whoever finds users held waits', 'if (count === 0) return seen;', 'if (count >= 0) return seen;'],
@@ -65,7 +70,7 @@ export const rules = [
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'the lock of a dead owner is cleared away',
-      'owner && (await liveOwner(owner, me, system));\n  if',
+      'owner && (await holderOf(owner, me, system));\n  if',
       'owner && { name: "somebody", isSeen: true };\n  if',
     ],
     [

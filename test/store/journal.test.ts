@@ -224,7 +224,8 @@ test('nothing is appended to a cut line, which somebody else must have left ther
   appendFileSync(path, '{"ste');
   expect(await failureOf(() => journal.append({ step: 2 }))).toMatchObject({
     kind: 'config',
-    message: `the journal ${path} is damaged: its end is cut`,
+    message: `the end of the journal ${path} is cut`,
+    hint: 'Run the same command again.',
   });
   await journal.close();
   expect(readFileSync(path, 'utf8')).toBe(`${headerLine}{"step":1}\n{"ste`);

@@ -87,15 +87,24 @@ const verbs: Record<string, () => Promise<void>> = {
     if (process.getuid?.() === 0) process.setuid?.(nobody);
     const me = { system: { ...system, uid: process.getuid?.() }, clock: realClock };
     const options = { remember: 86_400_000, signal: new AbortController().signal, note: () => undefined };
-    await (await openClaims('server 7', me, options)).takeFree(['ada']);
+    const before = await openClaims('server 7', me, options);
+    await before.takeFree(['held', 'answered', 'asked', 'unanswered', 'done']);
+    const long = realClock.now() - 120_000;
+    await before.ended('answered', { event: 'answered', status: 201, time: long, key_end: 'abcd' });
+    await before.ended('asked', { event: 'ended', time: realClock.now(), unanswered: 0 });
+    await before.ended('unanswered', { event: 'ended', time: long, unanswered: 1 });
+    await before.ended('done', { event: 'answered', status: 201, time: long });
+    await before.release(['answered', 'asked', 'unanswered', 'done'], new Set(['done']));
     chmodSync(await lockFolder(me.system), 0o500);
-    for (const name of ['server 7', 'server 8']) {
-      const told = await openClaims(name, me, options).then(
-        () => 'opened',
+    const after = await openClaims('server 7', me, options);
+    for (const user of ['held', 'answered', 'asked', 'unanswered', 'done', 'another']) {
+      const told = await after.takeFree([user]).then(
+        () => 'taken',
         (cause: unknown) => (cause instanceof Failure ? `${cause.exit} ${cause.message}` : String(cause)),
       );
-      process.stdout.write(`${name}: ${told}\n`);
+      process.stdout.write(`${user}: ${told}\n`);
     }
+    await after.takeFree(['another', 'answered']).catch((cause: unknown) => process.stdout.write(String(cause)));
   },
   async journal() {
     const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);

@@ -96,10 +96,14 @@ export function lockFolders(system: System): readonly [string, string] {
   return [join(foldersOf(system).state, 'locks'), folderAmongOthers(system.temporary, system)];
 }
 
-/** Who has that lock; undefined where nobody has it, or whoever had it certainly no longer runs. */
+/** Who has that lock; undefined where nobody has it, or its owner certainly no longer runs. @throws Failure config */
 export async function lockHolder(path: string, system: System): Promise<LiveOwner | undefined> {
   const owner = await ownerOf(path);
-  return owner && liveOwner(owner, await thisOwner(system), system);
+  return owner && holderOf(owner, await thisOwner(system), system);
+}
+
+async function holderOf(owner: Owner, me: Owner, system: System): Promise<LiveOwner | undefined> {
+  return setOf(abandoned, system).has(owner.token) ? undefined : liveOwner(owner, me, system);
 }
 
 /** What is in the way of a lock: the lock itself, or that of whoever is just removing it. */
@@ -116,8 +120,7 @@ const looksAtEmpty = 3;
 async function attempt(path: string, me: Owner, system: System, round = looksAtEmpty): Promise<Conflict | undefined> {
   const owner = await ownerOf(path);
   if (owner?.pid === 0 && round < looksAtEmpty) return { path, holder: undefined };
-  const isOurs = owner && setOf(abandoned, system).has(owner.token);
-  const holder = isOurs ? undefined : owner && (await liveOwner(owner, me, system));
+  const holder = owner && (await holderOf(owner, me, system));
   if (holder) return { path, holder };
   const conflict = owner && (await removeStale(path, owner, me, system));
   return conflict ?? ((await claim(path, me, system)) ? undefined : { path, holder: undefined });

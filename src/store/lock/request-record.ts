@@ -6,7 +6,7 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { ifThere, orFailure, refuseNewer, writePrivate } from '../disk/files.ts';
+import { ifThere, orFailure, refuseNewer, remove, writePrivate } from '../disk/files.ts';
 import { readPrivateBytes } from '../disk/private-file.ts';
 import {
   afterEvent,
@@ -17,7 +17,7 @@ import {
   type RequestHistory,
 } from '../request-history.ts';
 import { appendTo, eachRecord, recordLine, type Damaged } from '../disk/records.ts';
-import type { Surroundings } from './lock.ts';
+import { lockHolder, type Surroundings } from './lock.ts';
 
 /**
  * A line of the record of one application, `BASE.record`. The first line has what compaction kept. Whoever appends has
@@ -131,12 +131,38 @@ export async function addLines(
   const text = lines.flatMap((line) => (line.users.length > 0 ? [recordLine(line)] : [])).join('');
   if (read?.isStale || !(await orFailure(`write ${path}`, appendTo(path, text)))) {
     const { users } = read ?? (await readRecord(base, system));
+    const now = clock.now();
+    const live = await liveHolders(base, [...users.values(), ...lines], system);
     const known = [...users].flatMap(([user, { hold, history, until }]): KnownUser[] => {
-      const kept = hold || until > clock.now() ? history : openAnswerOf(history);
+      if (hold && !live.has(hold.by))
+        return [{ user, history: { ...history, posted: now }, until: now + hold.remember }];
+      const kept = hold || until > now ? history : openAnswerOf(history);
       return hold || kept !== noRequests ? [{ user, hold, history: kept, until }] : [];
     });
     await writePrivate(path, recordLine({ record: version, users: known }), text);
   }
+}
+
+export function holderPath(base: string, by: string): string {
+  return `${base}.${by}.holder`;
+}
+
+/** Of those who hold users, who is not certainly gone. The files of all others are removed. */
+async function liveHolders(
+  base: string,
+  all: readonly (UserRecord | RecordLine)[],
+  system: System,
+): Promise<ReadonlySet<string>> {
+  const [folder, live] = [dirname(base), new Set<string>()];
+  const holders = new Set(all.flatMap((one) => ('hold' in one && one.hold ? [one.hold.by] : [])));
+  for (const name of await orFailure(`read ${folder}`, readdir(folder))) {
+    const [of, by = '', end] = name.split('.');
+    if (of !== basename(base) || end !== 'holder') continue;
+    const path = holderPath(base, by);
+    if (holders.has(by) && (await lockHolder(path, system))) live.add(by);
+    else await remove(path);
+  }
+  return live;
 }
 
 function isRecordLine(value: unknown): value is RecordLine {

@@ -223,23 +223,55 @@ test('a record is compacted once it has doubled, and grown by 256 KiB', async ()
   expect(holds).toEqual([1, 2, 1, 2, 3, 4, 5, 6, 1, 2]);
 });
 
+test('who holds nobody leaves no file but the record', async () => {
+  const host = place();
+  const claims = await openAt(host);
+  await claims.take(['ada', 'ben']);
+  await claims.release(['ada']);
+  expect(namesIn(host, 'holder')).toHaveLength(1);
+  await claims.release(['ben']);
+  expect(readdirSync(locks(host))).toEqual([namesIn(host, 'record')[0]]);
+});
+
 test(
-  'who holds nobody leaves no file but the record, and who has died none after the next look at its users',
+  'compaction ends the holds of dead processes, and removes their files and those of nobody',
   needs('proc'),
   async () => {
-    const host = place();
+    const host = at(1_000_000);
+    await (await openAt(host)).take(['ada', 'ben']);
+    endProcess(home(host));
+    const living = await openAt(host);
+    await living.take(['zoe']);
+    const file = fileOf(host);
+    writeFileSync(file.replace('record', 'ffff.holder'), '{}');
+    expect(namesIn(host, 'holder')).toHaveLength(3);
+    writeFileSync(file, '{"cut', { flag: 'a' });
+    host.pass(5000);
+    await living.take(['cy']);
+    expect(namesIn(host, 'holder')).toHaveLength(1);
+    await expect((await openAt(host)).take(['zoe'])).rejects.toThrow('waiting for process');
+    host.pass(1000);
+    expect(posted(await living.take(['ada']))).toEqual([['ada', 1_005_000]]);
+    host.pass(2 * day);
+    expect(posted(await living.take(['ben']))).toEqual([]);
+  },
+);
+
+test.each(['unanswered', 'answered'] as const)(
+  'a user whose POST was %s counts as asked for where that could not be recorded',
+  async (how) => {
+    const host = at(1_000_000);
     const claims = await openAt(host);
     await claims.take(['ada', 'ben']);
-    await claims.release(['ada']);
-    expect(namesIn(host, 'holder')).toHaveLength(1);
-    await claims.release(['ben']);
-    expect(readdirSync(locks(host))).toEqual([namesIn(host, 'record')[0]]);
-    await (await openAt(host)).take(['ada']);
-    endProcess(home(host));
-    const next = await openAt(host);
-    await next.take(['ada']);
-    await next.release(['ada']);
-    expect(namesIn(host, 'holder')).toEqual([]);
+    const file = fileOf(host);
+    renameSync(file, `${file}.away`);
+    const end = how === 'answered' ? ({ event: 'answered', ...answer } as const) : unanswered(1_000_000);
+    await expect(claims.ended('ada', end)).rejects.toMatchObject({ kind: 'config' });
+    renameSync(`${file}.away`, file);
+    await claims.release(['ada', 'ben'], new Set(['ben']));
+    host.pass(3000);
+    const { clock } = host;
+    expect(posted(await (await openAt(host)).take(['ada', 'ben']))).toEqual([['ada', clock.elapsed()]]);
   },
 );
 

@@ -335,18 +335,24 @@ test('a folder of locks that cannot be written gives way to the temporary one', 
 });
 
 test(
-  'where the record of an application cannot be written any more, nothing is claimed there',
+  'what the folder says that cannot be written any more holds for users with an open request',
   needs('root'),
   async () => {
     const { folder, system } = place();
     if (system.uid === 0) chownSync(folder, 65_534, 65_534);
     const { code, stdout, stderr } = await ended(start(program, 'unwritable-claims', folder));
     const locks = join(folder, 'home/.local/state/chatelaine/locks');
+    const refusal = `${locks} cannot be written, and holds an open request for`;
+
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.split('\n')).toEqual([
-      `server 7: 3 ${locks} cannot be written, and holds the requests of this application`,
-      'server 8: opened',
-      '',
+      `held: 3 ${refusal} 'held': nothing was sent`,
+      `answered: 3 ${refusal} 'answered': nothing was sent`,
+      `asked: 3 ${refusal} 'asked': nothing was sent`,
+      `unanswered: 3 ${refusal} 'unanswered': nothing was sent`,
+      'done: taken',
+      'another: taken',
+      `Failure: ${refusal} 'answered': nothing was sent`,
     ]);
   },
 );
