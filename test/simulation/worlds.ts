@@ -35,6 +35,16 @@ function unmarked(chance: Chance): Pick<LicensingPlan, 'runs'> {
   return { runs: chance.happens(0.5) ? runs : [...runs, { ...again, after: 1, fate: { disk } }] };
 }
 
+/** A disk fails near a POST, the run is interrupted before a list shows the license, and the next one begins. */
+function unwritten(chance: Chance): Pick<LicensingPlan, 'runs' | 'shape'> {
+  const disk = { at: 60 + chance.below(50), code: chance.pick(['EIO', 'ENOSPC']) };
+  const runs = [
+    { line: ensureAda, fate: { disk, interrupt: { at: disk.at + 2 + chance.below(30) } } },
+    { line: ensureAda, after: 0 },
+  ];
+  return { runs, shape: { stale: 4000 } };
+}
+
 /** Runs for three users share a record, which one of them compacts while others append; one POST creates nothing. */
 function crossing(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
   const pause = (): number => chance.pick([chance.below(250), 1000]);
@@ -52,10 +62,11 @@ const ensureAda = ensureOf('ada', false);
 
 const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
-  alone: [3, 11],
+  alone: [3, 7, 11],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 3) return { seed, ...unmarked(chance) };
+    if (seed % 16 === 7) return { seed, ...unwritten(chance) };
     if (seed % 16 === 11) return { seed, ...crossing(chance) };
     const isAgain = chance.happens(0.1);
     const users = ['ada', 'ben', 'cyd'].slice(0, isAgain ? 1 : 1 + chance.below(3));
