@@ -53,7 +53,7 @@ export interface RequestRecord {
 }
 
 const version = 1;
-export const suffix = '.record';
+const suffix = '.record';
 
 /** How much longer than twice its first line a file may be. */
 const maxGrowth = 262_144;
