@@ -23,6 +23,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { manualPages } from './manual.js';
 
 const clone = resolve(import.meta.dirname, '..');
 const { name, version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
@@ -52,7 +53,7 @@ async function makeArchive(system, to, trial) {
     const own =
       trial === undefined ? await fetchNode(system, place) : { program: trial, license: undefined, sum: undefined };
     const folder = `${name}-${version}-${system}`;
-    assemble(system, own, join(place, folder));
+    await assemble(system, own, join(place, folder));
     return pack(place, folder, to, system.startsWith('win') ? 'zip' : 'tar.gz');
   } finally {
     rmSync(place, { recursive: true, force: true });
@@ -65,7 +66,7 @@ async function makeArchive(system, to, trial) {
  * @param {{ program: string, license: string | undefined, sum: string | undefined }} own
  * @param {string} folder
  */
-export function assemble(system, own, folder) {
+export async function assemble(system, own, folder) {
   const isWindows = system.startsWith('win');
   mkdirSync(join(folder, 'program'), { recursive: true });
   for (const part of ['bin', 'dist', 'package.json'])
@@ -77,10 +78,10 @@ export function assemble(system, own, folder) {
   if (isWindows) writeFileSync(join(folder, `${name}.cmd`), windowsCommand);
   else {
     writeFileSync(join(folder, name), command);
-    for (const page of readdirSync(join(clone, 'man'))) {
+    for (const { file: page, text } of await manualPages()) {
       const section = join(folder, 'share/man', `man${page.at(-1)}`);
       mkdirSync(section, { recursive: true });
-      copyFileSync(join(clone, 'man', page), join(section, page));
+      writeFileSync(join(section, page), text);
     }
   }
   for (const [shell, file] of Object.entries(completionFiles))

@@ -1,24 +1,40 @@
-// Writes man/, and the list of its pages in package.json, from docs/manual and the tables of the program: `npm run
-// golden` does so, and npm before it packs.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Makes the pages of the manual in man/pages, which git ignores, from the texts in man and the tables of the program:
+// npm does so before it packs, and the scripts that make the other packages. Options: --help.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
-process.chdir(resolve(import.meta.dirname, '..'));
-// Node 20 reads no TypeScript. The bundle is where the packages that it names are found.
-const file = resolve(`node_modules/.cache/manual-${process.pid}.mjs`);
-const input = 'scripts/manual/pages.ts';
-const bundle = await rolldown({ input, platform: 'node', external: (name) => /^[^./]/.test(name) });
-try {
-  await bundle.write({ file, format: 'esm', codeSplitting: false });
-  const { manualFiles } = await import(pathToFileURL(file).href);
-  const pages = await manualFiles();
-  for (const name of readdirSync('man')) rmSync(join('man', name));
-  for (const { file, text } of pages) writeFileSync(join('man', file), text);
-  const man = readdirSync('man').sort();
-  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-  writeFileSync('package.json', `${JSON.stringify({ ...manifest, man: man.map((name) => `man/${name}`) }, null, 2)}\n`);
-} finally {
-  rmSync(file, { force: true });
+const clone = resolve(import.meta.dirname, '..');
+
+/**
+ * All pages, such as `chatelaine-license-create.1`.
+ * @returns {Promise<readonly { readonly file: string, readonly text: string }[]>}
+ */
+export async function manualPages() {
+  const before = process.cwd();
+  process.chdir(clone);
+  // Node 20 reads no TypeScript. The bundle is where the packages that it names are found.
+  const file = resolve(`node_modules/.cache/manual-${process.pid}.mjs`);
+  try {
+    const input = 'scripts/manual/pages.ts';
+    const bundle = await rolldown({ input, platform: 'node', external: (name) => /^[^./]/.test(name) });
+    await bundle.write({ file, format: 'esm', codeSplitting: false });
+    return await (await import(pathToFileURL(file).href)).manualFiles();
+  } finally {
+    rmSync(file, { force: true });
+    process.chdir(before);
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  if (process.argv.includes('--help'))
+    console.log('node scripts/manual.js: makes the pages of the manual in man/pages');
+  else {
+    const folder = join(clone, 'man/pages');
+    const pages = await manualPages();
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    for (const { file, text } of pages) writeFileSync(join(folder, file), text);
+  }
 }

@@ -17,12 +17,14 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { manualPages } from './manual.js';
 
 const clone = resolve(import.meta.dirname, '..');
 const { name, version, description, license } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
 const { DEBFULLNAME = 'The authors of chatelaine', DEBEMAIL = 'chatelaine@users.noreply.invalid' } = process.env;
 const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
 const file = join(resolve(process.argv[2] ?? '.'), `${name}_${version}_all.deb`);
+const pages = await manualPages();
 const changed = lastDay();
 const root = mkdtempSync(join(tmpdir(), `${name}-deb-`));
 
@@ -53,8 +55,8 @@ function putProgram() {
 }
 
 function putManual() {
-  for (const page of readdirSync(join(clone, 'man')))
-    put(`usr/share/man/man${page.at(-1)}/${page}.gz`, compressed(readFileSync(join(clone, 'man', page))));
+  for (const { file: page, text } of pages)
+    put(`usr/share/man/man${page.at(-1)}/${page}.gz`, compressed(Buffer.from(text)));
 }
 
 function putCompletions() {
@@ -81,7 +83,7 @@ function putPapers() {
  * package.
  */
 function lastDay() {
-  const page = readFileSync(join(clone, 'man', `${name}.1`), 'utf8');
+  const page = pages.find(({ file: page }) => page === `${name}.1`)?.text ?? '';
   const released = /^## \d\S* - (\S+)$/m.exec(readFileSync(join(clone, 'CHANGELOG.md'), 'utf8'));
   const [, day = ''] = released ?? /^\.TH \S+ \d (\S+)/m.exec(page) ?? [];
   return new Date(`${day}T00:00:00Z`);

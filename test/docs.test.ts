@@ -35,7 +35,7 @@ test('each reference to a page names a heading of it', () => {
 });
 
 test('each link between pages names a page, and a heading of it', () => {
-  const places = ['.', 'docs', 'docs/manual', 'bench', 'test/examples'].filter((place) => existsSync(place));
+  const places = ['.', 'docs', 'man', 'bench', 'test/examples'].filter((place) => existsSync(place));
   const texts = places.flatMap((place) =>
     readdirSync(place)
       .filter((name) => name.endsWith('.md'))
@@ -87,7 +87,7 @@ test('no comment cites a page that is not in the repository', () => {
 
 test('comments, help and pages use no phrase that readers stumble over', () => {
   const phrases = /\b(?:as it is|as they are|for ever|anew|(?:is|are) told|none of ours|comes? to|stands)\b/gi;
-  const manuals = ['.', 'bench', 'docs', 'docs/manual'].flatMap((folder) =>
+  const manuals = ['.', 'bench', 'docs', 'man'].flatMap((folder) =>
     readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
   );
   // Messages of the sample data are what people write.

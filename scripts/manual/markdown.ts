@@ -1,6 +1,6 @@
 import type { Block, Chapter } from './roff.ts';
 
-/** A chapter of a file in docs/manual. */
+/** A chapter of a file in man. */
 export interface WrittenChapter extends Chapter {
   /** Commands on whose pages it is; the comment `pages` below its heading names them. */
   readonly pages: readonly string[];
@@ -13,7 +13,7 @@ const pieces = /^```(?<info>.*)\n(?<code>[^]*?)^```$|^(?:(?!```).+\n?)+/gm;
 const foreign = /^(?:#|<|>|\||[*+] |\d+\. | {4})|\*\*|\]\(/;
 
 /**
- * The chapters of a text in the Markdown of docs/manual: `## ` begins a chapter, `### ` is a heading inside one;
+ * The chapters of a text in the Markdown of man: `## ` begins a chapter, `### ` is a heading inside one;
  * paragraphs, lists of `- **term**: text`, and blocks of code, whose first line says what they are: `sh` is run by a
  * test, `text` is not. In place of a comment `<!-- table: settings -->` is what `tables` returns for it, in place of
  * `<!-- chapter: Never two -->` the text of that chapter, of this file or of `others`. Throws an Error on anything

@@ -10,7 +10,7 @@ import { writePage, type Block, type Chapter, type ManualPage } from './roff.ts'
 import { exitEntries, pageName, references, siblings, tables } from './tables.ts';
 
 /** The texts that no table has. */
-const folder = 'docs/manual';
+const folder = 'man';
 /** The day on which the pages were read as a whole, RFC 3339; today's would make them stale every midnight. */
 const date = '2026-11-21';
 
@@ -29,9 +29,10 @@ export async function manualFiles(): Promise<ManualFile[]> {
   return pages.map((page) => ({ file: `${page.name}.${page.section}`, text: writePage(page, { version, date }) }));
 }
 
-/** A page for each command, and one for each file of docs/manual that begins with the name of a page. */
+/** A page for each command, and one for each file of man that begins with the name of a page. */
 export async function manualPages(): Promise<ManualPage[]> {
-  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  const texts = names.map((name) => readFileSync(join(folder, name), 'utf8'));
   const titled = texts.flatMap((text) => {
     const [, name = '', section, summary = ''] = /^# (\S+)\(([17])\): (.+)$/m.exec(text) ?? [];
     return name === '' ? [] : [{ name, section: section === '1' ? (1 as const) : (7 as const), summary, text }];

@@ -37,7 +37,7 @@ export interface Edition {
 /** A page as roff with the man macros: what `man` shows, and `mandoc -Tlint` and `groff -ww` find nothing in. */
 export function writePage({ section, name, summary, chapters }: ManualPage, { version, date }: Edition): string {
   const lines = [
-    '.\\" Written by `npm run golden` from the tables of the program and docs/manual: edit those, not this.',
+    '.\\" Made by scripts/manual.js from man/ and the tables of the program: edit those, not this.',
     `.TH ${escape(name.toUpperCase())} ${section} ${date} ${quoted(`chatelaine ${version}`)} ${quoted('chatelaine')}`,
     // Identifiers are copied: no hyphen is put into them.
     '.nh',

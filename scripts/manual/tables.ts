@@ -15,7 +15,7 @@ import { variablesOf } from '../../src/schema/profile.ts';
 import { settings } from '../../src/schema/settings.ts';
 import type { Block } from './roff.ts';
 
-/** What a comment `<!-- table: NAME -->` in docs/manual becomes. */
+/** What a comment `<!-- table: NAME -->` in man becomes. */
 export const tables: Readonly<Record<string, () => readonly Block[]>> = {
   commands: () =>
     groupsOf(commandTable).flatMap(({ title, entries }) => [

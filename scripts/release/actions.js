@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where workflows and examples of them are. */
-const places = ['.github/workflows', 'docs/manual'];
+const places = ['.github/workflows', 'man'];
 
 /**
  * @param {string} clone

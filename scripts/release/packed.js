@@ -1,12 +1,14 @@
 // What users install has a package.json of its own: `write` before packing, `restore` after it. It has no `scripts` and
-// no `devDependencies`; `bugs` and `homepage` follow from `repository`, so that the owner of a fork names one address.
+// no `devDependencies`, and names the pages of the manual, so that npm links them; `bugs` and `homepage` follow from
+// `repository`, so that the owner of a fork names one address.
 // The modes of what is packed are the same under any umask, so that the same sources give the same bytes; an image gets
 // these `modes` alone.
-import { chmodSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [action] = process.argv.slice(2);
 const [manifest, whole] = ['package.json', 'package.json.whole'];
+const pages = 'man/pages';
 /** What only this repository needs. */
 const ours = new Set(['scripts', 'devDependencies']);
 
@@ -16,7 +18,9 @@ else if (action === 'write') {
   writeFileSync(whole, text);
   const all = JSON.parse(text);
   const packed = Object.fromEntries(Object.entries(all).filter(([name]) => !ours.has(name)));
-  writeFileSync(manifest, `${JSON.stringify({ ...packed, ...addresses(all.repository?.url) }, null, 2)}\n`);
+  const man = existsSync(pages) ? readdirSync(pages).map((name) => `${pages}/${name}`) : [];
+  const own = { ...packed, ...(man.length > 0 && { man }), ...addresses(all.repository?.url) };
+  writeFileSync(manifest, `${JSON.stringify(own, null, 2)}\n`);
   setAll(all.files);
 } else renameSync(whole, manifest);
 

@@ -15,7 +15,7 @@ const momentPattern =
 
 const months = 'january february march april may june july august september october november december'.split(' ');
 
-/** Milliseconds since 1970 of every spelling of docs/manual/chapters.md, Times. @throws Failure usage */
+/** Milliseconds since 1970 of every spelling of man/chapters.md, Times. @throws Failure usage */
 export function parseMoment(text: string, calendar: Calendar): Milliseconds {
   const written = withClock(withDate(withSaying(text.toLowerCase(), calendar.now()), calendar.now()));
   const [, seconds] = /^@(\d{1,11})$/.exec(written) ?? [];

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assemble } from '../../scripts/binary.js';
+import { manualPages } from '../../scripts/manual.js';
 import { isWhole } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 
@@ -33,8 +34,8 @@ const filesOf = (place: string): readonly string[] =>
 describe('on Linux and macOS', needs('shell'), () => {
   const place = join(folder, 'linux');
   const home = join(folder, 'home');
-  beforeAll(() => {
-    assemble('linux-x64', own, place);
+  beforeAll(async () => {
+    await assemble('linux-x64', own, place);
     mkdirSync(join(home, 'bin'), { recursive: true });
   });
 
@@ -59,9 +60,9 @@ describe('on Linux and macOS', needs('shell'), () => {
     expect(run(direct, '--sandbox license list --remote-user ada --jq length')).toMatchObject({ stdout: '1\n' });
   });
 
-  test('manual and completions are in the folders where a prefix has them; papers say what is in it', () => {
+  test('manual and completions are in the folders where a prefix has them; papers say what is in it', async () => {
     const files = filesOf(place);
-    const pages = readdirSync('man').map((page) => `share/man/man${page.at(-1) ?? ''}/${page}`);
+    const pages = (await manualPages()).map(({ file: page }) => `share/man/man${page.at(-1) ?? ''}/${page}`);
     expect(files.filter((file) => file.startsWith('share/man/')).sort()).toEqual(pages.sort());
     for (const [file, golden] of [
       ['share/bash-completion/completions/chatelaine', 'chatelaine.bash'],
@@ -93,12 +94,12 @@ describe('on Linux and macOS', needs('shell'), () => {
 
 // Packing 50 MB takes most of a minute.
 if (isWhole)
-  test('the three lines of README install it on Linux', needs('shell'), () => {
+  test('the three lines of README install it on Linux', needs('shell'), async () => {
     const [home, downloads] = [join(folder, 'home of ada'), join(folder, 'downloads')];
     const name = `chatelaine-${version}-linux-x64`;
     const archive = `${name}.tar.gz`;
     for (const place of [home, downloads]) mkdirSync(place);
-    assemble('linux-x64', own, join(downloads, name));
+    await assemble('linux-x64', own, join(downloads, name));
     execFileSync('tar', ['-C', downloads, '--use-compress-program=gzip -1', '-cf', join(downloads, archive), name]);
     rmSync(join(downloads, name), { recursive: true });
     const sum = createHash('sha256')
@@ -115,9 +116,9 @@ if (isWhole)
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${archive}: OK\n${version}\n`, stderr: '' });
   });
 
-test('on Windows the command is a batch file beside node.exe', () => {
+test('on Windows the command is a batch file beside node.exe', async () => {
   const place = join(folder, 'windows');
-  assemble('win-x64', own, place);
+  await assemble('win-x64', own, place);
   const files = filesOf(place).filter((file) => !file.startsWith('program'));
   expect(files.sort()).toEqual([
     ...['CHANGELOG.md', 'LICENSE', 'LICENSE-node', 'README.md', 'bill-of-materials.cdx.json'],

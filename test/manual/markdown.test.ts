@@ -66,7 +66,9 @@ test.each([
   expect(() => readChapters(text, none)).toThrow(message);
 });
 
-const texts = readdirSync('docs/manual').map((name) => readFileSync(join('docs/manual', name), 'utf8'));
+const texts = readdirSync('man')
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => readFileSync(join('man', name), 'utf8'));
 
 test('every table is on a page', () => {
   const used = texts.flatMap((text) => [...text.matchAll(/^<!-- table: (.+) -->$/gm)].map(([, name]) => name));
@@ -75,7 +77,7 @@ test('every table is on a page', () => {
 
 test('the chapters of single commands are on pages that exist', () => {
   const names = commandTable.map(({ name }) => name);
-  const chapters = readChapters(readFileSync('docs/manual/chapters.md', 'utf8'), none);
+  const chapters = readChapters(readFileSync('man/chapters.md', 'utf8'), none);
   for (const { title, pages } of chapters) {
     expect(pages, title).not.toEqual([]);
     expect(names).toEqual(expect.arrayContaining([...pages]));

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manualFiles } from '../../scripts/manual/pages.ts';
 import { writePage } from '../../scripts/manual/roff.ts';
 import { commandTable } from '../../src/commands/index.ts';
@@ -11,29 +12,23 @@ import { faultKinds } from '../../src/sandbox/faults.ts';
 import { globalOptions } from '../../src/commands/environment.ts';
 import { flagOf, type Field } from '../../src/schema/field.ts';
 import { settings } from '../../src/schema/settings.ts';
-import { stale } from '../helpers/golden.ts';
 import { needs } from '../helpers/needs.ts';
 
 const pages = await manualFiles();
 const names = pages.map(({ file }) => file).sort();
 
-test('there is a page for the program and each command, and no other, and the package lists them', () => {
+test('there is a page for the program and each command, and no other', () => {
   const commands = commandTable.map(({ name }) => `chatelaine-${name.replaceAll(' ', '-')}.1`);
-  const { man } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly man: readonly string[] };
 
   expect(names.filter((name) => name.endsWith('.1'))).toEqual(['chatelaine.1', ...commands].sort());
-  expect(readdirSync('man').sort(), stale('man/')).toEqual(names);
-  expect(man, stale('package.json')).toEqual(names.map((name) => `man/${name}`));
 });
 
-test('the pages in man/ are what docs/manual and the tables say', () => {
-  for (const { file, text } of pages) {
-    const path = join('man', file);
-    expect.soft(readFileSync(path, 'utf8'), stale(path)).toBe(text);
-  }
+const folder = mkdtempSync(join(tmpdir(), 'chatelaine-manual-'));
+const paths = names.map((name) => join(folder, name));
+beforeAll(() => {
+  for (const { file, text } of pages) writeFileSync(join(folder, file), text);
 });
-
-const paths = names.map((name) => join('man', name));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 test('mandoc warns of nothing', needs('mandoc'), () => {
   const { stdout, stderr } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', ...paths], { encoding: 'utf8' });

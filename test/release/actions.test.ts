@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 beforeAll(() => {
   const repository = join(host, 'a/one');
-  for (const place of [repository, join(clone, 'docs/manual'), join(clone, '.github/workflows')])
+  for (const place of [repository, join(clone, 'man'), join(clone, '.github/workflows')])
     mkdirSync(place, { recursive: true });
   const git = (...words: readonly string[]): string => {
     const person = ['-c', 'user.name=a', '-c', 'user.email=a@b.test'];
