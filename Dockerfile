@@ -1,4 +1,4 @@
-# The built program and Node, without a shell and a package manager: npm run package:image
+# The built program and Node, without a shell and a package manager: node scripts/package-image.js
 #
 #     docker run --rm --read-only --tmpfs /tmp --user "$RANDOM:0" --env CHATELAINE_BASE_URL … chatelaine license list
 #

@@ -1,7 +1,7 @@
-// `npm run binary -- SYSTEM… [--to FOLDER]`: the program with a Node of its own, in an archive for each system (README,
-// Install). Node's archives come from nodejs.org, and each must have the sum of scripts/release/node.json; `npm run
-// binary -- --sums` writes these from the list that Node publishes, whose signature a maintainer checks. `--node FILE`
-// takes another Node, for a trial.
+// node scripts/binary.js SYSTEM… [--to FOLDER]: packs the built program (npm run build) with a Node of its own, in an
+// archive for each system. Node's archives come from nodejs.org, and each must have the sum of
+// scripts/release/node.json; `--sums` writes these from the list that Node publishes, whose signature a maintainer
+// checks. `--node FILE` takes another Node, for a trial.
 //
 // Not Node's own single executable: of Node 24.21 with a snapshot it aborts where a thread is started (`--jq`), takes
 // 81 ms of CPU time for a list where the package takes 63, and what is injected ends the signatures by which Windows
@@ -24,6 +24,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { manualPages } from './manual.js';
+import { showUsage } from './usage.js';
 
 const clone = resolve(import.meta.dirname, '..');
 const { name, version } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
@@ -175,7 +176,7 @@ async function fetchNode(system, place) {
   const folder = `node-v${node.version}-${archive.replace(/\.(tar\.gz|zip)$/, '')}`;
   const file = `node-v${node.version}-${archive}`;
   const expected = node.sums[file];
-  if (expected === undefined) throw new Error(`${pins} has no sum of ${file}: npm run binary -- --sums`);
+  if (expected === undefined) throw new Error(`${pins} has no sum of ${file}: node scripts/binary.js --sums`);
   const bytes = await fetched(`${site}/${file}`);
   const sum = createHash('sha256').update(bytes).digest('hex');
   if (sum !== expected) throw new Error(`${file} has the SHA-256 ${sum}, not ${expected}: nothing was made`);
@@ -216,6 +217,7 @@ function run(program, args, options = {}) {
 }
 
 if (process.argv[1] === import.meta.filename) {
+  showUsage(import.meta.filename);
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { to: { type: 'string', default: '.' }, node: { type: 'string' }, sums: { type: 'boolean' } },

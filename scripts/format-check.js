@@ -1,4 +1,4 @@
-// `npm run format:check`: prettier judges only what oxfmt would change. Both write nearly every file alike, and oxfmt
+// The gate `format`: prettier judges only what oxfmt would change. Both write nearly every file alike, and oxfmt
 // reads all of them in a second of CPU time, where prettier takes more than fifteen.
 import { spawnSync } from 'node:child_process';
 

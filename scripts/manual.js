@@ -1,9 +1,10 @@
-// Makes the pages of the manual in man/pages, which git ignores, from the texts in man and the tables of the program:
-// npm does so before it packs, and the scripts that make the other packages. Options: --help.
+// node scripts/manual.js: makes the pages of the manual in man/pages, which git ignores, from the texts in man and the
+// tables of the program: npm does so before it packs, and the scripts that make the other packages.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { showUsage } from './usage.js';
 
 const clone = resolve(import.meta.dirname, '..');
 
@@ -28,13 +29,10 @@ export async function manualPages() {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  if (process.argv.includes('--help'))
-    console.log('node scripts/manual.js: makes the pages of the manual in man/pages');
-  else {
-    const folder = join(clone, 'man/pages');
-    const pages = await manualPages();
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder);
-    for (const { file, text } of pages) writeFileSync(join(folder, file), text);
-  }
+  showUsage(import.meta.filename);
+  const folder = join(clone, 'man/pages');
+  const pages = await manualPages();
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const { file, text } of pages) writeFileSync(join(folder, file), text);
 }

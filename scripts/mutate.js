@@ -1,15 +1,18 @@
-// Changes the program at seeded places, one at a time, and runs the tests that reach the place, nearest first: prints
-// what no test sees. `npm run mutate -- --count 10 --seed 7 --room store`; a room may be a file, and `--tests
-// test/store` runs only some of the tests. It writes into src while it runs, so run it in a copy of the repository.
+// node scripts/mutate.js [--count 50] [--seed 1] [--room store]: changes the program at seeded places, one at a time,
+// and runs the tests that reach the place, nearest first: prints what no test sees. `node scripts/mutate.js --count 10
+// --seed 7 --room store`; a room may be a file, and `--tests test/store` runs only some of the tests. It writes into
+// src while it runs, so run it in a copy of the repository.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { mutantsOf, mutated, probed } from './mutate/mutants.js';
+import { showUsage } from './usage.js';
 
 /** @typedef {import('./mutate/mutants.js').Mutant} Mutant */
 
+showUsage(import.meta.filename);
 const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '50' },

@@ -1,10 +1,11 @@
-// What some tests need of the computer: programs, and what its system can do. A test says so by a tag of this name
-// (test/helpers/needs.ts), vitest skips it where that is missing, and `npm test` names it, with the packages of Debian
-// that hold the programs.
-import { spawnSync } from 'node:child_process';
+// node scripts/needs.js [--install]: prints, or installs on Debian and Ubuntu, the packages of the programs that tests
+// need and this computer lacks. A test says what it needs by a tag (test/helpers/needs.ts), vitest skips it where that
+// is missing, and `npm test` names it.
+import { execSync, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { delimiter, join, sep } from 'node:path';
+import { showUsage } from './usage.js';
 
 /** @typedef {{ readonly where: () => string | undefined, readonly packages: readonly string[] }} Program */
 
@@ -61,12 +62,19 @@ export function isMissing(need) {
     : !abilities[/** @type {keyof typeof abilities} */ (need)].isHere();
 }
 
-// `npm run test:programs` installs those that are missing. Ubuntu has no Chromium but as a snap, which reads no other
-// folder of temporary files.
+// Ubuntu has no Chromium but as a snap, which reads no other folder of temporary files.
 if (process.argv[1] === import.meta.filename) {
+  showUsage(import.meta.filename);
   const absent = Object.values(programs).filter(({ where }) => where() === undefined);
-  const packages = absent.flatMap((program) => program.packages);
-  console.log(packages.filter((name) => name !== 'chromium' || !isUbuntu()).join(' '));
+  const packages = absent
+    .flatMap((program) => program.packages)
+    .filter((name) => name !== 'chromium' || !isUbuntu())
+    .join(' ');
+  if (!process.argv.includes('--install')) console.log(packages);
+  else if (packages !== '')
+    execSync(`sudo apt-get update && sudo apt-get install --yes --no-install-recommends ${packages}`, {
+      stdio: 'inherit',
+    });
 }
 
 function isUbuntu() {

@@ -1,5 +1,5 @@
-// `npm run package:deb`: a Debian package of the built program, with manual pages and completions in their places. The
-// first argument is the folder that it is written to. Node and dpkg-deb are all it needs.
+// node scripts/package-deb.js [FOLDER]: makes chatelaine_VERSION_all.deb of the built program (npm run build), with
+// manual pages and completions in their places. Needs dpkg-deb.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -18,7 +18,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { manualPages } from './manual.js';
+import { showUsage } from './usage.js';
 
+showUsage(import.meta.filename);
 const clone = resolve(import.meta.dirname, '..');
 const { name, version, description, license } = JSON.parse(readFileSync(join(clone, 'package.json'), 'utf8'));
 const { DEBFULLNAME = 'The authors of chatelaine', DEBEMAIL = 'chatelaine@users.noreply.invalid' } = process.env;

@@ -1,9 +1,11 @@
-// Runs the reading examples of other makers' clients against `sandbox serve`: npm run test:clients
-// PYTHON names another interpreter. A client that is not installed is skipped, named and counted.
+// node scripts/test-clients.js: runs the reading examples of other makers' clients against `sandbox serve`. PYTHON
+// names another interpreter. A client that is not installed is skipped, named and counted.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { showUsage } from './usage.js';
 
+showUsage(import.meta.filename);
 const python = process.env['PYTHON'] ?? 'python3';
 if (spawnSync(python, ['-c', 'import zulip']).status !== 0) {
   console.log(`skipped: the Python package zulip is not installed for ${python}\n0 passed, 0 failed, 1 skipped`);

@@ -1,15 +1,18 @@
-// The program on other versions of Node than the present one: `npm run test:nodes [VERSION…]`. Each comes as the npm
-// package `node`. The oldest that users may have is too old for the tools of the tests, so there the main job alone is
-// run.
+// node scripts/test-nodes.js [VERSION…]: tries the program on other versions of Node than the present one. Each comes
+// as the npm package `node`. The oldest that users may have is too old for the tools of the tests, so there the main
+// job alone is run.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { showUsage } from './usage.js';
 
+showUsage(import.meta.filename);
 const oldest = '20.18.1';
 const versions = process.argv.length > 2 ? process.argv.slice(2) : [oldest, '22', '24', '26'];
 const mainJob = ['--sandbox', 'license', 'create', '--remote-user', 'ada', '--size-allowance', '4', '-o', 'json'];
 
+if (spawnSync('npm', ['run', 'build'], { stdio: 'inherit' }).status !== 0) process.exit(1);
 for (const version of versions) {
   const node = pathOf(version);
   console.log(`\n## node ${execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()}`);

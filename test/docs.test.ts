@@ -35,7 +35,7 @@ test('each reference to a page names a heading of it', () => {
 });
 
 test('each link between pages names a page, and a heading of it', () => {
-  const places = ['.', 'docs', 'man', 'bench', 'test/examples'].filter((place) => existsSync(place));
+  const places = ['.', 'docs', 'docs/decisions', 'man', 'bench', 'test/examples'].filter((place) => existsSync(place));
   const texts = places.flatMap((place) =>
     readdirSync(place)
       .filter((name) => name.endsWith('.md'))
@@ -87,7 +87,7 @@ test('no comment cites a page that is not in the repository', () => {
 
 test('comments, help and pages use no phrase that readers stumble over', () => {
   const phrases = /\b(?:as it is|as they are|for ever|anew|(?:is|are) told|none of ours|comes? to|stands)\b/gi;
-  const manuals = ['.', 'bench', 'docs', 'man'].flatMap((folder) =>
+  const manuals = ['.', 'bench', 'docs', 'docs/decisions', 'man'].flatMap((folder) =>
     readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
   );
   // Messages of the sample data are what people write.
@@ -100,8 +100,8 @@ test('comments, help and pages use no phrase that readers stumble over', () => {
   expect(found).toEqual([]);
 });
 
-test('one line of CONTRIBUTING installs every program that tests need on Debian', () => {
-  const line = /apt-get install --no-install-recommends ([^]*?)\n\n/.exec(readFileSync('CONTRIBUTING.md', 'utf8'))?.[1];
+test('one line of docs/testing.md installs every program that tests need on Debian', () => {
+  const line = /apt-get install --no-install-recommends ([^]*?)\n\n/.exec(readFileSync('docs/testing.md', 'utf8'))?.[1];
   const packages = Object.values(programs).flatMap((program) => program.packages);
   expect(line?.split(/[\s\\]+/)).toEqual([...new Set(packages)].sort());
 });

@@ -1,7 +1,7 @@
-// `npm run release:check [-- vX.Y.Z] [--to FOLDER]`: what a release needs, tried on two clean clones of the present
-// commit, with an empty home; the second is another folder under another umask. Each step that fails is named, with its
-// output. With a tag the changelog must be that of the release; with a folder it gets the tarball that was tried, the
-// Debian package, the bill of materials and their checksums.
+// `node scripts/release/check.js [vX.Y.Z] [--to FOLDER]`: what a release needs, tried on two clean clones of the
+// present commit, with an empty home; the second is another folder under another umask. Each step that fails is named,
+// with its output. With a tag the changelog must be that of the release; with a folder it gets the tarball that was
+// tried, the Debian package, the bill of materials and their checksums.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -18,8 +18,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systems } from '../binary.js';
+import { showUsage } from '../usage.js';
 import { checkActions } from './actions.js';
 
+showUsage(import.meta.filename);
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { to: { type: 'string' } } });
 const [tag] = positionals;
 const repository = resolve(import.meta.dirname, '../..');
@@ -69,12 +71,14 @@ try {
   for (const place of clones) step('npm ci', () => run(place, 'npm', 'ci', '--prefer-offline'));
   step('golden pages', goldenPages);
   for (const place of clones) step('npm pack', () => run(place, 'npm', 'pack', '--silent'));
-  for (const place of clones) step('Debian package', () => run(place, 'npm', 'run', 'package:deb'));
+  for (const place of clones) step('Debian package', () => run(place, process.execPath, 'scripts/package-deb.js'));
   step(comparing, sameBytes);
   step(testing, () => run(clone, 'npx', 'vitest', 'run', '--reporter=tree', ...tests));
   step('npm publish --dry-run', publish);
   if (values.to !== undefined && failed.length === 0)
-    step('archives', () => run(clone, 'npm', 'run', 'binary', '--', ...Object.keys(systems), '--to', 'archives'));
+    step('archives', () =>
+      run(clone, process.execPath, 'scripts/binary.js', ...Object.keys(systems), '--to', 'archives'),
+    );
   if (values.to !== undefined && failed.length === 0) hand(resolve(values.to));
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -123,7 +127,9 @@ function nodesPinned() {
   const { version: pinned, sums } = JSON.parse(readFileSync(join(clone, 'scripts/release/node.json'), 'utf8'));
   const files = Object.values(systems).map(({ archive }) => `node-v${pinned}-${archive}`);
   const missing = files.filter((file) => sums[file] === undefined);
-  const output = missing.map((file) => `scripts/release/node.json has no sum of ${file}: npm run binary -- --sums\n`);
+  const output = missing.map(
+    (file) => `scripts/release/node.json has no sum of ${file}: node scripts/binary.js --sums\n`,
+  );
   return { passed: missing.length === 0, output: output.join('') };
 }
 

@@ -1,9 +1,12 @@
-// `npm run release:publish`: publishes the tarball of the folder `release`, with its provenance. What the registry has
-// already, with the same sum, is left alone, so that the job can be run again; with another sum it is an error.
+// `node scripts/release/publish.js`: publishes the tarball of the folder `release`, with its provenance. What the
+// registry has already, with the same sum, is left alone, so that the job can be run again; with another sum it is an
+// error.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { showUsage } from '../usage.js';
 
+showUsage(import.meta.filename);
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const tarball = `release/${name}-${version}.tgz`;
 const ours = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;

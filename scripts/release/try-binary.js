@@ -1,10 +1,12 @@
-// `npm run binary:try -- SYSTEM`: unpacks the archive of the folder `release` for this system, and runs it with no
-// other Node on PATH.
+// `node scripts/release/try-binary.js SYSTEM`: unpacks the archive of the folder `release` for this system, and runs
+// it with no other Node on PATH.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { showUsage } from '../usage.js';
 
+showUsage(import.meta.filename);
 const [system = ''] = process.argv.slice(2);
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const isWindows = system.startsWith('win');

@@ -51,7 +51,7 @@ describe('the page of an archive in Chromium', needs('chromium'), () => {
 
   afterAll(async () => {
     await browser.close();
-    // Kept where somebody wants to look: CHATELAINE_SCREENSHOTS=1 npm run test:browser.
+    // Kept where somebody wants to look: CHATELAINE_SCREENSHOTS=1 npx vitest run test/browser.
     if (process.env['CHATELAINE_SCREENSHOTS']) process.stderr.write(`screenshots are in ${folder}\n`);
     else rmSync(folder, { recursive: true, force: true });
   });

@@ -19,7 +19,7 @@ import { manualPages } from '../../scripts/manual.js';
 import { isWhole } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 
-/** What `npm run binary` puts into an archive, with the Node of these tests in place of a pinned one. */
+/** What scripts/binary.js puts into an archive, with the Node of these tests in place of a pinned one. */
 
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine binary ä-'));
 const own = { program: process.execPath, license: 'LICENSE', sum: '0'.repeat(64) };

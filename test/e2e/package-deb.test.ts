@@ -8,7 +8,7 @@ import { manualPages } from '../../scripts/manual.js';
 import { isWhole } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 
-/** What `npm run package:deb` makes, installed by dpkg into a root of its own. Skipped where there is no dpkg. */
+/** What scripts/package-deb.js makes, installed by dpkg into a root of its own. Skipped where there is no dpkg. */
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-debian-'));

@@ -8,7 +8,7 @@ import { startSandbox, type Sandbox, type SandboxOptions } from '../helpers/sand
 import { realTime } from '../helpers/clock.ts';
 
 /**
- * What NODE and PROGRAM are in lines of the shell. CHATELAINE_BIN names the command of an archive of `npm run binary`
+ * What NODE and PROGRAM are in lines of the shell. CHATELAINE_BIN names the command of an archive of scripts/binary.js
  * to be tried instead.
  */
 export const launched =

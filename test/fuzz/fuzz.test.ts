@@ -8,7 +8,7 @@ import { answerCases, tryAnswers } from './answers.ts';
 import type { Way } from './judge.ts';
 import { lineCases, slipCases, tryLine } from './lines.ts';
 
-/** The short form; `npm run fuzz` sets larger sizes. The seed and the number of a case alone decide what it is. */
+/** The short form; scripts/fuzz.js sets larger sizes. The seed and the number of a case alone decide what it is. */
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 /** Of each of the three kinds. */
 const runs = Number(process.env['FUZZ_RUNS'] ?? (isWhole ? 100 : 30));
@@ -57,7 +57,7 @@ async function wrongsOf<T>(
   const work = async (): Promise<void> => {
     for (const [index, one] of queue) {
       const ways: readonly Way[] = index < processes ? ['in process', 'as process'] : ['in process'];
-      const repeat = `FUZZ_SEED=${seed} FUZZ_RUNS=${runs} FUZZ_CASE=${index} npm run fuzz ${name}`;
+      const repeat = `FUZZ_SEED=${seed} FUZZ_RUNS=${runs} FUZZ_CASE=${index} node scripts/fuzz.js ${name}`;
       for (const way of ways) {
         const found = await attempt(one, way);
         const reports = found.map((wrong) => `${repeat} (${way})\n  ${JSON.stringify(one)}\n  ${wrong}`);

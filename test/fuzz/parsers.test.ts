@@ -3,7 +3,7 @@ import { isWhole } from '../helpers/extent.ts';
 import { type Coverage, explore, openCoverage, type Pick } from './coverage.ts';
 import { parsers } from './parsers.ts';
 
-/** FUZZ_SECONDS: CPU time for all parsers together; `npm run fuzz parsers` sets more. */
+/** FUZZ_SECONDS: CPU time for all parsers together; `node scripts/fuzz.js parsers` sets more. */
 const msec = (Number(process.env['FUZZ_SECONDS'] ?? (isWhole ? 8 : 1)) * 1000) / Object.keys(parsers).length;
 let state = Number(process.env['FUZZ_SEED'] ?? 1);
 const pick: Pick = (below) => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { checkActions } from '../../scripts/release/actions.js';
 
 /**
- * What `npm run release:check` says of the actions of the workflows, with a folder of repositories in place of a host.
+ * What scripts/release/check.js says of the actions of the workflows, with a folder of repositories in place of a host.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-actions-'));

@@ -47,7 +47,7 @@ test.runIf(existsSync('dist'))(
         cpSync(source, join(folder, words.length > 2 ? `${words.at(-1) ?? ''}/${source}` : (words[1] ?? '')), {
           recursive: true,
         });
-    // As `npm run package:image` does, whatever the umask of the clone was.
+    // As scripts/package-image.js does, whatever the umask of the clone was.
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
       if (!entry.isSymbolicLink()) chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
     const temporary = join(folder, 'tmp');

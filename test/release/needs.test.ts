@@ -7,7 +7,7 @@ import { programs } from '../../scripts/needs.js';
 
 // @module-tag shell
 
-/** What `npm run test:programs` asks the system for. */
+/** What `node scripts/needs.js --install` asks the system for. */
 
 const folder = mkdtempSync(join(tmpdir(), 'chatelaine-needs-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 /**
- * What must agree on the version. `npm run release:check -- vX.Y.Z` sets RELEASE_TAG: then the changelog must be that
+ * What must agree on the version. scripts/release/check.js sets RELEASE_TAG: then the changelog must be that
  * of a release.
  */
 const tag = process.env['RELEASE_TAG'];

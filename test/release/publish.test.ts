@@ -12,7 +12,7 @@ import { sampleOf } from '../helpers/extent.ts';
 // @module-tag shell
 
 /**
- * `npm run release:publish` with the real npm, up to the request that publishes; where a package was built is attested
+ * scripts/release/publish.js with the real npm, up to the request that publishes; where a package was built is attested
  * on other machines.
  */
 
@@ -33,9 +33,9 @@ const registry = createServer(({ url = '' }, answer) => {
 
 beforeAll(async () => {
   mkdirSync(join(folder, 'release'));
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'chatelaine', version: '7.8.9' }));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'chatelaine', version: '7.8.9', type: 'module' }));
   writeFileSync(join(folder, 'release/chatelaine-7.8.9.tgz'), tarball);
-  cpSync('scripts/release/publish.js', join(folder, 'publish.mjs'));
+  for (const file of ['release/publish.js', 'usage.js']) cpSync(`scripts/${file}`, join(folder, 'scripts', file));
   await new Promise<void>((ready) => registry.listen(0, '127.0.0.1', ready));
 });
 afterAll(() => {
@@ -45,7 +45,7 @@ afterAll(() => {
 
 async function publish() {
   const { port } = registry.address() as AddressInfo;
-  const child = spawn(process.execPath, ['publish.mjs'], {
+  const child = spawn(process.execPath, ['scripts/release/publish.js'], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: folder, npm_config_registry: `http://127.0.0.1:${port}/` },
     stdio: ['ignore', 'pipe', 'pipe'],

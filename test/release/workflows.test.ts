@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { validateAction, validateWorkflow } from '@action-validator/core';
 import { describe, expect, test } from 'vitest';
@@ -55,7 +55,10 @@ test('only the jobs that publish may write, and they run nothing of the packages
   ]);
   const { publish, page } = workflows.find(({ name }) => name === 'release.yml')?.workflow.jobs ?? {};
   const linesOf = (job: Job | undefined) => job?.steps.flatMap(({ run }) => run ?? []);
-  expect([linesOf(publish), linesOf(page)]).toEqual([['npm run release:publish'], ['npm run release:page']]);
+  expect([linesOf(publish), linesOf(page)]).toEqual([
+    ['node scripts/release/publish.js'],
+    ['node scripts/release/page.js'],
+  ]);
 });
 
 describe.each(workflows)('$name', ({ text, workflow }) => {
@@ -76,11 +79,13 @@ describe.each(workflows)('$name', ({ text, workflow }) => {
     expect(used.filter((action) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action ?? ''))).toEqual([]);
   });
 
-  test('runs scripts of package.json and nothing else', () => {
+  test('runs scripts of package.json, files of scripts/, and nothing else', () => {
     const lines = steps.flatMap(({ run }) => run ?? []);
     const others = lines.filter((line) => {
-      const [, script = ''] = /^npm (?:run )?([\w:]+)(?: -- (?:[\w."$ -]+|\$\{\{ matrix\.\w+ \}\}))?$/.exec(line) ?? [];
-      return line !== 'npm ci' && scripts[script] === undefined;
+      const [, script = ''] = /^npm (?:run )?([\w:]+)$/.exec(line) ?? [];
+      const [, file = ''] =
+        /^node (scripts\/[\w/-]+\.js)(?: (?:[\w."$ -]+|\$\{\{ matrix\.\w+ \}\}))?$/.exec(line) ?? [];
+      return line !== 'npm ci' && scripts[script] === undefined && (file === '' || !existsSync(file));
     });
     expect(others).toEqual([]);
   });
