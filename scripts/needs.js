@@ -72,9 +72,8 @@ if (process.argv[1] === import.meta.filename) {
     .join(' ');
   if (!process.argv.includes('--install')) console.log(packages);
   else if (packages !== '')
-    execSync(`sudo apt-get update && sudo apt-get install --yes --no-install-recommends ${packages}`, {
-      stdio: 'inherit',
-    });
+    for (const words of ['update', `install --yes --no-install-recommends ${packages}`])
+      execSync(`${process.getuid?.() === 0 ? '' : 'sudo '}apt-get ${words}`, { stdio: 'inherit' });
 }
 
 function isUbuntu() {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 /**
  * What must agree on the version. scripts/release/check.js sets RELEASE_TAG: then the changelog must be that
@@ -52,4 +53,26 @@ test('no package runs anything at its installation', () => {
   };
   const running = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
   expect(running.map(([place]) => place)).toEqual([]);
+});
+
+test('a report of a bug asks for doctor and for a trace, which hold no secret', () => {
+  const { body } = parse(readFileSync('.github/ISSUE_TEMPLATE/bug.yml', 'utf8')) as {
+    readonly body: readonly { readonly attributes: { readonly label?: string } }[];
+  };
+  expect(body.map(({ attributes: { label = '' } }) => label)).toEqual([
+    '',
+    'What you typed, what you expected, what happened',
+    'chatelaine doctor',
+    'The same command with --trace',
+    'A license',
+  ]);
+});
+
+test('the container for contributors installs what npm test would skip', () => {
+  const { build } = JSON.parse(readFileSync('.devcontainer/devcontainer.json', 'utf8')) as {
+    readonly build: { readonly dockerfile: string };
+  };
+  expect(readFileSync(`.devcontainer/${build.dockerfile}`, 'utf8')).toMatch(
+    /^RUN node \/tmp\/scripts\/needs.js --install /m,
+  );
 });
