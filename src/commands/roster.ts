@@ -12,7 +12,7 @@ export const rosterOptions = {
     placeholder: 'FORMAT',
     help: 'csv, xlsx, ndjson or json (default: by extension, else by how the file begins)',
   },
-  sheet: textField('NAME', 'The sheet of a workbook (default: the first that is shown)'),
+  sheet: textField('NAME', 'The sheet of a workbook (default: the one that has the columns)'),
   header_line: countField('N', 'The line of the header in CSV or a workbook (default: the first that is not blank)'),
   column: {
     ...textField('NAME=HEADER', 'The header of a column that has another name in the file, as in remote_user=Login'),

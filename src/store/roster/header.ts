@@ -12,7 +12,7 @@ export interface RosterReader {
 export interface TableChoice {
   /** The line of the header in a table; else the first that is not blank. */
   readonly headerLine?: number | undefined;
-  /** The name of the sheet in a workbook; else the first. */
+  /** The name of the sheet in a workbook; else the one that has the columns. */
   readonly sheet?: string | undefined;
   /** Takes what is not wrong, and easily overlooked. */
   readonly warn?: ((text: string) => void) | undefined;

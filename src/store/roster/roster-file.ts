@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { Failure, usage, messageOf } from '../../core/failure.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { columnOf, normalized, type RosterReader, type TableChoice, type WantedColumns } from './header.ts';
@@ -25,6 +26,10 @@ interface OpenedRoster extends RosterFile {
 /** @throws Failure usage for bytes that are neither text nor a workbook, or too many, or another format's option */
 export function openRosterFile(roster: RosterFile): OpenedRoster {
   const { file, bytes, format: typed } = roster;
+  const [, opened] = /^(?:~\$|\.~lock\.)(.+?)#?$/.exec(basename(file)) ?? [];
+  if (opened !== undefined)
+    throw usage(`${file}: this is no workbook, but the mark that one is open`, `Give the workbook itself: ${opened}`);
+  if (bytes.length === 0) throw usage(`${file}: no rows: the file is empty`);
   if (bytes.length > maxBytes) throw usage(`${file}: more than 64 MiB`, 'Split the roster into several files.');
   const isWorkbook = isZip(bytes) && (typed ?? 'xlsx') === 'xlsx';
   const text = isWorkbook ? '' : rosterText(file, bytes);

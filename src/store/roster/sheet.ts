@@ -45,10 +45,11 @@ export async function readSheet(
   part: string,
   meaning: CellContext,
   take: (row: SheetRow) => void,
+  limit = Infinity,
 ): Promise<void> {
   if (!zip.names.includes(part)) throw damaged('a sheet is missing');
   let row = { line: 0, isHidden: false, cells: new Map<number, SheetCell>() };
-  let column = -1;
+  let [column, count] = [-1, 0];
   let columns = new Set<number>();
   let cell: StoredCell | undefined;
   let isValue = false;
@@ -82,10 +83,39 @@ export async function readSheet(
         if (isSecond) row.cells.set(column, other('', 'two cells of one place', saveAgain));
         else if (value !== '') row.cells.set(column, value);
         cell = undefined;
-      } else if (name === 'row' && row.cells.size > 0) take(row);
-      else inline.close(name);
+      } else if (name === 'row' && row.cells.size > 0) {
+        if ((count += 1) <= limit) take(row);
+      } else inline.close(name);
     },
+    isDone: () => count >= limit,
   });
+}
+
+/** The cells that a merge covers: all but its first one, which holds its value. */
+export interface Merge {
+  readonly first: string;
+  covers(column: number, line: number): boolean;
+}
+
+/** They stand behind the rows, in which they are to be known. */
+export async function mergesOf(zip: Zip, part: string): Promise<readonly Merge[]> {
+  const found: Merge[] = [];
+  let text = '';
+  for await (const chunk of zip.read(part)) {
+    text += chunk.toString('latin1');
+    for (const [, from = '', to = ''] of text.matchAll(/mergeCell [^>]*ref=["']([A-Z]+\d+):([A-Z]+\d+)["'][^>]*>/g)) {
+      const [[left, right], [top, bottom]] = [[from, to].map(columnOfCell), [from, to].map(lineOfCell)];
+      const covers = (column: number, line: number): boolean =>
+        column >= (left ?? 0) && column <= (right ?? 0) && line >= (top ?? 0) && line <= (bottom ?? 0);
+      found.push({ first: from, covers });
+    }
+    text = text.slice(text.lastIndexOf('<'));
+  }
+  return found;
+}
+
+function lineOfCell(place: string): number {
+  return Number(/\d+$/.exec(place)?.[0]);
 }
 
 /** B7 is in column 1. */
@@ -159,7 +189,7 @@ export function isTrue(value: string | undefined): boolean {
   return value === '1' || value === 'true';
 }
 
-export interface TextReader extends Required<XmlReader> {
+export interface TextReader extends Required<Omit<XmlReader, 'isDone'>> {
   open(name: string): void;
   value(): string;
 }

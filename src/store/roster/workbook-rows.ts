@@ -10,7 +10,7 @@ import {
   type TableChoice,
   type WantedColumns,
 } from './header.ts';
-import type { SheetCell, SheetRow } from './sheet.ts';
+import type { Merge, SheetCell, SheetRow } from './sheet.ts';
 import { openWorkbook, type Sheet } from './workbook.ts';
 
 /** Reads the rows below the header. @throws Failure usage for no workbook, no such sheet, or another header */
@@ -21,21 +21,18 @@ export async function readWorkbookRows(
   reader: RosterReader,
 ): Promise<void> {
   const sheets = await openWorkbook(bytes);
-  const sheet = chooseSheet(sheets, typed);
+  const sheet = await chooseSheet(sheets, typed, headerLine, wanted);
+  const merges = await sheet.merges();
   let columns: readonly string[] | undefined;
   const first: HeaderRow[] = [];
   let hidden = 0;
   await sheet.read((row) => {
     if (columns) {
-      if (takeCells(columns, row, sheet.name, wanted, reader) && row.isHidden) hidden += 1;
+      if (takeCells(columns, row, { sheet: sheet.name, merges }, wanted, reader) && row.isHidden) hidden += 1;
       return;
     }
     if (headerLine !== undefined && row.line < headerLine) return;
-    const count = Math.max(...row.cells.keys()) + 1;
-    first.push({
-      line: row.line,
-      cells: Array.from({ length: count }, (_, column) => textOf(row.cells.get(column) ?? '')),
-    });
+    first.push(headerOf(row));
     const [header] = first;
     if (
       header &&
@@ -50,15 +47,44 @@ export async function readWorkbookRows(
   if (hidden > 0) warn?.(`sheet '${sheet.name}': ${hidden} hidden ${hidden === 1 ? 'row is' : 'rows are'} read too`);
 }
 
-function chooseSheet(sheets: readonly Sheet[], typed: string | undefined): Sheet {
+/** A row as it is read where a header is looked for. */
+function headerOf({ line, cells }: SheetRow): HeaderRow {
+  const count = Math.max(...cells.keys()) + 1;
+  return { line, cells: Array.from({ length: count }, (_, column) => textOf(cells.get(column) ?? '')) };
+}
+
+/** The sheet that was typed, else the one that has the columns. @throws Failure usage where several have them */
+async function chooseSheet(
+  sheets: readonly Sheet[],
+  typed: string | undefined,
+  headerLine: number | undefined,
+  wanted: WantedColumns,
+): Promise<Sheet> {
   const names = sheets.map(({ name }) => name);
   const [first] = sheets;
   if (!first) throw usage('the workbook has no sheet that is shown');
-  if (typed === undefined) return first;
-  const sheet = sheets.find(({ name }) => name === typed);
-  if (!sheet)
+  if (typed !== undefined) {
+    const sheet = sheets.find(({ name }) => name === typed);
+    if (sheet) return sheet;
     throw usage(`--sheet: there is no '${typed}'; the sheets are ${names.join(', ')}`, suggestion(typed, names));
-  return sheet;
+  }
+  const fitting: Sheet[] = [];
+  for (const sheet of sheets.length > 1 ? sheets : [])
+    if (await hasHeader(sheet, headerLine, wanted)) fitting.push(sheet);
+  const [only = first, ...others] = fitting;
+  if (others.length === 0) return only;
+  const what = `sheets with the columns ${wanted.required.join(' and ')}: ${fitting.map(({ name }) => name).join(', ')}`;
+  throw usage(`the workbook has ${fitting.length} ${what}`, 'Name one with --sheet NAME.');
+}
+
+async function hasHeader(sheet: Sheet, headerLine: number | undefined, wanted: WantedColumns): Promise<boolean> {
+  let isFound = false;
+  const limit = Math.max(maxHeaderSearch, headerLine ?? 0);
+  await sheet.read((row) => {
+    if (headerLine !== undefined && row.line !== headerLine) return;
+    isFound ||= countRequired(headerOf(row).cells, wanted) === wanted.required.length;
+  }, limit);
+  return isFound;
 }
 
 /** @throws Failure usage naming the other sheets too, where the header is not the wanted one */
@@ -87,7 +113,7 @@ function textOf(cell: SheetCell): string {
 function takeCells(
   columns: readonly string[],
   { line, cells }: SheetRow,
-  sheet: string,
+  { sheet, merges }: { readonly sheet: string; readonly merges: readonly Merge[] },
   { names }: WantedColumns,
   reader: RosterReader,
 ): boolean {
@@ -98,7 +124,11 @@ function takeCells(
     if (column === '') continue;
     const cell = cells.get(index);
     values.set(column, cell && textOf(cell));
-    if (cell === undefined) continue;
+    if (cell === undefined) {
+      const merge = names.includes(column) ? merges.find(({ covers }) => covers(index, line)) : undefined;
+      if (merge) faults.push(mergedFault(column, `${cellName(index, line)} of sheet '${sheet}'`, merge));
+      continue;
+    }
     isRow = true;
     if (typeof cell === 'string' || !names.includes(column)) continue;
     const rule = `${column}: holds ${cell.kind}`;
@@ -108,9 +138,17 @@ function takeCells(
       hint: cell.hint,
     });
   }
-  if (faults.length > 0) reader.bad(line, joined(faults));
+  if (isRow && faults.length > 0) reader.bad(line, joined(faults));
   else if (isRow) reader.row(line, values);
   return isRow;
+}
+
+function mergedFault(column: string, place: string, { first }: Merge): Fault {
+  return {
+    reason: `${column}: cell ${place} is empty: it is merged with ${first}`,
+    rule: `${column}: is empty in merged cells`,
+    hint: 'Unmerge the cells, and write the value in each row.',
+  };
 }
 
 /** Column 1 of line 7 is B7. */

@@ -2,10 +2,12 @@ import { posix } from 'node:path';
 import { usage } from '../../core/failure.ts';
 import {
   isTrue,
+  mergesOf,
   readSheet,
   textReader,
   unescaped,
   type CellContext,
+  type Merge,
   type NumberStyle,
   type SheetRow,
   type TextReader,
@@ -17,7 +19,8 @@ import { openZip, type Zip } from './zip.ts';
 export interface Sheet {
   readonly name: string;
   /** Reads its rows in their order, those without a cell that holds anything left out. @throws Failure usage */
-  read(take: (row: SheetRow) => void): Promise<void>;
+  read(take: (row: SheetRow) => void, limit?: number): Promise<void>;
+  merges(): Promise<readonly Merge[]>;
 }
 
 const saveAs = 'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".';
@@ -46,7 +49,11 @@ export async function openWorkbook(bytes: Buffer): Promise<readonly Sheet[]> {
   const styles = await stylesOf(zip, partOf('styles'));
   const texts = await sharedTexts(zip, partOf('sharedStrings'));
   const meaning = { styles, texts, epoch };
-  return named.map(({ name, part }) => ({ name, read: (take) => readSheet(zip, part, meaning, take) }));
+  return named.map(({ name, part }) => ({
+    name,
+    read: (take, limit) => readSheet(zip, part, meaning, take, limit),
+    merges: () => mergesOf(zip, part),
+  }));
 }
 
 function otherKind({ names }: Zip): string {

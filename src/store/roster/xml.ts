@@ -7,6 +7,8 @@ export interface XmlReader {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(piece: string): void;
   close?(name: string): void;
+  /** What follows is not read. */
+  isDone?(): boolean;
 }
 
 const maxDepth = 64;
@@ -42,6 +44,7 @@ export async function parseXml(zip: Zip, part: string, reader: XmlReader): Promi
     sinceTag += chunk.length;
     if (sinceTag > maxTextBytes + chunk.length) throw notXml(part, 'a text of more than 1 MiB');
     parser.write(decoded(decoder, chunk, part));
+    if (reader.isDone?.()) return;
   }
   parser.end();
 }

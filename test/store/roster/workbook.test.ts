@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { oncePerUser, readRoster, type RosterSource } from '../../../src/store/roster/read-roster.ts';
 import { rosterFields } from '../../../src/schema/license.ts';
@@ -299,7 +301,7 @@ describe('a file that is refused', () => {
     ],
     [
       'another first sheet',
-      workbookOf({ sheets: { Notes: rowOf(1, ['Read', 'me']), Users: header + ada } }),
+      workbookOf({ sheets: { Notes: rowOf(1, ['Read', 'me']), Users: rowOf(1, ['remote_user']) } }),
       "sheet 'Notes': the header lacks remote_user and size_allowance; it has Read, me",
       'Name it with --column remote_user=HEADER --column size_allowance=HEADER. Without a header the file needs a first line: remote_user,size_allowance. For another sheet give --sheet: Users.',
     ],
@@ -421,6 +423,83 @@ describe('a file that is refused', () => {
     ],
   ])('%s', async (_name, bytes, message, hint, how) => {
     expect(await refusal(bytes, how)).toEqual([`roster.xlsx: ${message}`, hint]);
+  });
+});
+
+describe('of several sheets', () => {
+  const field = (name: string): Buffer => readFileSync(join('test/fixtures/spreadsheets/field', name));
+  const users = async (bytes: Buffer, how: Partial<RosterSource> = {}) =>
+    (await read(bytes, how)).rows.map((row) => (row as { remote_user: string }).remote_user);
+  const title = rowOf(1, ['Customers of spring']);
+  const low = rowOf(3, ['remote_user', 'size_allowance']) + rowOf(4, ['ben', 2]);
+
+  test.each([
+    ['twosheets.xlsx', 'North, South'],
+    ['active.xlsx', 'Old, Current'],
+  ])('none is taken where several have the columns: %s', async (name, sheets) => {
+    expect(await refusal(field(name))).toEqual([
+      `roster.xlsx: the workbook has 2 sheets with the columns remote_user and size_allowance: ${sheets}`,
+      'Name one with --sheet NAME.',
+    ]);
+  });
+
+  test('the one that is named is taken', async () => {
+    expect(await users(field('twosheets.xlsx'), { sheet: 'South' })).toEqual(['s1', 's2']);
+  });
+
+  test('the one that has the columns is taken', async () => {
+    const notes = rowOf(1, ['Read', 'me']);
+    const sheets = { Notes: notes, Prices: rowOf(1, ['size_allowance', 'price']), Users: header + ada + grace };
+    expect((await read(workbookOf({ sheets }))).rows).toEqual(good);
+    const two = { Old: header + ada, Users: header + grace };
+    expect(await users(workbookOf({ sheets: two, attributes: { Old: 'state="hidden"' } }))).toEqual(['grace']);
+  });
+
+  test('a header below a title counts too', async () => {
+    const both = workbookOf({ sheets: { Users: header + ada, Spring: title + low } });
+    expect((await refusal(both))[0]).toContain('has 2 sheets');
+    expect(await users(both, { headerLine: 3 })).toEqual(['ben']);
+    const [message, hint] = await refusal(workbookOf({ sheets: { Notes: title, Spring: title + low } }));
+    expect(message).toContain("sheet 'Spring': line 1 is not the header; line 3 has remote_user and size_allowance");
+    expect(hint).toContain('Give --header-line 3.');
+  });
+
+  test('columns of other names count by --column', async () => {
+    const sheets = { Notes: title, Users: rowOf(1, ['Login', 'size_allowance']) + ada };
+    expect(await users(workbookOf({ sheets }), { columns: ['remote_user=Login'] })).toEqual(['ada']);
+  });
+
+  test('a cell that a merge leaves empty is a bad row', async () => {
+    expect(await refusal(field('merged.xlsx'))).toEqual([
+      "roster.xlsx:3: size_allowance: cell B3 of sheet 'Users' is empty: it is merged with B2",
+      'Unmerge the cells, and write the value in each row.',
+    ]);
+  });
+
+  test('also in a column that may be blank, and not above the header or in a column of others', async () => {
+    const names = rowOf(2, ['remote_user', 'size_allowance', 'app_code', 'note']);
+    const rows = rowOf(1, ['Spring']) + names + rowOf(3, ['ada', 4, 7, 'x']) + rowOf(4, ['grace', 18]);
+    const merged = (...refs: readonly string[]): Buffer => {
+      const cells = refs.map((ref) => `<mergeCell ref="${ref}"/>`).join('');
+      const xml = `<worksheet><sheetData>${rows}</sheetData><mergeCells>${cells}</mergeCells></worksheet>`;
+      return workbookOf({ sheets: '', files: { 'xl/worksheets/sheet1.xml': xml } });
+    };
+    expect(await users(merged('A1:D1', 'D3:D4'), { headerLine: 2 })).toEqual(['ada', 'grace']);
+    const [message] = await refusal(merged('A1:D1', 'C3:C9'), { headerLine: 2 });
+    expect(message).toBe("roster.xlsx:4: app_code: cell C4 of sheet 'Users' is empty: it is merged with C3");
+  });
+
+  test('a number that its format shows behind a prefix and zeros is no user', async () => {
+    expect((await refusal(field('prefixfmt.xlsx')))[0]).toContain('the number 12, which it shows as');
+  });
+
+  const mark = 'this is no workbook, but the mark that one is open';
+  test.each([
+    ['roster.xlsx', 'no rows: the file is empty', undefined],
+    ['shared/~$roster.xlsx', mark, 'Give the workbook itself: roster.xlsx'],
+    ['.~lock.roster.xlsx#', mark, 'Give the workbook itself: roster.xlsx'],
+  ])('no bytes of %s', async (file, message, hint) => {
+    expect(await refusal(Buffer.alloc(0), { file })).toEqual([`${file}: ${message}`, hint]);
   });
 });
 
