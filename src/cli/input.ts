@@ -1,7 +1,6 @@
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
-import { variable } from '../core/system.ts';
 import { flagOf, type Field } from '../schema/field.ts';
 import type { CommandRequest } from './program.ts';
 import type { Running, TypedOption } from './values.ts';
@@ -11,7 +10,7 @@ type InputReading = Pick<Running, 'host' | 'signal' | 'messages'>;
 
 /** Whether a person can answer: standard error and input are terminals. A CI may have one, and nobody at it. */
 export function isInteractive({ stderr, system, terminal }: Host, { input }: GlobalValues): boolean {
-  const isAlone = variable(system.env, 'CI') !== undefined;
+  const isAlone = !/^(false|0|no)?$/i.test(system.env['CI'] ?? '');
   return input !== false && !isAlone && stderr.isTTY === true && terminal.isForeground();
 }
 

@@ -182,6 +182,17 @@ test('asks on a terminal, naming the users', async () => {
   expect((await run(`license view ${code} -o json`)).stdout).toContain('physio-7731');
 });
 
+test.each([
+  [['', 'false', 'FALSE', '0', 'no'], 130],
+  [['true', '1', 'yes', 'woodpecker'], 0],
+])('CI set to %j: exit code %i where the answer is no', async (values, exitCode) => {
+  for (const CI of values) {
+    const { run } = await openSandbox();
+    const ran = await run(`license retire ${code}`, { tty: true, stdin: 'n\n', env: { CI } });
+    expect([CI, ran.exitCode]).toEqual([CI, exitCode]);
+  }
+});
+
 test('a journal is opened when the changes are agreed to', async () => {
   const { run } = await openSandbox();
   const home = emptyHome();
