@@ -80,7 +80,7 @@ export async function* planned(
     throw new Failure('incomplete', `${refused.length} of ${plan.rows.length} rows cannot be applied`, { hint });
   }
   if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, conclude);
-  const changes = changesIn(plan) + missing.length;
+  const changes = changesIn(plan).length + missing.length;
   if (job.values.exit_code && changes > 0) throw new Failure('differences', `licenses that would change: ${changes}`);
 }
 

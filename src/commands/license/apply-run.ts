@@ -28,10 +28,7 @@ import { planned, refuseOther, refusePlan, retiringInWords, toRetire, warnOfForm
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
 import { defaultSettle, settlingOf } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
-import { askAbout, planLines } from './plan-lines.ts';
-
-/** On a terminal more resizes than these are asked about. */
-const manyChanges = 100;
+import { askAbout, inApp, planLines } from './plan-lines.ts';
 
 /** The parts of the context that `license apply` uses once the roster is read. */
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
@@ -88,7 +85,7 @@ export async function* applied(
       const plan = await checked(listed, asked, { ...job, ...known });
       refuseOther(plan, job, context.warn);
       refusePlan(plan, job);
-      if (creationsIn(plan) > asked) await ask(plan, job, [], context);
+      if (!changesIn(plan).every(asked)) await ask(plan, job, [], context);
       const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>
         void doubled.push({ licenses, profile: profileOf(app_code) });
@@ -128,8 +125,9 @@ export async function* applied(
 }
 
 /** A plan is refused, or asked about, for what a look shows, and not for what its list leaves open. */
-async function checked(plan: Plan, asked: number, planning: Job & Planning): Promise<Plan> {
-  const isWithin = !planning.reviewed && creationsIn(plan) <= Math.min(asked, planning.values.max_create ?? Infinity);
+async function checked(plan: Plan, asked: Asked, planning: Job & Planning): Promise<Plan> {
+  const isFew = creationsIn(plan) <= (planning.values.max_create ?? Infinity);
+  const isWithin = !planning.reviewed && isFew && changesIn(plan).every(asked);
   return isWithin && twinsIn(plan).length === 0 ? plan : decideAll(plan, planning, new Set());
 }
 
@@ -147,25 +145,27 @@ function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
 }
 
 /**
- * Asks before anything is created, since a license cannot be taken back; a script has said what it wants. The plan
- * is made without claims, so nobody waits for a question. A run that resumes was answered before.
- * @returns how many creations were agreed to
+ * Asks before anything is changed; a script has said what it wants. The plan is made without claims, so nobody waits
+ * for a question. A run that resumes was answered before.
  */
 async function askAboutPlan(
   job: Job,
   journal: LicenseJournal,
   missing: readonly MissingUser[],
   context: ApplyingParts,
-): Promise<number> {
+): Promise<Asked> {
   const isAgreed = journal.isResumed && missing.length === 0;
-  if (!context.interactive() || context.options.yes || isAgreed) return Infinity;
+  if (!context.interactive() || context.options.yes || isAgreed) return () => true;
   const plan = await planUnclaimed(job, journal, context);
   refuseOther(plan, job, context.warn);
   refusePlan(plan, job);
-  const creations = creationsIn(plan);
-  if (creations > 0 || changesIn(plan) > manyChanges || missing.length > 0) await ask(plan, job, missing, context);
-  return creations;
+  const changes = new Set(changesIn(plan));
+  if (changes.size > 0 || missing.length > 0) await ask(plan, job, missing, context);
+  return (change) => changes.has(change);
 }
+
+/** Whether a change (`changesIn`) was agreed to, or needs no question. */
+type Asked = (change: string) => boolean;
 
 async function ask(
   plan: Plan,
@@ -178,13 +178,16 @@ async function ask(
   );
   const credentials = [...new Set(profiles)].join(', ');
   const changes = plan.rows.map(dryRow).filter(({ status }) => status !== 'unchanged');
-  const lines = changes.map(({ status, remote_user, size_allowance: size, size_allowance_before: before, error }) => {
+  const apps = targets.map(({ app_code }) => app_code);
+  const lines = changes.map(({ status, remote_user, app_code, size_allowance: size, ...row }) => {
+    const { size_allowance_before: before, error } = row;
     const becomes = before === null ? `size ${size}` : changeInWords(before, size);
-    return [status, remote_user, error ?? becomes] as const;
+    return [status, remote_user, inApp(error ?? becomes, app_code, apps)] as const;
   });
-  const retiring = missing.map(({ remote_user, size_allowance, key }) => {
+  const retiring = missing.map(({ remote_user, app_code, size_allowance, key }) => {
     const { size_allowance: size } = retiredFields(remote_user, key, context.now());
-    return ['retire', remote_user, `${changeInWords(size_allowance, size)}, ends with ${key.slice(-4)}`] as const;
+    const becomes = `${changeInWords(size_allowance, size)}, ends with ${key.slice(-4)}`;
+    return ['retire', remote_user, inApp(becomes, app_code, apps)] as const;
   });
   if (retiring.length > 0) context.note(planLines(retiring, '--dry-run --changed', 'In no row, and retired last:'));
   const question = `${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(targets)} (${credentials}). Continue?`;

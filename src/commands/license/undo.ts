@@ -7,7 +7,7 @@ import { textField } from '../../schema/field.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import { changedFields, changedFrom, changedShow, withUndo } from './changed.ts';
-import { askAbout } from './plan-lines.ts';
+import { askAbout, inApp } from './plan-lines.ts';
 
 export default command({
   about: [
@@ -38,7 +38,12 @@ export default command({
     const created = changes.filter(({ isNew, isKnown }) => isNew && isKnown);
     const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
     const question = `Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`;
-    if (!options.dry_run && needed > 0) await askAbout(steps.map(undoText), '--dry-run', question, context);
+    const apps = steps.map(({ change }) => change.app_code);
+    const lines = steps.map((step) => {
+      const [kind, user, becomes] = undoText(step);
+      return [kind, user, inApp(becomes, step.change.app_code, apps)] as const;
+    });
+    if (!options.dry_run && needed > 0) await askAbout(lines, '--dry-run', question, context);
     const { run, record } = context.recorder(account);
     const undoOne = async (step: UndoStep) => {
       const undo = undoOrRefuse(step);

@@ -184,6 +184,9 @@ export function creationsIn({ rows }: Pick<Plan, 'rows'>): number {
   return rows.filter(({ decision }) => isCreation(decision)).length;
 }
 
-export function changesIn({ rows }: Pick<Plan, 'rows'>): number {
-  return rows.filter(({ decision }) => decision.step === 'resize' || isCreation(decision)).length;
+/** What a plan creates and resizes, each by its kind and user. */
+export function changesIn({ rows }: Pick<Plan, 'rows'>): string[] {
+  return rows.flatMap(({ row, decision }) =>
+    decision.step === 'resize' || isCreation(decision) ? [`${decision.step === 'resize'} ${userKey(row)}`] : [],
+  );
 }

@@ -894,6 +894,47 @@ describe('what is shown', () => {
     expect((await apply('', csv(users(20, 'other')))).exitCode).toBe(0);
   });
 
+  test('a plan that only resizes is asked about once, before anything', async () => {
+    const { run, writes, home, time } = await service();
+    const roster = join(home, 'roster.csv');
+    writeFileSync(roster, `remote_user,size_allowance\n${resized}`);
+    const answer = (stdin: string) => run(`license apply ${roster}`, { home, stdin, tty: true, clock: time.client });
+
+    const no = await answer('n\n');
+    expect([no.exitCode, writes().length]).toEqual([130, 0]);
+    expect(no.stderr).toMatch(/resize {2}physio-7740 {2}\d+ -> 9\n/);
+    const yes = await answer('y\n');
+    expect([yes.exitCode, writes().length, yes.stderr.split('Continue?').length]).toEqual([0, 1, 2]);
+    const unchanged = await answer('');
+    expect([unchanged.exitCode, unchanged.stderr.includes('Continue?')]).toEqual([0, false]);
+  });
+
+  test('a plan and an undo of several applications name the application of each change', async () => {
+    const { run, home, time, sandbox } = await service();
+    const roster = join(home, 'roster.csv');
+    const [first, second] = sandbox.licensing.apps;
+    for (const { app_code, api_key } of sandbox.licensing.apps)
+      await run(
+        `auth login licensing --base-url ${sandbox.licensing.base_url} --app-code ${app_code} --name app-${app_code} --api-key-stdin`,
+        { home, bare: true, stdin: api_key },
+      );
+    const write = (one: number, other: number): void =>
+      writeFileSync(
+        roster,
+        `remote_user,size_allowance,app_code\nada,${one},${first?.app_code}\nada,${other},${second?.app_code}\n`,
+      );
+    const given = { home, bare: true, tty: true, clock: time.client };
+    write(4, 5);
+    const created = await run(`license apply ${roster} -p app-${first?.app_code}`, { ...given, stdin: 'y\n' });
+    expect(created.stderr).toContain(`create  ada  size 4, application ${first?.app_code}`);
+    expect(created.stderr).toContain(`create  ada  size 5, application ${second?.app_code}`);
+    write(6, 7);
+    await run(`license apply ${roster} -p app-${first?.app_code} -y`, given);
+    const undone = await run('license undo', { ...given, stdin: 'n\n' });
+    expect(undone.stderr).toContain(`put back  ada  resized 6 -> 4, application ${first?.app_code}`);
+    expect(undone.stderr).toContain(`put back  ada  resized 7 -> 5, application ${second?.app_code}`);
+  });
+
   test.each(['', '--dry-run'])(
     'more creations than --max-create are exit 2, and nothing is changed %s',
     async (words) => {
