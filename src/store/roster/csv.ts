@@ -32,7 +32,8 @@ const maxRecordBytes = 1024 * 1024;
 export function readCsvRows(text: string, headerLine: number, wanted: WantedColumns, reader: RosterReader): void {
   const { body, shapes, line } = separators(text);
   const start = Math.max(line, headerLine);
-  const bytes = Buffer.from(body.slice(lineStart(body, start - line)));
+  const table = body.slice(lineStart(body, start - line));
+  const bytes = Buffer.from(table.replace(formulaText, '"=""$1"""'));
   // Its cells would not be counted before all are read.
   for (const one of linesIn(bytes))
     if (one.end - one.start > maxRecordBytes) throw usage(`a line of more than 1 MiB: line ${one.line + start - 1}`);
@@ -52,6 +53,9 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
   const hint = 'Quote such a cell, and write each quote inside it twice: "5"" pipe".';
   if (fault) reader.bad(fault.line, { reason: fault.reason, hint });
 }
+
+/** A cell `="00123"`, which spreadsheets take for a text; inside a quoted cell each quote is doubled. */
+const formulaText = /(?<=^|[,;\t\r\n] *)="([^"\r\n]*)"(?= *(?:[,;\t\r\n]|$))/g;
 
 /** By the `sep=` line that Excel understands, else each usual separator; `line` is the first of the body. */
 function separators(text: string) {

@@ -93,7 +93,8 @@ function readValue(name: string, field: Field, value: unknown, faults: Fault[]):
     faults.push({ reason: `${name}: neither a text nor a number` });
     return undefined;
   }
-  const text = String(value);
+  // A spreadsheet takes ="00123" for the text 00123.
+  const text = String(value).replace(/^="([^"]*)"$/, '$1');
   // A user with an apostrophe that --csv-safe added would get a second license under that name.
   if (isWithoutFormula(text)) {
     const hint = 'Write the file without --csv-safe, or remove the apostrophe: another user has the name without it.';

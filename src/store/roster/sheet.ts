@@ -97,7 +97,7 @@ export interface Merge {
   covers(column: number, line: number): boolean;
 }
 
-/** They stand behind the rows, in which they are to be known. */
+/** In the file they follow the rows, which need them. */
 export async function mergesOf(zip: Zip, part: string): Promise<readonly Merge[]> {
   const found: Merge[] = [];
   let text = '';

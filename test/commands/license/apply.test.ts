@@ -7,6 +7,7 @@ import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
 import type { Sandbox, SandboxOptions } from '../../helpers/sandbox.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
+import { warnOfNames } from '../../../src/commands/license/apply-plan.ts';
 import { realClock } from '../../../src/cli/clock.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
@@ -69,6 +70,15 @@ function held({ state }: Sandbox, names: readonly string[]): (readonly number[])
 /** Where the summary says that the licenses are. */
 function on({ licensing }: Sandbox): string {
   return ` on ${new URL(licensing.base_url).host}, application 4711`;
+}
+
+/** The warning of a roster of these users. */
+function warningOf(names: readonly string[]): string {
+  const warnings: string[] = [];
+  const rows = names.map((remote_user) => ({ remote_user, app_code: 7, size_allowance: 4 }));
+  const roster = { rows, lines: rows.map((_, index) => index + 2), others: [], sha256: '' };
+  warnOfNames({ roster, file: '-' }, (text) => void warnings.push(text));
+  return warnings.join('\n');
 }
 
 const each = (names: readonly string[], size = 4) => names.map(() => [size]);
@@ -921,18 +931,18 @@ describe('what is shown', () => {
     const write = (one: number, other: number): void =>
       writeFileSync(
         roster,
-        `remote_user,size_allowance,app_code\nada,${one},${first?.app_code}\nada,${other},${second?.app_code}\n`,
+        `remote_user,size_allowance,app_code\nada,${one},${first.app_code}\nada,${other},${second.app_code}\n`,
       );
     const given = { home, bare: true, tty: true, clock: time.client };
     write(4, 5);
-    const created = await run(`license apply ${roster} -p app-${first?.app_code}`, { ...given, stdin: 'y\n' });
-    expect(created.stderr).toContain(`create  ada  size 4, application ${first?.app_code}`);
-    expect(created.stderr).toContain(`create  ada  size 5, application ${second?.app_code}`);
+    const created = await run(`license apply ${roster} -p app-${first.app_code}`, { ...given, stdin: 'y\n' });
+    expect(created.stderr).toContain(`create  ada  size 4, application ${first.app_code}`);
+    expect(created.stderr).toContain(`create  ada  size 5, application ${second.app_code}`);
     write(6, 7);
-    await run(`license apply ${roster} -p app-${first?.app_code} -y`, given);
+    await run(`license apply ${roster} -p app-${first.app_code} -y`, given);
     const undone = await run('license undo', { ...given, stdin: 'n\n' });
-    expect(undone.stderr).toContain(`put back  ada  resized 6 -> 4, application ${first?.app_code}`);
-    expect(undone.stderr).toContain(`put back  ada  resized 7 -> 5, application ${second?.app_code}`);
+    expect(undone.stderr).toContain(`put back  ada  resized 6 -> 4, application ${first.app_code}`);
+    expect(undone.stderr).toContain(`put back  ada  resized 7 -> 5, application ${second.app_code}`);
   });
 
   test.each(['', '--dry-run'])(
@@ -986,20 +996,41 @@ describe('what is shown', () => {
 
   test.each(['#REF!', '#NV', '#N/A', '#NAME?', 'Total', 'SUMME', 'Grand Total', 'Gesamt'])(
     'so is a word that a spreadsheet writes below or in place of names: %s',
-    async (name) => {
-      const { apply } = await service();
-      const ran = await apply('--dry-run', csv(['ada', name]));
-      expect(ran.lines[0]).toContain(`'${name}' (line 3) may not be names of users: a spreadsheet writes such texts`);
+    (name) => {
+      expect(warningOf(['ada', name])).toContain(`'${name}' (line 3) may not be names of users`);
     },
   );
 
-  test.each(['#7', 'total', 'total-care', 'ward 3', 'May', 'abc-12', '3-may'])(
-    'a name is not warned of: %s',
-    async (name) => {
-      const { apply } = await service();
-      expect((await apply('--dry-run', csv(['ada', name]))).stderr).not.toContain('a spreadsheet writes');
-    },
-  );
+  test.each([
+    ...['NULL', 'null', 'nil', 'nan', 'NaN', '<NA>', 'NaT', 'None', 'undefined', 'N/A', 'n/a', '(blank)', '(Leer)'],
+    ...['[NULL]', '\\N', '-', '--', '?', 'n.a.', 'Infinity', '[object Object]', 'TRUE', '#####', '4711.0'],
+    ...['Subtotal', 'Sub-total', 'Total:', 'Zwischensumme', 'Gesamtergebnis', 'Teilergebnis', 'Sous-total', 'Sum'],
+    ...['2026-03-01', '2026-03-01T00:00:00Z', '2026-03-01 00:00:00', '01/03/2026', '1.3.26', '01-Mar-2026', '12:30'],
+    ...['44621', 'Grand Total', '(empty)'],
+  ])('so is what exporters write for nothing, a sum or a date: %s', (name) => {
+    expect(warningOf(['ada', name])).toContain(`'${name}' (line 3) may not be names of users`);
+  });
+
+  test('names of five digits are not days where most names are such', () => {
+    expect(warningOf(['44621', '44622', '44623', 'ada'])).toBe('');
+  });
+
+  test.each([
+    ['="00123",4', '00123'],
+    ['"=""00123""",4', '00123'],
+    ['="x, y" ,4', 'x, y'],
+  ])('what a spreadsheet takes for a text is that text: %s', async (line, user) => {
+    const { apply } = await service();
+    const ran = await apply('--dry-run -o json', `remote_user,size_allowance\n${line}\n`);
+    expect(rowsOf(ran).map(({ remote_user }) => remote_user)).toEqual([user]);
+  });
+
+  test.each([
+    ...['#7', 'total', 'total-care', 'ward 3', 'May', 'abc-12', '3-may', 'none-such', 'Nancy', 'Summer', 'Totally'],
+    ...['sum', '12345678', '2026', '1.3', '10.0.0.1', 'B-2026-03-01', 'true'],
+  ])('a name is not warned of: %s', (name) => {
+    expect(warningOf(['ada', name])).toBe('');
+  });
 
   test('Ctrl-C before anything was sent says so, and how to go on', async () => {
     const stop = new AbortController();
