@@ -2,7 +2,14 @@ import { usage } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { readLink } from '../../schema/link.ts';
-import { narrowOperators, narrowTerm, notNegatable, type NarrowTerm } from '../../schema/narrow.ts';
+import {
+  narrowOperators,
+  narrowTerm,
+  notNegatable,
+  peopleTerms,
+  readName,
+  type NarrowTerm,
+} from '../../schema/narrow.ts';
 
 export interface AccountFacts {
   /** The site of which whole URLs have to be. */
@@ -25,7 +32,11 @@ export function narrowOf(values: NarrowValues, { linked, not, json, facts }: Nar
   const terms = namesIn(narrowOperators).flatMap((name) =>
     (values[name] ?? []).flatMap((text) => termsOf(name.replaceAll('_', '-'), String(text), facts)),
   );
-  const all = [...linked, ...terms, ...not.map((word) => negatedTerm(word, facts))];
+  const all = [
+    ...linked.flatMap((term) => withIds(term, facts)),
+    ...terms,
+    ...not.map((word) => negatedTerm(word, facts)),
+  ];
   if (json === undefined) return all;
   if (all.length > 0)
     throw usage('--narrow excludes the options that are parts of a narrow', 'Write everything into the JSON.');
@@ -35,28 +46,39 @@ export function narrowOf(values: NarrowValues, { linked, not, json, facts }: Nar
 /** Operators of users, by how they are typed. */
 const peopleTerm = /^(?:sender|mentions|dm[-_]including|dm)$/;
 
-/** The users that are typed: as values of those operators, and in `--not`. */
-export function typedUsers({ sender = [], mentions = [], dm_including = [], dm = [], not = [] }: TypedUsers): string[] {
-  const negated = not.flatMap((word) => {
-    const [operator = '', ...rest] = word.split('=');
-    return peopleTerm.test(operator) ? usersIn(operator, rest.join('=')) : [];
-  });
-  return [...sender, ...mentions, ...dm_including, ...dm.flatMap((text) => usersIn('dm', text)), ...negated];
+/** The users that are typed, those of one value together: of those operators, of `--not` and of links. */
+export function typedUsers(
+  { sender, mentions, dm_including, dm, not = [] }: TypedUsers,
+  linked: readonly NarrowTerm[],
+): readonly string[][] {
+  const negated = not.map((word) => /^([^=]+)=(.*)$/s.exec(word)?.slice(1) ?? []);
+  const options = Object.entries({ sender, mentions, dm_including, dm });
+  const typed = options.flatMap(([name, texts]) => (texts ?? []).map((text) => [name, text]));
+  const terms = linked.map(({ operator, operand }) => [operator, String(operand)]);
+  return [...typed, ...negated, ...terms].flatMap(([operator = '', text = '']) =>
+    peopleTerm.test(operator) ? [usersIn(operator, text)] : [],
+  );
 }
 
 type TypedUsers = { readonly [K in 'sender' | 'mentions' | 'dm_including' | 'dm' | 'not']?: readonly string[] };
 
 function usersIn(operator: string, text: string): string[] {
-  return operator === 'dm' ? text.split(',').map((user) => user.trim()) : [text];
+  return operator.startsWith('dm') ? text.split(',').map((user) => user.trim()) : [text];
 }
 
 /** A link is pasted as a channel: that of a topic is two terms. */
-function termsOf(operator: string, text: string, { site, users }: AccountFacts): readonly NarrowTerm[] {
-  const link = operator === 'channel' ? readLink(text, site) : undefined;
-  if (link) return link.terms;
-  if (!users || !peopleTerm.test(operator)) return [narrowTerm(operator, text)];
-  const meant = usersIn(operator, text).map((user) => String(users.get(user) ?? user));
-  return [narrowTerm(operator, meant.join(','))];
+function termsOf(operator: string, text: string, facts: AccountFacts): readonly NarrowTerm[] {
+  const link = operator === 'channel' ? readLink(text, facts.site) : undefined;
+  if (link) return link.terms.flatMap((term) => withIds(term, facts));
+  if (!peopleTerm.test(operator)) return [narrowTerm(operator, text)];
+  const meant = usersIn(operator, text).map((user) => facts.users?.get(user) ?? readName(user));
+  return peopleTerms(operator, meant);
+}
+
+/** A term of a link, which names users as options do. */
+function withIds({ operator, operand, ...negated }: NarrowTerm, facts: AccountFacts): readonly NarrowTerm[] {
+  if (!peopleTerm.test(operator)) return [{ operator, operand, ...negated }];
+  return termsOf(operator, String(operand), facts).map((term) => ({ ...term, ...negated }));
 }
 
 /** The term of `--not OPERATOR=VALUE`. @throws Failure usage where the server drops the negation or ignores the term */
@@ -69,6 +91,7 @@ function negatedTerm(word: string, facts: AccountFacts): NarrowTerm {
   if (operator === 'in' && text === 'all')
     throw usage('--not in=all: the server ignores it, and every message matches');
   const [term, ...more] = termsOf(operator, text, facts);
+  if (operator !== 'channel' && more.length > 0) throw usage(`--not ${operator}: it takes one user`);
   if (!term || more.length > 0)
     throw usage(`--not ${operator}: the link leads to more than a channel`, 'Give the link of the channel.');
   return { ...term, negated: true };

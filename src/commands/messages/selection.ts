@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
-import { idsOf } from '../../jobs/topic/near.ts';
+import { idsOf, unlistedUser } from '../../jobs/topic/near.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
 import { messageParameters } from '../../schema/messages.ts';
@@ -29,13 +29,22 @@ export const selectionOptions = {
 
 export type SelectionValues = Values<typeof selectionOptions>;
 
-/** The facts that the values need: without a URL, `me` or a user's name among them, nothing is looked up. */
+/**
+ * The facts that the values need: nothing is looked up without a URL, `me`, a user's name, or users of one conversation
+ * that are typed in two ways. @throws Failure rejected for one of these whom the server does not list
+ */
 export async function factsFor(
   { link, channel = [], ...values }: SelectionValues & LinkValue,
   { chat, chatAccount, note }: Pick<Services, 'chat'> & Pick<Accounts, 'chatAccount'> & Pick<Terminal, 'note'>,
 ): Promise<AccountFacts> {
-  const isPasted = [link ?? '', ...channel, ...(values.not ?? [])].some((text) => isUrl(text.replace(/^channel=/, '')));
-  const typed = typedUsers(values);
+  const pasted = link === undefined ? channel : [link, ...channel];
+  const isPasted = [...pasted, ...(values.not ?? [])].some((text) => isUrl(text.replace(/^channel=/, '')));
+  const linkedSite = isPasted ? (await chatAccount()).site : undefined;
+  const groups = typedUsers(
+    values,
+    pasted.flatMap((text) => readLink(text, linkedSite)?.terms ?? []),
+  );
+  const typed = groups.flat();
   const names = namesAmong(typed);
   const addresses = typed.filter((user) => user.includes('@'));
   const isMe = typed.includes('me');
@@ -44,8 +53,16 @@ export async function factsFor(
   const own = [...(isMe ? ['me'] : []), ...addresses.filter((address) => isSameName(address, email))];
   // An organization that hides addresses knows the account by its id alone.
   const id = own.length > 0 ? (await chat().ownUser())?.['user_id'] : undefined;
-  const users = idsOf(names, names.length > 0 ? ((await chat().users()) ?? []) : [], note);
+  const listed = async (sought: readonly string[]) => (sought.length > 0 ? ((await chat().users()) ?? []) : []);
+  const people = await listed(names);
+  const users = idsOf(names, people, note);
   for (const word of own) users.set(word, typeof id === 'number' ? id : email);
+  const isId = (user: string): boolean => typeof (users.get(user) ?? readName(user)) === 'number';
+  const others = groups.filter((group) => group.some(isId)).flatMap((group) => group.filter((user) => !isId(user)));
+  const all = people.length > 0 ? people : await listed(others);
+  for (const [word, found] of idsOf(others, all, note)) users.set(word, found);
+  const lost = others.find((user) => !isId(user));
+  if (lost !== undefined) throw unlistedUser(lost, all);
   return { site, users };
 }
 

@@ -22,14 +22,24 @@ export async function withNearNames(
       const said = (await unknownChannel(chat, operand)) ?? (String(operand) === text && notThere(text));
       if (said) return cause.as(cause.kind, ...said);
     } else if (typeof operand === 'string' && ['sender', 'dm', 'dm-including', 'mentions'].includes(String(operator))) {
-      // Organizations may hide addresses: what is before the @ of one is compared with names.
-      const [users = [], name] = [await chat.users(), operand.replace(/@.*$/, '')];
-      const near = nearRows(users, 'full_name', name, ({ user_id }) => `--${String(operator)} ${String(user_id)}`);
+      const near = nearUsers((await chat.users()) ?? [], operand, `--${String(operator)} `);
       if (near || operand === text)
         return cause.as(cause.kind, `no user '${operand}'${near ?? ''}`, near ? { hint: undefined } : {});
     }
   }
   return cause;
+}
+
+/** Organizations may hide addresses: what is before the @ of one is compared with names. */
+function nearUsers(users: readonly JsonObject[], wanted: string, before: string): string | undefined {
+  return nearRows(users, 'full_name', wanted.replace(/@.*$/, ''), ({ user_id }) => before + String(user_id));
+}
+
+/** One of several users of a conversation whom the server does not list: the others are sent as ids. */
+export function unlistedUser(wanted: string, users: readonly JsonObject[]): Failure {
+  return new Failure('rejected', `no user '${wanted}'${nearUsers(users, wanted, '') ?? ''}`, {
+    hint: 'Users of one conversation are sent as ids where one is typed as an id or a name: give all as ids, or all as addresses.',
+  });
 }
 
 type Said = [message: string, details: { readonly hint?: string | undefined }];
@@ -53,7 +63,7 @@ export async function unknownChannel(
   return near === undefined ? undefined : [`no channel '${wanted}'${near}`, { hint: undefined }];
 }
 
-/** Ids of users that are typed as names, each said. @throws Failure usage where several have the name */
+/** Ids of users that are typed as names or addresses, each said. @throws Failure usage where several have the name */
 export function idsOf(
   typed: readonly string[],
   users: readonly JsonObject[],
@@ -72,7 +82,9 @@ export function idsOf(
 /** The user of that whole name, else of words of it, as `Ines`. @throws Failure usage where several have it */
 function userNamed(users: readonly JsonObject[], wanted: string): JsonObject | undefined {
   const named = (isIt: (name: string) => boolean) => users.filter(({ full_name }) => isIt(String(full_name)));
-  const whole = named((name) => isSameName(name, wanted));
+  const isAddress = (user: JsonObject): boolean =>
+    [user['delivery_email'], user['email']].some((address) => isSameName(String(address), wanted));
+  const whole = wanted.includes('@') ? users.filter(isAddress) : named((name) => isSameName(name, wanted));
   const found = whole.length > 0 ? whole : named((name) => ` ${foldName(name)} `.includes(` ${foldName(wanted)} `));
   const listed = found.map(({ user_id, full_name }) => `; ${String(full_name)} is ${String(user_id)}`).join('');
   if (found.length > 1) throw usage(`'${wanted}' is the name of several users${listed}`, 'Give the id of one.');
