@@ -34,7 +34,7 @@ export function openSummary(
   return {
     add(row, show) {
       const { outcome } = show ?? {};
-      const [status] = outcome ? cellsOf(row, [outcome.by], show) : [];
+      const [status] = outcome?.of ? [outcome.of(row)] : outcome ? cellsOf(row, [outcome.by], show) : [];
       if (typeof status !== 'string') return;
       counts[status] = (counts[status] ?? 0) + 1;
       if (status === outcome?.nothing) return;
@@ -58,8 +58,8 @@ export function openSummary(
 }
 
 function changeIn(row: unknown, show: Show<unknown> | undefined, { clean }: Redactor): object {
-  const columns = show?.outcome?.columns ?? [];
+  const { columns = [], by, of } = show?.outcome ?? {};
   const cells = cellsOf(row, columns, show).map((cell) => (typeof cell === 'string' ? clean(cell) : cell));
-  const fields = columns.map((name, index) => [name, cells[index]] as const);
+  const fields = columns.map((name, index) => [name, of && name === by ? of(row) : cells[index]] as const);
   return Object.fromEntries(fields.filter(([, cell]) => cell !== undefined && cell !== null));
 }

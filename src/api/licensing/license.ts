@@ -107,7 +107,20 @@ export function licenseFrom(object: JsonObject, key_field: string | undefined): 
   const inner = isNamed || isLicense(object) ? undefined : innerObject(object);
   if (!inner || (!isLicense(inner) && keyIn(object, key_field) !== undefined))
     return { key: keyIn(object, key_field), fields: object };
-  return { key: keyIn(inner, key_field) ?? namedKeyIn(object, key_field), fields: inner };
+  const beside = Object.fromEntries(Object.entries(object).filter(([, value]) => value !== inner));
+  return {
+    key: keyIn(inner, key_field) ?? namedKeyIn(object, key_field),
+    fields: { ...inner, ...apart(beside, inner) },
+  };
+}
+
+/** Fields of a server whose names others have not taken; one that they have is kept as `server_NAME`. */
+export function apart(fields: JsonObject, others: JsonObject): JsonObject {
+  const isFree = (name: string): boolean => !Object.hasOwn(others, name);
+  const free = (name: string): string => (isFree(name) && !Object.hasOwn(fields, name) ? name : free(`server_${name}`));
+  const names = Object.keys(fields);
+  if (names.every(isFree)) return fields;
+  return Object.fromEntries(names.map((name) => [isFree(name) ? name : free(`server_${name}`), fields[name]]));
 }
 
 /** A bare text or number as a license; undefined where it cannot be a key. */

@@ -5,7 +5,7 @@ import { each } from '../../jobs/work/each.ts';
 import { collect, optional, textField } from '../../schema/field.ts';
 import { firstActivationFields, licenseExtras, readMac } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { licenseShow } from '../license/show.ts';
+import { licenseShow, withOurs } from '../license/show.ts';
 import { readRoster } from '../../store/roster/read-roster.ts';
 import type { Disk, Terminal } from '../context.ts';
 import { rosterSource } from '../roster.ts';
@@ -55,7 +55,7 @@ export default command({
     ...licenseShow,
     untruncated: ['mac_address', ...licenseShow.untruncated],
     columns: ['mac_address', ...licenseShow.columns, 'status'],
-    data: ({ mac_address, status, fields }) => ({ mac_address, status, ...fields }),
+    data: ({ mac_address, status, fields }) => ({ mac_address, ...withOurs(fields, { mac_address, status }) }),
   },
 });
 

@@ -13,7 +13,7 @@ import { hashOf } from '../../store/disk/files.ts';
 import type { Journal } from '../../store/journal.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import { askAbout, type PlannedChange } from './plan-lines.ts';
-import { codeAdvice, licenseOutcome, licenseShow, likeIt, wholeList } from './show.ts';
+import { codeAdvice, licenseOutcome, licenseShow, likeIt, wholeList, withOurs } from './show.ts';
 
 export interface ChangedLicense extends License {
   /** The fields that changed, as they were. */
@@ -27,13 +27,10 @@ type FieldsBefore = { readonly [K in keyof LicenseFields]?: string | number | un
 /** Looks of a changed license: what its fields were is beside them as `size_allowance_before`. */
 export const changedShow = {
   ...licenseShow,
-  data: ({ fields, before, status }: ChangedLicense) => ({
-    ...fields,
-    ...Object.fromEntries(
-      Object.entries(before).flatMap(([name, value]) => (value === undefined ? [] : [[`${name}_before`, value]])),
-    ),
-    status,
-  }),
+  data: ({ fields, before, status }: ChangedLicense) => {
+    const earlier = Object.entries(before).map(([name, value]) => [`${name}_before`, value] as const);
+    return withOurs(fields, { ...Object.fromEntries(earlier), status });
+  },
   outcome: licenseOutcome,
 };
 

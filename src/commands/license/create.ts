@@ -55,8 +55,7 @@ export default command({
 
   show: {
     ...licenseShow,
-    cell: (license, column) => (column === 'status' ? license.status : licenseShow.cell(license, column)),
-    outcome: licenseOutcome,
+    outcome: { ...licenseOutcome, of: ({ status }) => status },
     quiet: createdKey,
   },
 });

@@ -1,5 +1,6 @@
-import { keyOf, type License } from '../../api/licensing/license.ts';
+import { apart, keyOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Show } from '../../output/presentation.ts';
 import { licenseColumns } from '../../schema/license.ts';
@@ -16,6 +17,12 @@ export const licenseShow = {
   consumed: ({ key, fields }) =>
     Object.keys(fields).filter((name) => key !== undefined && String(fields[name]) === key),
 } satisfies Show<License>;
+
+/** The fields of the server, and after them those of ours that have a value. */
+export function withOurs(fields: JsonObject, ours: JsonObject): JsonObject {
+  const said = Object.fromEntries(Object.entries(ours).filter(([, value]) => value !== undefined));
+  return { ...apart(fields, said), ...said };
+}
 
 /** What `--summary` tells of a license that was written. */
 export const licenseOutcome = {
