@@ -92,9 +92,22 @@ export const licenseRules =
 
 /** A sensor's address as sent: upper-case pairs joined by colons. @throws Failure usage */
 export function readMac(text: string): string {
+  const mac = macOf(text);
+  if (mac !== undefined) return mac;
+  throw usage(
+    `'${text}' is not a sensor address`,
+    'Write 12 or 16 hexadecimal digits, as in 00:13:43:9A:01:7F. To send another identifier as typed, set mac_format to as_is in the profile, or CHATELAINE_MAC_FORMAT=as_is beside CHATELAINE_BASE_URL.',
+  );
+}
+
+/** Whether two texts are one sensor: addresses in any spelling, other identifiers as typed. */
+export function isSameSensor(one: string, other: string): boolean {
+  return (macOf(one) ?? one) === (macOf(other) ?? other);
+}
+
+function macOf(text: string): string | undefined {
   const digits = text.replace(/[:\-. ]/g, '');
-  if (!/^([0-9a-f]{12}|[0-9a-f]{16})$/i.test(digits))
-    throw usage(`'${text}' is not a sensor address`, 'Write 12 or 16 hexadecimal digits, as in 00:13:43:9A:01:7F.');
+  if (!/^([0-9a-f]{12}|[0-9a-f]{16})$/i.test(digits)) return undefined;
   return digits.toUpperCase().replace(/..(?=.)/g, '$&:');
 }
 

@@ -77,7 +77,12 @@ export const profileSettings = {
       placeholder: 'URL',
       help: 'Licensing: postgres: URL of a ledger that several machines share, see ledger init',
     },
-    mac_format: { kind: 'string', choices: ['as_is'], help: 'Licensing: send MAC addresses as they were typed' },
+    mac_format: {
+      kind: 'string',
+      choices: ['as_is'],
+      help: 'Licensing: send MAC addresses as they were typed',
+      environment: 'as_is: sensor addresses are sent as typed; belongs to the complete credential',
+    },
     ...shared,
   },
   chat: shared,

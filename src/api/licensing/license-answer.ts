@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import { errorFields, namedKeyFields } from '../../schema/license.ts';
+import { errorFields, isSameSensor, namedKeyFields } from '../../schema/license.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { type Answer, bounded, foreignBody, isPage, isSuccess, redirected, wordsOf } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
@@ -104,6 +104,27 @@ export function errorInside(answer: Answer, subject: AnswerSubject): Failure | u
     http,
     server: { msg: said },
   });
+}
+
+/** @throws Failure unavailable for a first activation of another sensor or application than was asked for */
+export function refuseOther(
+  { body, http }: Answer,
+  { fields }: License,
+  { mac_address, app_code }: { readonly mac_address: string; readonly app_code?: number | undefined },
+): void {
+  for (const object of isObject(body) ? [body, fields] : [fields]) {
+    const { mac_address: sensor, app_code: app } = object;
+    const isOther = typeof sensor === 'string' && !isSameSensor(sensor, mac_address);
+    const isOtherApp = app_code !== undefined && /^\d+$/.test(wordOf(app)) && wordOf(app) !== String(app_code);
+    if (!isOther && !isOtherApp) continue;
+    const named = isOther
+      ? `sensor ${sensor} instead of ${mac_address}`
+      : `application ${wordOf(app)} instead of ${app_code}`;
+    throw new Failure('unavailable', `the licensing API answered with the ${named}: such an answer is not used`, {
+      hint: 'Check the base URL of the profile, and any cache between it and this machine.',
+      ...{ http, retryable: false },
+    });
+  }
 }
 
 /** Errors have no specified shape: `detail`, lists by field, or the text itself. */

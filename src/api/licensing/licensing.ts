@@ -4,7 +4,7 @@ import { path } from '../http/request.ts';
 import type { Deciding, Path } from '../http/call.ts';
 import { type Creation, creationFrom, editedFrom, unanswered } from './license-writes.ts';
 import { licenseNames, type EditedFields, type License, type LicenseHolder, type UserLicenses } from './license.ts';
-import { isNothing, licenseOf, refuse, refuseError, type LicensingConnection } from './license-answer.ts';
+import { isNothing, licenseOf, refuse, refuseError, refuseOther, type LicensingConnection } from './license-answer.ts';
 import { listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
 import { type Heard, licenses } from './list-page.ts';
 import { probeServer } from './probe.ts';
@@ -79,7 +79,9 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       refuse(answer, missing);
       refuseError(answer, 'first activation');
       if (isNothing(answer)) throw new Failure('not_found', missing, { http: answer.http });
-      return licenseOf(answer, connection);
+      const license = licenseOf(answer, connection);
+      refuseOther(answer, license, asked);
+      return license;
     },
   };
 }

@@ -38,11 +38,25 @@ export default command({
     const macs = [...collect(typed, read), ...(from === undefined ? [] : await addressesIn(from, read, context))];
     const licensing = context.licensing({ app_code: code });
     const never: string[] = [];
+    const errors: Failure[] = [];
     yield* each(macs, String, async (mac_address) => {
-      const first = await activationOf(licensing, { mac_address, app_code: code ?? account.app_code });
+      const look = activationOf(licensing, { mac_address, app_code: code ?? account.app_code });
+      const first = await look.catch((cause: unknown) => {
+        // An answer about something else says nothing of the next sensor.
+        if (!(cause instanceof Failure) || cause.kind !== 'unavailable' || cause.retryable || macs.length === 1)
+          throw cause;
+        errors.push(cause);
+        return cause.message;
+      });
+      if (typeof first === 'string') return { ...noLicense, mac_address, status: 'error', error: context.clean(first) };
       if (!first) never.push(mac_address);
       return { ...(first ?? noLicense), mac_address, status: first ? 'activated' : 'never-activated' };
     });
+    const [error] = errors;
+    if (error) {
+      const some = `${errors.length} of ${macs.length} sensors could not be looked up: ${error.message}`;
+      throw error.as('incomplete', some);
+    }
     const [mac] = never;
     if (mac === undefined) return;
     const some = `${never.length} of ${macs.length} sensors ${never.length === 1 ? 'was' : 'were'} never activated`;
@@ -55,9 +69,19 @@ export default command({
     ...licenseShow,
     untruncated: ['mac_address', ...licenseShow.untruncated],
     columns: ['mac_address', ...licenseShow.columns, 'status'],
-    data: ({ mac_address, status, fields }) => ({ mac_address, ...withOurs(fields, { mac_address, status }) }),
+    data: ({ mac_address, status, error, fields }: SensorLicense) => ({
+      mac_address,
+      ...withOurs(fields, { mac_address, status, error }),
+    }),
   },
 });
+
+interface SensorLicense extends License {
+  readonly mac_address: string;
+  readonly status: string;
+  /** Why there is no answer about the sensor. */
+  readonly error?: string;
+}
 
 /** The addresses of a list, or of a table's column; a sensor may be there twice. @throws Failure usage */
 async function addressesIn(file: string, read: typeof readMac, context: Disk & Terminal): Promise<readonly string[]> {

@@ -44,7 +44,7 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
     const earlier = known.get(sensorKey(sensor));
     if (earlier) return earlier;
     const { row, failure } = await lookUp(sensor, audit);
-    outages = failure?.kind === 'unavailable' ? outages + 1 : 0;
+    outages = failure?.kind === 'unavailable' && failure.retryable ? outages + 1 : 0;
     // The next lookup does not wait for the disk: a lost answer is asked for again. A full disk ends the audit.
     if (row.status !== 'error') (kept = audit.journal.append(row)).catch(() => (outages = maxOutages));
     return row;
