@@ -229,5 +229,5 @@ export async function orName(
   const listed = await wholeList(list({}));
   throw listed.some((license) => textOf(license, 'remote_user') === name)
     ? cause.as('not_found', `'${name}' is the name of a user, not a key`, { hint: `Write: ${line}` })
-    : cause.as('not_found', cause.message, { hint: codeAdvice(listed) });
+    : cause.as('not_found', cause.message, { hint: codeAdvice(listed, cause) });
 }

@@ -34,10 +34,11 @@ export const licenseOutcome = {
 export const likeIt = (user: string): string =>
   `Users with a similar name: ${commandLine('license list', [], { match: `*${user}*` })}`;
 
-/** For a code that nobody has: its form, as in XXXXX-XXXXX, and how to find the right one. */
-export function codeAdvice(listed: readonly License[], user?: string): string {
+/** For a code that nobody has: its form, as in XXXXX-XXXXX, else why it may be no answer; how to find the right one. */
+export function codeAdvice(listed: readonly License[], { details }: Failure, user?: string): string {
   const [key] = listed.flatMap((one) => one.key ?? []);
-  const written = key === undefined ? '' : `A key of this server is written ${key.replace(/[a-z\d]/gi, 'X')}. `;
+  const unseen = listed.length === 0 && details.hint !== undefined ? `${details.hint} ` : '';
+  const written = key === undefined ? unseen : `A key of this server is written ${key.replace(/[a-z\d]/gi, 'X')}. `;
   return `${written}To find it by its user: ${commandLine('license list', [], { remote_user: user })}`;
 }
 

@@ -53,7 +53,7 @@ async function byPhone(code: string, look: Promise<License>, list: () => AsyncIt
     if (license && others.length === 0) return license;
     // The text may be a key: it is repeated where it is a user's name.
     const user = listed.some((one) => textOf(one, 'remote_user') === code) ? code : undefined;
-    throw cause.as('not_found', cause.message, { hint: codeAdvice(listed, user) });
+    throw cause.as('not_found', cause.message, { hint: codeAdvice(listed, cause, user) });
   }
 }
 
@@ -77,13 +77,15 @@ async function* ofEach(
 
 /** The license in the first application that knows its code. */
 async function viewInEveryApp(license_code: string, context: Services & Accounts): Promise<License> {
+  let unknown: Failure | undefined;
   const look = async function* ({ api }: OwnApp): AsyncGenerator<License> {
     try {
       yield await api.view(license_code);
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
+      unknown = cause;
     }
   };
   for await (const license of ofEveryApp(context, look)) return license;
-  throw new Failure('not_found', 'no license has this code in any stored application');
+  throw new Failure('not_found', 'no license has this code in any stored application', unknown?.details);
 }
