@@ -27,11 +27,15 @@ export const viewFields = {
   },
 } as const satisfies Fields;
 
-/** The fragment of a view as pasted from an address bar. @throws Failure usage where it would change the path */
-export function readFragment(text: string, site?: string): string {
-  const fragment = percentDecoded(
-    isUrl(text) ? labelled(`fragment '${text}'`, () => fragmentOf(text, site)) : text.trim().replace(/^\/?#/, ''),
-  );
+/**
+ * The fragment of a view: the typed one if the list of views has it, else decoded, as pasted from an address bar.
+ * @throws Failure usage where it would change the path
+ */
+export function readFragment(text: string, site: string | undefined, listed: readonly string[]): string {
+  const typed = isUrl(text)
+    ? labelled(`fragment '${text}'`, () => fragmentOf(text, site))
+    : text.trim().replace(/^\/?#/, '');
+  const fragment = listed.includes(typed) ? typed : percentDecoded(typed);
   const segments = fragment.split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw usage(

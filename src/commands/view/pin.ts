@@ -5,6 +5,7 @@ import { each } from '../../jobs/work/each.ts';
 import { collect } from '../../schema/field.ts';
 import { isUrl } from '../../schema/link.ts';
 import { nearNames } from '../../schema/nearest.ts';
+import { percentDecoded } from '../../schema/url.ts';
 import { builtInViews, readFragment, viewFields } from '../../schema/view.ts';
 import { command, type NamelessCommand } from '../command.ts';
 import type { Accounts } from '../context.ts';
@@ -83,7 +84,8 @@ export function refuseIgnored(ignored: readonly string[]): void {
 }
 
 /**
- * Reads the account only where a URL has to be of its site, and the views only where a text may be the name of one.
+ * Reads the account only where a URL has to be of its site, and the views only where a text may be the name of one, or
+ * is another text when it is decoded.
  * @throws Failure usage naming all that is no fragment
  */
 export async function readFragments(
@@ -92,8 +94,12 @@ export async function readFragments(
   accounts: Pick<Accounts, 'chatAccount'>,
 ): Promise<readonly string[]> {
   const site = texts.some(isUrl) ? (await accounts.chatAccount()).site : undefined;
-  const isName = (text: string): boolean =>
-    /^[^#/%]*[\p{L}\p{N}][^#/%]*$/u.test(text) && !builtIn.includes(text.trim());
-  const views = texts.some(isName) ? await chat.views() : [];
-  return collect(texts, (text) => views?.find(({ name }) => name === text)?.fragment ?? readFragment(text, site));
+  const isName = (text: string): boolean => /^[^#/]*[\p{L}\p{N}][^#/]*$/u.test(text) && !builtIn.includes(text.trim());
+  const isOpen = (text: string): boolean => isName(text) || percentDecoded(text) !== text;
+  const views = (texts.some(isOpen) ? await chat.views() : undefined) ?? [];
+  const listed = views.map(({ fragment }) => fragment);
+  return collect(
+    texts,
+    (text) => views.find(({ name }) => name === text)?.fragment ?? readFragment(text, site, listed),
+  );
 }
