@@ -92,14 +92,14 @@ const lost =
   'A deleted topic cannot be put back into the chat. Its messages are in the archive that topic delete named: ' +
   'chatelaine archive export DIR -o html';
 const upgrading =
-  'Upgrade as you installed: npm install --global chatelaine@latest (README, Upgrading and removing, has the others).';
+  'Upgrade as you installed: npm install --global chatelaine@latest (docs/install.md, Upgrading and removing, has the others).';
 
 /** Words for what no command does, and what to do instead. */
 const otherWays: ReadonlyMap<string, string> = new Map([
   ['alias', 'There are none here: make one in your shell.'],
   ['upgrade', upgrading],
   ['update', `A license is changed with license edit. ${upgrading}`],
-  ['uninstall', 'See README, Upgrading and removing: npm uninstall --global chatelaine'],
+  ['uninstall', 'See docs/install.md, Upgrading and removing: npm uninstall --global chatelaine'],
   ...restoring.flatMap((word) => [
     [word, `license undo puts licenses back. ${lost}`] as const,
     [`topic ${word}`, lost] as const,

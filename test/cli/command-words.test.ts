@@ -128,7 +128,7 @@ test.each<[string, unknown]>([
   ['rename', 'Did you mean license rename or view rename?'],
   ['update', expect.stringMatching(/license edit.*npm install --global chatelaine@latest/)],
   ['upgrade', expect.stringContaining('npm install --global chatelaine@latest')],
-  ['uninstall', 'See README, Upgrading and removing: npm uninstall --global chatelaine'],
+  ['uninstall', 'See docs/install.md, Upgrading and removing: npm uninstall --global chatelaine'],
   ['topic restore', expect.stringMatching(/^A deleted topic cannot be put back.*archive export DIR -o html$/)],
   ['topic undelete', expect.stringMatching(/^A deleted topic cannot be put back/)],
   ['restore', expect.stringMatching(/license undo.*archive export DIR/)],

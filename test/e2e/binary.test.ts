@@ -94,7 +94,7 @@ describe('on Linux and macOS', needs('shell'), () => {
 
 // Packing 50 MB takes most of a minute.
 if (isWhole)
-  test('the three lines of README install it on Linux', needs('shell'), async () => {
+  test('the three lines of docs/install.md install it on Linux', needs('shell'), async () => {
     const [home, downloads] = [join(folder, 'home of ada'), join(folder, 'downloads')];
     const name = `chatelaine-${version}-linux-x64`;
     const archive = `${name}.tar.gz`;
@@ -106,7 +106,8 @@ if (isWhole)
       .update(readFileSync(join(downloads, archive)))
       .digest('hex');
     writeFileSync(join(downloads, 'SHA256SUMS'), `${'0'.repeat(64)}  another-file\n${sum}  ${archive}\n`);
-    const [, lines = ''] = /On Linux\n\([^)]*\):\n\n((?: {4}.*\n){3})/.exec(readFileSync('README.md', 'utf8')) ?? [];
+    const [, lines = ''] =
+      /On Linux\n\([^)]*\):\n\n((?: {4}.*\n){3})/.exec(readFileSync('docs/install.md', 'utf8')) ?? [];
     expect(lines).toContain(archive);
 
     const typed = `set -e\n${lines}\n~/.local/bin/chatelaine --version`;

@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFailed, onTestFinished, test } from 'vitest';
-import { commandTable } from '../../src/commands/index.ts';
 import { failures, nameOf, type FailureKind } from '../../src/core/failure.ts';
 import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 import { licenseRules } from '../../src/schema/license.ts';
@@ -11,22 +10,27 @@ import { needs } from '../helpers/needs.ts';
 import { emptyHome, openTerminal } from './pty.ts';
 
 /**
- * README.md is run: each line behind a `$` in a `console` block, on a terminal of 100 columns, and its output must be
- * the text below it. `npm run golden` writes what has changed.
+ * The pages for users are run: each line behind a `$` in a `console` block, on a terminal of 100 columns, and its
+ * output must be the text below it. `npm run golden` writes what has changed.
  */
 
+const pages = ['README.md', 'docs/signing-in.md', 'docs/scripts.md'] as const;
 const readme = readFileSync('README.md', 'utf8');
-const withTables = replaceBetween(replaceBetween(readme, 'commands', commandRows()), 'exit codes', exitRows());
 
-test('every session is what comes out when it is typed', needs('terminals'), async () => {
+test.each(pages)('every session of %s is what comes out when it is typed', needs('terminals'), async (page) => {
   const place = await furnished();
-  let text = withTables;
-  for (const [block, session = ''] of withTables.matchAll(/```console\n(.*?)```/gs)) {
-    const fresh = await rerun(session, place);
+  const written = readFileSync(page, 'utf8');
+  let text = page === 'docs/scripts.md' ? replaceBetween(written, 'exit codes', exitRows()) : written;
+  for (const [block, session = ''] of text.matchAll(/```console\n(.*?)```/gs)) {
+    const fresh = await rerun(session, page, place);
     text = text.replace(block, () => `\`\`\`console\n${fresh}\`\`\``);
   }
 
-  await expectGolden(text, 'README.md');
+  await expectGolden(text, page);
+});
+
+test('README can be read at once', () => {
+  expect(readFileSync('README.md').length).toBeLessThanOrEqual(12 * 1024);
 });
 
 test('the first of the two commands works behind its installation, as written there', needs('terminals'), async () => {
@@ -79,7 +83,7 @@ async function furnished(): Promise<Place> {
  * The session with what comes out now; a line that differs in what is another every time stays as it is. Throws where a
  * line failed, so that `npm run golden` never writes what a server said that was too slow.
  */
-async function rerun(session: string, { home, sandbox }: Place): Promise<string> {
+async function rerun(session: string, page: string, { home, sandbox }: Place): Promise<string> {
   const parts = session.split(/^(?=\$ )/m);
   const typed = parts.map((part) => part.split('\n')[0] ?? '');
   const script = typed.map((line) => `${realOf(line.slice(2), sandbox)}\nprintf '\\036%s\\036' $?`).join('\n');
@@ -88,7 +92,7 @@ async function rerun(session: string, { home, sandbox }: Place): Promise<string>
   let isOver = false;
   onTestFailed(() => {
     const line = typed[Math.floor(terminal.output().split('\u001e').length / 2)];
-    if (!isOver) process.stderr.write(`README.md: this line did not end: ${line}\n`);
+    if (!isOver) process.stderr.write(`${page}: this line did not end: ${line}\n`);
   });
   const pieces = (await terminal.ended).output.split('\u001e');
   isOver = true;
@@ -98,7 +102,7 @@ async function rerun(session: string, { home, sandbox }: Place): Promise<string>
       const text = settled(shown(output), part);
       // A line that may fail shows its exit code, which is typed by hand.
       if (code !== '0' || codesIn(text) !== codesIn(part))
-        throw new Error(`README.md: this line failed (exit code ${code}): ${typed[index]}\n${text}`);
+        throw new Error(`${page}: this line failed (exit code ${code}): ${typed[index]}\n${text}`);
       return `${typed[index]}\n${text}`;
     })
     .join('');
@@ -139,16 +143,6 @@ function replaceBetween(text: string, name: string, rows: readonly string[]): st
   const pattern = new RegExp(`(<!-- ${name} -->\n).*?(<!-- end -->)`, 's');
   expect(text).toMatch(pattern);
   return text.replace(pattern, (_all, begin: string, end: string) => `${begin}${rows.join('\n')}\n${end}`);
-}
-
-function commandRows(): string[] {
-  return [
-    '',
-    '| Command | What it does |',
-    '|---|---|',
-    ...commandTable.map(({ name, summary }) => `| \`${name}\` | ${summary} |`),
-    '',
-  ];
 }
 
 function exitRows(): string[] {

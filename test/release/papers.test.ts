@@ -35,7 +35,7 @@ test('each section of a release has its day, newest first', () => {
   expect(days.filter((day) => Number.isNaN(Date.parse(day)))).toEqual([]);
 });
 
-test.each(['README.md', 'man/scripting.md'])('%s tells how to install this version', (file) => {
+test.each(['docs/install.md', 'man/scripting.md'])('%s tells how to install this version', (file) => {
   const files = /chatelaine[-_](\d\S*?)(?=_all|-linux|-macos|-win)|chatelaine@COMMIT # v(\S+)|version: (\d[^,]*),/g;
   const named = [...readFileSync(file, 'utf8').matchAll(files)].map(([, ...found]) => found.join(''));
   expect([...new Set(named)]).toEqual([version]);
