@@ -1,12 +1,16 @@
-/** What a spreadsheet may take for a formula: its signs, also in full width, and the blanks before them. */
-const formula = /^[=+\-@\t\n\r\uFF0B\uFF0D\uFF1D\uFF20]/;
+/** Where a cell begins, also for a program that expects another separator. */
+const begins = String.raw`(?<=^|[\t\n\v\f\r\u0085\u2028\u2029,;])`;
+/** What a spreadsheet may take for the beginning of a formula: its signs, also in full width. */
+const signs = String.raw`(?="*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20])`;
+const formulas = new RegExp(String.raw`${begins}${signs}|^(?=[\t\n\r])`, 'g');
+const harmless = new RegExp(String.raw`${begins}'${signs}|^'(?=[\t\n\r])`);
 
-/** A text that no spreadsheet takes for a formula: one that could be has an apostrophe before it. */
+/** A text that no spreadsheet takes for a formula: what could be one has an apostrophe before it. */
 export function withoutFormula(text: string): string {
-  return formula.test(text) ? `'${text}` : text;
+  return text.replace(formulas, "'");
 }
 
-/** Whether a text begins as `withoutFormula` makes one begin. */
+/** Whether a text has an apostrophe where `withoutFormula` puts one. */
 export function isWithoutFormula(text: string): boolean {
-  return text.startsWith("'") && formula.test(text.slice(1));
+  return harmless.test(text);
 }

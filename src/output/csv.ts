@@ -1,17 +1,19 @@
 import { stringify } from 'csv-stringify/sync';
 import { withoutFormula } from '../core/spreadsheet.ts';
 import { cellText } from './columns.ts';
-import { plainLines } from './plain.ts';
+import { lineBreak, plainLines } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { records, type RecordChoices } from './tsv.ts';
 
-/** RFC 4180 with the line ends of Unix. The byte order mark of `--csv-safe` tells Excel that the file is UTF-8. */
+/** RFC 4180 with the line ends of Unix, or of Windows for a spreadsheet. The byte order mark of `--csv-safe` tells Excel that the file is UTF-8. */
 export function csv(choices: CsvChoices): Formatter {
   let mark = choices.csvSafe ? '\uFEFF' : '';
   return records(choices, (cells) => {
     const line = stringify([cells.map((value) => cell(value, choices))], {
       // An empty line would not be read back as a record of one empty cell.
       quoted_empty: cells.length === 1,
+      // A program that expects another separator or line end must not take a part of a cell for a cell.
+      quoted_match: [lineBreak, /[\t,;]/],
       delimiter: choices.csvSafe === 'semicolon' ? ';' : ',',
       record_delimiter: choices.csvSafe ? '\r\n' : '\n',
     });

@@ -196,19 +196,92 @@ test('csv of one column reads back, empty cells too', async () => {
   );
 });
 
-test('safe csv has no text that a spreadsheet takes for a formula', async () => {
-  const formula = fc
-    .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', ''), characters)
-    .map((parts) => parts.join(''));
+/**
+ * What a program reads that has another separator than the file: it takes a quote for one at the beginning of a cell
+ * alone, and any line break outside of quotes for the end of a record.
+ */
+function readCells(csv: string, separator: string): string[] {
+  const cells: string[] = [];
+  const token = new RegExp(`(?:"((?:[^"]|"")*)"?)?([^${separator}\\r\\n]*)(?:[${separator}\\r\\n]|$)`, 'y');
+  for (let at = 0; at < csv.length; at = token.lastIndex) {
+    token.lastIndex = at;
+    const [, quoted = '', rest = ''] = token.exec(csv) ?? [];
+    cells.push(quoted.replaceAll('""', '"') + rest);
+  }
+  return cells;
+}
+
+/** RFC 4180 to the letter: a break or a quote that is not quoted is an error. */
+function strictRecords(csv: string, separator: string, lineEnd: string): string[][] {
+  const records: string[][] = [];
+  let record: string[] = [];
+  const token = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${separator}\\r\\n]*))(${separator}|${lineEnd})`, 'y');
+  for (let at = 0; at < csv.length; at = token.lastIndex) {
+    token.lastIndex = at;
+    const found = token.exec(csv);
+    if (!found) throw new Error(`no record at ${at}: ${JSON.stringify(csv.slice(at, at + 40))}`);
+    record.push(found[1]?.replaceAll('""', '"') ?? found[2] ?? '');
+    if (found[3] === separator) continue;
+    records.push(record);
+    record = [];
+  }
+  return records;
+}
+
+const breaks = fc.constantFrom('\n', '\r', '\r\n', ',', ';', '\t', '"', '=1', '-', '+', '@', '|', 'a', ' ');
+const broken = fc.array(breaks, { maxLength: 8 }).map((parts) => parts.join(''));
+
+test.each([
+  ['comma', ',', '\r\n'],
+  ['semicolon', ';', '\r\n'],
+  [false, ',', '\n'],
+] as const)(
+  'csv (safe: %s) reads back by the letter of RFC 4180, breaks and separators quoted',
+  async (csvSafe, by, end) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(broken, broken), { minLength: 1 }), async (rows) => {
+        const csv = await written(many(...rows.map(rowOf)), look('csv', { csvSafe }));
+        const read = strictRecords(csv.replace('\uFEFF', ''), by, end);
+        const plain = (cells: readonly string[]) => cells.map((text) => (csvSafe ? text.replaceAll("'", '') : text));
+        expect(read.map(plain)).toEqual([['a', 'b'], ...rows]);
+      }),
+      seed,
+    );
+  },
+);
+
+test('every csv quotes what another program may end a cell at', async () => {
+  const cells = ['a\nb', 'a\rb', 'a\r\nb', 'a,b', 'a;b', 'a\tb', 'a\u2028b', 'a"b'];
+  for (const csvSafe of [false, 'comma', 'semicolon'] as const) {
+    const csv = await written(many(...cells.map((a) => ({ a }))), look('csv', { csvSafe, header: false }));
+    const end = csvSafe ? '\r\n' : '\n';
+    expect(csv.replace('\uFEFF', '')).toBe(cells.map((cell) => `"${cell.replaceAll('"', '""')}"${end}`).join(''));
+  }
+});
+
+test('safe csv has no text that a spreadsheet takes for a formula, whatever it takes for the separator', async () => {
+  const message = "Hello\n=cmd|'/C calc'!A0";
+  const cells = fc.array(fc.oneof(broken, characters, fc.constant(message)), { minLength: 1 });
   await fc.assert(
-    fc.asyncProperty(fc.array(formula, { minLength: 1 }), async (cells) => {
-      const csv = await written(many(...cells.map((a) => ({ a }))), look('csv', { csvSafe: 'comma' }));
-      const records: readonly string[][] = parse(csv, { bom: true, record_delimiter: '\r\n' });
-      const read = records.slice(1).map(([cell]) => cell ?? '');
-      expect(read.filter((cell) => /^[=+\-@\t\r\n]/.test(cell))).toEqual([]);
-      expect(read.map((cell, index) => (cell === cells[index] ? cell : cell.slice(1)))).toEqual(cells);
+    fc.asyncProperty(cells, fc.constantFrom('comma' as const, 'semicolon' as const), async (texts, csvSafe) => {
+      const csv = await written(many(...texts.map((a) => ({ n: 1, a }))), look('csv', { csvSafe }));
+      const bare = csv.replace('\uFEFF', '');
+      for (const separator of [',', ';', '\t'])
+        expect(readCells(bare, separator).filter((cell) => /^[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]/.test(cell))).toEqual([]);
+      const read = strictRecords(bare, csvSafe === 'comma' ? ',' : ';', '\r\n');
+      expect(read.slice(1).filter(([, cell = '']) => /^[=+\-@\t\r\n]/.test(cell))).toEqual([]);
+      expect(read.slice(1).map(([, cell]) => cell?.replaceAll("'", ''))).toEqual(
+        texts.map((text) => text.replaceAll("'", '')),
+      );
     }),
-    seed,
+    {
+      ...seed,
+      examples: [
+        [[message], 'comma'],
+        [['a;=1'], 'comma'],
+        [['a,"=1'], 'semicolon'],
+      ],
+    },
   );
 });
 

@@ -35,7 +35,7 @@ describe('whole outputs of a list', () => {
       'csv',
       'license_code,remote_user,app_code,size_allowance,active,note\n' +
         'k-1,ann,7,6,true,\n' +
-        'k-2,bo\tb,7,18,false,"x,""y""\n=1"\n',
+        'k-2,"bo\tb",7,18,false,"x,""y""\n=1"\n',
     ],
     ['json', `${JSON.stringify(licenses, null, 2)}\n`],
     ['ndjson', `${licenses.map((row) => JSON.stringify(row)).join('\n')}\n`],

@@ -98,7 +98,7 @@ function readValue(name: string, field: Field, value: unknown, faults: Fault[]):
   // A user with an apostrophe that --csv-safe added would get a second license under that name.
   if (isWithoutFormula(text)) {
     const hint = 'Write the file without --csv-safe, or remove the apostrophe: another user has the name without it.';
-    const rule = 'begins with an apostrophe, as --csv-safe writes what could be a formula';
+    const rule = 'has an apostrophe as --csv-safe puts one before what could be a formula';
     faults.push({ reason: `${name}: ${text} ${rule}`, rule: `${name} ${rule}`, hint });
     return undefined;
   }

@@ -258,16 +258,19 @@ describe('the file', () => {
 
   test('what --csv-safe prints names each user that it has changed, and gives nobody a second license', async () => {
     const { apply, run, writes } = await service();
-    for (const user of ['+49151', '@ben', '=ada']) await run(`license ensure --remote-user ${user} --size-allowance 4`);
+    for (const user of ['+49151', '@ben', '=ada', 'Doe,-Ann'])
+      await run(`license ensure --remote-user ${user} --size-allowance 4`);
     const before = writes().length;
     const { stdout } = await run('license list -o csv --csv-safe');
 
     const ran = await apply('-o json', stdout);
 
     expect(ran.exitCode).toBe(2);
-    const reason = 'begins with an apostrophe, as --csv-safe writes what could be a formula';
+    const reason = 'has an apostrophe as --csv-safe puts one before what could be a formula';
     expect(ran.error?.problems).toEqual(
-      ["'+49151", "'@ben", "'=ada"].map((user, at) => `standard input:${at + 8}: remote_user: ${user} ${reason}`),
+      ["'+49151", "'@ben", "'=ada", "Doe,'-Ann"].map(
+        (user, at) => `standard input:${at + 8}: remote_user: ${user} ${reason}`,
+      ),
     );
     expect(writes()).toHaveLength(before);
   });
@@ -575,7 +578,7 @@ describe('faults', () => {
     const ran = await apply('--concurrency 1 -o csv', roster);
 
     expect(ran.exitCode).toBe(8);
-    expect(ran.stdout.split('\n')[30]).toMatch(/^physio-7740,4711,9,failed,,,the server redirects to/);
+    expect(ran.stdout.split('\n')[30]).toMatch(/^physio-7740,4711,9,failed,,,"the server redirects to/);
     expect(ran.lines).toContain(`chatelaine: 29 created, 1 failed${on(sandbox)}; failed: physio-7740`);
     expect(statuses(await apply('-o json', roster))).toEqual({ created: 29, resized: 1 });
   });
