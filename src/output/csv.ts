@@ -5,7 +5,7 @@ import { lineBreak, plainLines } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { records, type RecordChoices } from './tsv.ts';
 
-/** RFC 4180 with the line ends of Unix, or of Windows for a spreadsheet. The byte order mark of `--csv-safe` tells Excel that the file is UTF-8. */
+/** RFC 4180 with the line ends of Unix; `--csv-safe` has those of Windows, and a mark that tells Excel of UTF-8. */
 export function csv(choices: CsvChoices): Formatter {
   let mark = choices.csvSafe ? '\uFEFF' : '';
   return records(choices, (cells) => {

@@ -1,7 +1,8 @@
 import { withUploadsAt } from '../../schema/upload.ts';
 import { asObject } from '../columns.ts';
+import { lineBreak } from '../plain.ts';
 import type { Formatter } from '../presentation.ts';
-import { conversationOf, marksOf, senderOf, sentAt } from './message-parts.ts';
+import { conversationOf, marksOf, renderedOf, senderOf, sentAt } from './message-parts.ts';
 import type { PageHead } from './page-shell.ts';
 import { widgetOf } from './widget.ts';
 
@@ -12,11 +13,7 @@ export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlO
   const open = (): string => {
     if (conversation !== undefined) return '';
     conversation = '';
-    const lines = [
-      ...notes.map(withoutHtml),
-      'Times are UTC.',
-      ...warnings.map((text) => `**Warning:** ${escaped(text)}`),
-    ];
+    const lines = [...notes.map(escaped), 'Times are UTC.', ...warnings.map((text) => `**Warning:** ${escaped(text)}`)];
     return [`# ${escaped(title)}`, ...lines, ''].join('\n\n');
   };
   const row = (value: unknown): string => {
@@ -28,49 +25,88 @@ export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlO
     const isDay = isNext || sent.slice(0, 10) !== day;
     [conversation, day] = [next, sent.slice(0, 10)];
     const headings = [...(isNext ? [`## ${escaped(next)}`] : []), ...(isDay && day !== '' ? [`### ${day}`] : [])];
-    const source = message['content'];
     const widget = widgetOf(message);
-    const content = widget?.shown
-      ? [escaped(widget.shown.title), '', ...widget.shown.items.map(({ text }) => `- ${escaped(text)}`)].join('\n')
-      : withoutHtml(withUploadsAt(typeof source === 'string' ? source : '', links.fileAt));
+    const { content, mark } = renderedOf(message);
+    const body = widget?.shown
+      ? [escaped(widget.shown.title), '', ...widget.shown.items.map(({ text }) => `- ${escaped(text)}`)]
+      : bodyOf(withUploadsAt(content, links.fileAt));
+    const quote = [...body, ...(mark === undefined ? [] : ['', escaped(mark)])].map((line) =>
+      line === '' ? '>' : `> ${line}`,
+    );
     const marks = marksOf(message, widget).map((mark) => `(${escaped(mark)})`);
     const by = [`**${escaped(senderOf(message))}**`, sent.slice(11, 16), ...marks];
-    return `${head}${[...headings, by.join(' '), content].join('\n\n')}\n\n`;
+    return `${head}${[...headings, by.join(' '), quote.join('\n')].join('\n\n')}\n\n`;
   };
   return { one: row, row, end: open };
 }
 
 /**
- * Markdown that loads nothing: typed HTML and pictures become text. Code stays where every reader takes it for code:
- * in a closed fence at the beginning of a line, and between backticks of one line outside a table.
+ * The lines of a body, for a block quote: it loads and runs nothing and defines no link, whatever a reader takes for
+ * code. Code blocks get a fence that nothing in them closes.
  */
-function withoutHtml(source: string): string {
-  let fence = '';
-  const lines = source.split(/\r\n|\r|\n/).map((line) => {
-    const [, opening = ''] = /^(`{3,}(?=[^`]*$)|~{3,})/.exec(line) ?? [];
-    if (fence === '' && opening === '') return lineWithoutHtml(line);
-    const [, closing = ''] = /^ {0,3}(`+|~+)[ \t]*$/.exec(line) ?? [];
-    if (fence === '') fence = opening;
-    else if (closing.startsWith(fence)) fence = '';
-    return line;
-  });
-  return [...lines, ...(fence === '' ? [] : [fence])].join('\n');
+function bodyOf(source: string): string[] {
+  const lines: string[] = [];
+  let code: string[] = [];
+  let fence: { readonly mark: string; readonly language: string } | undefined;
+  // One more line ends a fence that is not closed.
+  for (const line of [...source.split(lineBreak), undefined]) {
+    if (!fence) {
+      const [, mark, language = ''] = /^(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})[^`]*$/.exec(line ?? '') ?? [];
+      if (mark !== undefined) fence = { mark, language };
+      else if (line !== undefined) lines.push(lineOfText(line));
+      continue;
+    }
+    const [closing = ''] = /^ {0,3}(?:`+|~+)[ \t]*$/.exec(line ?? '') ?? [];
+    if (line !== undefined && !closing.trim().startsWith(fence.mark)) code.push(line);
+    else {
+      lines.push(...codeBlock(code, fence.language));
+      [fence, code] = [undefined, []];
+    }
+  }
+  return lines;
 }
 
-function lineWithoutHtml(line: string): string {
-  const tokens = /\\[^<]|(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)|`+|\\?<(?=[a-z/!?])|!(?=\[)/gi;
-  return line.replace(tokens, (token, ticks: string | undefined, code: string) => {
-    if (ticks !== undefined) return line.includes('|') ? `${ticks}${escapedTags(code)}${ticks}` : token;
-    if (token.endsWith('<')) return '&lt;';
-    return token.startsWith('\\') ? token : token.replace(/./g, '\\$&');
-  });
+/** Code with markup is indented as well: a reader that knows no fences in a quote would take it for text. */
+function codeBlock(code: readonly string[], language: string): string[] {
+  const longest = code.join('\n').match(/`{3,}/g) ?? [];
+  const fence = '`'.repeat(Math.max(2, ...longest.map((run) => run.length)) + 1);
+  const isPlain = code.every((line) => withoutMarkup(line) === line);
+  return ['', `${fence}${language}`, ...(isPlain ? code : ['', ...code.map((line) => `    ${line}`)]), fence, ''];
 }
 
-function escapedTags(code: string): string {
-  return code.replaceAll('<', '&lt;').replaceAll('![', '!\\[');
+/** A line that is neither a heading nor the underline of one; code between backticks stays if it has no markup. */
+function lineOfText(line: string): string {
+  const [markers = ''] = /^[ \t>*+\-\d.)]*/.exec(line) ?? [];
+  const rest = line.slice(markers.length);
+  if (rest === '') return markers.replace(/[-*+.)](?=[ \t]*$)/, '\\$&');
+  const parts = rest.split(/(\\[\\`]|`+)/);
+  const last = new Map(parts.map((part, at) => [part, at]));
+  let text = /^(?:#|=+[ \t]*$)/.test(rest) ? `${markers}\\` : markers;
+  for (let at = 0; at < parts.length; at += 1) {
+    const part = parts[at] ?? '';
+    const end = part.startsWith('`') && (last.get(part) ?? 0) > at ? parts.indexOf(part, at + 1) : at;
+    const code = parts.slice(at + 1, end).join('');
+    const isCode = end > at && part.length < 3 && withoutMarkup(code) === code;
+    const plain = at % 2 === 0 ? withoutMarkup(part) : part.replace(/^`+/, (run) => run.replaceAll('`', '\\`'));
+    text += isCode ? part + code + part : plain + (end > at ? escaped(code) + plain : '');
+    at = end;
+  }
+  return text;
 }
 
-/** A name as the text of one line that Markdown does not read as its own signs. */
+/** Without tags, pictures, definitions of links, fences, and links to anything but an address or a path. */
+function withoutMarkup(text: string): string {
+  return text
+    .replace(/\\?<(?=[a-z/!?])/gi, '&lt;')
+    .replace(/!(?=\[)/g, '&#33;')
+    .replace(/\]:/g, ']&#58;')
+    .replace(/~(?=~~)/g, '&#126;')
+    .replace(/\{(?=[^{}]*\b(?:on\w+|href|src|style)\s*=)/gi, '&#123;')
+    .replace(/\]([ \t]*)\((?!https?:\/\/|mailto:|[/#]|[\w./%~!*'-]+[\s)])/gi, ']$1\\(');
+}
+
+/** A name as the text of one line that Markdown does not read as its own signs; some readers know no \<. */
 function escaped(text: string): string {
-  return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>#]/g, '\\$&');
+  const line = text.replace(/\s+/g, ' ').replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return line.replace(/[\\`*_[\]>#]/g, '\\$&').replaceAll('~', '&#126;');
 }

@@ -69,7 +69,7 @@ describe('archive export', () => {
 
     expect(stdout.startsWith('# Messages of Harbour Motion\n\n364 messages from 127.0.0.1')).toBe(true);
     expect(stdout).toContain(
-      '## \\#general \\> lunch\n\n### 2026-01-13\n\n**Ines Okafor** 10:45\n\nSoup place or the falafel truck?\n\n**Tomás Ferreira** 10:47\n\n',
+      '## \\#general \\> lunch\n\n### 2026-01-13\n\n**Ines Okafor** 10:45\n\n> Soup place or the falafel truck?\n\n**Tomás Ferreira** 10:47\n\n',
     );
   });
 
