@@ -58,7 +58,11 @@ export const replacedModules = [
     // license list + 4 %. The module beside the function knows how to show differences.
     module: /^node:assert$/,
     from: /\/undici\/lib\//,
-    code: "module.exports = (value, message = 'undici: what it relies on is not so') => { if (!value) throw new Error(message); };",
+    code: `
+      module.exports = (value, message = 'undici: what it relies on is not so') => {
+        if (!value) throw Object.assign(new Error(message), { code: 'ERR_ASSERTION' });
+      };
+    `,
   },
   {
     // license list + 3.6 %. No command is a program of its own.

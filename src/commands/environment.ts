@@ -121,8 +121,8 @@ export const variables = {
   PGPASSWORD:
     'Password of the ledger; also PGPASSFILE (~/.pgpass), PGHOST, PGPORT, PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT',
   HTTPS_PROXY:
-    'Proxy for https requests, as http://HOST:PORT; NO_PROXY lists hosts without it; ALL_PROXY and SOCKS are not used',
-  HTTP_PROXY: 'The same for http beyond this computer',
+    'Proxy for https beyond this computer, as http://HOST:PORT; NO_PROXY lists hosts, addresses and ranges without it; ALL_PROXY and SOCKS are not used',
+  HTTP_PROXY: 'The same for http',
   NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
   NO_COLOR: 'Not empty: no colour',
 } as const;

@@ -62,9 +62,9 @@ function readUrl(label: string, text: string): URL {
   return url;
 }
 
-/** A text without percent-encoding; one that is not encoded, such as `100%`, is taken unchanged. */
+/** A text without percent-encoding; what is none, such as `100%`, counts as typed. */
 export function percentDecoded(text: string): string {
-  return unless(URIError, () => decodeURIComponent(text)) ?? text;
+  return text.replace(/(?:%[\da-f]{2})+/gi, (part) => unless(URIError, () => decodeURIComponent(part)) ?? part);
 }
 
 /** Whether a URL's host is this machine by its very name: what is sent there does not leave it. */

@@ -13,7 +13,7 @@ export interface Authority {
   /** PEM file of the authority itself. */
   readonly file: string;
   /** For `names`, such as `DNS:localhost,IP:127.0.0.1`. */
-  issue(names: string, isExpired?: boolean): Certificate;
+  issue(names: string, when?: 'past' | 'future'): Certificate;
   close(): void;
 }
 
@@ -28,13 +28,14 @@ export function openAuthority(): Authority {
   let count = 0;
   return {
     file: join(folder, 'ca.pem'),
-    issue(names, isExpired = false) {
+    issue(names, when) {
       const name = `server-${(count += 1)}`;
       openssl('req', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', '/CN=test');
       writeFileSync(join(folder, `${name}.ext`), `subjectAltName=${names}\n`);
       writeFileSync(join(folder, 'ca.cnf'), configuration);
       writeFileSync(join(folder, 'index.txt'), '');
-      const dates = isExpired ? ['-startdate', '20200101000000Z', '-enddate', '20200201000000Z'] : ['-days', '2'];
+      const year = { past: 2020, future: 2045 }[when ?? 'past'];
+      const dates = when ? ['-startdate', `${year}0101000000Z`, '-enddate', `${year}0201000000Z`] : ['-days', '2'];
       const files = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', `${name}.ext`];
       openssl('ca', '-batch', '-notext', '-config', 'ca.cnf', ...dates, ...files);
       const read = (ending: string): string => readFileSync(join(folder, `${name}.${ending}`), 'utf8');

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import type { Certificate } from './authority.ts';
@@ -35,7 +36,10 @@ export interface Reply {
 export type Respond = (request: Seen, count: number) => Reply | undefined;
 
 /** A service on loopback that says what a test wants, over TLS where it has a certificate; ends with the test. */
-export async function openOrigin(respond: Respond = () => ({}), certificate?: Certificate): Promise<Origin> {
+export async function openOrigin(
+  respond: Respond = () => ({}),
+  certificate?: Certificate & TlsOptions,
+): Promise<Origin> {
   const seen: Seen[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -69,4 +73,20 @@ export async function openOrigin(respond: Respond = () => ({}), certificate?: Ce
     connections: () => connections,
     open: () => sockets.size,
   };
+}
+
+/** A service on loopback that says a text on each connection, at once or for each piece that it hears. */
+export async function openSpeaker(text: string, when: 'at once' | 'when asked' = 'at once'): Promise<{ port: number }> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    if (when === 'at once') socket.write(text, 'latin1');
+    else socket.on('data', () => socket.write(text, 'latin1'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port };
 }

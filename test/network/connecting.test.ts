@@ -93,7 +93,7 @@ describe('while connecting', () => {
     [
       'answers nonsense',
       'nonsense\r\n\r\n',
-      (port: number) => `no connection to licenses.test through the proxy 127.0.0.1:${port} (unknown error)`,
+      (port: number) => `the proxy 127.0.0.1:${port} refused to connect to licenses.test (its answer is not HTTP)`,
     ],
   ])('a proxy that %s is a connection that was not made', async (_what, said, message) => {
     const { port } = await listen((socket) => socket.end(said));

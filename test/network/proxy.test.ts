@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuthority, type Authority, type Certificate } from '../helpers/authority.ts';
 import { needs } from '../helpers/needs.ts';
-import { openOrigin, type Origin } from '../helpers/origin.ts';
+import { proxyOf } from '../../src/api/http/proxy.ts';
+import { openOrigin, openSpeaker, type Origin } from '../helpers/origin.ts';
 import { openProxy, type Proxy, type ProxyOptions } from '../helpers/proxy.ts';
 import { openSandbox, runAlone, type Ran } from '../helpers/run.ts';
 
@@ -22,12 +23,10 @@ describe('an https origin', needs('openssl'), () => {
       env: { CHATELAINE_BASE_URL: `https://${host}`, CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7', ...env },
     });
 
-  const open = async (
-    options: Partial<ProxyOptions> = {},
-  ): Promise<{ origin: Origin; proxy: Proxy; url: string; local: string }> => {
+  const open = async (options: Partial<ProxyOptions> = {}): Promise<{ origin: Origin; proxy: Proxy; url: string }> => {
     const origin = await openOrigin(() => ({}), certificate);
     const proxy = await openProxy({ port: origin.port, ...options });
-    return { origin, proxy, url: `http://127.0.0.1:${proxy.port}`, local: `localhost:${origin.port}` };
+    return { origin, proxy, url: `http://127.0.0.1:${proxy.port}` };
   };
 
   test.each(['HTTPS_PROXY', 'https_proxy'])('goes through the proxy of %s, which resolves the name', async (name) => {
@@ -51,10 +50,31 @@ describe('an https origin', needs('openssl'), () => {
     expect(proxy.seen).toEqual(['CONNECT licenses.test:443']);
   });
 
-  test('name and password of the proxy are sent to it, decoded', async () => {
-    const { proxy } = await open({ login: 'ada:p@ss:word' });
-    const ran = await list('licenses.test', { HTTPS_PROXY: `http://ada:p%40ss%3Aword@127.0.0.1:${proxy.port}` });
-    expect(ran.exitCode).toBe(0);
+  test.each([
+    ['ada:p@ss:word', 'ada:p%40ss%3Aword'],
+    ['ada:p@ss', 'ada:p@ss'],
+    ['ada:100%', 'ada:100%'],
+    ['ada:%zz@é', 'ada:%zz%40é'],
+    ['ada:%', 'ada:%'],
+    ['ada:a/b?c#d', 'ada:a/b?c#d'],
+    ['DOMAIN\\user:pw', 'DOMAIN\\user:pw'],
+    ['DOMAIN\\user:pw', 'DOMAIN%5Cuser:pw'],
+    ['ada:', 'ada'],
+  ])('name and password %s are sent to the proxy, typed as %s', async (login, typed) => {
+    const { proxy } = await open({ login });
+    for (const scheme of ['http://', '']) {
+      const { error } = await list('licenses.test', { HTTPS_PROXY: `${scheme}${typed}@127.0.0.1:${proxy.port}` });
+      expect(error).toBeUndefined();
+    }
+  });
+
+  test('a proxy that speaks no HTTP is named, and a write is known not to be sent', async () => {
+    const { port } = await openSpeaker('SSH-2.0-OpenSSH_9.2\r\n');
+    const env = { CHATELAINE_BASE_URL: 'https://licenses.test', HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const unit = { CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7' };
+    const { error } = await runAlone('license edit KEY-1 --size-allowance 4 -o json', { env: { ...unit, ...env } });
+    const message = `the proxy 127.0.0.1:${port} refused to connect to licenses.test (its answer is not HTTP)`;
+    expect(error).toMatchObject({ exit: 7, message, hint: 'Check HTTPS_PROXY and NO_PROXY.' });
   });
 
   test.each(['', 'ada:wrong-canary-pw@'])('a proxy that asks for a password says what to do (%s)', async (login) => {
@@ -62,7 +82,7 @@ describe('an https origin', needs('openssl'), () => {
     const ran = await list('licenses.test', { HTTPS_PROXY: `http://${login}127.0.0.1:${proxy.port}` }, '--trace');
     expect(ran.error).toMatchObject({
       exit: 7,
-      message: 'the proxy asks for a name and password (407)',
+      message: `the proxy 127.0.0.1:${proxy.port} asks for a name and password (407)`,
       hint: 'Put them into HTTPS_PROXY as http://user:password@host:port.',
     });
     expect(proxy.seen).toEqual(['CONNECT licenses.test:443']);
@@ -74,7 +94,7 @@ describe('an https origin', needs('openssl'), () => {
     const { proxy, url } = await open({ refuse: 403 });
     expect((await list('licenses.test', { HTTPS_PROXY: url })).error).toMatchObject({
       exit: 7,
-      message: 'the proxy refused to connect to licenses.test (403)',
+      message: `the proxy 127.0.0.1:${proxy.port} refused to connect to licenses.test (403)`,
       hint: 'Check HTTPS_PROXY and NO_PROXY.',
     });
     expect(proxy.seen).toHaveLength(1);
@@ -83,7 +103,8 @@ describe('an https origin', needs('openssl'), () => {
   test('a proxy in trouble is asked again', async () => {
     const { proxy, url } = await open({ refuse: 503 });
     const ran = await list('licenses.test', { HTTPS_PROXY: url }, '--retries 2');
-    expect(ran.error).toMatchObject({ exit: 7, message: 'the proxy refused to connect to licenses.test (503)' });
+    const message = `the proxy 127.0.0.1:${proxy.port} refused to connect to licenses.test (503)`;
+    expect(ran.error).toMatchObject({ exit: 7, message });
     expect(proxy.seen).toHaveLength(3);
   });
 
@@ -97,42 +118,16 @@ describe('an https origin', needs('openssl'), () => {
     expect(ran.stderr).not.toContain('canary-pw');
   });
 
-  test.each([
-    ['localhost', false],
-    ['*', false],
-    ['other.test, localhost', false],
-    ['other.test localhost', false],
-    ['LOCALHOST', false],
-    ['localhost:PORT', false],
-    ['.localhost', false],
-    ['localhost:1', true],
-    ['other.test', true],
-    ['host', true],
-    ['', true],
-  ])('NO_PROXY=%s', async (noProxy, isProxied) => {
-    const { proxy, local, origin, url } = await open();
-    const env = { HTTPS_PROXY: url, NO_PROXY: noProxy.replace('PORT', String(origin.port)) };
-    expect((await list(local, env)).exitCode).toBe(0);
-    expect(proxy.seen).toEqual(isProxied ? [`CONNECT ${local}`] : []);
-  });
-
-  test('no_proxy is read too', async () => {
-    const { proxy, local, url } = await open();
-    expect((await list(local, { HTTPS_PROXY: url, no_proxy: 'localhost' })).exitCode).toBe(0);
+  test.each(['localhost', '127.0.0.1'])('https to %s goes through no proxy: the key stays here', async (name) => {
+    const { proxy, origin, url } = await open();
+    expect((await list(`${name}:${origin.port}`, { HTTPS_PROXY: url, https_proxy: url })).exitCode).toBe(0);
     expect(proxy.seen).toEqual([]);
   });
 
   test('an empty variable is unset', async () => {
-    const { proxy, local, url } = await open();
-    expect((await list(local, { HTTPS_PROXY: '', https_proxy: '' })).exitCode).toBe(0);
-    expect((await list(local, { HTTPS_PROXY: '', https_proxy: url })).exitCode).toBe(0);
-    expect(proxy.seen).toEqual([`CONNECT ${local}`]);
-  });
-
-  test('HTTP_PROXY says nothing about https', async () => {
-    const { proxy, local, url } = await open();
-    expect((await list(local, { HTTP_PROXY: url })).exitCode).toBe(0);
-    expect(proxy.seen).toEqual([]);
+    const { proxy, url } = await open();
+    expect((await list('licenses.test', { HTTPS_PROXY: '', https_proxy: url })).exitCode).toBe(0);
+    expect(proxy.seen).toEqual(['CONNECT licenses.test:443']);
   });
 
   test('a variable that is no URL is reported before anything is sent, without what it holds', async () => {
@@ -140,6 +135,71 @@ describe('an https origin', needs('openssl'), () => {
     expect(ran.error).toMatchObject({ code: 'config', exit: 3 });
     expect(ran.stderr).not.toContain('canary-pw');
   });
+});
+
+const proxyFor = (url: string, env: Record<string, string>): string | undefined => proxyOf(url, env)?.host;
+
+test.each([
+  ['licenses.test', true],
+  ['*', true],
+  ['other.test, licenses.test', true],
+  ['other.test licenses.test', true],
+  ['LICENSES.TEST', true],
+  ['licenses.test.', true],
+  ['licenses.test:443', true],
+  ['.test', true],
+  ['*.test', true],
+  ['licenses.test:1', false],
+  ['other.test', false],
+  ['icenses.test', false],
+  ['10.0.0.0/8', false],
+  ['', false],
+])('NO_PROXY=%s, for a host with a name', (entries, isExempt) => {
+  const env = { HTTPS_PROXY: 'http://gate.test:3128' };
+  for (const name of ['NO_PROXY', 'no_proxy']) {
+    const found = proxyFor('https://licenses.test/v1/', { ...env, [name]: entries });
+    expect(found).toBe(isExempt ? undefined : 'gate.test:3128');
+  }
+});
+
+test.each([
+  ['10.1.2.3', '10.1.2.3', true],
+  ['10.1.2.3', '10.1.2.3:443', true],
+  ['10.1.2.3', '10.1.2.3:80', false],
+  ['10.1.2.3', '10.0.0.0/8', true],
+  ['10.1.2.3', '10.1.2.0/24', true],
+  ['10.1.2.3', '10.1.3.0/24', false],
+  ['10.1.2.3', '10.1.2.3/33', false],
+  ['10.1.2.3', '::ffff:10.1.2.3', true],
+  ['10.1.2.3', '*', true],
+  // The end of an address is no domain.
+  ['10.1.2.3', '1.2.3', false],
+  ['10.1.2.3', '.2.3', false],
+  ['[2001:db8::1]', '2001:db8::1', true],
+  ['[2001:db8::1]', '2001:db8:0:0:0:0:0:1', true],
+  ['[2001:db8::1]', '[2001:db8::1]', true],
+  ['[2001:db8::1]', '[2001:db8::1]:443', true],
+  ['[2001:db8::1]', '[2001:db8::1]:80', false],
+  ['[2001:db8::1]', '2001:db8::/32', true],
+  ['[2001:db8::1]', '[2001:db8::]/32', true],
+  ['[2001:db8::1]', '2001:db9::/32', false],
+  ['[2001:db8::1]', '2001:db8::/x', false],
+  ['[2001:db8::1]', '2001:db9::/', false],
+  ['[2001:db8::1]', '10.0.0.0/8', false],
+])('the address %s and NO_PROXY=%s', (host, entry, isExempt) => {
+  const found = proxyFor(`https://${host}/v1/`, { HTTPS_PROXY: 'gate.test:3128', NO_PROXY: `other.test,${entry}` });
+  expect(found).toBe(isExempt ? undefined : 'gate.test:3128');
+});
+
+test.each([
+  ['https://licenses.test/', 'HTTP_PROXY'],
+  ['http://licenses.test/', 'HTTPS_PROXY'],
+  ['https://localhost/', 'HTTPS_PROXY'],
+  ['https://[::1]/', 'HTTPS_PROXY'],
+  ['https://127.1.2.3/', 'HTTPS_PROXY'],
+  ['http://localhost/', 'HTTP_PROXY'],
+])('%s has no proxy of %s', (url, name) => {
+  expect(proxyFor(url, { [name]: 'http://gate.test:3128' })).toBeUndefined();
 });
 
 describe('plain http beyond this computer', () => {

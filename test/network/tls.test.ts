@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncBuiltinESMExports } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
-import tls from 'node:tls';
+import tls, { type TlsOptions } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openAuthority, type Authority } from '../helpers/authority.ts';
 import { needs } from '../helpers/needs.ts';
@@ -63,25 +63,96 @@ describe('certificates', needs('openssl'), () => {
   });
 
   test.each([
-    ['of an unknown authority', 'DNS:localhost', false, '', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    ['of another authority', 'DNS:localhost', false, 'stranger', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    ['for another name', 'DNS:other.example', false, 'authority', 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['that is too old', 'DNS:localhost', true, 'authority', 'CERT_HAS_EXPIRED'],
-  ])(
-    'a certificate %s is reported as a failure of TLS, once, and no key is sent',
-    async (_what, names, isExpired, trusted, code) => {
-      const { port, seen, connections } = await openOrigin(() => ({}), authority.issue(names, isExpired));
-      const file = { stranger: stranger.file, authority: authority.file }[trusted];
+    [
+      'of an unknown authority',
+      ['DNS:localhost', undefined, ''],
+      ...['is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE)', trust],
+    ],
+    [
+      'of another authority',
+      ['DNS:localhost', undefined, 'stranger'],
+      ...['is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE)', trust],
+    ],
+    [
+      'for another name',
+      ['DNS:other.example', undefined, 'authority'],
+      'is for another host (DNS:other.example)',
+      'Check the host name in the URL; if it is right, the server needs a certificate for it.',
+    ],
+    [
+      'that is too old',
+      ['DNS:localhost', 'past', 'authority'],
+      ', or of its authority, has expired (CERT_HAS_EXPIRED)',
+      'The server needs a new certificate, unless the clock of this computer is wrong.',
+    ],
+    [
+      'of the future',
+      ['DNS:localhost', 'future', 'authority'],
+      'is not valid yet (CERT_NOT_YET_VALID)',
+      'Check the clock of this computer.',
+    ],
+  ] as const)(
+    'a certificate %s is reported in its own words, once, and no key is sent',
+    async (_what, [names, when, trusted], words, hint) => {
+      const { port, seen, connections } = await openOrigin(() => ({}), authority.issue(names, when));
+      const file = { '': undefined, stranger: stranger.file, authority: authority.file }[trusted];
       const ran = await list(`https://localhost:${port}`, file === undefined ? '' : `--ca-file ${file}`);
-      expect(ran.error).toMatchObject({
-        code: 'unavailable',
-        exit: 7,
-        message: `TLS: the certificate of localhost:${port} is not trusted (${code})`,
-        hint: trust,
-      });
+      const gap = words.startsWith(',') ? '' : ' ';
+      const message = `TLS: the certificate of localhost:${port}${gap}${words}`;
+      expect(ran.error).toMatchObject({ code: 'unavailable', exit: 7, message, hint });
       expect({ seen, connections: connections() }).toEqual({ seen: [], connections: 1 });
     },
   );
+
+  const asking = { requestCert: true, rejectUnauthorized: true } as const;
+  test.each<[string, TlsOptions, string]>([
+    [
+      'speaks an old TLS alone',
+      { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+      'speaks none of the versions of TLS that Node takes (ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION)',
+    ],
+    [
+      'asks the client for a certificate in TLS 1.2',
+      { ...asking, maxVersion: 'TLSv1.2' },
+      'and this computer do not agree on a connection (ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE)',
+    ],
+    [
+      'asks the client for a certificate in TLS 1.3',
+      { ...asking, minVersion: 'TLSv1.3' },
+      'asks for a certificate of the client (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)',
+    ],
+  ])('a server that %s is reported so, once: neither an authority nor a second run would help', async (...row) => {
+    const [, options, words] = row;
+    const certificate = { ...options, ca: readFileSync(authority.file), ...authority.issue('DNS:localhost') };
+    const { port, seen, connections } = await openOrigin(() => ({}), certificate);
+    const { error } = await list(`https://localhost:${port}`, `--ca-file ${authority.file}`);
+    expect(error).toMatchObject({ exit: 7, retryable: false, message: `TLS: localhost:${port} ${words}` });
+    expect(error?.hint).not.toMatch(/--ca-file|again/);
+    expect({ seen, connections: connections() }).toEqual({ seen: [], connections: 1 });
+  });
+
+  test('a proxy whose certificate is wrong is named in the place of the server', async () => {
+    const { port, seen } = await openOrigin(() => ({}), authority.issue('DNS:other.example'));
+    const env = { CHATELAINE_API_KEY: 'licensing-key-1', CHATELAINE_APP_CODE: '7', NO_PROXY: '' };
+    const there = { CHATELAINE_BASE_URL: 'https://licenses.test', HTTPS_PROXY: `https://localhost:${port}` };
+    const words = [
+      [`--ca-file ${authority.file}`, 'is for another host (DNS:other.example)'],
+      ['', 'is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE)'],
+    ] as const;
+    for (const [more, said] of words) {
+      const { error } = await runAlone(`license list -o json ${more}`, { env: { ...env, ...there } });
+      expect(error?.message).toBe(`TLS: the certificate of the proxy localhost:${port} ${said}`);
+    }
+    expect(seen).toEqual([]);
+  });
+
+  test('a proxy that speaks no TLS is named too', async () => {
+    const { port } = await openOrigin();
+    const env = { CHATELAINE_API_KEY: 'licensing-key-1', CHATELAINE_APP_CODE: '7' };
+    const there = { CHATELAINE_BASE_URL: 'https://licenses.test', HTTPS_PROXY: `https://localhost:${port}` };
+    const { error } = await runAlone('license list -o json', { env: { ...env, ...there } });
+    expect(error?.message).toMatch(`TLS: the proxy localhost:${port} does not speak TLS on this port (`);
+  });
 
   test.each([
     ['/nowhere/ca.pem', 'cannot use the CA file /nowhere/ca.pem: '],

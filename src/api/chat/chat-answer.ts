@@ -1,6 +1,15 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { type Answer, bounded, foreignBody, isSuccess, redirected, unconfirmed, wordsOf } from '../http/answer.ts';
+import {
+  pageHint,
+  type Answer,
+  bounded,
+  foreignBody,
+  isSuccess,
+  redirected,
+  unconfirmed,
+  wordsOf,
+} from '../http/answer.ts';
 import { isTrouble } from '../http/transport-error.ts';
 
 /** Takes an answer as success. @throws Failure for anything else (docs/apis.md, Envelope and errors) */
@@ -75,7 +84,8 @@ function notOfTheApi(answer: Answer): Failure {
   const failure = (kind: FailureKind, what: string, hint = hintOf(kind, undefined)): Failure =>
     new Failure(kind, `${what} (${status})${words === '' ? '' : `: ${words}`}`, { hint, http });
   if (isTrouble(status)) return failure('unavailable', 'the chat server is not available');
-  if (status === 401 || status === 403) return failure('auth', 'the chat server or a proxy before it refused');
+  if (status === 401 || status === 403)
+    return failure('auth', 'the chat server or a proxy before it refused', pageHint);
   const hint = status === 404 ? 'Check the site URL of the profile.' : undefined;
   return failure('rejected', 'the chat server refused the request', hint);
 }

@@ -73,6 +73,9 @@ export function wordsOf(text: string): string {
     .trim();
 }
 
+export const pageHint =
+  'Check the URL of the profile. If an access proxy asks for a sign-in there, its operator must let this program through.';
+
 /** An answer that does not come from the API: a proxy's page, a login page, a cut document. */
 export function foreignBody(answer: Answer, api: string): Failure {
   // Only a page is quoted: what was to be data may hold license keys.
@@ -80,7 +83,7 @@ export function foreignBody(answer: Answer, api: string): Failure {
   return new Failure(
     'unavailable',
     `${api} answered ${answer.status} with ${foreignKind(answer)}${words === '' ? '' : `: ${words}`}`,
-    { hint: 'Check the URL of the profile; a proxy or a login page may have answered.', http: answer.http },
+    { hint: pageHint, http: answer.http },
   );
 }
 
@@ -101,8 +104,16 @@ export function redirected(answer: Answer): Failure {
   return new Failure(
     'rejected',
     `the server redirects${target === undefined ? '' : ` to ${target}`} (${answer.status}); the key is not sent elsewhere and writes are not redirected`,
-    { hint: 'Store the final URL in the profile.', http: answer.http },
+    { hint: isElsewhere(answer) ? pageHint : 'Store the final URL in the profile.', http: answer.http },
   );
+}
+
+/** Whether the target is no place of the API: mostly a login page. An API that moved has the path of the request. */
+function isElsewhere({ headers, http }: Answer): boolean {
+  const location = String(headers['location']);
+  const asked = /(?:\/api)?\/v1\/[^[?]*/.exec(http.url)?.[0].replace(/\/$/, '');
+  if (asked === undefined || !URL.canParse(location, http.url)) return false;
+  return !new URL(location, http.url).pathname.includes(asked);
 }
 
 /** Shows only the origin of a target whose path may hold a license code: that of a secret URL, or of a write. */

@@ -1,34 +1,48 @@
+import { BlockList, isIP } from 'node:net';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, unless } from '../../core/failure.ts';
 import { variable, type Clock, type Environment } from '../../core/system.ts';
-import { isExposed } from '../../schema/url.ts';
+import { isLoopback } from '../../schema/url.ts';
 import type { Send } from './call.ts';
 import { path } from './request.ts';
 
-/** The proxy for a URL by its scheme and NO_PROXY; plain http to this computer has none. @throws Failure config */
+/** The proxy for a URL by its scheme and NO_PROXY; this computer has none. @throws Failure config */
 export function proxyOf(url: string, env: Environment): URL | undefined {
   const { protocol, hostname, port } = new URL(url);
   const [name, usualPort] = protocol === 'https:' ? ['HTTPS_PROXY', '443'] : ['HTTP_PROXY', '80'];
   const text = variable(env, name) ?? variable(env, name.toLowerCase());
-  if (text === undefined || (protocol !== 'https:' && !isExposed(url))) return undefined;
-  if (isExempt(hostname, port || usualPort, env)) return undefined;
-  // curl takes a proxy without a scheme for http.
-  const proxy = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (URL.canParse(proxy) && /^https?:/i.test(proxy)) return new URL(proxy);
-  throw new Failure('config', `the proxy variable ${name} is not the URL of an http proxy`, {
-    hint: 'Write it as http://host:port.',
+  if (text === undefined || isLoopback(hostname) || isExempt(hostname, port || usualPort, env)) return undefined;
+  // curl takes a proxy without a scheme for http. A name such as DOMAIN\user holds what no URL may.
+  const [, scheme = 'http', login = '', place] = /^(?:([a-z][a-z\d+.-]*):\/\/)?(?:(.*)@)?(.*)$/is.exec(text) ?? [];
+  if (!/^https?$/i.test(scheme) || !URL.canParse(`${scheme}://${place}`))
+    throw new Failure('config', `the proxy variable ${name} is not the URL of an http proxy`, {
+      hint: 'Write it as http://host:port.',
+    });
+  const proxy = new URL(`${scheme}://${place}`);
+  [proxy.username, proxy.password] = [login.split(':', 1).join(''), login.replace(/^[^:]*:?/, '')];
+  return proxy;
+}
+
+/** `host`, `.domain`, an address, a range such as `10.0.0.0/8`, each with `:port` or without, or `*`. */
+function isExempt(hostname: string, port: string, env: Environment): boolean {
+  const entries = (variable(env, 'NO_PROXY') ?? variable(env, 'no_proxy') ?? '').toLowerCase().split(/[\s,]+/);
+  const host = hostname.replace(/[[\]]|\.$/g, '');
+  return entries.some((entry) => {
+    const [, place, only] = /^(\[.*\]|[^:]+)(?::(\d+))?$/.exec(entry) ?? ['', entry];
+    if (only !== undefined && only !== port) return false;
+    const [name = '', bits] = place.replace(/[[\]]|^\*?\.|\.$/g, '').split('/');
+    if (isIP(host) || isIP(name)) return isWithin(host, name, bits) || name === '*';
+    return name === '*' || (name !== '' && `.${host}`.endsWith(`.${name}`));
   });
 }
 
-/** `host`, `.domain`, `host:port` or `*`, separated by commas or blanks. */
-function isExempt(hostname: string, port: string, env: Environment): boolean {
-  const entries = (variable(env, 'NO_PROXY') ?? variable(env, 'no_proxy') ?? '').toLowerCase().split(/[\s,]+/);
-  return entries.some((entry) => {
-    const [, host = '', only] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
-    if (host === '') return false;
-    const isNamed = host === '*' || hostname === host || hostname.endsWith(`.${host}`);
-    return isNamed && (only === undefined || only === port);
-  });
+function isWithin(host: string, address: string, bits: string | undefined): boolean {
+  const [family, most] = isIP(address) === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
+  const size = bits === undefined ? most : /^\d+$/.test(bits) ? Number(bits) : Infinity;
+  if (!isIP(host) || !isIP(address) || size > most) return false;
+  const range = new BlockList();
+  range.addSubnet(address, size, family);
+  return range.check(host, isIP(host) === 4 ? 'ipv4' : 'ipv6');
 }
 
 export interface Reach {

@@ -6,6 +6,7 @@ import { Failure, messageOf, usage } from '../../core/failure.ts';
 import { readFileBytes } from '../../core/read.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { variable, type Environment } from '../../core/system.ts';
+import { percentDecoded } from '../../schema/url.ts';
 import type { Connection } from './call.ts';
 import { proxyOf } from './proxy.ts';
 import { connectError, isBug, TransportError } from './transport-error.ts';
@@ -105,10 +106,18 @@ function route(
 ): void {
   const proxy = proxyOf(`${options.protocol}//${options.host ?? options.hostname}`, env);
   const fail = (cause: unknown): void =>
-    callback(isBug(cause) ? cause : connectError(cause, options.hostname, proxy?.host), null);
+    callback(isBug(cause) ? cause : connectError(cause, undefined, proxy?.host), null);
   const done: buildConnector.Callback = (...[cause, socket]) => {
-    if (cause) fail(cause);
-    else callback(null, socket);
+    if (cause) {
+      fail(cause);
+      return;
+    }
+    // TLS 1.3 refuses a client without a certificate once it is connected; undici says then that the connection ended.
+    socket.on('error', (late) => {
+      const error = connectError(late);
+      if (error.reason === 'client certificate') cancellation.cancel(error);
+    });
+    callback(null, socket);
   };
   if (!proxy) {
     open(connect, options, cancellation, done);
@@ -157,6 +166,7 @@ function openTunnel(
   const { hostname } = target;
   const path = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${portOf(target)}`;
   const headers = { host: path, ...credentialsOf(proxy) };
+  const at = `the proxy ${proxy.host}`;
   const client = new Client(proxy.origin, {
     // The name in it is that of the header Host, the server's: the proxy is known by its own.
     connect: ({ servername: _, ...options }, done) => open(connect, options, cancellation, done),
@@ -174,27 +184,30 @@ function openTunnel(
             return;
           }
           socket.destroy();
-          reject(refusal(status));
+          reject(refusal(status, at));
         },
         onResponseError(_controller, cause) {
           const isClosed = 'code' in cause && cause.code === 'UND_ERR_SOCKET';
-          reject(isClosed ? new TransportError('proxy hangs up', { at: proxy.host, cause }) : cause);
+          if (isClosed) reject(new TransportError('proxy hangs up', { at, cause }));
+          else if (cause.name === 'HTTPParserError')
+            reject(new TransportError('proxy refuses', { at, detail: 'its answer is not HTTP', cause }));
+          else reject(isBug(cause) ? cause : connectError(cause, at, proxy.host));
         },
       },
     );
   });
 }
 
-function refusal(status: number): TransportError {
-  if (status === 407) return new TransportError('proxy asks for a password');
+function refusal(status: number, at: string): TransportError {
+  if (status === 407) return new TransportError('proxy asks for a password', { at });
   return new TransportError(status >= 500 ? 'proxy does not reach the server' : 'proxy refuses', {
-    detail: `${status}`,
+    ...{ at, detail: `${status}` },
   });
 }
 
 function credentialsOf({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
-  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const text = `${percentDecoded(username)}:${percentDecoded(password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` };
 }
 

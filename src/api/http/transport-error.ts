@@ -26,6 +26,7 @@ interface ErrorPlace {
   readonly host: string;
   readonly timeout: Milliseconds;
   readonly detail: string;
+  /** Where it failed: the host, or a proxy on the way. */
   readonly at: string;
   /** ` through the proxy HOST`, or nothing. */
   readonly through: string;
@@ -45,8 +46,13 @@ const unusable = { request: 'unknown', again: 'never' } as const;
 
 const noName = ({ at, detail }: ErrorPlace): string => `DNS: no address for ${at} (${detail})`;
 const dnsHint = 'Check the URL of the profile, the network, and the proxy in HTTPS_PROXY.';
-const refusing = ({ host, detail }: ErrorPlace): string => `the proxy refused to connect to ${host} (${detail})`;
+const refusing = ({ host, at, detail }: ErrorPlace): string => `${at} refused to connect to ${host} (${detail})`;
 const proxyHint = 'Check HTTPS_PROXY and NO_PROXY.';
+const tls = (words: string, hint: string): Cause => ({
+  ...nothingSent,
+  says: ({ at, detail }) => `TLS: ${words.replace('HOST', () => at)} (${detail})`,
+  hint,
+});
 const serviceHint = 'Check that the service runs and that the URL and proxy are right.';
 
 /** Each way in which an attempt ends without an answer: only a failure to connect proves that nothing was sent. */
@@ -66,27 +72,44 @@ const causes = {
   },
   'proxy asks for a password': {
     ...nothingSent,
-    says: () => 'the proxy asks for a name and password (407)',
+    says: ({ at }) => `${at} asks for a name and password (407)`,
     hint: 'Put them into HTTPS_PROXY as http://user:password@host:port.',
   },
   'proxy refuses': { ...nothingSent, says: refusing, hint: proxyHint },
   'proxy does not reach the server': { ...notConnected, says: refusing, hint: proxyHint },
   'proxy hangs up': {
     ...notConnected,
-    says: ({ host, at }) => `the proxy ${at} closed the tunnel to ${host} before it was open`,
+    says: ({ host, at }) => `${at} closed the tunnel to ${host} before it was open`,
     hint: proxyHint,
   },
-  'no TLS': {
-    ...nothingSent,
-    says: ({ host, detail }) => `TLS: ${host} does not speak TLS on this port (${detail})`,
-    hint: 'Check the port of the URL; http is for http://.',
-  },
-  'untrusted certificate': {
-    ...nothingSent,
-    says: ({ host, detail }) => `TLS: the certificate of ${host} is not trusted (${detail})`,
-    hint:
-      'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; or, if the system trusts it, with --system-ca (Node ' +
+  'no TLS': tls('HOST does not speak TLS on this port', 'Check the port of the URL; http is for http://.'),
+  'untrusted certificate': tls(
+    'the certificate of HOST is not trusted',
+    'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; or, if the system trusts it, with --system-ca (Node ' +
       '22.15 or newer).',
+  ),
+  'certificate of another host': tls(
+    'the certificate of HOST is for another host',
+    'Check the host name in the URL; if it is right, the server needs a certificate for it.',
+  ),
+  'expired certificate': tls(
+    'the certificate of HOST, or of its authority, has expired',
+    'The server needs a new certificate, unless the clock of this computer is wrong.',
+  ),
+  'certificate of the future': tls('the certificate of HOST is not valid yet', 'Check the clock of this computer.'),
+  'old TLS': tls('HOST speaks none of the versions of TLS that Node takes', 'The server needs TLS 1.2 or newer.'),
+  'client certificate': tls(
+    'HOST asks for a certificate of the client',
+    'chatelaine sends none: use an address that does not ask for one.',
+  ),
+  'TLS handshake': tls(
+    'HOST and this computer do not agree on a connection',
+    'The server may ask for a certificate of the client, which chatelaine does not send, or for ciphers that Node does not have.',
+  ),
+  'not HTTP': {
+    ...unconfirmed,
+    says: ({ at, detail }) => `${at} answers, but not in HTTP: ${detail}`,
+    hint: 'Check the scheme and the port of the URL.',
   },
   timeout: {
     ...unconfirmed,
@@ -115,7 +138,7 @@ const causes = {
 interface ErrorDetails {
   /** A code or a number, for the sentence. */
   readonly detail?: string;
-  /** The host that the sentence is about, where that is not the one of the URL. */
+  /** What the sentence is about, where that is not the host of the URL. */
   readonly at?: string | undefined;
   /** Host and port of the proxy that was to be gone through. */
   readonly proxy?: string | undefined;
@@ -139,9 +162,10 @@ export class TransportError extends Error {
 
   failure(http: { readonly method: string; readonly url: string }, timeout: Milliseconds): Failure {
     const { kind = 'unavailable', says, hint, again }: Cause = causes[this.reason];
-    const { detail = '', at = '', proxy } = this.#details;
+    const { host } = new URL(http.url);
+    const { detail = '', at = host, proxy } = this.#details;
     const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
-    const message = says({ host: new URL(http.url).host, timeout, detail, at, through });
+    const message = says({ host, timeout, detail, at, through });
     return new Failure(kind, message, { hint, http, cause: this, retryable: again !== 'never' });
   }
 }
@@ -152,38 +176,61 @@ export function sentError(cause: unknown): TransportError {
   const code = codeOf(cause);
   if (isBug(cause)) throw cause;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new TransportError('headers too large', { cause });
+  const greeting = greetingIn(cause);
+  if (greeting !== undefined) return new TransportError('not HTTP', { detail: greeting, cause });
   // A code of the HTTP library says no more than the sentence.
-  return new TransportError('broken', { detail: code.startsWith('UND_ERR_') ? '' : code, cause });
+  return new TransportError('broken', { detail: /^(UND_)?ERR_[A-Z]/.test(code) ? '' : code, cause });
 }
 
-export function connectError(cause: unknown, hostname: string, proxy?: string): TransportError {
+/** How an answer begins that is not HTTP; no more of it, since what is out of place may hold a key. */
+function greetingIn(cause: unknown): string | undefined {
+  if (!(cause instanceof Error) || !cause.message.includes('(Expected HTTP/') || !('data' in cause)) return undefined;
+  const data = String(cause.data);
+  return data.startsWith('\x15\x03') ? 'TLS' : `${data.slice(0, 7).replace(/[^ -~]/g, '?')}…`;
+}
+
+/** @param at the host that failed, in words, if it is not the one of the URL */
+export function connectError(cause: unknown, at?: string, proxy?: string): TransportError {
   if (cause instanceof TransportError)
     return cause.reason === 'timeout' ? new TransportError('no connection in time', { proxy, cause }) : cause;
-  const detail = codeOf(cause);
+  const code = codeOf(cause);
+  const reason = connectReasons.find(([codes]) => codes.test(code))?.[1] ?? 'no connection';
+  const { hostname, cert } = isObject(cause) ? cause : {};
+  const names = isObject(cert) && reason === 'certificate of another host' ? String(cert['subjectaltname']) : code;
   // The host that the name service was asked for: the proxy's where there is one.
-  const at = isObject(cause) && typeof cause['hostname'] === 'string' ? cause['hostname'] : hostname;
-  return new TransportError(connectReason(detail), { detail, at, proxy, cause });
+  return new TransportError(reason, {
+    ...{ detail: names.slice(0, 200), at: typeof hostname === 'string' ? hostname : at, proxy, cause },
+  });
 }
 
-function connectReason(code: string): keyof typeof causes {
-  if (code === 'ENOTFOUND') return 'no such name';
-  if (code === 'EAI_AGAIN') return 'no name service';
-  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/.test(code)) return 'no TLS';
-  return tlsCode.test(code) ? 'untrusted certificate' : 'no connection';
-}
-
-const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
+/** The first one counts. */
+const connectReasons: readonly (readonly [RegExp, keyof typeof causes])[] = [
+  [/^ENOTFOUND/, 'no such name'],
+  [/^EAI_AGAIN/, 'no name service'],
+  [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|EPROTO/, 'no TLS'],
+  [/ALTNAME|^HOSTNAME_MISMATCH/, 'certificate of another host'],
+  [/^CERT_HAS_EXPIRED/, 'expired certificate'],
+  [/^CERT_NOT_YET_VALID/, 'certificate of the future'],
+  [/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/, 'old TLS'],
+  [/CERTIFICATE_REQUIRED/, 'client certificate'],
+  [/^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|INVALID_CA|CRL_)/, 'untrusted certificate'],
+  [/^ERR_(TLS|SSL)/, 'TLS handshake'],
+];
 
 /** Whether an error is none of a network: to send the request again would hide it. */
 export function isBug(cause: unknown): cause is Error {
   if (!(cause instanceof Error) || cause instanceof TransportError || cause instanceof Failure) return false;
   const code = codeOf(cause);
-  return !tlsCode.test(code) && !networkCode.test(code) && cause.name !== 'HTTPParserError';
+  const isKnown = networkCode.test(code) || connectReasons.some(([codes]) => codes.test(code));
+  return !isKnown && cause.name !== 'HTTPParserError';
 }
 
-/** Of the system (UNKNOWN: of Windows), the HTTP parser, a decoder, a stream, or of undici if the other side errs. */
+/**
+ * Of the system (UNKNOWN: of Windows), the HTTP parser, a decoder, a stream, or of undici if the other side errs; its
+ * assertions are about answers (a status of 101 or 000 fails one), since a wrong request is refused before it is sent.
+ */
 const networkCode =
-  /^(E(?!RR_)|UNKNOWN|HPE_|Z_|ERR_(_ERROR|STREAM_PREMATURE)|UND_ERR_(SOCKET|INFO|ABORTED|RES|HEADERS|BODY|CONNECT))/;
+  /^(E(?!RR_)|UNKNOWN|HPE_|Z_|ERR_(_ERROR|STREAM_PREMATURE|ASSERTION)|UND_ERR_(SOCKET|INFO|ABORTED|RES|HEADERS|BODY|CONNECT))/;
 
 function codeOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

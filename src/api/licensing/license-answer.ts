@@ -1,7 +1,7 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { errorFields, isSameSensor, namedKeyFields } from '../../schema/license.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import { type Answer, bounded, foreignBody, isPage, isSuccess, redirected, wordsOf } from '../http/answer.ts';
+import { type Answer, bounded, foreignBody, isPage, isSuccess, pageHint, redirected, wordsOf } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
 import { isTrouble } from '../http/transport-error.ts';
 import { innerObject, isLicense, type License, licenseFrom, licenseFromKey, licenseNames } from './license.ts';
@@ -70,8 +70,10 @@ export function refuse(answer: Answer, missing?: string): void {
   const said = bounded(explain(answer));
   const failure = (kind: FailureKind, message: string, hint?: string): Failure =>
     new Failure(kind, message, { hint, http, server: { msg: said } });
-  if (status === 401 || status === 403)
-    throw failure('auth', `the licensing API refused the key or the permission (${status}): ${said}`, wrongKey);
+  if (status === 401 || status === 403) {
+    const who = isPage(answer) ? 'or a proxy before it refused' : 'refused the key or the permission';
+    throw failure('auth', `the licensing API ${who} (${status}): ${said}`, isPage(answer) ? pageHint : wrongKey);
+  }
   if (status === 404 && missing !== undefined)
     throw failure('not_found', missing, isPage(answer) ? wrongUrl : undefined);
   if (isTrouble(status))

@@ -9,8 +9,7 @@ import {
 } from '../../../src/api/http/transport-error.ts';
 
 const coded = (code: string, extra: object = {}): Error => Object.assign(new Error(`fake ${code}`), { code, ...extra });
-const connecting = (code: string, extra: object = {}): TransportError =>
-  connectError(coded(code, extra), 'licenses.test');
+const connecting = (code: string, extra: object = {}): TransportError => connectError(coded(code, extra));
 const http = { method: 'GET', url: 'https://licenses.test:8443/v1/license/' };
 
 const unprocessed: AttemptEnding = { request: 'unprocessed', again: 'after a backoff' };
@@ -35,17 +34,13 @@ describe('what an error proves', () => {
     ['refused', connecting('ECONNREFUSED'), unprocessed],
     ['no route', connecting('EHOSTUNREACH'), unprocessed],
     ['no network', connecting('ENETUNREACH'), unprocessed],
-    ['late connection', connectError(new TransportError('timeout'), 'licenses.test'), unprocessed],
+    ['late connection', connectError(new TransportError('timeout')), unprocessed],
     [
       'several addresses, each refused',
-      connectError(new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]), 'licenses.test'),
+      connectError(new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')])),
       unprocessed,
     ],
-    [
-      'a cause that was refused',
-      connectError(new Error('x', { cause: coded('ECONNREFUSED') }), 'licenses.test'),
-      unprocessed,
-    ],
+    ['a cause that was refused', connectError(new Error('x', { cause: coded('ECONNREFUSED') })), unprocessed],
     ['no such name', connecting('ENOTFOUND'), prevented],
     ['no answer of the name service', connecting('EAI_AGAIN'), unprocessed],
     ['certificate', connecting('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), prevented],
@@ -124,16 +119,21 @@ describe('the failure names what prevented the request', () => {
     ],
     ['time-out', new TransportError('timeout'), /^timeout: .*licenses\.test:8443 within 30s/, /--timeout/],
     ['refused', connecting('ECONNREFUSED'), /^no connection to licenses\.test:8443 \(ECONNREFUSED\)/, /service runs/],
-    ['proxy', new TransportError('proxy asks for a password'), /proxy asks for a name and password/, /HTTPS_PROXY/],
+    [
+      'proxy',
+      new TransportError('proxy asks for a password', { at: 'the proxy proxy.test:3128' }),
+      /^the proxy proxy.test:3128 asks for a name and password/,
+      /HTTPS_PROXY/,
+    ],
     [
       'proxy that closes',
-      new TransportError('proxy hangs up', { at: 'proxy.test:3128' }),
+      new TransportError('proxy hangs up', { at: 'the proxy proxy.test:3128' }),
       /^the proxy proxy\.test:3128 closed the tunnel to licenses\.test:8443/,
       /HTTPS_PROXY/,
     ],
     [
       'late connection',
-      connectError(new TransportError('timeout'), 'licenses.test'),
+      connectError(new TransportError('timeout')),
       /^timeout: no connection to licenses\.test:8443 within 30s$/,
       /service runs/,
     ],
@@ -155,7 +155,7 @@ describe('the failure names what prevented the request', () => {
     ['with a proxy', 'proxy.test:3128', ' through the proxy proxy.test:3128'],
     ['without one', undefined, ''],
   ])('%s', (_what, proxy, through) => {
-    const { message } = connectError(coded('ECONNREFUSED'), 'licenses.test', proxy).failure(http, 30_000);
+    const { message } = connectError(coded('ECONNREFUSED'), undefined, proxy).failure(http, 30_000);
 
     expect(message).toBe(`no connection to licenses.test:8443${through} (ECONNREFUSED)`);
   });
