@@ -124,11 +124,13 @@ function interruption() {
   const controller = new AbortController();
   const listeners = Object.entries(signals()).map(([signal, failure]) => {
     const listener = (): void => {
+      if (!failure) return;
       const reason: unknown = controller.signal.reason;
       if (reason instanceof Failure && reason.kind === 'cancelled') process.kill(process.pid, signal);
       else controller.abort(failure);
     };
-    process.once(signal, listener);
+    if (failure) process.once(signal, listener);
+    else process.on(signal, listener);
     return { signal, listener };
   });
   return {
@@ -137,15 +139,15 @@ function interruption() {
   };
 }
 
-/** The signals to listen to. SIGHUP only at a terminal: elsewhere a listener would undo nohup. */
-function signals(): Readonly<Record<string, Failure>> {
+/** What each signal ends a run with. Away from a terminal SIGHUP does not, as nohup wants it: Node undoes that. */
+function signals(): Readonly<Record<string, Failure | undefined>> {
   return {
     SIGINT: new Failure('cancelled', 'interrupted'),
     SIGTERM: new Failure('terminated', 'ended by SIGTERM'),
     ...(process.platform === 'win32' ? { SIGBREAK: new Failure('terminated', 'ended by Ctrl-Break') } : {}),
-    ...([0, 2].some((stream) => maybeTerminal(stream) && isatty(stream))
-      ? { SIGHUP: new Failure('hangup', 'the terminal was closed') }
-      : {}),
+    SIGHUP: [0, 2].some((stream) => maybeTerminal(stream) && isatty(stream))
+      ? new Failure('hangup', 'the terminal was closed')
+      : undefined,
   };
 }
 
