@@ -1,3 +1,4 @@
+import { isSuccess } from '../api/http/answer.ts';
 import type { Connection, KeyVariable, PlannedCall, Send, WireEvent } from '../api/http/call.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
@@ -15,6 +16,7 @@ import { openProfiles } from '../store/account/profiles.ts';
 import { environmentCredential } from '../store/account/environment-credential.ts';
 import { canOthersRead } from '../store/disk/private-file.ts';
 import { observer, openLog } from './trace.ts';
+import { keyHider } from './typed.ts';
 import type { Running } from './values.ts';
 import type { Host } from './host.ts';
 import { isInteractive } from './input.ts';
@@ -29,6 +31,7 @@ const defaultRetries = 5;
 
 /** All share one rate gate. @param plan takes the requests that a dry run does not send */
 export function openConnections(running: Running, plan: (call: PlannedCall) => void) {
+  let hasWritten = false;
   const shared = { ...sharedBy(running), plan: running.options.dry_run ? plan : undefined };
   const { redactor, messages } = running;
   const nobody = { authorization: undefined, key: undefined, sealed: false, readOnly: false };
@@ -43,6 +46,10 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
     nameExposed(urlOf(credential));
     return connect({
       ...shared,
+      observe(event) {
+        hasWritten ||= event.kind === 'answer' && event.method !== 'GET' && isSuccess(event.answer);
+        shared.observe(event);
+      },
       base: urlOf(credential),
       authorization: redactor.watch(credential.key).framed((key) => {
         if (credential.kind === 'licensing') return `Token ${key}`;
@@ -66,6 +73,8 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
     }),
     /** A list of 100,000 licenses in memory takes 30 MB more, read from a file 60 % more CPU time. */
     saveMemory: () => void (shared.bodyLimits.long.memory /= 4),
+    /** Whether a server carried out what it was asked to change. */
+    hasWritten: () => hasWritten,
     /** Without a credential; no body of an answer is shown. */
     open: (base: string, headers: Connection['headers'] = {}): Send =>
       connect({ ...unauthenticated, base, sealed: true, headers }),
@@ -124,6 +133,7 @@ function limitsFrom(usual: number, { system }: Host, signal: AbortSignal) {
 export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accounts & Omit<Keys, 'keyFromInput'> {
   const { host, options, redactor, signal } = running;
   const { system } = host;
+  let hide: ReturnType<typeof keyHider> | undefined;
   // A wait for the lock of the configuration ends with the command.
   const clock: Clock = { ...host.clock, sleep: (span, given = signal) => host.clock.sleep(span, given) };
   const profiles = openProfiles(system, clock);
@@ -157,7 +167,7 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
     othersCanRead: (file) => canOthersRead(file, system),
     runKeyCommand,
     hide: (text) => redactor.watch(new Secret(text)),
-    clean: (text) => shortened(redactor.clean(text)),
+    clean: (text) => shortened((hide ??= keyHider(running.typed))(redactor.clean(text))),
     identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : serverOf(base_url)),
   };
 }

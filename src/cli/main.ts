@@ -39,7 +39,7 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
     return 0;
   } catch (cause) {
     if (cause === readerGone) return started.end(0);
-    return await report(cause, started, { words: started.given.map(String), env: host.system.env });
+    return await report(cause, started, typedIn(started, host));
   } finally {
     started.release();
   }
@@ -58,13 +58,15 @@ interface Started {
 }
 
 /** A line that cannot be read writes its summary too: else an earlier run's would be taken for it. */
-async function refuse(cause: unknown, started: Started, { system }: Host): Promise<never> {
-  const path = typedValues(started.given.map(String), ['--summary']).at(-1) ?? variable(system.env, twinOf('summary'));
+async function refuse(cause: unknown, started: Started, host: Host): Promise<never> {
+  const { words, env } = typedIn(started, host);
+  const path = typedValues(words, ['--summary']).at(-1) ?? variable(env, twinOf('summary'));
   try {
     if (path !== undefined) started.end = (await openedSummary(path, null, started)).end;
   } catch (unwritable) {
     if (!(unwritable instanceof Failure)) throw unwritable;
-    started.messages.warn(unwritable.message);
+    const { keyHider } = await import('./typed.ts');
+    started.messages.warn(keyHider({ words, env })(unwritable.message));
   }
   throw cause;
 }
@@ -87,7 +89,12 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
   const values = readValues(command, words, typed);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
-  return runCommand(command, values, { options, host, messages, redactor, summary, signal });
+  const running = { options, host, messages, redactor, typed: typedIn(started, host), summary, signal };
+  return runCommand(command, values, running);
+}
+
+function typedIn({ given }: Started, { system }: Host): Typed {
+  return { words: given.map(String), env: system.env };
 }
 
 /** @throws Failure where it cannot be written */

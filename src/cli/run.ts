@@ -2,7 +2,7 @@ import { nextTurn } from '../core/outside.ts';
 import { incompleteWith } from '../api/http/answer.ts';
 import { Planned, type PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
-import { usage, abortReason } from '../core/failure.ts';
+import { Failure, usage, abortReason, type FailureKind } from '../core/failure.ts';
 import { asObject, cellsOf } from '../output/columns.ts';
 import { singly } from '../output/json-rows.ts';
 import type { Clock } from '../core/system.ts';
@@ -45,10 +45,21 @@ export async function runCommand(
     await (plan ? printDry(outcome, print, { ...plan, ...printed }, session.planned, running) : print(outcome));
     await session.finish();
     return 0;
+  } catch (cause) {
+    throw session.hasWritten() ? afterWrites(cause) : cause;
   } finally {
     for (const line of [...conclusions, ...session.seen()]) messages.note(line);
     await session.close();
   }
+}
+
+/** The exit codes of these kinds say that nothing was changed. */
+const withoutWrites: ReadonlySet<FailureKind> = new Set(['usage', 'config']);
+
+function afterWrites(cause: unknown): unknown {
+  if (!(cause instanceof Failure) || !withoutWrites.has(cause.kind)) return cause;
+  const { hint = 'Mend this, then run the same command again: it goes on.' } = cause.details;
+  return cause.as('incomplete', `after changes were made: ${cause.message}`, { hint });
 }
 
 /** The rows that are printed; the summary hears of every one. */

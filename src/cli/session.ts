@@ -67,6 +67,7 @@ export function openSession(running: Running, command: string, checkFields: Cont
   return {
     context,
     planned,
+    hasWritten: connections.hasWritten,
     /** Lines for stderr, once the result is written. */
     conclusions,
     /** What was seen on the way, for stderr too. */

@@ -9,21 +9,26 @@ export interface Typed {
 }
 
 /** A failure without the values that were typed or set and may be a key (docs/apis.md, Credentials). */
-export function withoutKeys(failure: Failure, { words, env }: Typed): Failure {
+export function withoutKeys(failure: Failure, typed: Typed): Failure {
+  const clean = keyHider(typed);
+  const shown = reworded(failure, clean);
+  const { cause, ...details } = shown.details;
+  const tellsMore = cause instanceof Error && clean(cause.message) !== cause.message;
+  return tellsMore ? new Failure(shown.kind, shown.message, details) : shown;
+}
+
+/** Hides those values in a text. */
+export function keyHider({ words, env }: Typed): (text: string) => string {
   const variables = Object.entries(env).filter(([name]) => /^CHATELAINE_|_PROXY$/i.test(name));
   const places = [
     ...words.map((word, index) => ({ name: words[index - 1] ?? '', text: word })),
     ...variables.map(([, text = '']) => ({ name: '', text })),
   ];
   const keys = places.flatMap(({ name, text }) => keysIn(name, text));
-  if (keys.length === 0) return failure;
+  if (keys.length === 0) return (text) => text;
   const longestFirst = [...new Set(keys)].sort((one, other) => other.length - one.length);
   const hide = new RegExp(longestFirst.map((key) => key.replace(/[^\w]/g, '\\$&')).join('|'), 'gi');
-  const clean = (text: string): string => text.replace(hide, '[hidden: it looks like a key]');
-  const shown = reworded(failure, clean);
-  const { cause, ...details } = shown.details;
-  const tellsMore = cause instanceof Error && clean(cause.message) !== cause.message;
-  return tellsMore ? new Failure(shown.kind, shown.message, details) : shown;
+  return (text) => text.replace(hide, '[hidden: it looks like a key]');
 }
 
 /** A shorter word occurs in every text: hiding it would reveal it, and garble the rest. */

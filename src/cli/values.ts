@@ -16,6 +16,7 @@ import { collect, flagOf, isNegatable, readField, type Field } from '../schema/f
 import type { Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
 import type { Summary } from './summary.ts';
+import type { Typed } from './typed.ts';
 import type { Host } from './host.ts';
 
 /** The options of every command, as this run has them. */
@@ -29,6 +30,7 @@ export interface Running {
   readonly options: Options;
   readonly messages: Messages;
   readonly redactor: Redactor;
+  readonly typed: Typed;
   readonly summary: Summary | undefined;
   /** Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;

@@ -32,7 +32,8 @@ export default command({
     const chosen = names.length > 0 || context.options.profile === undefined ? names : [context.options.profile];
     for await (const check of probe ? probeServers(chosen, context) : examine(chosen, context)) {
       checks += 1;
-      const row = { ...check.row, detail: context.clean(check.row.detail) };
+      const { advice } = check.row;
+      const row = { ...check.row, detail: context.clean(check.row.detail), advice: advice && context.clean(advice) };
       if (!check.failure) yield row;
       else {
         problems.push(check.failure);

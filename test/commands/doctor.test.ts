@@ -76,6 +76,31 @@ test.each([
   expect(seen.filter(({ authorization }) => authorization !== undefined)).toHaveLength(requests);
 });
 
+test.each([
+  ['CHATELAINE_APP_CODE', "CHATELAINE_APP_CODE: '[hidden: it looks like a key]' is not a whole number"],
+  ['CHATELAINE_BASE_URL', "CHATELAINE_BASE_URL: the base URL '[hidden: it looks like a key]' is not a URL"],
+  ['CHATELAINE_LEDGER', 'CHATELAINE_LEDGER: '],
+])('%s that holds a key is not repeated in a row, as in no error', async (name, detail) => {
+  const key = 'qT7zVb3nK9wXe5RmYd2LsA8c';
+  const { run } = await openSandbox();
+  for (const line of ['doctor -o json', 'doctor', 'doctor --probe', 'auth status', 'auth list']) {
+    const { stdout, stderr } = await run(line, { env: { [name]: key } });
+    expect(stdout + stderr).not.toContain(key);
+    if (line === 'doctor -o json')
+      expect((JSON.parse(stdout) as Row[]).map((row) => row.detail)).toContainEqual(
+        expect.stringContaining(detail) as string,
+      );
+  }
+});
+
+test('a summary that cannot be written is warned of without a key in its place', async () => {
+  const { run } = await openSandbox();
+  const key = 'qT7zVb3nK9wXe5RmYd2LsA8c';
+  const { stderr } = await run(`license list --nonsense --summary ${key}/x`);
+  expect(stderr).toContain('warning: cannot write the summary ');
+  expect(stderr).not.toContain(key);
+});
+
 test('a clock that differs from the server by more than two minutes is a note with what to do', async () => {
   const { run } = await openSandbox({ clock: realTime });
 

@@ -98,11 +98,12 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
 }
 
 /** What a run said is true of the server at its end. */
-function wrongsOfRun(run: Process, name: string, { licenses }: Ended, limits: readonly string[]): string[] {
+function wrongsOfRun(run: Process, name: string, { licenses, server }: Ended, limits: readonly string[]): string[] {
   if (run.state === 'running' || run.state === 'stopped') return [`${name} hangs`];
   if (run.exit === undefined) return [];
   const wrongs: string[] = [];
   if (run.exit === 1) wrongs.push(`${name} is exit 1: ${run.stderr}`);
+  if (run.exit === 2 || run.exit === 3) wrongs.push(...notUnchanged(run, name, server));
   if (run.ended !== undefined && run.ended - run.started > deadline + grace)
     wrongs.push(`${name} waited ${(run.ended - run.started) / 1000} s, its --deadline is ${deadline / 1000} s`);
   if (run.exit === 0 && run.line.startsWith('license retire')) return [...wrongs, ...notRetired(name, licenses)];
@@ -117,6 +118,14 @@ function wrongsOfRun(run: Process, name: string, { licenses }: Ended, limits: re
       wrongs.push(`${name} says that ${user} has size 4, it is ${kept.size_allowance}`);
   }
   return wrongs;
+}
+
+/** The two exit codes say that nothing was changed. */
+function notUnchanged(run: Process, name: string, { posts }: Ended['server']): string[] {
+  const rows = run.stdout.match(/"status":"(created|resized|renamed|retired|changed)"/g) ?? [];
+  const made = posts.filter(({ client, reply }) => client === run && reply === 'made');
+  const what = [...rows, ...made.map(({ user }) => `a POST of ${user}`)].join(', ');
+  return what === '' ? [] : [`${name} is exit ${run.exit} after ${what}: ${run.stderr}`];
 }
 
 function notRetired(name: string, licenses: Ended['licenses']): string[] {

@@ -75,6 +75,29 @@ test.each([
   expect((await worldOf('ensure').play(plan)).wrongs).toEqual([]);
 });
 
+test.each([
+  'license apply /home/ada/roster.csv -o ndjson -y',
+  'license rename zed Zed-2 -o ndjson -y',
+  'license retire --remote-user zed -o ndjson -y',
+  'license edit OTHER-1 --size-allowance 2 -o ndjson -y',
+  'license create --remote-user ada --size-allowance 4 -o ndjson -y',
+  ensureAda,
+])('a disk that fails at any call: the exit code says what was done: %s', async (line) => {
+  const plan = {
+    seed: 7,
+    roster: ['ada', 'user-1', 'zed'].map((user): [string, number] => [user, 4]),
+    others: [{ user: 'zed', size: 3, at: 0 }],
+  };
+  const world = worldOf(line.includes('apply') ? 'apply' : 'ensure');
+  const { calls } = await world.play({ ...plan, runs: [{ line }] });
+  const wrongs = [];
+  for (let at = 1; at <= (calls[0] ?? 0); at += isWhole ? 1 : 2)
+    wrongs.push(...(await world.play({ ...plan, runs: [{ line, fate: { disk: { at, code: 'EIO' } } }] })).wrongs);
+  // The judges know other lines than these: of them only what every run has to keep.
+  expect(wrongs.filter((wrong) => wrong.includes(' is exit '))).toEqual([]);
+  expect(calls[0]).toBeGreaterThan(10);
+});
+
 test('apply: pages that move alike in both readings of one user hide no license from a roster of few rows', async () => {
   const users = ['ada', 'user-1', 'user-2', 'user-3', 'user-4', 'user-5', 'user-6', 'user-11'];
   const others = [

@@ -42,7 +42,8 @@ export function countOutcomes({ where, resume }: Pick<Applying, 'where' | 'resum
     failureOf(stopped: Failure | undefined): Failure | undefined {
       const undone = counts.failed + counts.unknown + left();
       if (!stopped && undone === 0) return undefined;
-      if (stopped && fatalKinds.has(stopped.kind)) return stopped;
+      const isDone = counts.created + counts.resized + counts.unknown > 0;
+      if (stopped && fatalKinds.has(stopped.kind) && !(isDone && stopped.kind === 'config')) return stopped;
       const unknownAs = (state: AnsweredOnly | 'unanswered') =>
         [...unknown].flatMap(([row, is]) => (is === state ? [row] : []));
       const open = unknownAs('open');
