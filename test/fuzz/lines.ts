@@ -38,20 +38,7 @@ const junk = [
     'a=b',
     ',',
   ],
-  ...[
-    '\u0000',
-    '\u001b[2J',
-    '\u202e',
-    '😀',
-    '\ud800',
-    'é',
-    'x'.repeat(3000),
-    '../..',
-    '/dev/null',
-    '/',
-    '.',
-    'missing.csv',
-  ],
+  ...['\u001b[2J', '\u202e', '😀', '\ud800', 'é', 'x'.repeat(3000), '../..', '/dev/null', '/', '.', 'missing.csv'],
   ...[
     '7d',
     '30s',
@@ -100,7 +87,11 @@ const slips: readonly (readonly string[])[] = [
 /** Names of options with whether each takes a value, of one command or of all. */
 type Flags = readonly (readonly [flag: string, takesValue: boolean])[];
 
-const word = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...junk) }, fc.string({ maxLength: 12 }));
+/** A system gives no process a word with NUL. */
+const word = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...junk) },
+  fc.string({ maxLength: 12 }).filter((text) => !text.includes('\0')),
+);
 const input = fc.constantFrom(...inputs);
 
 /** Command lines of known commands and options with junk for values, and of junk alone. */
@@ -175,8 +166,6 @@ const clock = fixedClock(Date.parse('2026-03-16T09:00:00Z'));
 
 /** What is wrong with how the command line ends, against a sandbox of its own. */
 export async function tryLine({ line, stdin, env }: LineCase, way: Way): Promise<string[]> {
-  // The system gives no process such a word.
-  if (way === 'as process' && line.some((word) => word.includes('\0'))) return [];
   const sandbox = await startSandbox({ clock });
   try {
     const given = { ...environmentOf(sandbox, sandbox.licensing.base_url), ...env };
