@@ -32,8 +32,9 @@ export default command({
     const chosen = names.length > 0 || context.options.profile === undefined ? names : [context.options.profile];
     for await (const check of probe ? probeServers(chosen, context) : examine(chosen, context)) {
       checks += 1;
-      const { advice } = check.row;
-      const row = { ...check.row, detail: context.clean(check.row.detail), advice: advice && context.clean(advice) };
+      const { clean } = context;
+      const { subject, detail, advice } = check.row;
+      const row = { ...check.row, subject: clean(subject), detail: clean(detail), advice: advice && clean(advice) };
       if (!check.failure) yield row;
       else {
         problems.push(check.failure);

@@ -83,7 +83,7 @@ test.each([
 ])('%s that holds a key is not repeated in a row, as in no error', async (name, detail) => {
   const key = 'qT7zVb3nK9wXe5RmYd2LsA8c';
   const { run } = await openSandbox();
-  for (const line of ['doctor -o json', 'doctor', 'doctor --probe', 'auth status', 'auth list']) {
+  for (const line of ['doctor -o json', 'doctor', 'doctor --probe', `doctor -- --token=${key}`, 'auth status']) {
     const { stdout, stderr } = await run(line, { env: { [name]: key } });
     expect(stdout + stderr).not.toContain(key);
     if (line === 'doctor -o json')

@@ -2,9 +2,10 @@ import { BlockList, isIP } from 'node:net';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, unless } from '../../core/failure.ts';
 import { variable, type Clock, type Environment } from '../../core/system.ts';
-import { isLoopback } from '../../schema/url.ts';
+import { isLoopback, percentDecoded } from '../../schema/url.ts';
 import type { Send } from './call.ts';
 import { path } from './request.ts';
+import { TransportError } from './transport-error.ts';
 
 /** The proxy for a URL by its scheme and NO_PROXY; this computer has none. @throws Failure config */
 export function proxyOf(url: string, env: Environment): URL | undefined {
@@ -43,6 +44,20 @@ function isWithin(host: string, address: string, bits: string | undefined): bool
   const range = new BlockList();
   range.addSubnet(address, size, family);
   return range.check(host, isIP(host) === 4 ? 'ipv4' : 'ipv6');
+}
+
+/** What an answer to CONNECT means that opens no tunnel. */
+export function refusal(status: number, at: string): TransportError {
+  if (status === 407) return new TransportError('proxy asks for a password', { at });
+  return new TransportError(status >= 500 ? 'proxy does not reach the server' : 'proxy refuses', {
+    ...{ at, detail: `${status}` },
+  });
+}
+
+export function credentialsOf({ username, password }: URL): Record<string, string> {
+  if (username === '' && password === '') return {};
+  const text = `${percentDecoded(username)}:${percentDecoded(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
 export interface Reach {

@@ -6,9 +6,8 @@ import { Failure, messageOf, usage } from '../../core/failure.ts';
 import { readFileBytes } from '../../core/read.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { variable, type Environment } from '../../core/system.ts';
-import { percentDecoded } from '../../schema/url.ts';
 import type { Connection } from './call.ts';
-import { proxyOf } from './proxy.ts';
+import { credentialsOf, proxyOf, refusal } from './proxy.ts';
 import { connectError, isBug, TransportError } from './transport-error.ts';
 
 type TransportSurroundings = Connection['surroundings'];
@@ -196,19 +195,6 @@ function openTunnel(
       },
     );
   });
-}
-
-function refusal(status: number, at: string): TransportError {
-  if (status === 407) return new TransportError('proxy asks for a password', { at });
-  return new TransportError(status >= 500 ? 'proxy does not reach the server' : 'proxy refuses', {
-    ...{ at, detail: `${status}` },
-  });
-}
-
-function credentialsOf({ username, password }: URL): Record<string, string> {
-  if (username === '' && password === '') return {};
-  const text = `${percentDecoded(username)}:${percentDecoded(password)}`;
-  return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
 /** Adds authorities to a context: the option `ca` wants the whole list, and reading 140 of them again takes 26 ms. */
