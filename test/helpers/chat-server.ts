@@ -57,6 +57,8 @@ export interface ServedMessage {
   display_recipient: string;
   last_edit_timestamp?: number;
   content?: string;
+  reactions?: readonly object[];
+  submessages?: readonly object[];
 }
 
 export interface SeenRequest {

@@ -174,6 +174,7 @@ async function deleteOnce(purge: PurgeWork): Promise<'whole' | 'part' | Failure>
   const { chat, survey, state, keeper, signal, note } = purge;
   // A call that a read-only profile or an unverified server refuses is not sent.
   const before = async (): Promise<void> => {
+    await keeper?.confirm();
     await keeper?.record({ call: 'asked' });
     state.standings.ended('asked');
     state.last = 'open';

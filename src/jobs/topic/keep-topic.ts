@@ -1,13 +1,14 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { isMissingUpload } from '../../api/chat/uploads.ts';
-import { asMessage, type MessageHead, type RawMessage } from '../../api/chat/chat-messages.ts';
+import { asMessage, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { pageSize } from '../../schema/messages.ts';
 import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
 import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
-import { archiveForms, readPart } from '../../store/archive/part.ts';
+import { archiveForms, readPart, type ArchivedMessage } from '../../store/archive/part.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
 import type { PurgeStep } from '../../store/archive/line-file.ts';
 import { hashOf } from '../../store/disk/files.ts';
@@ -65,11 +66,12 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       if (ids.length > 0) keeping.note(`topic '${topic_name}' is archived and verified in ${folder}; ${reading}`);
     },
     /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
-    lacks: (message: MessageHead) => versionOf(message) !== versions.get(message.id),
+    lacks: (message: RawMessage) => versionOf(message) !== versions.get(message.id),
     /** Messages of the topic that it lacks, ascending; may be none. */
     async add(messages: readonly RawMessage[]): Promise<void> {
       const last = archives.at(-1);
       if (!last || !topic || messages.length === 0) return;
+      await confirmInPlace(archives);
       const edited = messages.filter(({ id }) => versions.has(id));
       const arrived = messages.filter(({ id }) => !versions.has(id));
       const added = [
@@ -80,6 +82,8 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       for (const { archive } of archives) await archive.seal();
       for (const message of added) versions.set(message.id, versionOf(message));
     },
+    /** Before each call. @throws Failure incomplete where an archive does not lie where it was, as it was written */
+    confirm: () => confirmInPlace(archives),
     /** Each look before its delete call, and each call after its answer. */
     record: async (step: PurgeStep) => archives.at(-1)?.purge.append(step),
     /** The purge is over: a later one of the same name begins another archive. */
@@ -89,6 +93,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
         deleted: tally.deleted,
         unseen: tally.gone + tally.goneOutOfOrder,
       };
+      await confirmInPlace(archives);
       for (const { purge } of archives) await purge.append(end);
     },
     close: () => closeAll(archives),
@@ -96,8 +101,24 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
 }
 
 /** What tells the versions of a message's source apart; two edits of one second have one time. */
-function versionOf({ last_edit_timestamp: edited, content }: MessageHead): string {
-  return hashOf(Buffer.from(`${String(edited)} ${String(content)}`));
+function versionOf(message: RawMessage | ArchivedMessage): string {
+  const shown = message instanceof RawMessage ? message.text.parse() : message;
+  return hashOf(Buffer.from(writeJson(versionParts.map((name) => shown[name]))));
+}
+
+/** All that people can change of a message, but for its place, which a purge asks for, and the reader's own flags. */
+const versionParts = ['content', 'last_edit_timestamp', 'reactions', 'submessages'];
+
+async function confirmInPlace(archives: readonly TopicArchive[]): Promise<void> {
+  for (const { archive, purge } of archives) {
+    const missing = (await archive.missing()) ?? ((await purge.isInPlace()) ? undefined : 'purge.ndjson');
+    if (missing === undefined) continue;
+    const what = `the archive ${archive.folder} was taken away: ${missing} is not as it was written`;
+    throw new Failure('incomplete', `${what}; nothing more is deleted`, {
+      hint: 'Put the folder back as it was, and run the same command again: it continues.',
+      retryable: false,
+    });
+  }
 }
 
 /** Messages that earlier runs archived, and that no look right before a call has shown, are expected in the topic. */

@@ -1,13 +1,15 @@
 import { dirname, join } from 'node:path';
-import { open, type FileHandle } from '../../core/outside.ts';
+import { open, stat, type FileHandle } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { orFailure, readBytes, syncFolder } from '../disk/files.ts';
+import { ifThere, orFailure, readBytes, syncFolder } from '../disk/files.ts';
 import { eachLine, recordLine } from '../disk/records.ts';
 
 export interface LineFile {
   /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
   append(...records: readonly unknown[]): Promise<void>;
+  /** Whether the file is where it was, with all that was written. */
+  isInPlace(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -71,8 +73,14 @@ export function appending(path: string, size: number, failed: () => void): LineF
       }
       end += bytes.length;
     },
+    isInPlace: async () => (await sizeAt(path)) === end,
     close: async () => file?.close(),
   };
+}
+
+/** The bytes of a file; none where it is missing. @throws Failure config where it cannot be looked at */
+export async function sizeAt(path: string): Promise<number> {
+  return (await ifThere(`look at ${path}`, stat(path)))?.size ?? 0;
 }
 
 /** `begun`: messages may have been deleted, and the purge did not end. */

@@ -4,6 +4,8 @@ import type { UploadPath } from '../../schema/upload.ts';
 import { remove } from '../disk/files.ts';
 import { partsIn, type ArchiveChange, type Lists } from './archive-lists.ts';
 import {
+  manifestFile,
+  readManifest,
   writeManifest,
   type ArchiveHead,
   type Manifest,
@@ -14,7 +16,7 @@ import {
   type ListName,
 } from './archive-head.ts';
 import { filesByPath, isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
-import { appending, type LineFile, openPurge } from './line-file.ts';
+import { appending, type LineFile, openPurge, sizeAt } from './line-file.ts';
 import {
   archiveForms,
   blankPart,
@@ -114,6 +116,18 @@ export function openedArchive(folder: string, { release, ...opened }: Opened) {
       if (isKept(record)) await manifest.seeNow(record.file);
     },
     purge: () => openPurge(folder, failed),
+    /** The first of its files that somebody took away, or cut; undefined where all are as they were written. */
+    async missing(): Promise<string | undefined> {
+      const head = await readManifest(folder);
+      if (!head || head.problem !== undefined) return manifestFile;
+      for (const [name, file] of Object.entries(lists)) if (!(await file.isInPlace())) return `${name}.ndjson`;
+      const written = [
+        ...parts.flatMap((part) => archiveForms.flatMap((form) => part[form] ?? [])),
+        ...[...files.values()].filter(isKept),
+      ];
+      for (const { file, bytes } of written) if ((await sizeAt(join(folder, file))) !== bytes) return file;
+      return undefined;
+    },
     /** Seals the archive, and gives it back. */
     async close(): Promise<void> {
       try {

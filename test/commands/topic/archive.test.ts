@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -131,6 +141,70 @@ describe('topic delete archives', () => {
       { id: 1, change: 'edited', message: { content: '*new*' } },
     ]);
     expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test.each([
+    ['a reaction', { reactions: [{ emoji_name: 'tada', user_id: 8 }] }],
+    ['a vote', { submessages: [{ msg_type: 'widget', content: '{"type":"vote"}', sender_id: 8 }] }],
+  ])('%s that comes after a message was archived is archived again in both forms', async (_what, change) => {
+    const root = newRoot();
+    const server = await openChatServer({
+      messages: topicOf('lunch', [1, 2, 3]),
+      deletesPerCall: 1,
+      meanwhile(messages, { path }, calls) {
+        if (calls === 1 && !path.endsWith('/delete_topic') && messages[0]?.id === 1) Object.assign(messages[0], change);
+      },
+    });
+
+    const { exitCode } = await server.run(`${line} --archive ${root}`);
+
+    expect({ exitCode, left: left(server) }).toEqual({ exitCode: 0, left: [] });
+    const shown = { id: 1, change: 'edited', message: change };
+    expect(linesOf(join(archivesIn(root)[0] ?? '', 'changes.ndjson'))).toMatchObject([shown, shown]);
+  });
+
+  describe.each([
+    ['before the first call', 0],
+    ['between two calls', 1],
+    ['before the first call, while a message comes', 0],
+  ])('an archive that is taken away %s', (when, after) => {
+    test.each<[string, (folder: string) => void]>([
+      ['removed', (folder) => rmSync(folder, { recursive: true })],
+      ['renamed', (folder) => renameSync(folder, `${folder}-away`)],
+      ['a part that is removed', (folder) => rmSync(join(folder, 'source-000001.ndjson'))],
+      ['a part that is emptied', (folder) => truncateSync(join(folder, 'rendered-000001.ndjson'))],
+      ['a list that is cut', (folder) => truncateSync(join(folder, 'parts.ndjson'), 10)],
+      ['a manifest that is removed', (folder) => rmSync(join(folder, 'archive.json'))],
+      ['a record that is removed', (folder) => rmSync(join(folder, 'purge.ndjson'))],
+      [
+        'put back as a copy, into which nothing is written',
+        (folder) => {
+          renameSync(folder, `${folder}-away`);
+          cpSync(`${folder}-away`, folder, { recursive: true });
+        },
+      ],
+    ])('%s: exit 8, and nothing more is deleted', async (_how, take) => {
+      const root = newRoot();
+      let taken: string | undefined;
+      const server = await openChatServer({
+        messages: topicOf('lunch', idsBetween(1, 6)),
+        deletesPerCall: 2,
+        meanwhile(messages, { path }, calls) {
+          const [folder = ''] = archivesIn(root);
+          if (taken !== undefined || calls < after || path.endsWith('/delete_topic')) return;
+          if (!existsSync(join(folder, 'purge.ndjson'))) return;
+          taken = folder;
+          take(folder);
+          if (when.includes('comes')) messages.push(...topicOf('lunch', [7]));
+        },
+      });
+
+      const { exitCode, error } = await server.run(`${line} --archive ${root} -o json`);
+
+      expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 8, calls: after });
+      expect(error?.message).toContain(`the archive ${taken}`);
+      expect(error?.message).toContain('nothing more is deleted');
+    });
   });
 
   test('a byte that flips on disk before the archive is read back: exit 7, nothing is deleted', async () => {
