@@ -8,6 +8,7 @@ import type { Verdict } from './licensing-history.ts';
 
 interface Part {
   readonly part: number;
+  readonly late?: boolean;
   readonly ids: readonly number[];
   readonly rendered?: PartFile;
   readonly source?: PartFile;
@@ -90,8 +91,10 @@ function readArchive({ computer: { disk } }: ChatEnded): Archive {
         return kept.map((message) => [message.id, message] as const);
       }),
     );
-  const ids = parts.flatMap((part) => part.ids);
+  const ids = parts.filter(({ late }) => late !== true).flatMap((part) => part.ids);
   if (ids.some((id, at) => id <= (ids[at - 1] ?? 0))) wrongs.push('the ids of the parts do not ascend');
+  const all = parts.flatMap((part) => part.ids);
+  if (new Set(all).size < all.length) wrongs.push('an id is in two parts');
   return {
     ...{ parts, source: read('source'), rendered: read('rendered'), wrongs },
     changes: linesOf('changes.ndjson') as Change[],
@@ -133,7 +136,10 @@ function inventions({ server, plan }: ChatEnded, archive: Archive, limits: Set<s
   ];
 }
 
-/** What was in the selection from the first run to the end of one that said 0 is there, in each form. */
+/**
+ * What was in the selection throughout a run that said 0 is there, in each form: after a recheck all; after another
+ * pull what is not below the last ids that it looks at again, or was there from the first run on.
+ */
 function gaps(ended: ChatEnded, archive: Archive, runs: readonly Process[], limits: Set<string>): string[] {
   const begun = Math.min(...runs.map(({ started }) => started));
   const good = runs.filter(({ exit, line }) => exit === 0 && line.startsWith('archive pull'));
@@ -141,10 +147,13 @@ function gaps(ended: ChatEnded, archive: Archive, runs: readonly Process[], limi
   if (!last) return [];
   const isSelected = selectionOf(last.line);
   const forms = formsOf(last.line);
+  const { window = 1000 } = ended.plan.sizes ?? {};
+  const lastBefore = Math.max(0, ...archive.parts.flatMap(({ ids }) => ids));
   return [...ended.server.versions].flatMap(([id, versions]) => {
-    const stayed = good.findLast(({ started, ended: end = 0 }) => {
+    const stayed = good.findLast(({ started, ended: end = 0, line }) => {
       const until = versions.filter(({ at }) => at <= end);
-      const since = Math.max(begun, versions[0]?.at ?? 0);
+      const isSeen = isRecheck(line) || id > lastBefore - window;
+      const since = Math.max(isSeen ? started : begun, versions[0]?.at ?? 0);
       const before = until.findLast(({ at }) => at <= since);
       return (
         since <= started && [before, ...until.filter(({ at }) => at > since)].every((one) => isSelected(one?.message))

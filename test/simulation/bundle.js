@@ -70,6 +70,7 @@ const sized = [
   ['look', 'jobs/topic/survey-topic.ts', 'const page = maxMessages;'],
   ['batch', 'sandbox/chat/channels.ts', 'export const batchSize = 100;'],
   ['newest', 'jobs/topic/delete-rounds.ts', 'const leastNewest = 5000;'],
+  ['window', 'jobs/archive/pull-pages.ts', 'const outOfOrder = 1000;'],
 ];
 
 /** @type {import('rolldown').Plugin} */

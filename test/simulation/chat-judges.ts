@@ -20,7 +20,7 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
   return { wrongs, limits: [...limits] };
 }
 
-/** The texts of each archived message, of all archives and versions, by id: parts that are listed, and changes. */
+/** Each archived message, of all archives and versions, by id: parts that are listed, and changes. */
 function archived({ computer: { disk } }: ChatEnded): ReadonlyMap<number, ReadonlySet<string>> {
   const files = [...disk.files()].filter(([path]) => path.startsWith(`${archiveFolder}/`));
   const linesOf = (name: RegExp): unknown[] =>
@@ -30,17 +30,24 @@ function archived({ computer: { disk } }: ChatEnded): ReadonlyMap<number, Readon
       .map((line): unknown => JSON.parse(line));
   const listed = new Set((linesOf(/\/parts\.ndjson$/) as { readonly ids: number[] }[]).flatMap(({ ids }) => ids));
   const texts = new Map<number, Set<string>>();
-  const keep = (id: number, content: string): void => void texts.set(id, (texts.get(id) ?? new Set()).add(content));
-  for (const { id, content } of linesOf(/\/source-\d+\.ndjson$/) as { readonly id: number; readonly content: string }[])
-    if (listed.has(id)) keep(id, content);
+  const keep = (id: number, kept: Shown): void => void texts.set(id, (texts.get(id) ?? new Set()).add(shownOf(kept)));
+  for (const { id, ...kept } of linesOf(/\/source-\d+\.ndjson$/) as (Shown & { readonly id: number })[])
+    if (listed.has(id)) keep(id, kept);
   for (const { id, message } of linesOf(/\/changes\.ndjson$/) as Change[])
-    if (message && message.content_type !== 'text/html') keep(id, message.content);
+    if (message && message.content_type !== 'text/html') keep(id, message);
   return texts;
 }
 
 interface Change {
   readonly id: number;
-  readonly message?: { readonly content: string; readonly content_type: string };
+  readonly message?: Shown & { readonly content_type: string };
+}
+
+/** What people change of a message, and an archive keeps. */
+type Shown = Pick<MessageRecord, 'content' | 'reactions'>;
+
+function shownOf({ content, reactions }: Shown): string {
+  return `${content} ${reactions.length}`;
 }
 
 /**
@@ -51,7 +58,7 @@ function unarchived(ended: ChatEnded, limits: Set<string>): string[] {
   const texts = archived(ended);
   return ended.server.deletions.flatMap((deletion) => {
     const { message, changed, call } = deletion;
-    if (texts.get(message.id)?.has(message.content)) return [];
+    if (texts.get(message.id)?.has(shownOf(message))) return [];
     const look = call.looks.at(-1);
     const isReached = look !== undefined && pageOf([look], message.id) !== undefined;
     const shown = pageOf(call.looks, message.id);

@@ -44,7 +44,19 @@ export interface ChatMishap {
 }
 
 export const deedNames = [
-  ...(['post', 'edit', 'move', 'stale', 'hide', 'back', 'stale-back', 'rename', 'hide-all', 'remove'] as const),
+  ...([
+    'post',
+    'edit',
+    'react',
+    'move',
+    'stale',
+    'hide',
+    'back',
+    'stale-back',
+    'rename',
+    'hide-all',
+    'remove',
+  ] as const),
 ] as const;
 
 /** What people do meanwhile, so many milliseconds after the beginning, or after a request arrived. */
@@ -197,6 +209,10 @@ export function chatServer(
       const entry = { user_id: 9, timestamp: now, prev_content: message.content };
       const edit_history = [entry, ...(message.edit_history ?? [])];
       put({ ...message, content, rendered: `<p>${content}</p>`, last_edit_timestamp: now, edit_history });
+    },
+    react(message) {
+      const reaction = { emoji_name: 'tada', emoji_code: '1f389', reaction_type: 'unicode_emoji', user_id: 9 } as const;
+      put({ ...message, reactions: [...message.reactions, reaction] });
     },
     move: (message) => put(moved(message, { subject: 'elsewhere' })),
     stale: (message) =>

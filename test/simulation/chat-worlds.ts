@@ -215,7 +215,8 @@ function deedsOf(chance: Chance): Deed[] {
 /** Up to six pages, of which a look reads a few. */
 function sizesOf(chance: Chance, messages: number): Sizes {
   const page = 2 + Math.ceil(messages / chance.pick([2, 4, 6]));
-  return { page, look: page, batch: chance.pick([1, 3, page]), newest: chance.pick([1, page]) };
+  const newest = chance.pick([1, page]);
+  return { page, look: page, batch: chance.pick([1, 3, page]), newest, window: chance.pick([1, 5, 1000]) };
 }
 
 const selections = [`--channel general`, `--channel general --topic ${topic}`];

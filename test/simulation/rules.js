@@ -185,8 +185,10 @@ export const rules = [
       'return !standings.wentDeeper(pages.flat());',
       'return true;',
     ],
+    ['an archive that is taken away ends the run', 'await keeper?.confirm();', ''],
     ['that a call is asked is recorded before it is sent', "    await keeper?.record({ call: 'asked' });\n", ''],
   ]),
+  ...inFile('purge', 'jobs/topic/keep-topic.ts', [['a reaction is a version of its own', "'reactions', ", '']]),
   ...inFile('purge', 'jobs/topic/standings.ts', [
     ['only an answered call deletes', "fate = !isAnswer ? 'gone' : isCrossed", 'fate = isCrossed'],
     [
@@ -224,6 +226,10 @@ export const rules = [
       'return named === 0 &&',
       'return named < 0 &&',
     ],
+  ]),
+  ...inFile('archive', 'jobs/archive/pull-pages.ts', [
+    ['what becomes visible out of order is looked for', 'last - outOfOrder + 1', 'last + 1'],
+    ['a recheck compares the whole selection', 'isWhole ? start :', ''],
   ]),
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
     [

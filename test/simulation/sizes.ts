@@ -11,10 +11,12 @@ export interface Sizes {
   readonly batch: number;
   /** Messages that a look before a delete call reads at least. */
   readonly newest: number;
+  /** Ids up to its last one that a pull looks at again. */
+  readonly window: number;
 }
 
 /** What they are outside of a simulation. */
-const usual: Sizes = { page: 1000, look: 5000, batch: 100, newest: 5000 };
+const usual: Sizes = { page: 1000, look: 5000, batch: 100, newest: 5000, window: 1000 };
 
 const known: [name: keyof Sizes, set: (size: number) => void][] = [];
 let current = usual;

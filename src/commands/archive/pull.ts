@@ -47,7 +47,9 @@ export default command({
     files: flagField('Keep attached files too, now and in every later pull'),
     ...fileSizeOption,
     all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),
-    recheck: flagField('Record which messages were edited, moved or are no longer visible'),
+    recheck: flagField(
+      'Record which messages were edited, moved or are no longer visible, and bring what was moved in',
+    ),
   },
   examples: [
     'chatelaine archive pull kitchen --channel general --both',
@@ -121,7 +123,10 @@ async function pullFolder(
   const archive = await context.archive(folder);
   try {
     const source = { ...chat.raw, level: chat.level, organization: chat.organization };
-    const { head, added, repaired, which } = await pullArchive(source, archive, order, context);
+    const { head, added, repaired, which } = await pullArchive(source, archive, order, {
+      ...context,
+      isWhole: recheck,
+    });
     const changes = recheck ? told(await recheckArchive(chat, archive, head, context), context) : {};
     const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, context);
     if (head.history_limited) context.warn(limitedHistory);

@@ -4,6 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import {
   archivedMessages,
   holdsMessage,
+  spansOf,
   type ChosenArchive,
   type ChosenPart,
 } from '../../jobs/archive/archived-messages.ts';
@@ -93,12 +94,13 @@ async function* contentOf(
 function groupsOf(archives: readonly ChosenArchive[]): PageGroup[] {
   const groups: { archive: ChosenArchive; parts: ChosenPart[]; count: number }[] = [];
   for (const archive of archives)
-    for (const part of archive.parts) {
+    for (const span of spansOf(archive.parts)) {
       const last = groups.at(-1);
-      if (last?.archive === archive && last.count + part.count <= pageMessages) {
-        last.parts.push(part);
-        last.count += part.count;
-      } else groups.push({ archive, parts: [part], count: part.count });
+      const count = span.reduce((sum, part) => sum + part.count, 0);
+      if (last?.archive === archive && last.count + count <= pageMessages) {
+        last.parts.push(...span);
+        last.count += count;
+      } else groups.push({ archive, parts: [...span], count });
     }
   return groups.map((group, index) => ({ ...group, file: `messages-${String(index + 1).padStart(4, '0')}.html` }));
 }

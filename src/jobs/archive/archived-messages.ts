@@ -1,9 +1,8 @@
 import { nextTurn } from '../../core/outside.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { countBefore } from '../../core/halving.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
-import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
+import { hasId, readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { NarrowTerm } from '../../schema/narrow.ts';
 import { isSameName } from '../../schema/topic.ts';
@@ -15,15 +14,15 @@ export interface ChosenPart extends ArchivePart {
 
 export type ChosenArchive = Archive & { readonly parts: readonly ChosenPart[] };
 
-/** Every message in one form, ascending; holds one part. @throws Failure incomplete for a damaged or missing part */
+/** Every message in one form, ascending; holds a part, and what is late in it. @throws Failure incomplete for damage */
 export async function* archivedMessages(
   archive: ChosenArchive,
   form: ArchiveForm,
   signal?: AbortSignal,
 ): AsyncGenerator<ArchivedMessage> {
-  for (const part of archive.parts) {
-    const { messages } = await wholePart(archive, part, form);
-    yield* heeding(signal, chosenOf(part, form, messages), sizeOf);
+  for (const span of spansOf(archive.parts)) {
+    const found = await itemsOf(archive, span, form, ({ messages }) => messages);
+    yield* heeding(signal, found, sizeOf);
   }
 }
 
@@ -33,21 +32,69 @@ export async function* archivedLines(
   form: ArchiveForm,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  for (const part of archive.parts) {
-    const { lines } = await wholePart(archive, part, form);
-    for await (const line of heeding(signal, chosenOf(part, form, lines), ({ length }) => length)) yield `${line}\n`;
+  for (const span of spansOf(archive.parts)) {
+    const found = await itemsOf(archive, span, form, ({ lines }) => lines);
+    for await (const line of heeding(signal, found, ({ length }) => length)) yield `${line}\n`;
+  }
+}
+
+/** Each part, with what came late below its end: the spans ascend, and their parts overlap. */
+export function spansOf(parts: readonly ChosenPart[]): ChosenPart[][] {
+  const [own, late] = [parts.filter((part) => !part.late), parts.filter((part) => part.late)];
+  if (late.length === 0) return own.map((part) => [part]);
+  if (own.length === 0) return [late];
+  const ends = own.map(({ last }, index) => (index === own.length - 1 ? Infinity : last));
+  return own.map((part, index) => {
+    const [below, end] = [ends[index - 1] ?? -Infinity, ends[index] ?? Infinity];
+    const isInside = (id: number): boolean => below < id && id <= end;
+    return [part, ...late.flatMap((one) => withChosen(one, (one.chosen ?? one.ids).filter(isInside)))];
+  });
+}
+
+/** The part with those of its messages alone; none where they are none. */
+function withChosen(part: ChosenPart, chosen: readonly number[]): ChosenPart[] {
+  const [first, last] = [chosen[0], chosen.at(-1)];
+  return first === undefined || last === undefined ? [] : [{ ...part, chosen, first, last, count: chosen.length }];
+}
+
+async function itemsOf<T>(
+  archive: Archive,
+  span: readonly ChosenPart[],
+  form: ArchiveForm,
+  itemsIn: (read: Awaited<ReturnType<typeof wholePart>>) => Iterable<T>,
+): Promise<Iterable<T>> {
+  const lists: Iterable<Numbered<T>>[] = [];
+  for (const part of span) lists.push(chosenOf(part, form, itemsIn(await wholePart(archive, part, form))));
+  return merged(lists);
+}
+
+type Numbered<T> = readonly [id: number, item: T];
+
+/** The items of ascending lists in the order of their ids. */
+function* merged<T>(lists: readonly Iterable<Numbered<T>>[]): Generator<T> {
+  const heads = lists.map((list) => {
+    const items = list[Symbol.iterator]();
+    return { items, next: items.next() };
+  });
+  for (;;) {
+    let least: { readonly head: (typeof heads)[number]; readonly item: Numbered<T> } | undefined;
+    for (const head of heads)
+      if (head.next.done !== true && (!least || head.next.value[0] < least.item[0]))
+        least = { head, item: head.next.value };
+    if (!least) return;
+    yield least.item[1];
+    least.head.next = least.head.items.next();
   }
 }
 
 /** Of the items of a whole part, one for each message, those that are chosen. */
-function* chosenOf<T>(part: ChosenPart, form: ArchiveForm, items: Iterable<T>): Generator<T> {
-  if (!part.chosen) {
-    yield* items;
-    return;
+function* chosenOf<T>(part: ChosenPart, form: ArchiveForm, items: Iterable<T>): Generator<Numbered<T>> {
+  const [chosen, absent] = [part.chosen && new Set(part.chosen), new Set(part[form]?.absent)];
+  const ids = part.ids.filter((one) => !absent.has(one)).values();
+  for (const item of items) {
+    const id = Number(ids.next().value);
+    if (!chosen || chosen.has(id)) yield [id, item];
   }
-  const [chosen, absent] = [new Set(part.chosen), new Set(part[form]?.absent)];
-  const ids = part.ids.filter((id) => !absent.has(id)).values();
-  for (const item of items) if (chosen.has(Number(ids.next().value))) yield item;
 }
 
 /** Characters between two turns of the event loop: without a turn, no signal is heard and no deadline passes. */
@@ -85,10 +132,8 @@ async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm)
   });
 }
 
-export function holdsMessage({ parts }: Pick<ChosenArchive, 'parts'>, id: number): boolean {
-  const part = parts[countBefore(parts, ({ first }) => first <= id) - 1];
-  const ids = part?.chosen ?? part?.ids ?? [];
-  return ids[countBefore(ids, (one) => one < id)] === id;
+export function holdsMessage({ parts }: { readonly parts: readonly ChosenPart[] }, id: number): boolean {
+  return parts.some(({ first, last, ids, chosen = ids }) => hasId({ first, last, ids: chosen }, id));
 }
 
 /** The chosen messages alone, but all at a damaged part, where the export ends. @throws as `isChosen` */
@@ -104,10 +149,7 @@ export async function chosenArchive(
     const chosen: number[] = [];
     for await (const message of heeding(signal, read.problem === undefined ? read.messages : [], sizeOf))
       if (isChosen(message)) chosen.push(message.id);
-    const [first, last] = [chosen[0], chosen.at(-1)];
-    if (read.problem !== undefined) parts.push(part);
-    else if (first !== undefined && last !== undefined)
-      parts.push({ ...part, chosen, first, last, count: chosen.length });
+    parts.push(...(read.problem === undefined ? withChosen(part, chosen) : [part]));
   }
   return { ...archive, parts };
 }
@@ -126,9 +168,7 @@ function unseenOf(part: ChosenPart, form: ArchiveForm, seen: Set<number>): reado
   const ids = (part.chosen ?? part.ids).filter((id) => !absent.has(id));
   const chosen = ids.filter((id) => !seen.has(id));
   for (const id of chosen) seen.add(id);
-  const [first, last] = [chosen[0], chosen.at(-1)];
-  if (chosen.length === ids.length) return [part];
-  return first === undefined || last === undefined ? [] : [{ ...part, chosen, first, last, count: chosen.length }];
+  return chosen.length === ids.length ? [part] : withChosen(part, chosen);
 }
 
 /** Whether a message matches a term. @throws Failure usage for a term that an archive cannot tell */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -9,21 +9,19 @@ import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import {
   type StoredMessage,
   bytesOf,
+  lastIdOf,
   uploadsOf,
   type ArchiveForm,
   type ArchivePart,
 } from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
-import { forward } from '../../api/chat/message-pages.ts';
-import { pagesOf } from '../messages/fetch-messages.ts';
-import { messagesByIds } from '../messages/messages-by-ids.ts';
-import { within } from '../messages/messages-by-time.ts';
 import { refuseIgnored } from '../messages/places.ts';
 import { channelsIn, type MessageSelection } from '../messages/selection.ts';
 import { keepAside } from '../../store/archive/archive-lists.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
 import { formsOf } from './part-forms.ts';
 import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
+import { firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
 
 interface Pulling {
@@ -32,6 +30,8 @@ interface Pulling {
   added?(count: number): void;
   /** Whether a pull that brings nothing asks if the channels are visible at all, and says if one is not. */
   warn?(text: string): void;
+  /** Whether all of the selection is compared with the archive, and not only what is newest. */
+  readonly isWhole?: boolean | undefined;
   /** Whether parts that were read in the last seven days and look unchanged are trusted. */
   now?(): Milliseconds;
 }
@@ -57,7 +57,7 @@ export async function pullArchive<M extends StoredMessage>(
   if (which === 'all' && now !== undefined) archive.mark({ checked: new Date(now).toISOString() });
   let added = 0;
   try {
-    for await (const count of addMissing(chat, archive, head)) {
+    for await (const count of addMissing(chat, archive, head, pulling)) {
       added += count;
       pulling.added?.(added);
     }
@@ -100,31 +100,42 @@ async function lookAtChannels(
   }
 }
 
-/** Adds part after part, yielding the number of messages of each. */
+/** Adds part after part what the archive lacks, yielding the number of messages of each. */
 async function* addMissing<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
+  { isWhole = false }: Pick<Pulling, 'isWhole'>,
 ): AsyncGenerator<number> {
   const selection = selectionIn(head);
   const [first = 'rendered'] = head.forms;
   const asked = { ...selection, form: { ...selection.form, apply_markdown: first === 'source' ? false : undefined } };
-  const count = archive.parts.reduce((sum, part) => sum + part.count, 0);
-  const last = archive.parts.at(-1)?.last;
+  const held = new Set(archive.parts.flatMap(({ ids }) => ids));
+  const last = lastIdOf(archive.parts);
+  let room = roomIn(selection.range, held.size);
+  let isLimited = false;
+  const begun = archive.parts[0] && { first: archive.parts[0].first, last, held, isWhole };
+  if (begun && room <= 0 && !isWhole) return;
   // They continue what is there, so that an interrupted pull leaves no gap.
-  const pages = last === undefined ? firstPages(chat, asked) : laterPages(chat, asked, count, last);
-  for await (const page of ahead(pages)) {
+  for await (const page of ahead(begun ? laterPages(chat, asked, begun) : firstPages(chat, asked))) {
     refuseIgnored(page);
     const now = archive.head ?? head;
+    isLimited ||= page.history_limited;
     const isNews = page.history_limited && !now.history_limited;
     if (isNews || !(archive.head || page.messages.length === 0))
       await archive.setHead({ ...now, history_limited: now.history_limited || page.history_limited });
-    if (page.messages.length === 0) continue;
-    const forms = await formsOf(chat, selection, page.messages, head.forms);
-    if (forms[first]?.length === 0) continue;
-    archive.mark({ complete: false });
-    yield (await archive.add(forms)).count;
+    const fresh = page.messages.filter(({ id }) => id > last).slice(0, room);
+    const lacking = [...page.messages.filter(({ id }) => id < last && !held.has(id)), ...fresh];
+    room -= fresh.length;
+    const forms = lacking.length > 0 ? await formsOf(chat, selection, lacking, head.forms) : {};
+    if (forms[first]?.length) {
+      archive.mark({ complete: false });
+      yield (await archive.add(forms)).count;
+    }
+    if (begun && room <= 0 && (page.messages.at(-1)?.id ?? 0) >= last) return;
   }
+  const isAll = isWhole && startOf(selection.range) === 1 && !isLimited;
+  if (isAll && archive.head?.history_limited) await archive.setHead({ ...archive.head, history_limited: false });
 }
 
 function interrupted(added: number, cause: unknown): unknown {
@@ -135,46 +146,6 @@ function interrupted(added: number, cause: unknown): unknown {
     hint: 'Run the same command again: it continues.',
     retryable: true,
   });
-}
-
-/** The pages of a selection, ascending; one without messages is only the sign of a limited history. */
-async function* firstPages<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
-  selection: MessageSelection,
-): AsyncGenerator<MessagePage<M>> {
-  const { range } = selection;
-  const isBackward = range.kind === 'newest' || (range.kind === 'times' && range.since === undefined && range.limit);
-  if (!isBackward) {
-    yield* pagesOf(chat, selection);
-    return;
-  }
-  // These are found backward. An archive grows forward only: the first one is looked up, the rest fetched from there.
-  let start: M | undefined;
-  for await (const page of pagesOf(chat, selection)) {
-    start ??= page.messages[0];
-    if (page.history_limited) yield { ...page, messages: [] };
-  }
-  if (start) yield* laterPages(chat, selection, 0, start.id - 1);
-}
-
-/** The same above the message `last`, of which `count` messages and all of the selection before it are archived. */
-async function* laterPages<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
-  { narrow, form, range }: MessageSelection,
-  count: number,
-  last: number,
-): AsyncGenerator<MessagePage<M>> {
-  const query = { narrow, ...form };
-  if (range.kind === 'ids') {
-    const ids = range.ids.filter((id) => id > last);
-    if (ids.length > 0) yield* messagesByIds(chat, query, ids);
-    return;
-  }
-  const limit =
-    'limit' in range && range.kind !== 'newest' && range.limit !== undefined ? range.limit - count : undefined;
-  if (limit !== undefined && limit <= 0) return;
-  const span = range.kind === 'times' ? within(range) : {};
-  yield* forward(chat, { ...query, include_anchor: false }, { anchor: String(last), limit, ...span });
 }
 
 /**

@@ -55,7 +55,7 @@ export async function earlierPurges(topic: Topic, place: PurgePlace): Promise<Ea
 
 /**
  * Opens the archives of an interrupted purge, or a new one, and brings the last one up to date in both forms. It is
- * new too where older messages were moved into the topic: ids ascend in an archive. @throws Failure incomplete where
+ * new too where a repair of the last one had no message for an id. @throws Failure incomplete where
  * some were gone before, an archive is damaged, or a page fails; unavailable where the disk is full
  */
 export async function openTopicArchives(
@@ -145,7 +145,8 @@ async function pullTopic(
     options: { channel: [String(channel.stream_id)], topic: [topic_name] },
     selection: () => topicSelection(topic),
   };
-  await pullArchive({ ...raw, level, organization }, archive, order, { note, added: archived });
+  const isWhole = archive.parts.length > 0;
+  await pullArchive({ ...raw, level, organization }, archive, order, { note, added: archived, isWhole });
   const held = new Set(archive.parts.flatMap((part) => part.ids));
   for (const part of archive.parts)
     for (const form of archiveForms)

@@ -7,7 +7,7 @@ import { archiveForms, type ArchiveForm } from './part.ts';
 
 /** What an archive is of: the content of archive.json (docs/archive-format.md, Manifest). */
 export interface ArchiveHead {
-  readonly archive: 1;
+  readonly archive: 1 | typeof versionWithLateParts;
   readonly site: string;
   readonly organization?: string | undefined;
   readonly level?: number | undefined;
@@ -27,7 +27,8 @@ export interface Manifest extends ArchiveHead {
 }
 
 export const manifestFile = 'archive.json';
-const currentVersion = 1;
+/** Programs that know version 1 alone would fetch again what follows a late part. */
+export const versionWithLateParts = 2;
 
 /** What archive.json holds, or what is wrong with it. */
 export type ManifestRead = { readonly manifest: Manifest; readonly problem?: undefined } | { readonly problem: string };
@@ -39,7 +40,7 @@ export async function readManifest(folder: string): Promise<ManifestRead | undef
   if (!bytes) return undefined;
   const text = bytes.toString('utf8');
   const value = jsonIn(text)?.value;
-  if (isObject(value)) refuseNewer(path, value['archive'], currentVersion);
+  if (isObject(value)) refuseNewer(path, value['archive'], versionWithLateParts);
   if (value === undefined) return { problem: 'it is not valid JSON' };
   if (!isManifest(value)) return { problem: 'it is not the head of an archive' };
   if (!hasOwnHash(text)) return { problem: 'its content changed: its SHA-256 is not the one at its end' };
@@ -90,7 +91,8 @@ function isManifest(head: unknown): head is Omit<Manifest, keyof typeof laterMem
   const isState = isObject(state) && isObject(state['lists']) && isObject(state['seen']);
   if (state !== undefined && !isState) return false;
   const areForms = Array.isArray(forms) && forms.every((form) => archiveForms.some((known) => known === form));
-  return archive === currentVersion && typeof site === 'string' && typeof account === 'string' && areForms;
+  const isKnown = archive === 1 || archive === versionWithLateParts;
+  return isKnown && typeof site === 'string' && typeof account === 'string' && areForms;
 }
 
 /** What the last run left of an archive: a part of archive.json (docs/archive-format.md, State). */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
+import { countBefore } from '../../core/halving.ts';
 import { open } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { orFailure, syncFolder } from '../disk/files.ts';
@@ -31,7 +32,7 @@ import {
 import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
 import type { LineList } from './line-file.ts';
 import { openedArchive, type ArchiveContent, type OpenArchive } from './open-archive.ts';
-import { archiveForms, partNumberIn, type ArchivePart, readPart } from './part.ts';
+import { archiveForms, hasId, partNumberIn, type ArchivePart, readPart } from './part.ts';
 
 export type { OpenArchive } from './open-archive.ts';
 
@@ -189,15 +190,13 @@ export interface ArchiveProblem {
 /** Reads the whole archive, file by file, and yields what is wrong with it. */
 export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProblem> {
   for (const { file, problem } of archive.damage) yield { part: null, file, problem, ids: null };
-  let before: ArchivePart | undefined;
   for (const part of archive.parts) {
-    yield* problemsOfLine(part, before);
+    yield* problemsOfLine(part, archive.parts);
     for (const form of archive.head.forms) {
       const { problem } = await readPart(archive.folder, part, form);
       const [file, ids] = [part[form]?.file ?? form, `${part.first}-${part.last}`];
       if (problem !== undefined) yield { part: part.part, file, problem, ids };
     }
-    before = part;
   }
   for (const file of archive.unlisted) yield { part: partNumberIn(file) ?? null, file, problem: lostLine, ids: null };
   for await (const { file, problem } of problemsOfKept(archive)) yield { part: null, file, problem, ids: null };
@@ -225,10 +224,15 @@ async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<FileD
 }
 
 function* problemsOfLine(
-  { part, ids, ...line }: ArchivePart,
-  before: ArchivePart | undefined,
+  { part, ids, late, ...line }: ArchivePart,
+  parts: readonly ArchivePart[],
 ): Generator<ArchiveProblem> {
   const problem = (text: string): ArchiveProblem => ({ part, file: 'parts.ndjson', problem: text, ids: null });
+  const earlier = parts.slice(
+    0,
+    countBefore(parts, (one) => one.part < part),
+  );
+  const [before, above] = [earlier.at(-1), earlier.findLast((one) => !one.late)];
   const expected = (before?.part ?? 0) + 1;
   if (part !== expected) {
     const missing =
@@ -236,7 +240,9 @@ function* problemsOfLine(
     yield problem(`${missing}: messages between ${before?.last ?? 0} and ${ids[0]}`);
   }
   if (!ascend(ids)) yield problem('its ids do not ascend, or one is there twice');
-  if (before && (ids[0] ?? 0) <= before.last) yield problem(`its ids do not follow those of part ${before.part}`);
+  if (!late && above && (ids[0] ?? 0) <= above.last) yield problem(`its ids do not follow those of part ${above.part}`);
+  const other = earlier.find((one) => (late || one.late) && ids.some((id) => hasId(one, id)));
+  if (other) yield problem(`one of its ids is in part ${other.part} too`);
   if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
     yield problem('first, last and count are not those of its ids');
 }

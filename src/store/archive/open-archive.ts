@@ -6,6 +6,7 @@ import { partsIn, type ArchiveChange, type Lists } from './archive-lists.ts';
 import {
   manifestFile,
   readManifest,
+  versionWithLateParts,
   writeManifest,
   type ArchiveHead,
   type Manifest,
@@ -87,7 +88,9 @@ export function openedArchive(folder: string, { release, ...opened }: Opened) {
       return read;
     },
     async add(messages: PartMessages): Promise<ArchivePart> {
-      const part = await written(folder, blankPart((parts.at(-1)?.part ?? 0) + 1, messages), messages);
+      const part = await written(folder, blankPart(parts, messages), messages);
+      const { head } = manifest;
+      if (part.late && head?.archive === 1) await setHead({ ...head, archive: versionWithLateParts });
       await list(part);
       for (const form of archiveForms) await manifest.seeNow(part[form]?.file);
       return part;

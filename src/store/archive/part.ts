@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { JsonElement } from '../../core/json-elements.ts';
+import { countBefore } from '../../core/halving.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
@@ -15,7 +16,7 @@ export type ArchivedMessage = Readonly<Record<string, unknown>> & { readonly id:
 /** A message that is to be archived: parsed, or as the text in which the server sent it. */
 export type StoredMessage = ArchivedMessage | { readonly id: number; readonly text: JsonElement };
 
-/** A line of parts.ndjson: some consecutive messages of the archive (docs/archive-format.md, Parts). */
+/** A line of parts.ndjson: some messages of the archive (docs/archive-format.md, Parts). */
 export interface ArchivePart {
   /** From 1 on. */
   readonly part: number;
@@ -24,6 +25,8 @@ export interface ArchivePart {
   readonly count: number;
   /** Ascending. */
   readonly ids: readonly number[];
+  /** One of its ids is below those of an earlier part; the other parts ascend. */
+  readonly late?: true;
   readonly rendered?: PartFile;
   readonly source?: PartFile;
   /** The attached files that its messages link to; absent in a line that was written before they were recorded. */
@@ -50,13 +53,25 @@ export function partNumberIn(name: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-export function blankPart(part: number, messages: PartMessages): ArchivePart {
+/** The highest id of parts; 0 without any. */
+export function lastIdOf(parts: readonly Pick<ArchivePart, 'last'>[]): number {
+  return parts.reduce((highest, { last }) => Math.max(highest, last), 0);
+}
+
+export function hasId({ first, last, ids }: Pick<ArchivePart, 'first' | 'last' | 'ids'>, id: number): boolean {
+  return first <= id && id <= last && ids[countBefore(ids, (one) => one < id)] === id;
+}
+
+/** The next part, not yet written. */
+export function blankPart(before: readonly ArchivePart[], messages: PartMessages): ArchivePart {
   const rows = archiveForms.flatMap((form) => messages[form] ?? []);
   const ids = [...new Set(rows.map(({ id }) => id))];
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) throw new RangeError('a part without messages');
   const uploads = uploadsOf(messages.rendered ?? messages.source ?? []);
-  return { part, first, last, count: ids.length, ids, uploads };
+  const part = (before.at(-1)?.part ?? 0) + 1;
+  const late = first < lastIdOf(before) ? ({ late: true } as const) : {};
+  return { part, ...late, first, last, count: ids.length, ids, uploads };
 }
 
 /** The part with those forms on disk; its line is still to be appended. @throws Failure unavailable */

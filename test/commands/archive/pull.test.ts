@@ -115,11 +115,12 @@ describe('archive pull', () => {
     expect(linesOf(folder, 'parts.ndjson').map(({ part, first, last, count }) => [part, first, last, count])).toEqual([
       [1, 1, 1000, 1000],
       [2, 1001, 1500, 500],
-      [3, 1600, 1700, 2],
+      [3, 1600, 1600, 1],
+      [4, 1700, 1700, 1],
     ]);
   });
 
-  test('after a server that went away, the same command continues and the files are those of an undisturbed pull', async () => {
+  test('after a server that went away, the same command continues and the messages are those of an undisturbed pull', async () => {
     const { run } = await openSandbox({ ...bulk, faults: readFaults('GET /api/v1/messages=502#2+2', 1) });
     const calm = await openSandbox(bulk);
     const [folder, other] = [newFolder(), newFolder()];
@@ -133,9 +134,8 @@ describe('archive pull', () => {
     expect(cut.exitCode).toBe(8);
     expect(cut.error?.message).toContain('2000 messages were archived');
     expect(again.exitCode).toBe(0);
-    const { 'archive.json': _, ...parts } = contentOf(folder);
-    expect(contentOf(other)).toMatchObject(parts);
-    expect(Object.keys(parts)).toHaveLength(4);
+    expect(messagesOf(folder, 'rendered')).toEqual(messagesOf(other, 'rendered'));
+    expect(messagesOf(folder, 'rendered')).toHaveLength(2500);
   });
 
   test.each([
@@ -154,6 +154,141 @@ describe('archive pull', () => {
 
     expect(exitCode).toBe(0);
     expect(messagesOf(folder, 'rendered').map(({ id }) => id)).toEqual(ids);
+  });
+
+  describe('what is moved into the selection below its last id, or becomes visible out of order', () => {
+    const ids = [...idsBetween(1, 300), ...idsBetween(1801, 2300)];
+    /** Of another topic, and moved in after the first pull; some of them are within the last 1,000 ids. */
+    const moved = ids.filter((id) => id % 10 === 0 && id < 2300);
+    const open = async (options = '') => {
+      const messages = ids.flatMap((id) => topicOf(moved.includes(id) ? 'tea' : 'lunch', [id]));
+      const server = await openChatServer({ messages });
+      const folder = newFolder();
+      await server.run(`archive pull ${folder} --channel 5 --topic lunch ${options}`);
+      for (const message of server.messages) message.subject = 'lunch';
+      return { ...server, folder };
+    };
+    const exported = async ({ run, folder }: Awaited<ReturnType<typeof open>>, options = '') =>
+      (await run(`archive export ${folder} -o ndjson ${options}`)).stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((text) => (JSON.parse(text) as { id: number }).id);
+
+    test('a pull brings those of the last 1,000 ids, in the request that it sends for what is new', async () => {
+      const server = await open();
+      server.messages.push(...topicOf('lunch', [2400]));
+      const asked = server.seen.length;
+
+      const { stdout } = await server.run(`archive pull ${server.folder} -o json`);
+
+      const late = moved.filter((id) => id > 1300);
+      expect(JSON.parse(stdout)).toMatchObject({ added: late.length + 1 });
+      expect(server.seen.slice(asked).map(({ parameters }) => parameters['anchor'])).toEqual(['1301']);
+      const known = ids.filter((id) => !moved.includes(id) || id > 1300);
+      expect(await exported(server)).toEqual([...known, 2400]);
+    });
+
+    test.each(['', '--both', '--anchor 5', '--since 2026-01-01', '--until 2027-01-01', '--limit 10000'])(
+      '--recheck brings all that the archive lacks, into parts that are marked as late (%s)',
+      async (options) => {
+        const server = await open(options);
+
+        const { exitCode, stdout } = await server.run(`archive pull ${server.folder} --recheck -o json`);
+        const again = await server.run(`archive pull ${server.folder} --recheck -o json`);
+
+        expect(exitCode).toBe(0);
+        const selected = options === '--anchor 5' ? ids.filter((id) => id >= 5) : ids;
+        const messages = selected.length;
+        expect(JSON.parse(stdout)).toMatchObject({ added: moved.length, messages, moved: 0, gone: 0 });
+        expect(JSON.parse(again.stdout)).toMatchObject({ added: 0, messages, moved: 0, gone: 0 });
+        expect(await exported(server)).toEqual(selected);
+        expect(await server.run(`archive verify ${server.folder}`)).toMatchObject({ exitCode: 0 });
+        const parts = linesOf(server.folder, 'parts.ndjson');
+        expect(parts.filter(({ late }) => late === true).flatMap((part) => part['ids'])).toEqual(
+          moved.filter((id) => selected.includes(id)),
+        );
+        expect(JSON.parse(readFileSync(join(server.folder, 'archive.json'), 'utf8'))).toMatchObject({ archive: 2 });
+        expect(await exported(server, '--since 2026-01-01 --topic lunch')).toEqual(selected);
+        const text = await server.run(`archive export ${server.folder} -o text`);
+        expect(text.exitCode).toBe(0);
+      },
+    );
+
+    test('--recheck of --ids brings those that are in the selection now', async () => {
+      const server = await open('--ids 9,10,19,20,2299');
+
+      expect(await exported(server)).toEqual([9, 19, 2299]);
+      await server.run(`archive pull ${server.folder} --recheck`);
+      expect(await exported(server)).toEqual([9, 10, 19, 20, 2299]);
+    });
+
+    test('--limit takes what is moved in, and no more new ones than it had room for', async () => {
+      const server = await open('--anchor 1 --limit 20');
+      server.messages.push(...topicOf('lunch', [2400]));
+
+      await server.run(`archive pull ${server.folder}`);
+      expect(await exported(server)).toEqual(idsBetween(1, 22).filter((id) => !moved.includes(id)));
+      await server.run(`archive pull ${server.folder} --recheck`);
+      expect(await exported(server)).toEqual(idsBetween(1, 22));
+    });
+
+    test('a site of pages has them in the order of their ids, each page in itself', async () => {
+      const server = await openChatServer({ messages: topicOf('lunch', idsBetween(1, 2500), { every: 1 }) });
+      const folder = newFolder();
+      for (const message of server.messages) if (message.id % 7 === 0) message.subject = 'tea';
+      await server.run(`archive pull ${folder} --channel 5 --topic lunch`);
+      for (const message of server.messages) message.subject = 'lunch';
+      await server.run(`archive pull ${folder} --recheck`);
+
+      const { exitCode } = await server.run(`archive export ${folder} -o html --to ${folder}-site --pages several`);
+
+      expect(exitCode).toBe(0);
+      const pages = ['messages-0001.html', 'messages-0002.html'].map((name) =>
+        readFileSync(join(`${folder}-site`, name), 'utf8'),
+      );
+      const shown = pages.map((page) => [...page.matchAll(/id="m(\d+)"/g)].map(([, id]) => Number(id)));
+      expect(shown.flat()).toEqual(idsBetween(1, 2500));
+    });
+
+    test.each([
+      [
+        'an id twice',
+        (part: Record<string, unknown>) => ({ ...part, ids: [1], first: 1, last: 1, count: 1 }),
+        'one of its ids is in part 1 too',
+      ],
+      ['no mark', ({ late: _, ...part }: Record<string, unknown>) => part, 'its ids do not follow those of part 1'],
+    ])('verify finds a late part with %s', async (_what, change, problem) => {
+      const server = await open();
+      await server.run(`archive pull ${server.folder} --recheck`);
+      const path = join(server.folder, 'parts.ndjson');
+      const lines = linesOf(server.folder, 'parts.ndjson').map((part) => (part['part'] === 2 ? change(part) : part));
+      writeFileSync(path, lines.map((part) => `${JSON.stringify(part)}\n`).join(''));
+
+      const { exitCode, stdout } = await server.run(`archive verify ${server.folder}`);
+
+      expect(exitCode).toBe(10);
+      expect(stdout).toContain(problem);
+    });
+  });
+
+  test('what the plan hid, and shows again, is brought by --recheck, and the archive is whole then', async () => {
+    const shown = { firstVisible: 40 };
+    const options = {
+      messages: topicOf('lunch', idsBetween(1, 60)),
+      get firstVisible() {
+        return shown.firstVisible;
+      },
+    };
+    const server = await openChatServer(options);
+    const folder = newFolder();
+    await server.run(`archive pull ${folder} --channel 5`);
+    shown.firstVisible = 0;
+
+    const { stdout, stderr } = await server.run(`archive pull ${folder} --recheck -o json`);
+
+    expect(JSON.parse(stdout)).toMatchObject({ added: 39, messages: 60 });
+    expect(stderr).not.toContain('cut by the plan');
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
   });
 
   test('a form that is added later is fetched for every part', async () => {

@@ -32,16 +32,16 @@ test('it is continued, and learns of a limited history', async () => {
   const folder = oldArchive();
   const service = fakeService();
   const query = {
-    ...{ narrow: '[{"operator":"channel","operand":5}]', include_anchor: 'false', num_before: '0', num_after: '1000' },
-    anchor: '5',
+    ...{ narrow: '[{"operator":"channel","operand":5}]', num_before: '0', num_after: '1000' },
+    anchor: 'oldest',
   };
   const message = { ...(JSON.parse(content.split('\n')[0] ?? '') as object), id: 9 };
   const body = { result: 'success', msg: '', messages: [message], found_newest: true, history_limited: true };
   service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, body);
-  const last = { ...query, anchor: '9' };
+  const shown = { ...query, anchor: '1', include_anchor: 'true' };
   service
-    .expect({ method: 'GET', path: '/api/v1/messages', query: last })
-    .reply(200, { ...body, messages: [], history_limited: false });
+    .expect({ method: 'GET', path: '/api/v1/messages', query: shown })
+    .reply(200, { ...body, history_limited: false });
 
   const { exitCode, stdout } = await run(service, `archive pull ${folder} -o json`);
 
@@ -55,7 +55,7 @@ test('a later version is refused, and nothing is written', async () => {
   const folder = oldArchive();
   const head = JSON.stringify({
     ...(JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as object),
-    archive: 2,
+    archive: 3,
   });
   writeFileSync(join(folder, 'archive.json'), head);
 
@@ -63,7 +63,7 @@ test('a later version is refused, and nothing is written', async () => {
     const { exitCode, stdout, stderr } = await run(fakeService(), `archive ${command} ${folder}`);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
-    expect(stderr).toContain('archive.json is of version 2 of the format; this program reads 1');
+    expect(stderr).toContain('archive.json is of version 3 of the format; this program reads 2');
     expect(stderr).toContain('Upgrade chatelaine');
   }
   expect(readFileSync(join(folder, 'archive.json'), 'utf8')).toBe(head);
