@@ -4,6 +4,15 @@ import { percentDecoded } from './url.ts';
 /** An attached file by its server's path (`2/ab/x1/plan.pdf`), not percent-encoded (docs/apis.md, Attached files). */
 export type UploadPath = string;
 
+/** Of files that run nothing where they are opened: pictures, texts, documents and archives. */
+const inert =
+  /\.(?:png|jpe?g|gif|webp|avif|bmp|heic|tiff?|pdf|txt|csv|docx?|xlsx?|pptx?|od[tsp]|rtf|zip|tar|t?gz|bz2|xz|7z|rar|zst)$/i;
+
+/** A name under which a browser or a double click runs nothing: `.txt` follows any other suffix. */
+export function inertName(name: string): string {
+  return inert.test(name) ? name : `${name}.txt`;
+}
+
 /** Links to attached files of the same server, which writes them without its host. */
 const links = {
   html: /\b(href=")\/?user_uploads\/(\d+\/[^"]+)(?=")/g,

@@ -2,6 +2,7 @@ import { join, relative, sep } from 'node:path';
 import { messageLink } from '../../api/chat/chat-messages.ts';
 import { holdsMessage, type ChosenArchive } from '../../jobs/archive/archived-messages.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
+import { inertName } from '../../schema/upload.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -11,15 +12,17 @@ import type { CopiedFile } from './write-pages.ts';
 
 export interface DocumentPlace {
   /** Where a kept file is, seen from the document. */
-  readonly fileAt: (archive: Archive, file: KeptFile) => string;
+  readonly fileAt: (archive: Archive, file: KeptFile) => string | undefined;
   readonly placeOf?: (id: number) => string;
   /** What was typed to choose messages. */
   readonly chosen: readonly string[];
 }
 
-/** Attached files are where the archive keeps them: a relative link; parentheses would end it in Markdown. */
+/** Attached files are where the archive keeps them: a relative link; none to what an earlier version kept live. */
 export function besideArchive(folder: string): DocumentPlace['fileAt'] {
   return (archive, { file }) => {
+    if (inertName(file) !== file) return undefined;
+    // Parentheses would end a link in Markdown.
     const places = relative(folder, join(archive.folder, file)).split(sep).map(encodeURIComponent);
     return places.join('/').replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'));
   };
@@ -28,8 +31,9 @@ export function besideArchive(folder: string): DocumentPlace['fileAt'] {
 /** Attached files are copied: those that a page links to are put into the list. */
 export function besidePages(copied: Map<string, CopiedFile>): DocumentPlace['fileAt'] {
   return ({ folder }, kept) => {
-    copied.set(kept.file, { from: folder, kept });
-    return kept.file;
+    const name = inertName(kept.file);
+    copied.set(name, { from: folder, kept });
+    return name;
   };
 }
 

@@ -1,5 +1,5 @@
 import sanitizeHtml from 'sanitize-html';
-import { uploadAt, type UploadPath } from '../../schema/upload.ts';
+import { inertName, uploadAt, type UploadPath } from '../../schema/upload.ts';
 import { emojiOf } from './html-text.ts';
 
 export interface LinkTargets {
@@ -57,7 +57,7 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
   return {
     allowedTags: [...tags, ...mathTags],
     allowedAttributes: {
-      ...{ a: ['href', 'rel', 'title'], time: ['datetime'], ol: ['start'], span: ['title'] },
+      ...{ a: ['href', 'rel', 'title', 'download'], time: ['datetime'], ol: ['start'], span: ['title'] },
       img: ['src', 'alt', 'loading'],
       ...Object.fromEntries(mathTags.map((tag) => [tag, mathAttributes])),
     },
@@ -89,16 +89,22 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
 }
 
 function linkAttributes({ href = '', title }: sanitizeHtml.Attributes, targets: LinkTargets): sanitizeHtml.Attributes {
-  const upload = uploadAt(href);
-  const inside = targets.inside(href) ?? (upload === undefined ? undefined : targets.fileAt(upload));
+  const upload = uploadAt(href) ?? '';
+  const file = upload === '' ? undefined : targets.fileAt(upload);
+  const inside = targets.inside(href) ?? file;
   const target = inside ?? targets.resolve(href);
   const isUpload = inside === undefined && /\/user_uploads\//.test(target);
   return {
     href: target,
     ...(title === undefined ? {} : { title }),
     ...(inside === undefined ? { rel: 'noopener noreferrer' } : {}),
+    ...(file !== undefined && inertName(upload) !== upload ? { download: inertName(nameOf(upload)) } : {}),
     ...(isUpload ? { class: 'upload' } : {}),
   };
+}
+
+function nameOf(upload: UploadPath): string {
+  return upload.replace(/^.*\//, '');
 }
 
 /** Suffixes of the pictures that every browser draws. */
@@ -108,10 +114,10 @@ const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 function picture(attribs: sanitizeHtml.Attributes, linked: string, targets: LinkTargets): sanitizeHtml.Tag {
   const { src = '', alt } = attribs;
   if (has(attribs, 'emoji')) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt ?? '' };
-  const upload = uploadAt(linked);
-  const kept = upload !== undefined && drawn.test(upload) ? targets.fileAt(upload) : undefined;
+  const upload = uploadAt(linked) ?? '';
+  const kept = drawn.test(upload) ? targets.fileAt(upload) : undefined;
   if (kept !== undefined)
-    return { tagName: 'img', attribs: { src: kept, alt: alt ?? upload?.replace(/^.*\//, '') ?? '', loading: 'lazy' } };
+    return { tagName: 'img', attribs: { src: kept, alt: alt ?? nameOf(upload), loading: 'lazy' } };
   const target = targets.resolve(src);
   return { tagName: 'span', attribs: { title: target }, text: `[image${alt === undefined ? '' : `: ${alt}`}]` };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { isObject } from '../../core/json.ts';
 import type { FileHandle } from '../../core/outside.ts';
-import type { UploadPath } from '../../schema/upload.ts';
+import { inertName, type UploadPath } from '../../schema/upload.ts';
 import { hashOf, isMissing, openFile, orFailure, remove, storageFailure, writeWhole } from '../disk/files.ts';
 import { makeFolder } from '../disk/private-folder.ts';
 
@@ -54,7 +54,7 @@ export async function writeKeptFile(
   // A name of our own, which cannot leave the folder: a hash of the path, and the plain characters of its name.
   const plain = basename(path).replace(/[^A-Za-z0-9._-]+/g, '_');
   const name = plain.replace(/^[._-]+|\.+$/g, '').slice(-80) || 'file';
-  const file = `${filesFolder}/${hashOf(Buffer.from(path)).slice(0, 16)}-${name}`;
+  const file = inertName(`${filesFolder}/${hashOf(Buffer.from(path)).slice(0, 16)}-${name}`);
   const target = join(folder, file);
   const hash = createHash('sha256');
   let bytes = 0;

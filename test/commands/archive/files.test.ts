@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
@@ -367,4 +367,54 @@ test('html and markdown link to kept files, seen from the document, and to the s
   const text = readFileSync(join(home, 'text.md'), 'utf8');
   expect(text).toContain(`[file](archive/${kept})`);
   expect(text).toContain('[file](/user_uploads/2/cd/y2/later.bin)');
+});
+
+describe('a file that a browser would run', () => {
+  const paths = ['a/page.html', 'b/drawing.svg', 'c/x.XHTML', 'd/noname', 'e/PLAN.PDF', 'f/all.tar.gz', 'g/a.png'];
+  const suffixes = ['.html.txt', '.svg.txt', '.XHTML.txt', 'noname.txt', '.PDF', '.tar.gz', '.png'];
+  const hrefsOf = (html: string) =>
+    [...html.matchAll(/<a href="([^"]*files\/[^"]*)"([^>]*)>/g)].map(([, href = '', more]) => ({ href, more }));
+
+  test.each(['', ' --no-files'])('has .txt behind its name, and is downloaded: export%s', async (option) => {
+    const { run, folder } = await withFiles(paths.map((path) => `2/${path}`));
+    await run(`archive pull ${folder} ${selection} --files --both`);
+    const out = join(folder, '..', 'out');
+
+    await run(`archive export ${folder} -o html --to ${out} --pages several${option}`);
+    const { stdout } = await run(`archive export ${folder} -o markdown`);
+
+    const links = hrefsOf(readFileSync(join(out, 'messages-0001.html'), 'utf8'));
+    expect(links.map(({ href }, at) => href.endsWith(suffixes[at] ?? '?'))).toEqual(suffixes.map(() => true));
+    const downloaded = ['page.html', 'drawing.svg', 'x.XHTML', 'noname'].map((name) => ` download="${name}.txt"`);
+    expect(links.map(({ more }) => more)).toEqual([...downloaded, '', '', '']);
+    expect(stdout.match(/files\/\S+(?=\))/g)?.map((place, at) => place.endsWith(suffixes[at] ?? '?'))).toEqual(
+      suffixes.map(() => true),
+    );
+    if (option !== '') return;
+    expect(readdirSync(join(out, 'files')).filter((name) => !suffixes.some((end) => name.endsWith(end)))).toEqual([]);
+  });
+
+  test('kept by an earlier version under its own name, gets another in a site, and no link from one page', async () => {
+    const { run, folder } = await withFiles(['2/a/page.html']);
+    await run(`archive pull ${folder} ${selection} --files --both`);
+    const name = filesIn(folder)[0]?.file ?? '';
+    const earlier = name.replace(/\.txt$/, '');
+    renameSync(join(folder, name), join(folder, earlier));
+    const list = join(folder, 'files.ndjson');
+    writeFileSync(list, readFileSync(list, 'utf8').replace(name, earlier));
+    const out = join(folder, '..', 'out');
+
+    await run(`archive export ${folder} -o html --to ${out} --pages several`);
+    const pages = await Promise.all(['html', 'markdown'].map((form) => run(`archive export ${folder} -o ${form}`)));
+
+    expect(earlier).toMatch(/page\.html$/);
+    expect(readdirSync(join(out, 'files'))).toEqual([name.slice('files/'.length)]);
+    expect(hrefsOf(readFileSync(join(out, 'messages-0001.html'), 'utf8'))).toEqual([
+      { href: name, more: ' download="page.html.txt"' },
+    ]);
+    for (const { stdout } of pages) {
+      expect(stdout).not.toContain(earlier);
+      expect(stdout).toContain('/user_uploads/2/a/page.html');
+    }
+  });
 });
