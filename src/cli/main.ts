@@ -11,7 +11,7 @@ import { readCommandLine, type CommandRequest } from './program.ts';
 import { openRedactor, type Redactor } from './redactor.ts';
 import type { Summary } from './summary.ts';
 import type { Typed } from './typed.ts';
-import { readValues, type Options } from './values.ts';
+import { readValues, typedLine, type Options, type Running } from './values.ts';
 import type { Host } from './host.ts';
 
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
@@ -89,7 +89,8 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
   const values = readValues(command, words, typed);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
-  const running = { options, host, messages, redactor, typed: typedIn(started, host), summary, signal };
+  const again: Running['again'] = (...change) => typedLine(command.name, request, ...change);
+  const running = { options, host, messages, redactor, typed: typedIn(started, host), summary, signal, again };
   return runCommand(command, values, running);
 }
 

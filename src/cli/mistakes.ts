@@ -5,6 +5,7 @@ import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { suggestion } from '../schema/nearest.ts';
 import { settings } from '../schema/settings.ts';
 import { synopsis } from './help.ts';
+import { typedLine, type TypedOption } from './values.ts';
 
 export interface LinePlace {
   /** The words of the command or noun; none is the program itself. */
@@ -12,6 +13,7 @@ export interface LinePlace {
   readonly options: Fields;
   readonly argv: readonly string[];
   readonly given: readonly string[];
+  readonly typed: readonly TypedOption[];
   /** Once it is known. */
   readonly command: AnyCommand | undefined;
 }
@@ -35,7 +37,7 @@ export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'mess
     case 'commander.excessArguments':
       return usage(
         `${line} takes ${countOf(taken)}; ${given} ${given === 1 ? 'was' : 'were'} given`,
-        adviceOf[line]?.(place.given) ?? form,
+        adviceOf[line]?.(place) ?? form,
       );
     default:
       return usage('the command line cannot be read', help);
@@ -43,11 +45,11 @@ export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'mess
 }
 
 /** What people who give a command an argument too many mean by it. */
-const adviceOf: Readonly<Record<string, (given: readonly string[]) => string>> = {
-  'chatelaine license list': ([user = '']) =>
-    `For a part of names write --match '*${user}*'; for one user: ${commandLine('license list', [], { remote_user: user })}`,
-  'chatelaine archive pull': ([folder = '', channel]) =>
-    `A channel or its link goes behind --channel: ${commandLine('archive pull', [folder], { channel })}`,
+const adviceOf: Readonly<Record<string, (place: LinePlace) => string>> = {
+  'chatelaine license list': ({ typed, given: [user = ''] }) =>
+    `For a part of names write --match '*${user}*'; for one user: ${typedLine('license list', { words: {}, typed }, { remote_user: user })}`,
+  'chatelaine archive pull': ({ typed, given: [folder = '', channel] }) =>
+    `A channel or its link goes behind --channel: ${typedLine('archive pull', { words: { folder }, typed }, { channel })}`,
 };
 
 function countOf(number: number): string {

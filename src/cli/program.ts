@@ -72,6 +72,7 @@ export async function readCommandLine(
       command,
       argv: line,
       given: program.args.slice(words.length),
+      typed,
     });
   }
   if (!command) return help();

@@ -25,7 +25,7 @@ import type { Host } from './host.ts';
 
 /** The real context of one command, and what the run needs of it afterwards. */
 export function openSession(running: Running, command: string, checkFields: Context['checkFields']) {
-  const { host, options, messages, signal } = running;
+  const { host, options, messages, signal, again } = running;
   const { clock } = host;
   const planned: PlannedCall[] = [];
   const conclusions: string[] = [];
@@ -40,6 +40,7 @@ export function openSession(running: Running, command: string, checkFields: Cont
   const context: Context = {
     options,
     signal,
+    again,
     checkFields,
     saveMemory() {
       setFlagsFromString('--heap-growing-percent=15');

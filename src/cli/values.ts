@@ -1,5 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
-import type { GlobalValues } from '../commands/context.ts';
+import type { GlobalValues, Invocation } from '../commands/context.ts';
 import {
   globalOptions,
   negatedTwinOf,
@@ -9,6 +9,7 @@ import {
   type GlobalOption,
 } from '../commands/environment.ts';
 import { Failure, usage } from '../core/failure.ts';
+import { commandLine } from '../core/shell-word.ts';
 import { namesIn } from '../core/table-names.ts';
 import { isWindows, variable, type Environment } from '../core/system.ts';
 import { rowOf } from '../output/formats.ts';
@@ -34,6 +35,7 @@ export interface Running {
   readonly summary: Summary | undefined;
   /** Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
+  readonly again: Invocation['again'];
 }
 
 export type Texts = Readonly<Record<string, unknown>>;
@@ -168,4 +170,28 @@ function switchOf(label: string, text: string): boolean {
   if (text === 'true' || text === '1') return true;
   if (text === 'false' || text === '0') return false;
   throw new Failure('usage', `${label}: '${text}' is neither true nor false`);
+}
+
+/** Options that agree to one run. */
+const ofOneRun: readonly string[] = ['yes', 'confirm', 'send-again', 'recreate', 'adopt'];
+
+/** Every line that repeats what was typed. `changed`: options with other values, undefined for none; `own`: words. */
+export function typedLine(
+  name: string,
+  { words, typed }: { readonly words: Texts; readonly typed: readonly TypedOption[] },
+  changed: Parameters<Invocation['again']>[0] = {},
+  own: readonly string[] = Object.values(words)
+    .flat()
+    .flatMap((word) => (typeof word === 'string' ? [word] : [])),
+): string {
+  const others = Object.entries(changed).map(([option, text]) => ({ flag: option.replaceAll('_', '-'), text }));
+  const left = new Set([...ofOneRun, ...others.map(({ flag }) => flag)]);
+  const options = [
+    ...typed.filter(({ flag }) => !left.has(flag.replace(/^no-/, ''))).map(({ flag, text = true }) => ({ flag, text })),
+    ...others,
+  ].flatMap(({ flag, text }) => {
+    if (text === undefined || text === true) return text ? [`--${flag}`] : [];
+    return /^-./.test(String(text)) || flag === 'csv-safe' ? [`--${flag}=${text}`] : [`--${flag}`, String(text)];
+  });
+  return commandLine(name, own.some((word) => /^-./.test(word)) ? [...options, '--', ...own] : [...own, ...options]);
 }

@@ -38,6 +38,8 @@ export interface Invocation {
   readonly options: GlobalValues;
   /** Ctrl-C, SIGTERM and the deadline, each with its Failure as reason. */
   readonly signal: AbortSignal;
+  /** The line that was typed, for a hint, with other options (undefined: without) and words where they are given. */
+  again(options?: Readonly<Record<string, string | number | true | undefined>>, words?: readonly string[]): string;
   /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
   checkFields(fromFile: readonly string[]): void;
   /** Collects garbage once the heap has grown by 30 %: V8 lets it grow fourfold while its collector gets no core. */

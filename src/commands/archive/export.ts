@@ -70,7 +70,7 @@ export default command({
     if (to === undefined && /^(html|markdown)$/.test(output) && isShown())
       throw usage(
         `a terminal does not show ${output}`,
-        `Give --to FILE: ${commandLine('archive export', [folder], { output, to: `messages.${output === 'html' ? 'html' : 'md'}` })}`,
+        `Give --to FILE: ${context.again({ to: `messages.${output === 'html' ? 'html' : 'md'}` })}`,
       );
     if (options.fields !== undefined && output !== 'csv')
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');

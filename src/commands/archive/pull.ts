@@ -1,6 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, messageOf, usage } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { attachedFiles, fetchFiles, type FileFetching } from '../../jobs/archive/attached-files.ts';
 import { channelFolders, type ChannelFolder } from '../../jobs/archive/channel-folders.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
@@ -10,7 +10,7 @@ import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { isUrl } from '../../schema/link.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import { countField, flagField } from '../../schema/field.ts';
+import { countField, flagField, flagOf } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import type { AccountFacts } from '../messages/narrow.ts';
@@ -66,7 +66,7 @@ export default command({
     if (isUrl(values.folder) || values.folder.startsWith('#'))
       throw usage(
         `'${values.folder}' is a ${channel === values.folder ? 'link' : 'channel'}, not a folder`,
-        `The folder comes first; for the channel: ${commandLine('archive pull', ['DIR'], { channel })}`,
+        `The folder comes first; for the channel: ${context.again({ channel }, ['DIR'])}`,
       );
     if (!all_channels) return pullFolder(values, context, () => factsFor(values, context));
     const place = Object.keys(values).find((name) => places.test(name));
@@ -110,11 +110,13 @@ async function pullFolder(
   factsOf: () => Promise<AccountFacts>,
 ) {
   const { raw_content, ...typed } = values;
+  const chosen = [...namesIn(typed).map((name) => flagOf(name, selectionOptions[name])), 'all-channels'];
   const { site, email: account } = await context.chatAccount();
   const facts = await factsOf();
   let selection: MessageSelection | undefined;
   const order = {
     ...{ site: lastingSite(context.options, site), account, options: typed, files },
+    again: context.again(Object.fromEntries(chosen.map((flag) => [flag, undefined])), [folder]),
     selection: () => (selection ??= wholeSelection(typed, facts, context)),
     forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],
   };

@@ -1,5 +1,4 @@
 import { usage, Failure, type FailureKind } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { namesIn, defined } from '../../core/table-names.ts';
 import { flagField, textField, optional, readField } from '../../schema/field.ts';
 import {
@@ -16,7 +15,7 @@ import {
 import { nearNames } from '../../schema/nearest.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
-import type { Accounts, Terminal } from '../context.ts';
+import type { Accounts, Invocation, Terminal } from '../context.ts';
 import { hostName, inPlaceOf, keyPlaces, readKey, storeProfile } from './account.ts';
 
 const kindField = {
@@ -104,12 +103,15 @@ function flagsOf(names: readonly string[]): string[] {
 }
 
 /** What a credential is for, asked for on a terminal. @throws Failure usage where nobody can be asked */
-async function askKind(person: Terminal & Accounts, profile: string | undefined): Promise<Kind> {
+async function askKind(
+  person: Terminal & Accounts & Pick<Invocation, 'again'>,
+  profile: string | undefined,
+): Promise<Kind> {
   const names = kindField.choices.join(' or ');
   if (!person.interactive()) {
     const [near] = profile === undefined ? [] : nearNames(profile, await person.profiles().names());
     const why = profile === undefined ? '' : `there is no profile '${profile}', and for a new one `;
-    const renewal = near === undefined ? undefined : `Did you mean ${commandLine('auth login', [], { name: near })}?`;
+    const renewal = near === undefined ? undefined : `If you mean '${near}': ${person.again({ name: near })}`;
     throw usage(`${why}kind is required: ${names}`, renewal ?? 'See chatelaine auth login --help.');
   }
   const read = (text: string): Kind => {

@@ -16,10 +16,11 @@ import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';
 import { missingUsers, retiredBy, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { writeWhole } from '../../store/disk/files.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
 import type { Disk, Invocation, Terminal, Time } from '../context.ts';
+import { keepOptions, rosterOptions } from '../roster.ts';
 import { inTargets, type Target } from './target.ts';
 
 /** A roster, and how it is to be applied. What was answered before is known once it is planned. */
@@ -59,7 +60,7 @@ export async function* planned(
   plan: Plan,
   { missing }: Pick<MissingUsers, 'missing'>,
   job: Job,
-  context: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options'> & Pick<Time, 'now'>,
+  context: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options' | 'again'> & Pick<Time, 'now'>,
 ): AsyncGenerator<DryRow> {
   const { conclude, warn, options, now } = context;
   refusePlan(plan, job);
@@ -79,7 +80,7 @@ export async function* planned(
     const { hint } = refused.find(({ answer }) => answer)?.failure.details ?? {};
     throw new Failure('incomplete', `${refused.length} of ${plan.rows.length} rows cannot be applied`, { hint });
   }
-  if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, conclude);
+  if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, context);
   const changes = changesIn(plan).length + missing.length;
   if (job.values.exit_code && changes > 0) throw new Failure('differences', `licenses that would change: ${changes}`);
 }
@@ -163,16 +164,25 @@ function refuseEach(others: readonly OtherNow[], warn: Terminal['warn']): void {
   throw new Failure('differences', text);
 }
 
+/** Options of a plan that is written, which has the roster in it, and of a dry run. */
+const ofPlanning = Object.fromEntries(
+  [
+    ...namesIn({ ...rosterOptions, ...keepOptions }),
+    ...['app_code', 'size_allowance', 'retire_missing', 'max_retire', 'accept', 'file', 'write_plan', 'dry_run'],
+    ...['exit_code', 'output', 'json'],
+  ].map((name) => [name, undefined]),
+);
+
 async function writePlan(
   file: string,
   plan: Plan,
   missing: MissingUsers['missing'],
   { targets }: Job,
-  conclude: Terminal['conclude'],
+  { conclude, again }: Pick<Terminal, 'conclude'> & Pick<Invocation, 'again'>,
 ): Promise<void> {
   const places = targets.map(({ app_code, origin }) => ({ app_code, server: origin }));
   await writeWhole(file, (opened) => opened.writeFile(planText(places, plan, missing)), 0o666);
-  conclude(`to carry out this very plan: ${commandLine('license apply', [], { plan: file })}`);
+  conclude(`to carry out this very plan: ${again({ ...ofPlanning, plan: file }, [])}`);
 }
 
 /** Follows the counts of the rows. */

@@ -109,7 +109,7 @@ export async function* applied(
     isDone = true;
   } catch (cause) {
     if (isBegun || !(cause instanceof Failure) || !cause.isInterruption) throw cause;
-    const hint = `Nothing was sent. To go on: ${applyLine(job.file, values)}`;
+    const hint = `Nothing was sent. To go on: ${context.again()}`;
     throw cause.as(cause.kind, cause.message, { hint });
   } finally {
     // What was done decides how the run ends, and not whether its record could be put away.
@@ -139,7 +139,7 @@ function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
     signal,
     conclude,
     where: inTargets(job.targets),
-    resume: applyLine(job.file, job.values),
+    resume: context.again(),
     progress: context.progress('licenses', plan.rows.length),
   };
 }
@@ -214,12 +214,4 @@ async function* retireAll(
   } finally {
     if (count > 0) conclude(`${count} retired on ${inTargets(targets)}`);
   }
-}
-
-function applyLine(
-  file: string,
-  { app_code, size_allowance, input_format, journal, retire_missing, max_retire, accept, plan }: Job['values'],
-): string {
-  const options = { app_code, size_allowance, input_format, journal, retire_missing, max_retire, accept, plan };
-  return commandLine('license apply', plan === undefined ? [file] : [], options);
 }

@@ -59,7 +59,12 @@ function changeNote({ before: { size_allowance: size, ...others }, after, status
 
 const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
 
-export type ChangingParts = Pick<Invocation, 'options'> & Services & Accounts & Terminal & Pick<Time, 'now'> & Disk;
+export type ChangingParts = Pick<Invocation, 'options' | 'again'> &
+  Services &
+  Accounts &
+  Terminal &
+  Pick<Time, 'now'> &
+  Disk;
 
 interface LicenseChange extends Partial<ChangeJournal> {
   /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
@@ -78,7 +83,7 @@ export async function* changeEach(
   const { run, record } = context.recorder(account);
   const api = context.licensing();
   const view = (code: string) => {
-    const line = commandLine('license retire', [], { remote_user: code });
+    const line = context.again({ remote_user: code }, []);
     return api.view(code).catch((cause: unknown) => orName(cause, code, api, line));
   };
   const chosen = await agreed(change, view, context);

@@ -8,6 +8,7 @@ import { licenseCode, licenseFields, matchField, retiredName } from '../../schem
 import { similarTo } from '../../jobs/license/decide.ts';
 import { recordedChange } from '../../jobs/license/history.ts';
 import { command } from '../command.ts';
+import type { Invocation } from '../context.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { licensesOf } from './apps.ts';
 import {
@@ -72,7 +73,9 @@ export default command({
       const change = () =>
         replace && isWhole
           ? api.replace(code, { remote_user, app_code, size_allowance })
-          : api.update(code, fields).catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields)));
+          : api
+              .update(code, fields)
+              .catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields, context)));
       const { run, record } = context.recorder(account);
       const license = found ? await recordedChange(found, fields, record, change) : await change();
       const before = changedFrom(found, fields);
@@ -91,9 +94,8 @@ export default command({
 });
 
 /** The line of who gave a user in place of the key. */
-function lineFor(user: string, { remote_user, size_allowance }: EditedFields): string {
-  if (remote_user !== undefined) return commandLine('license rename', [user, remote_user]);
-  return commandLine('license edit', [], { match: user, size_allowance });
+function lineFor(user: string, { remote_user }: EditedFields, { again }: Pick<Invocation, 'again'>): string {
+  return remote_user === undefined ? again({ match: user }, []) : commandLine('license rename', [user, remote_user]);
 }
 
 /** Gives the licenses of the users whose names match one size. @throws Failure not_found where there are none */

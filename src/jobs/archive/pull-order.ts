@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { parseJson, writeJson, isObject } from '../../core/json.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -15,6 +14,8 @@ export interface PullOrder {
   /** The options of the selection as typed; none where the archive has its selection already. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly selection: () => MessageSelection;
+  /** The line that was typed, without a selection. */
+  readonly again?: string;
   /** Forms that were asked for; none is those that the archive has, or rendered. */
   readonly forms: readonly ArchiveForm[];
   /** Whether attached files are to be kept, from now on. */
@@ -59,7 +60,7 @@ export async function headFor(
 }
 
 /** Ids mean nothing on another site. @throws Failure config for another site or account, usage for another selection */
-function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, options }: PullOrder): void {
+function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, options, again }: PullOrder): void {
   if (head.site !== site || head.account !== account)
     throw new Failure(
       'config',
@@ -69,7 +70,7 @@ function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, op
   if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
     throw usage(
       `the archive ${folder} was begun with another selection: ${writeJson(head.options)}`,
-      `To continue it, give no selection: ${commandLine('archive pull', [folder])}`,
+      again && `To continue it, give no selection: ${again}`,
     );
 }
 

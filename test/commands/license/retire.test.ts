@@ -148,8 +148,11 @@ describe('by users', () => {
 });
 
 test.each([
-  ['license retire physio-7731', 'chatelaine license retire --remote-user physio-7731'],
-  ['license edit physio-7731 --size-allowance 6', 'chatelaine license edit --match physio-7731 --size-allowance 6'],
+  ['license retire physio-7731', 'chatelaine license retire --output json --remote-user physio-7731'],
+  [
+    'license edit physio-7731 --size-allowance 6',
+    'chatelaine license edit --size-allowance 6 --output json --match physio-7731',
+  ],
   ['license edit physio-7731 --remote-user eva', 'chatelaine license rename physio-7731 eva'],
 ])('%s, a name in place of a key: the line to type', async (line, hint) => {
   const { run } = await openSandbox();
