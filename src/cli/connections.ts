@@ -8,6 +8,7 @@ import { headersOf, urlOf, variableOf, kinds } from '../schema/profile.ts';
 import { isExposed, serverOf } from '../schema/url.ts';
 import { type ChatCredential, type LicensingCredential, openCredentials } from '../store/account/credentials.ts';
 import type { Accounts, Keys } from '../commands/context.ts';
+import { defaultRetries } from '../commands/environment.ts';
 import { Secret } from '../core/secret.ts';
 import { namesIn } from '../core/table-names.ts';
 import type { Clock } from '../core/system.ts';
@@ -27,7 +28,6 @@ export type Connections = ReturnType<typeof openConnections>;
 
 /** Bytes; no answer but a list of licenses is longer. */
 const bodyLimit = 64 * 1024 * 1024;
-const defaultRetries = 5;
 
 /** All share one rate gate. @param plan takes the requests that a dry run does not send */
 export function openConnections(running: Running, plan: (call: PlannedCall) => void) {

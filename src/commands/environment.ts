@@ -78,6 +78,9 @@ export const globalOptions = {
   system_ca: flagField('Trust the authorities of the system too, for https (Node 22.15 or newer)'),
 } as const satisfies Fields;
 
+/** Repeats of a request where --retries is not typed. */
+export const defaultRetries = 5;
+
 export type GlobalOption = keyof typeof globalOptions;
 
 export function ownFormats(command: Pick<CommandSurface, 'format' | 'dryRun' | 'show'>): readonly Format[] {

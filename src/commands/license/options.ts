@@ -3,11 +3,11 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { Settling } from '../../jobs/license/create-license.ts';
 import type { KnownUsers } from '../../jobs/license/decide.ts';
 import { flagField, textField, type Fields } from '../../schema/field.ts';
+import { defaultRetries } from '../environment.ts';
 import type { Accounts, Invocation, Terminal, Time } from '../context.ts';
 
 /** How long a POST may still be carried out, unless `--settle` says otherwise. */
 export const defaultSettle = 5000;
-const defaultRetries = 5;
 
 export const settleOptions = {
   settle: {

@@ -38,19 +38,24 @@ function pinning(change: { readonly is_pinned: boolean }, examples: readonly str
     async *run({ fragment: texts }, { chat, chatAccount }) {
       const api = chat();
       const fragments = new Set(await readFragments(texts, api, { chatAccount }));
-      yield* each([...fragments], String, async (fragment) => {
+      const pinOne = async (fragment: string) => {
         try {
-          refuseIgnored((await api.updateView(fragment, change)).ignored);
+          const { ignored } = await api.updateView(fragment, change);
+          return { ignored, row: { fragment, ...change } };
         } catch (cause) {
           throw await withNearViews(cause, fragment, api);
         }
-        return { fragment, ...change };
-      });
+      };
+      yield* namingIgnored(each([...fragments], String, pinOne));
     },
+
+    fields: ['status'],
 
     show: {
       columns: ['fragment', 'is_pinned'],
-      line: ({ fragment, is_pinned }) => `${fragment} is ${is_pinned ? 'pinned' : 'hidden'}`,
+      others: 'known',
+      line: ({ fragment, is_pinned }) =>
+        `${fragment} ${is_pinned === null ? 'was not changed' : `is ${is_pinned ? 'pinned' : 'hidden'}`}`,
     },
   });
 }
@@ -78,10 +83,20 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
   return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, { hint });
 }
 
-/** @throws Failure rejected where the server did not take what was sent */
-export function refuseIgnored(ignored: readonly string[]): void {
-  if (ignored.length > 0) throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`);
+/** Rows of changes, without the values that the server did not take. @throws Failure rejected naming these at the end */
+export async function* namingIgnored<R extends object>(
+  changes: AsyncIterable<{ readonly row: R; readonly ignored: readonly string[] }>,
+): AsyncGenerator<Ignorable<R>> {
+  const all = new Set<string>();
+  for await (const { row, ignored } of changes) {
+    for (const name of ignored) all.add(name);
+    const nothing = Object.fromEntries(ignored.map((name) => [name, null]));
+    yield ignored.length === 0 ? row : { ...row, ...nothing, status: 'ignored' };
+  }
+  if (all.size > 0) throw new Failure('rejected', `the server ignored: ${[...all].join(', ')}`);
 }
+
+type Ignorable<R> = { readonly [K in keyof R]: R[K] | null } & { readonly status?: string };
 
 /**
  * Reads the account only where a URL has to be of its site, and the views only where a text may be the name of one, or

@@ -6,7 +6,8 @@ import { flagField, collect } from '../../schema/field.ts';
 import { readViewName } from '../../schema/view.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk } from '../context.ts';
-import { aboutBuiltIn, readFragments, refuseIgnored, withNearViews } from './pin.ts';
+import { defaultRetries } from '../environment.ts';
+import { aboutBuiltIn, namingIgnored, readFragments, withNearViews } from './pin.ts';
 
 export default command({
   about: [
@@ -31,20 +32,20 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *run({ renaming, pin, hide }, { chat, chatAccount, read }) {
+  async *run({ renaming, pin, hide }, { chat, chatAccount, read, options, sleep }) {
     if (pin && hide) throw usage('--pin and --hide exclude each other');
     const is_pinned = pin ? true : hide ? false : undefined;
     const api = chat();
     const renamings = await readRenamings(pairsOf(await wordsOf(renaming, { read })), api, { chatAccount });
+    const how = { retries: options.retries ?? defaultRetries, sleep };
     const renameOne = async ({ fragment, name }: (typeof renamings)[number]) => {
       const orNear = async (cause: unknown): Promise<never> => {
         throw await withNearViews(cause, fragment, api);
       };
-      const { ignored, status } = await renameView(api, fragment, { name, is_pinned }).catch(orNear);
-      refuseIgnored(ignored);
-      return { fragment, name, ...(is_pinned === undefined ? {} : { is_pinned }), status };
+      const { ignored, status } = await renameView(api, fragment, { name, is_pinned }, how).catch(orNear);
+      return { ignored, row: { fragment, name, ...(is_pinned === undefined ? {} : { is_pinned }), status } };
     };
-    yield* each(renamings, ({ fragment }) => fragment, renameOne);
+    yield* namingIgnored(each(renamings, ({ fragment }) => fragment, renameOne));
   },
 
   show: {

@@ -1,8 +1,9 @@
 import type { ChatApi, View, ViewChange } from '../../api/chat/chat.ts';
+import { backoff } from '../../api/http/retry.ts';
+import { endingOf } from '../../api/http/transport-error.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-
-/** How often a rename that the list of views does not show is sent again. */
-const mostAttempts = 3;
+import { commandLine } from '../../core/shell-word.ts';
 
 interface Renamed {
   readonly ignored: readonly string[];
@@ -10,29 +11,52 @@ interface Renamed {
   readonly status: 'renamed' | 'unchanged' | 'pinned' | 'hidden';
 }
 
+interface Renaming {
+  readonly retries: number;
+  sleep(span: Milliseconds): Promise<void>;
+}
+
 /**
- * The server refuses a name that any view has, this one included, so the list settles a refused or unconfirmed rename
- * (docs/apis.md, Navigation views). @throws Failure unknown where there is no list to settle it by
+ * The server refuses a name that any view has, this one included, so the list settles a refused or unconfirmed rename,
+ * and comes before each repeat (docs/apis.md, Navigation views).
+ * @throws Failure unknown where no list shows it; rejected naming the view that has the name
  */
-export async function renameView(chat: ChatApi, fragment: string, change: ViewChange): Promise<Renamed> {
+export async function renameView(
+  chat: ChatApi,
+  fragment: string,
+  change: ViewChange,
+  { retries, sleep }: Renaming,
+): Promise<Renamed> {
   let unconfirmed: Failure | undefined;
-  for (let attempts = 1; ; attempts += 1) {
+  for (let attempt = 0; ; attempt += 1) {
     try {
       const { ignored } = await chat.updateView(fragment, change);
       return { ignored, status: 'renamed' };
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      if (cause.kind === 'unknown') unconfirmed = cause;
-      if (cause !== unconfirmed && cause.kind !== 'rejected') throw cause;
-      const view = await find(chat, fragment, unconfirmed ?? cause);
-      if (unconfirmed && !view)
-        throw unconfirmed.as('unknown', unconfirmed.message, {
-          hint: 'Look at the name of the view before you rename it again.',
-        });
-      if (view && view.name === change.name) return settled(chat, view, change, unconfirmed ? 'renamed' : 'unchanged');
-      if (cause !== unconfirmed || attempts === mostAttempts) throw cause;
+      if (cause.kind === 'unknown') unconfirmed = lookFirst(cause);
+      else if (cause.kind !== 'rejected') throw unconfirmed ?? cause;
+      const isRepeated = cause.kind === 'unknown' && attempt < retries && isRepeatable(cause);
+      if (isRepeated) await sleep(backoff(attempt, 1));
+      const views = await viewsOf(chat, unconfirmed ?? cause);
+      const holder = views.find(({ name }) => name === change.name);
+      if (holder?.fragment === fragment) return settled(chat, holder, change, unconfirmed ? 'renamed' : 'unchanged');
+      if (holder)
+        throw cause.as('rejected', `the view '${holder.fragment}' has the name '${holder.name ?? ''}' already`);
+      if (!isRepeated || views.length === 0) throw unconfirmed ?? cause;
     }
   }
+}
+
+function lookFirst(cause: Failure): Failure {
+  return cause.as('unknown', cause.message, {
+    hint: `Look at the name of the view before you rename it again: ${commandLine('view list', [])}`,
+  });
+}
+
+/** As every call is repeated: not after an answer of the server itself. */
+function isRepeatable({ details: { http } }: Failure): boolean {
+  return http?.status === undefined || endingOf(http.status).again !== 'never';
 }
 
 /** The view has the name: what is left is to pin or hide it. */
@@ -43,10 +67,10 @@ async function settled(chat: ChatApi, view: View, change: ViewChange, status: Re
   return { ignored, status: is_pinned ? 'pinned' : 'hidden' };
 }
 
-/** Undefined where there is no list, or not this view in it. @throws `reason` where the list is not answered */
-async function find(chat: ChatApi, fragment: string, reason: Failure): Promise<View | undefined> {
+/** None where there is no list. @throws `reason` where the list is not answered */
+async function viewsOf(chat: ChatApi, reason: Failure): Promise<readonly View[]> {
   try {
-    return (await chat.views())?.find((view) => view.fragment === fragment);
+    return (await chat.views()) ?? [];
   } catch (cause) {
     if (cause instanceof Failure && cause.kind === 'unavailable') throw reason;
     throw cause;
