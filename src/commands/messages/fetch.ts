@@ -10,7 +10,7 @@ import { JsonRows } from '../../output/json-rows.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import type { Accounts, Invocation, Services, Terminal } from '../context.ts';
+import type { Accounts, Disk, Invocation, Services, Terminal } from '../context.ts';
 import type { TimeReading } from '../typed-time.ts';
 import { factsFor, selectionOf, selectionOptions } from './selection.ts';
 
@@ -106,7 +106,7 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
 /** The answer in the place of a message: it is printed as JSON alone. */
 async function answerTo(
   values: FetchValues,
-  context: FetchParts & Pick<Invocation, 'options'>,
+  context: FetchParts & Pick<Invocation, 'options'> & Pick<Disk, 'untilWritten'>,
 ): Promise<{ message: JsonObject; site: string }> {
   const { output, fields } = context.options;
   if (output !== 'json') throw usage('--envelope is one JSON document', 'Add -o json.');
@@ -114,8 +114,9 @@ async function answerTo(
     throw usage('--fields chooses fields of messages, and --envelope is the whole answer', 'Use --jq.');
   const selection = selectionOf(values, await factsFor(values, context), context);
   const chat = context.chat();
-  const message = await fetchEnvelope(chat, selection).catch(async (cause: unknown) => {
+  const { body, end } = await fetchEnvelope(chat, selection, context.warn).catch(async (cause: unknown) => {
     throw await withNearNames(cause, selection.narrow, chat);
   });
-  return { message, site: '' };
+  context.untilWritten({ finish: end, close: async () => undefined });
+  return { message: body, site: '' };
 }

@@ -91,8 +91,12 @@ export function selectionOf(
     narrow: narrowOf(values, { linked: link?.terms ?? [], not, json: narrow, facts }),
     form: { client_gravatar, allow_empty_topic_name, apply_markdown: raw_content ? false : undefined },
     range: rangeOf(link?.near === undefined || isElsewhere ? values : { ...values, anchor: link.near }, context),
+    explicit: rangeNames.filter((name) => values[name] !== undefined).map((name) => sentNames.get(name) ?? name),
   };
 }
+
+const rangeNames = ['anchor', 'include_anchor', 'num_before', 'num_after', 'use_first_unread_anchor'] as const;
+const sentNames: ReadonlyMap<string, string> = new Map([['use_first_unread_anchor', 'anchor']]);
 
 /** Options beside which the message of a link is no anchor. */
 const placing = ['anchor', 'since', 'until', 'message_ids', 'use_first_unread_anchor'] as const;

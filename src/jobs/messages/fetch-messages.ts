@@ -22,22 +22,16 @@ export async function* fetchMessages<M extends MessageHead>(
   selection: MessageSelection,
   { note, warn }: { note(text: string): void; warn(text: string): void },
 ): AsyncGenerator<readonly M[]> {
-  // Paging adds parameters of its own: only what the user set is reported as ignored.
-  const { form, range } = selection;
-  const include_anchor = 'include_anchor' in range ? range.include_anchor : undefined;
-  const typed = new Map<string, unknown>(Object.entries({ ...form, include_anchor }));
-  const ignored = new Set<string>();
+  const { range } = selection;
+  const remarks = openRemarks(selection);
   let pages = 0;
   let found = 0;
-  let limited = false;
   try {
     for await (const page of ahead(pagesOf(chat, selection))) {
-      refuseIgnored(page);
+      remarks.add(page);
       yield page.messages;
       pages += 1;
       found += page.messages.length;
-      for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
-      limited ||= page.history_limited;
     }
   } catch (cause) {
     throw pages > 0 ? incompleteAfter(pages, cause) : cause;
@@ -45,9 +39,28 @@ export async function* fetchMessages<M extends MessageHead>(
   const left = range.kind === 'ids' ? range.ids.length - found : 0;
   if (left > 0)
     note(`messages of --ids that the selection leaves out, or that do not exist or may not be read: ${left}`);
-  if (limited)
-    warn('the history is cut by the plan of the organization: older messages exist that the server does not show');
-  if (ignored.size > 0) throw notTaken([...ignored], await chat.level());
+  await remarks.end(chat, warn);
+}
+
+/** What pages say beside their messages: `end` warns of a limited history, and throws for what the server ignored. */
+function openRemarks({ form, explicit = [] }: MessageSelection) {
+  const typed = new Map<string, unknown>([...Object.entries(form), ...explicit.map((name) => [name, true] as const)]);
+  const ignored = new Set<string>();
+  let limited = false;
+  return {
+    /** @throws Failure rejected where the messages are others than those selected */
+    add(page: Pick<MessagePage, 'ignored' | 'history_limited'>): void {
+      refuseIgnored(page);
+      for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
+      limited ||= page.history_limited;
+    },
+    /** @throws Failure rejected */
+    async end({ level }: Pick<ChatApi, 'level'>, warn: (text: string) => void): Promise<void> {
+      if (limited)
+        warn('the history is cut by the plan of the organization: older messages exist that the server does not show');
+      if (ignored.size > 0) throw notTaken([...ignored], await level());
+    },
+  };
 }
 
 /** What the user set and the server ignored, each with the level that it needs. */
@@ -70,11 +83,17 @@ function refuseIgnored(page: Pick<MessagePage, 'ignored'>): void {
     );
 }
 
-/** The whole answer of one request. @throws Failure usage where it takes several; rejected for an ignored selection */
+/**
+ * The whole answer of one request, and `end` for when it is written: it warns and throws as `fetchMessages` does.
+ * @throws Failure usage where it takes several; rejected for an ignored selection
+ */
 export async function fetchEnvelope(
-  chat: Pick<ChatApi, 'envelope'>,
-  { narrow, form, range }: MessageSelection,
-): Promise<JsonObject> {
+  chat: Pick<ChatApi, 'envelope' | 'level'>,
+  selection: MessageSelection,
+  warn: (text: string) => void,
+): Promise<{ readonly body: JsonObject; readonly end: () => Promise<void> }> {
+  const { narrow, form, range } = selection;
+  const remarks = openRemarks(selection);
   const query = { narrow, ...form };
   const request = requestOf(range, query);
   if (!request)
@@ -83,8 +102,8 @@ export async function fetchEnvelope(
       `Give --num-before and --num-after, --ids, or --limit up to ${maxMessages}.`,
     );
   const { body, page } = await chat.envelope({ ...query, ...request });
-  refuseIgnored(page);
-  return body;
+  remarks.add(page);
+  return { body, end: () => remarks.end(chat, warn) };
 }
 
 /** The one request of a range; undefined where there may be more. */

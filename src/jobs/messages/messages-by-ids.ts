@@ -30,13 +30,17 @@ export async function* messagesByIds<M extends MessageHead>(
 /** Ids that are named one by one. */
 const mostNamed = 20;
 
-/** Ids that the server does not show are no failure here. @throws Failure rejected where it lacks `message_ids` */
+/** Only messages of those ids; that the server does not show one is no failure here. @throws Failure rejected where it lacks `message_ids` */
 export async function* pagesOfIds<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<MessagePage<M>> {
-  for (const message_ids of portions(ids, query)) yield await explained(chat, chat.messages({ ...query, message_ids }));
+  for (const message_ids of portions(ids, query)) {
+    const page = await explained(chat, chat.messages({ ...query, message_ids }));
+    const asked = new Set(message_ids);
+    yield { ...page, messages: page.messages.filter(({ id }) => asked.has(id)) };
+  }
 }
 
 /** Older servers do not know message_ids, and miss the anchor. */

@@ -12,6 +12,8 @@ export interface MessageSelection {
     readonly allow_empty_topic_name?: boolean | undefined;
   };
   readonly range: Range;
+  /** The parameters of the range that were typed: paging adds others of its own. */
+  readonly explicit?: readonly string[];
 }
 
 /** What to fetch: one request as the API has it, single messages, pages from a message on, or a span of time. */
