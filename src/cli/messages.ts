@@ -93,8 +93,13 @@ export function reworded(
     problems: problems?.map(clean),
     hint: hint && clean(hint),
     http: http && { ...http, url: clean(http.url) },
-    server: server && { code: server.code && spoken(server.code), msg: server.msg && spoken(server.msg) },
+    server: server && Object.fromEntries(Object.entries(server).map(([name, value]) => [name, saidIn(value, spoken)])),
   });
+}
+
+function saidIn(value: unknown, spoken: (text: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => saidIn(item, spoken));
+  return typeof value === 'string' ? spoken(value) : value;
 }
 
 /** A warning as lines without the last line end, harmless where a terminal shows it. */

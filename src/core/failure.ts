@@ -37,13 +37,20 @@ export interface FailedRequest {
   readonly status?: number;
 }
 
+/** What a server said of its error: beside code and words, names and numbers that they do not repeat. */
+export interface ServerWords {
+  readonly code?: string | undefined;
+  readonly msg?: string | undefined;
+  readonly [name: string]: unknown;
+}
+
 interface FailureDetails {
   /** Each thing that is wrong, where the message names several, a line each. */
   readonly problems?: readonly string[] | undefined;
   /** What to do next, one sentence. */
   readonly hint?: string | undefined;
   readonly http?: FailedRequest | undefined;
-  readonly server?: { readonly code?: string | undefined; readonly msg?: string | undefined } | undefined;
+  readonly server?: ServerWords | undefined;
   /** Whether running the same command again may succeed with nothing else changed. */
   readonly retryable?: boolean | undefined;
   readonly cause?: unknown;

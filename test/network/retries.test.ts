@@ -68,7 +68,8 @@ describe('what a 429 asks for', () => {
   test.each([
     ['a float in the header', { 'retry-after': '0.3' }, '{}', 300],
     ['a float in the body', {}, '{"retry-after":0.3}', 300],
-    ['both: the body', { 'retry-after': '0.1' }, '{"retry-after":0.3}', 300],
+    ['both: the longer, of the body', { 'retry-after': '0.1' }, '{"retry-after":0.3}', 300],
+    ['both: the longer, of the header', { 'retry-after': '0.3' }, '{"retry-after":0.1}', 300],
     ['null in the body: the header', { 'retry-after': '0.3' }, '{"retry-after":null}', 300],
     ['almost nothing', { 'retry-after': '0.008' }, '{}', 8],
   ])('%s is waited for in real time', async (_what, headers, body, least) => {
@@ -271,4 +272,30 @@ test.each([
   service.done();
   expect({ exitCode, slept }).toEqual({ exitCode: 1, slept: [] });
   expect(stderr).toContain('this is a bug in chatelaine: Error: fake UND_ERR_INVALID_ARG');
+});
+
+test('a 429 again and again: how often, for how long, and what it asked for, with the words of the server', async () => {
+  const body = JSON.stringify({ result: 'error', code: 'RATE_LIMIT_HIT', msg: 'slow down', 'retry-after': 0.35 });
+  const { ran, origin } = await runAt(() => ({ status: 429, body }), 'channel list');
+
+  const [, times, span] =
+    /^the server answered 429 (\d+) times in (1m\d+(?:\.\d)?s)/.exec(ran.error?.message ?? '') ?? [];
+  expect({ exit: ran.exitCode, times: Number(times) }).toEqual({ exit: 7, times: origin.seen.length });
+  expect(span).toBeDefined();
+  expect(ran.error?.message).toMatch(/: it asked to wait 350ms, and the next pause would be \d+s$/);
+  expect(ran.error?.hint).toMatch(/give --deadline more than 2m\d+s\.$/);
+  expect(ran.error?.server).toEqual({ code: 'RATE_LIMIT_HIT', msg: 'slow down', 'retry-after': 0.35 });
+});
+
+test('an error has the names that the server gives beside its words', async () => {
+  const error = { result: 'error', code: 'REQUEST_VARIABLE_MISSING', msg: 'Missing argument', var_name: 'anchor' };
+  const { ran } = await runAt(
+    () => ({ status: 400, body: JSON.stringify({ ...error, parameters: ['a', 'b'] }) }),
+    'messages fetch --limit 1',
+  );
+
+  expect(ran.error?.server).toEqual({
+    ...{ code: 'REQUEST_VARIABLE_MISSING', msg: 'Missing argument', var_name: 'anchor' },
+    parameters: ['a', 'b'],
+  });
 });

@@ -1,12 +1,12 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import {
-  pageHint,
   type Answer,
-  bounded,
   foreignBody,
   isSuccess,
+  pageHint,
   redirected,
+  serverWords,
   unconfirmed,
   wordsOf,
 } from '../http/answer.ts';
@@ -35,18 +35,12 @@ export function acceptOnce(answer: Answer): { readonly ignored: readonly string[
 /** The failure that an error envelope is. `kind` where the caller knows better. */
 export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
   const { status, http } = answer;
-  const body = isObject(answer.body) ? answer.body : {};
-  const code = typeof body['code'] === 'string' ? body['code'] : undefined;
-  const msg = typeof body['msg'] === 'string' ? bounded(body['msg']) : undefined;
-  const extras = Object.entries(body).filter(
-    ([name, value]) => typeof value === 'string' && !usual.has(name) && !msg?.includes(value),
-  );
-  const details = extras.map(([name, value]) => ` (${name}: ${String(value)})`).join('');
+  const { code, msg, ...extras } = serverWords(answer.body);
+  const texts = Object.entries(extras).filter(([, value]) => typeof value === 'string');
+  const details = texts.map(([name, value]) => ` (${name}: ${String(value)})`).join('');
   const message = `${lead[kind] ?? 'the chat server refused the request'}: ${msg ?? `status ${status}`}${details}`;
-  return new Failure(kind, message, { hint: hintOf(kind, code, msg), http, server: { code, msg } });
+  return new Failure(kind, message, { hint: hintOf(kind, code, msg), http, server: { code, msg, ...extras } });
 }
-
-const usual: ReadonlySet<string> = new Set(['result', 'msg', 'code']);
 
 const lead: Partial<Record<FailureKind, string>> = {
   auth: 'the chat server refused the credential or the permission',

@@ -1,5 +1,5 @@
-import { type FailedRequest, Failure, type FailureKind } from '../../core/failure.ts';
-import { isTooDeep, jsonIn } from '../../core/json.ts';
+import { type FailedRequest, Failure, type FailureKind, type ServerWords } from '../../core/failure.ts';
+import { isObject, isTooDeep, jsonIn } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
 
 /** An answer as received. A class: V8 defines the getters of an object literal again for each object. */
@@ -62,6 +62,22 @@ export function bounded(words: string): string {
   let end = maxChars;
   while (end > 0 && /\S/.test(words.charAt(end - 1))) end -= 1;
   return words.slice(0, end);
+}
+
+/** What the body of an error says of itself. */
+export function serverWords(body: unknown): ServerWords {
+  if (!isObject(body)) return {};
+  const { result: _, code, msg: words, detail, ...others } = body;
+  const spoken = words ?? detail;
+  const msg = typeof spoken === 'string' ? bounded(spoken) : undefined;
+  const isNew = (value: unknown): boolean =>
+    typeof value === 'number' || (typeof value === 'string' && !msg?.includes(value)) || isTexts(value);
+  const extras = Object.entries(others).filter(([, value]) => isNew(value));
+  return { code: typeof code === 'string' ? code : undefined, msg, ...Object.fromEntries(extras) };
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** What a body that is not of the API says, in one line: an HTML page by its title. */

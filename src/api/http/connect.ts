@@ -2,7 +2,7 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock } from '../../core/system.ts';
 import { attemptOnce } from './attempt.ts';
-import { type Answer, unconfirmed } from './answer.ts';
+import { type Answer, serverWords, unconfirmed } from './answer.ts';
 import type { Call, Connection, Send } from './call.ts';
 import { guard, wireRequest, type Request } from './request.ts';
 import { backoff, longestRateLimit, nextStep, rateLimitWait, retryAfter } from './retry.ts';
@@ -53,7 +53,8 @@ async function repeatUntilDone(
       waited += wait;
       // Every worker waits at the gate, this call no longer than it may in all.
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
-      if (connection.retries === 0 || !fits(connection, wait, waited)) throw beyondWait(request, wait);
+      if (connection.retries === 0 || !fits(connection, wait, waited))
+        throw beyondWait(request, wait, { times: rateLimits, waited: waited - wait, asked, body: answer?.body });
       reportWait(connection, request, wait, 'the server asks to wait (429)');
       continue;
     }
@@ -104,12 +105,28 @@ function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait)
   return deadline === undefined ? total <= longestRateLimit : clock.elapsed() + wait < deadline;
 }
 
-/** Rounded up to what `--deadline` takes. */
-function beyondWait({ method, shown: url }: Request, wait: Milliseconds): Failure {
-  const span = formatDuration(Math.ceil(wait / 1000) * 1000);
-  return new Failure('unavailable', `the server asks to wait ${span} before the next request (429)`, {
-    hint: `Run the command again after that, or give --deadline more than ${span}.`,
+interface RateLimited {
+  /** Answers of 429 to this call, and how long it waited between them. */
+  readonly times: number;
+  readonly waited: Milliseconds;
+  /** What the last one asked for. */
+  readonly asked: Milliseconds | undefined;
+  readonly body: unknown;
+}
+
+/** Spans for `--deadline` are rounded up to what it takes. */
+function beyondWait({ method, shown: url }: Request, wait: Milliseconds, limited?: RateLimited): Failure {
+  const { times = 1, waited = 0, asked, body } = limited ?? {};
+  const [span, whole] = [wait, wait + waited].map((part) => formatDuration(Math.ceil(part / 1000) * 1000));
+  const last = asked === undefined ? 'it does not say how long to wait' : `it asked to wait ${formatDuration(asked)}`;
+  const message =
+    times === 1
+      ? `the server asks to wait ${span} before the next request (429)`
+      : `the server answered 429 ${times} times in ${formatDuration(waited)}: ${last}, and the next pause would be ${span}`;
+  return new Failure('unavailable', message, {
+    hint: `Run the command again after that, or give --deadline more than ${whole}.`,
     http: { method, url, status: 429 },
+    ...(limited && { server: serverWords(body) }),
   });
 }
 

@@ -41,10 +41,11 @@ export function rateLimitWait(asked: Milliseconds | undefined, attempt: number, 
 /** The longest wait for a 429 where the command has no deadline (docs/apis.md, Rate limits). */
 export const longestRateLimit: Milliseconds = 120_000;
 
-/** The wait that an answer asks for by body or header (docs/apis.md, Rate limits); undefined for none. */
+/** The wait that an answer asks for, the longer of body and header (docs/apis.md, Rate limits); undefined for none. */
 export function retryAfter(body: unknown, header: unknown, now: Milliseconds): Milliseconds | undefined {
   const spoken = isObject(body) ? body['retry-after'] : undefined;
-  return secondsOf(spoken, now) ?? secondsOf(header, now);
+  const asked = [secondsOf(spoken, now), secondsOf(header, now)].filter((span) => span !== undefined);
+  return asked.length === 0 ? undefined : Math.max(...asked);
 }
 
 /** Longer than any server means. */

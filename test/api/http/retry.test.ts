@@ -52,7 +52,7 @@ describe('the wait that an answer asks for', () => {
     [{ 'retry-after': 0 }, undefined, 0],
     [{ 'retry-after': 86_400 }, undefined, 86_400_000],
     [{ 'retry-after': '1.5' }, undefined, 1500],
-    [{ 'retry-after': 2 }, '60', 2000],
+    [{ 'retry-after': 2 }, '60', 60_000],
     [{ 'retry-after': null }, undefined, undefined],
     [{ 'retry-after': null }, '3', 3000],
     [{ 'retry-after': -1 }, '3', 3000],
