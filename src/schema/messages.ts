@@ -6,6 +6,8 @@ export const maxMessages = 5000;
 export const pageSize = 1000;
 /** The anchor that means `newest`; above Number.MAX_SAFE_INTEGER and exact as a double (docs/apis.md, Messages). */
 export const newestAnchor = 10_000_000_000_000_000;
+/** Most bytes of a URL (docs/apis.md, Limits on input). */
+export const maxRequestLine = 8192;
 /** Request lines above 8 KiB are refused by the server's proxy (docs/apis.md, Limits on input). */
 export const maxUrlBytes = 7000;
 

@@ -38,7 +38,9 @@ export function refusal(answer: Answer, kind = kindOf(answer)): Failure {
   const { code, msg, ...extras } = serverWords(answer.body);
   const texts = Object.entries(extras).filter(([, value]) => typeof value === 'string');
   const details = texts.map(([name, value]) => ` (${name}: ${String(value)})`).join('');
-  const message = `${lead[kind] ?? 'the chat server refused the request'}: ${msg ?? `status ${status}`}${details}`;
+  const result = isObject(answer.body) ? answer.body['result'] : undefined;
+  const said = msg || (isSuccess(answer) ? `result '${String(result)}' (${status})` : `status ${status}`);
+  const message = `${lead[kind] ?? 'the chat server refused the request'}: ${said}${details}`;
   return new Failure(kind, message, { hint: hintOf(kind, code, msg), http, server: { code, msg, ...extras } });
 }
 
@@ -64,6 +66,9 @@ function hintOf(kind: FailureKind, code: string | undefined, msg = ''): string |
     return 'The channel is archived, or it is private and the account is not in it.';
   if (code === 'UNAUTHORIZED_PRINCIPAL')
     return 'This needs an administrator of the organization: choose another profile with --profile.';
+  const [, subject] = /\b(account|organization) (?:is|has been) deactivated\b/i.exec(msg) ?? [];
+  if (subject !== undefined)
+    return `The ${subject.toLowerCase()} is deactivated, whatever the key: ask who administers the ${subject === 'organization' ? 'server' : 'organization'}.`;
   if (kind === 'auth')
     return 'Check that the key belongs to this account and URL; chatelaine doctor tries every key that is set or stored.';
   if (kind === 'unavailable') return 'Run the command again later.';

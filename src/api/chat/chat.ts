@@ -10,13 +10,15 @@ import { viewLevel } from '../../schema/view.ts';
 import { type Answer, isSuccess } from '../http/answer.ts';
 import { type MessagePage, type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
 import { asksInKnownWords } from './narrow-words.ts';
+import { withinUrl } from './long-url.ts';
 import { fetchUpload } from './uploads.ts';
 import { accept, acceptOnce, refusal, refuseMissingRoute } from './chat-answer.ts';
 
 export type ChatApi = ReturnType<typeof chatApi>;
 
 /** Methods throw Failure as `accept` does; one that may not be sent twice throws unknown where no answer came. */
-export function chatApi(send: Send, sendUnauthenticated: Send) {
+export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
+  const send = withinUrl(sendAny);
   let known: Promise<ServerFacts> | undefined;
   const facts = (): Promise<ServerFacts> => (known ??= readServer(sendUnauthenticated));
   const level: Level = async () => (await facts()).level;

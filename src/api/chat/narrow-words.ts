@@ -56,7 +56,8 @@ function levelsOf(narrow: readonly unknown[]) {
   return narrow.flatMap((term) => termLevel(...partsOf(term)) ?? []);
 }
 
-function partsOf(term: unknown): readonly [unknown, unknown] {
+/** Operator and operand of a term, which is an object or a pair. */
+export function partsOf(term: unknown): readonly [unknown, unknown] {
   if (Array.isArray(term)) return [term[0], term[1]];
   return isObject(term) ? [term['operator'], term['operand']] : [undefined, undefined];
 }

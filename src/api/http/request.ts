@@ -26,9 +26,7 @@ export interface Request {
 }
 
 export function wireRequest({ base, authorization, userAgent, headers }: Connection, call: Call): Request {
-  // A comma may be in a query (RFC 3986), where a list of ids is a fifth shorter with it.
-  const encoded = encodeParameters(call.query ?? []).replaceAll('%2C', ',');
-  const query = encoded === '' ? '' : `?${encoded}`;
+  const query = queryOf(call);
   const { contentType, body, shownBody } = encodeBody(call);
   return {
     method: call.method,
@@ -49,6 +47,12 @@ export function wireRequest({ base, authorization, userAgent, headers }: Connect
     body,
     shownBody,
   };
+}
+
+export function queryOf({ query = [] }: Call): string {
+  // A comma may be in a query (RFC 3986), where a list of ids is a fifth shorter with it.
+  const encoded = encodeParameters(query).replaceAll('%2C', ',');
+  return encoded === '' ? '' : `?${encoded}`;
 }
 
 function encodeBody({ input, json, form }: Call) {
