@@ -17,7 +17,7 @@ const argumentNames: Readonly<Record<string, readonly string[]>> = {
 
 /** The API's switches that are other switches here. */
 const switchNames: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
-  'apply-markdown': { false: 'raw-content' },
+  'apply-markdown': { true: 'no-raw-content', false: 'raw-content' },
   'is-pinned': { true: 'pin', false: 'hide' },
 };
 
@@ -69,9 +69,10 @@ function ourOption(
   typed: string,
 ): readonly string[] {
   const behind = text === undefined ? '' : `=${text}`;
-  const meant = switchNames[flag]?.[text ?? 'true'];
+  const switched = flag.replace(/^no-/, '');
+  const meant = switchNames[switched]?.[text ?? String(switched === flag)];
   const field = fields.find((one) => flagOf(...one) === flag || dashed(one[0]) === flag);
-  const switches = Object.values(switchNames[flag] ?? {});
+  const switches = Object.values(switchNames[switched] ?? {});
   if (!field && fields.some(([name]) => switches.includes(dashed(name))))
     return meant === undefined ? [] : [`--${meant}`];
   const bare = field?.[1].kind === 'string' ? field[1].bare : undefined;

@@ -23,7 +23,11 @@ export function readLink(text: string, site: string | undefined): Link | undefin
   };
 }
 
-/** Operators by the names that older versions of the web app gave them. */
+/** An operator by the name that older versions of the web app gave it. */
+export function operatorNamed(word: string): string {
+  return olderNames.get(word) ?? word;
+}
+
 const olderNames: ReadonlyMap<string, string> = new Map([
   ['stream', 'channel'],
   ['streams', 'channels'],
@@ -44,7 +48,7 @@ function narrowOfPath(path: string): Link {
   });
   const terms = pairs.flatMap(([name, text]): NarrowTerm[] => {
     const word = name.replace(/^-/, '');
-    const operator = olderNames.get(word) ?? word;
+    const operator = operatorNamed(word);
     const operand = withIds.has(operator) ? text.replace(/^(\d{1,15}(?:,\d{1,15})*)-.*$/s, '$1') : text;
     return operator === 'near'
       ? []

@@ -52,10 +52,10 @@ export default command({
   run({ license_code: code, match, replace, allow_duplicate, ...fields }, context) {
     if ((code === undefined) === (match === undefined)) throw usage('give either CODE or --match GLOB');
     const { remote_user, app_code, size_allowance } = fields;
-    if (Object.keys(fields).length === 0)
-      throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');
     const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
     if (replace && !isWhole) throw usage('--replace needs --remote-user, --app-code and --size-allowance');
+    if (Object.keys(fields).length === 0)
+      throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');
     if (code === undefined) {
       if (size_allowance === undefined || Object.keys(fields).length > 1)
         throw usage('--match changes sizes alone', 'Give --size-allowance N, and nothing else.');

@@ -1,7 +1,8 @@
 import { usage } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { namesIn } from '../../core/table-names.ts';
-import { readLink } from '../../schema/link.ts';
+import { readField, type Fields } from '../../schema/field.ts';
+import { operatorNamed, readLink } from '../../schema/link.ts';
 import {
   narrowOperators,
   narrowTerm,
@@ -51,7 +52,10 @@ export function typedUsers(
   { sender, mentions, dm_including, dm, not = [] }: TypedUsers,
   linked: readonly NarrowTerm[],
 ): readonly string[][] {
-  const negated = not.map((word) => /^([^=]+)=(.*)$/s.exec(word)?.slice(1) ?? []);
+  const negated = not.map((word) => {
+    const [operator = '', ...rest] = word.split('=');
+    return [operatorNamed(operator.replaceAll('_', '-')), rest.join('=')];
+  });
   const options = Object.entries({ sender, mentions, dm_including, dm });
   const typed = options.flatMap(([name, texts]) => (texts ?? []).map((text) => [name, text]));
   const terms = linked.map(({ operator, operand }) => [operator, String(operand)]);
@@ -85,8 +89,11 @@ function withIds({ operator, operand, ...negated }: NarrowTerm, facts: AccountFa
 function negatedTerm(word: string, facts: AccountFacts): NarrowTerm {
   const at = word.indexOf('=');
   if (at < 1) throw usage(`--not: expected OPERATOR=VALUE, not '${word}'`);
-  const operator = word.slice(0, at).replaceAll('_', '-');
+  const operator = operatorNamed(word.slice(0, at).replaceAll('_', '-'));
   const text = word.slice(at + 1);
+  const fields: Fields = narrowOperators;
+  const name = operator.replaceAll('-', '_');
+  if (fields[name]) readField(`--not ${operator}`, fields[name], text);
   if (notNegatable.has(operator)) throw usage(`--not: the server cannot negate ${operator}`);
   if (operator === 'in' && text === 'all')
     throw usage('--not in=all: the server ignores it, and every message matches');

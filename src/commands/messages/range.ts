@@ -96,12 +96,17 @@ function checkCounts(num_before: number, num_after: number, include_anchor: bool
 }
 
 function readAnchor(text: string): string {
-  if (anchorWords.some((word) => word === text) || /^(0|[1-9]\d{0,16})$/.test(text)) return text;
+  const named = anchorWords.find((word) => word === text.toLowerCase().replaceAll('-', '_'));
+  if (named !== undefined) return named;
+  if (/^(0|[1-9]\d{0,16})$/.test(text)) return text;
   throw usage(`--anchor: '${text}' is neither a message id nor one of ${anchorWords.join(', ')}`);
 }
 
 function readIds(text: string): number[] {
-  const words = text.split(',').map((word) => word.trim());
+  const words = text
+    .replace(/^\s*\[(.*)\]\s*$/s, '$1')
+    .split(',')
+    .map((word) => word.trim());
   const bad = words.filter((word) => !/^(0|[1-9]\d{0,14})$/.test(word));
   if (bad.length > 0)
     throw usage(`--ids: not message ids: ${bad.map((word) => `'${word}'`).join(', ')}`, 'Write --ids 1,2,3.');

@@ -19,20 +19,20 @@ interface SettingTexts {
 
 /** `hide` makes a secret of a text. @throws Failure usage naming every error, each with the line of the file */
 export function readSettings({ words, entries, raw }: SettingTexts, hide: (text: string) => Secret): Assignment[] {
-  const first = new Map<string, string>();
-  const once = (assignment: Assignment, place: string): Assignment => {
-    const { name } = assignment;
+  const first = new Map<string, { readonly place: string; readonly value: unknown }>();
+  const once = (assignment: Assignment, place: string): Assignment[] => {
+    const { name, value } = assignment;
     const before = first.get(name);
-    if (before !== undefined) throw usage(`given twice: ${name} (first: ${before})`);
-    first.set(name, place);
-    return assignment;
+    if (before && before.value !== value) throw usage(`given twice: ${name} (first: ${before.place})`);
+    first.set(name, before ?? { place, value });
+    return before ? [] : [assignment];
   };
   const readers = [
     ...words.map((word, index) => () => once(readWord(word, words[index + 1]), 'command line')),
     ...entries.map((entry) => () => within(entry.place, () => once(readEntry(entry, hide), entry.place))),
     ...raw.map((word) => () => once(readRaw(word), 'command line')),
   ];
-  const values = collect(readers, (read) => read());
+  const values = collect(readers, (read) => read()).flat();
   checkTogether(new Set(first.keys()));
   return values;
 }

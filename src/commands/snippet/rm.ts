@@ -57,9 +57,8 @@ async function idsOf(
   return ids;
 }
 
-/** Also one that is no id: it is refused, and no title. */
 function isNumber(word: string): boolean {
-  return !Number.isNaN(Number(word)) || /^[\d_]+$/.test(word);
+  return /^(0|-?[1-9]\d*)$/.test(word);
 }
 
 function idOf(word: string, known: readonly JsonObject[]): number {

@@ -69,6 +69,10 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
       if (late instanceof Failure && !late.isInterruption) return undefined;
       throw late;
     })) ?? [];
+  if (views.some((view) => view.fragment === fragment))
+    return cause.as(cause.kind, `the server does not find the view '${fragment}', which its list shows`, {
+      hint: 'Run the command again.',
+    });
   const named = nearRows(views, 'name', fragment, (view) => view.fragment);
   const known = views.map((view) => view.fragment);
   // A person says mentions for narrow/is/mentioned.
@@ -83,7 +87,7 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
   return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, { hint });
 }
 
-/** Rows of changes, without the values that the server did not take. @throws Failure rejected naming these at the end */
+/** Rows of changes, without the values that the server ignored. @throws Failure rejected naming these at the end */
 export async function* namingIgnored<R extends object>(
   changes: AsyncIterable<{ readonly row: R; readonly ignored: readonly string[] }>,
 ): AsyncGenerator<Ignorable<R>> {

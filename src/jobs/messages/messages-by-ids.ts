@@ -30,7 +30,7 @@ export async function* messagesByIds<M extends MessageHead>(
 /** Ids that are named one by one. */
 const mostNamed = 20;
 
-/** Only messages of those ids; that the server does not show one is no failure here. @throws Failure rejected where it lacks `message_ids` */
+/** Messages of those ids alone; a missing one is no failure. @throws Failure rejected where `message_ids` is unknown */
 export async function* pagesOfIds<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   query: MessageQuery,

@@ -144,5 +144,5 @@ function channelTest(channel: number | string): Test {
 function topicTest(topic: string, allowsEmpty: boolean | undefined): Test | undefined {
   // The empty topic is shown under a name of the server's own, or as ''.
   if (topic === '') return allowsEmpty ? ({ subject }) => subject === '' : undefined;
-  return ({ subject }) => typeof subject !== 'string' || subject === '' || isSameName(subject, topic);
+  return ({ subject }) => typeof subject !== 'string' || subject === '' || isSameName(subject.trim(), topic);
 }

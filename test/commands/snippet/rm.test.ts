@@ -67,7 +67,7 @@ test('--missing-ok does not excuse a server without snippets', async () => {
   expect(error?.message).toContain('saved snippets need level 297');
 });
 
-test.each(['2 -1', '-1', '2.0', "''"])('%s is refused, and nothing is deleted', async (words) => {
+test.each(['2 -1', '-1', "''"])('%s is refused, and nothing is deleted', async (words) => {
   const service = fakeService();
 
   const { exitCode } = await run(service, `snippet rm -o json -- ${words}`);
