@@ -123,13 +123,17 @@ test('a command is described in the form that programs read', async () => {
     ],
     options: [],
     formats: ['curl'],
-    fields: ['fragment', 'is_pinned'],
+    fields: ['fragment', 'is_pinned', 'status'],
     examples: ['chatelaine view pin narrow/is/starred', "chatelaine view pin inbox '#narrow/is/starred'"],
     result: {
       type: 'array',
       items: {
         type: 'object',
-        properties: { fragment: { type: 'string' }, is_pinned: { type: ['boolean', 'null'] } },
+        properties: {
+          fragment: { type: 'string' },
+          is_pinned: { type: ['boolean', 'null'] },
+          status: { type: ['string', 'null'] },
+        },
         required: ['fragment'],
       },
     },

@@ -1,0 +1,184 @@
+import { expect, test } from 'vitest';
+import { fakeService, run } from '../helpers/run.ts';
+import type { FakeService } from '../helpers/service.ts';
+import { contracts } from './exchanges.ts';
+import {
+  calls,
+  envelope,
+  errors,
+  message,
+  messageQueries,
+  namesOfTheText,
+  refusedLicenses,
+  refusedQueries,
+  refusedSettings,
+  settingLevels,
+  settingValues,
+} from './specification.ts';
+
+const success = { result: 'success', msg: '' };
+
+function answersLevel(service: FakeService, level: number): void {
+  service.expect('GET /api/v1/server_settings').reply(200, { ...success, zulip_feature_level: level });
+}
+
+const settingRows = Object.entries(settingValues).flatMap(([name, values]) =>
+  Object.entries(values).map(([typed, sent]) => [name, typed, sent] as const),
+);
+
+test.each(settingRows)('PATCH /settings: %s=%s', async (name, typed, sent) => {
+  const service = fakeService();
+  const isOwn = name === 'full_name' || name === 'email';
+  // Before level 454 the home view is recent_topics.
+  if (isOwn) service.expect('GET /api/v1/users/me').reply(404, '<h1>no</h1>');
+  else answersLevel(service, 450);
+  service.expect({ method: 'PATCH', path: '/api/v1/settings', form: { [name]: sent } }).reply(200, success);
+  if (name === 'full_name') service.expect('GET /api/v1/users/me').reply(404, '<h1>no</h1>');
+
+  const { exitCode } = await run(service, ['settings', 'set', `${name}=${typed}`, '-o', 'json']);
+
+  service.done();
+  expect(exitCode).toBe(0);
+});
+
+test('PATCH /settings: old_password and new_password', async () => {
+  const service = fakeService();
+  const form = { old_password: 'old one', new_password: 'new two' };
+  service.expect({ method: 'PATCH', path: '/api/v1/settings', form }).reply(200, success);
+
+  const stdin = 'old_password: old one\nnew_password: new two\n';
+  const { exitCode } = await run(service, 'settings set --from - -o json', { stdin });
+
+  service.done();
+  expect(exitCode).toBe(0);
+});
+
+test.each(refusedSettings)('PATCH /settings: %s=%s is sent to no server', async (name, typed) => {
+  const service = fakeService();
+
+  const { exitCode } = await run(service, ['settings', 'set', `${name}=${typed}`, '-o', 'json']);
+
+  expect({ exitCode, seen: service.seen }).toEqual({ exitCode: 2, seen: [] });
+});
+
+test.each(Object.entries(settingLevels))(
+  'a server that ignores %s below level %i: the error says so',
+  async (name, level) => {
+    const [typed = '', sent = ''] = Object.entries(settingValues[name] ?? {})[0] ?? [];
+    const service = fakeService();
+    answersLevel(service, level - 1);
+    service
+      .expect({ method: 'PATCH', path: '/api/v1/settings', form: { [name]: sent } })
+      .reply(200, { ...success, ignored_parameters_unsupported: [name] });
+
+    const { exitCode, error } = await run(service, ['settings', 'set', `${name}=${typed}`, '-o', 'json']);
+
+    service.done();
+    expect(exitCode).toBe(6);
+    expect(error?.message).toContain(`${name} (needs level ${level})`);
+  },
+);
+
+test.each(messageQueries)('GET /messages, %s: %s', async (_name, words, query) => {
+  const service = fakeService();
+  const messages = /\[42/.test(query['message_ids'] ?? '') ? [{ id: 42 }, { id: 43 }] : [];
+  service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, { ...envelope, messages });
+
+  const { exitCode } = await run(service, `messages fetch ${words} -o json`);
+
+  service.done();
+  expect(exitCode).toBe(0);
+});
+
+test.each(refusedQueries)('GET /messages, an error of the specification: %s is sent to no server', async (words) => {
+  const service = fakeService();
+
+  const { exitCode } = await run(service, `messages fetch ${words} -o json`);
+
+  expect({ exitCode, seen: service.seen }).toEqual({ exitCode: 2, seen: [] });
+});
+
+const around = { anchor: '42', num_before: '0', num_after: '0' };
+const fetchOne = 'messages fetch --anchor 42 --num-before 0 --num-after 0';
+
+function answersMessage(service: FakeService): void {
+  service
+    .expect({ method: 'GET', path: '/api/v1/messages', query: around })
+    .reply(200, { ...envelope, messages: [message] });
+}
+
+test.each(Object.entries(message))('the field %s of a message is printed as it was sent', async (name, value) => {
+  const service = fakeService();
+  answersMessage(service);
+  answersMessage(service);
+
+  const whole = await run(service, `${fetchOne} -o json`);
+  const alone = await run(service, `${fetchOne} --fields ${name} -o ndjson`);
+
+  service.done();
+  expect((JSON.parse(whole.stdout) as object[])[0]).toMatchObject({ [name]: value });
+  expect(alone.stdout).toBe(`${JSON.stringify({ [name]: value })}\n`);
+});
+
+test.each(Object.entries({ ...envelope, messages: [message] }))(
+  'the field %s of the answer is printed with --envelope',
+  async (name, value) => {
+    const service = fakeService();
+    answersMessage(service);
+
+    const { exitCode, stdout } = await run(service, `${fetchOne} --envelope -o json`);
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ [name]: value });
+  },
+);
+
+test.each(calls)('$names: $line', async ({ line, answer, ...request }) => {
+  const service = fakeService();
+  const isLicense = request.path.startsWith('/v1/license/');
+  const license = { license_code: 'CODE-1234', remote_user: 'ada', app_code: 7, size_allowance: 4 };
+  if (isLicense) service.expect({ method: 'GET', path: request.path }).reply(200, license);
+  const { method, path, json, form } = request;
+  service.expect({ method, path, ...(json && { json }), ...(form && { form }) }).reply(200, answer);
+
+  const { exitCode } = await run(service, `${line} -o json`);
+
+  service.done();
+  expect(exitCode).toBe(0);
+});
+
+test.each(refusedLicenses)('%s is sent to no server', async (line) => {
+  const service = fakeService();
+
+  const { exitCode } = await run(service, `${line} -o json`);
+
+  expect({ exitCode, seen: service.seen }).toEqual({ exitCode: 2, seen: [] });
+});
+
+test.each(errors)('$condition ($status, $code) is exit $exit, with the words of the server', async (row) => {
+  const service = fakeService();
+  const { code, msg } = row;
+  service.expect(row.request).reply(row.status, { result: 'error', code, msg });
+  if (row.condition.includes('custom name') || row.line.startsWith('view rename'))
+    service.expect('GET /api/v1/navigation_views').reply(200, { ...success, navigation_views: [] });
+
+  const { exitCode, error } = await run(service, `${row.line} -o json`);
+
+  expect({ exitCode, server: error?.server }).toEqual({ exitCode: row.exit, server: { code, msg } });
+});
+
+test('the tables, and the exchanges of contracts, have every name of the text', () => {
+  const tables = [
+    ...Object.keys(settingValues),
+    ...['old_password', 'new_password', 'code'],
+    ...messageQueries.map(([name]) => name),
+    ...Object.keys(message),
+    ...calls.flatMap(({ names }) => names.split(' ')),
+    ...Object.keys(envelope),
+    ...['messages', 'ignored_parameters_unsupported'],
+  ];
+  const exchanges = JSON.stringify(contracts);
+
+  expect(namesOfTheText.filter((name) => !tables.includes(name) && !exchanges.includes(name))).toEqual([]);
+  expect(tables.filter((name) => !namesOfTheText.includes(name))).toEqual([]);
+});
