@@ -47,6 +47,7 @@ test.each([
 test.each([
   ['[', '['],
   ['[a](', '[a]('],
+  ['![](/user_uploads/', '![](/user_uploads/'],
   ['http://', 'http://'],
   ['@**', '@**'],
   ['`', '`a'],

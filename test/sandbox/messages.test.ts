@@ -432,3 +432,35 @@ test('deleting a topic takes the hidden messages too', async () => {
 function term(operator: string, operand: string) {
   return { operator, operand };
 }
+
+test.each([
+  [404, 'voice.mp3', '<p>!<a href="U">voice.mp3</a></p>'],
+  [405, 'voice.mp3', '<p><audio controls preload="metadata" src="U" title="voice.mp3"></audio></p>'],
+  [441, 'plan.jpeg', '<p>!<a href="U">plan.jpeg</a></p>'],
+  [442, 'a.svg', '<p>![a.svg](U)</p>'],
+  [
+    442,
+    'plan.jpeg',
+    /^<p><img alt="plan.jpeg" class="inline-image" .*data-original-src="U" src="\/user_uploads\/thumbnail\/2\/x\/plan.jpeg\/840x560.webp"><\/p>$/,
+  ],
+])(
+  'at level %i a file that is posted as a picture is rendered as the server does: %s',
+  async (featureLevel, name, html) => {
+    const running = await started({ featureLevel });
+    const form = { type: 'stream', to: 'general', topic: 'files', content: `![${name}](/user_uploads/2/x/${name})` };
+    const { body } = await running.chat('POST', '/messages', { form, as: 'mara' });
+
+    const query = {
+      narrow: `[["id","${String((body as { id: number }).id)}"]]`,
+      anchor: 'newest',
+      num_before: '1',
+      num_after: '0',
+    };
+    const { messages } = await fetched(running, query);
+
+    const content = String(messages[0]?.['content']).replace(`"/user_uploads/2/x/${name}"`, '"U"');
+    expect(content.replace(`(/user_uploads/2/x/${name})`, '(U)')).toEqual(
+      typeof html === 'string' ? html : expect.stringMatching(html),
+    );
+  },
+);

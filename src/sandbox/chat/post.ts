@@ -31,7 +31,12 @@ export function postMessage(call: UserCall) {
   if (content.trim() === '') throw new Refusal('Message must not be empty');
   const { readers, ...where } = place(call, to, values.topic ?? '');
   const flags = Object.fromEntries(readers.map((id) => [id, []]));
-  const id = addMessage(state, { ...where, flags, sender_id: user.user_id, content: content.trimEnd() }, clock.now());
+  const id = addMessage(
+    state,
+    { ...where, flags, sender_id: user.user_id, content: content.trimEnd() },
+    clock.now(),
+    call.level,
+  );
   return { id };
 }
 
@@ -85,14 +90,15 @@ export function addMessage(
   state: State,
   draft: Pick<MessageRecord, 'subject' | 'sender_id' | 'content'> & Partial<MessageRecord>,
   now: Milliseconds,
+  level?: number,
 ): number {
   const id = (state.counters.get('message') ?? state.messages.rows().at(-1)?.id ?? 0) + 1;
-  const users = state.users.rows();
+  const findUser = (name: string) => state.users.rows().find((row) => row.full_name === name)?.user_id;
   const channel = draft.stream_id === undefined ? undefined : state.channels.get(draft.stream_id);
   state.counters.put('message', id);
   state.messages.put(id, {
     timestamp: Math.floor(now / 1000),
-    rendered: draft.rendered ?? render(draft.content, (name) => users.find((row) => row.full_name === name)?.user_id),
+    rendered: draft.rendered ?? render(draft.content, { findUser, ...(level === undefined ? {} : { level }) }),
     client: 'sandbox',
     recipient_id: channel?.recipient_id ?? 0,
     flags: {},
