@@ -1,57 +1,91 @@
+import { Parser } from 'htmlparser2';
 import type { JsonObject } from '../core/json.ts';
 import { percentDecoded } from './url.ts';
 
 /** An attached file by its server's path (`2/ab/x1/plan.pdf`), not percent-encoded (docs/apis.md, Attached files). */
 export type UploadPath = string;
 
-/** Of files that run nothing where they are opened: pictures, texts, documents and archives. */
+/** Of files that run nothing where they are opened: pictures, audio, videos, texts, documents and archives. */
 const inert =
-  /\.(?:png|jpe?g|gif|webp|avif|bmp|heic|tiff?|pdf|txt|csv|docx?|xlsx?|pptx?|od[tsp]|rtf|zip|tar|t?gz|bz2|xz|7z|rar|zst)$/i;
+  /\.(?:png|jpe?g|gif|webp|avif|bmp|heic|tiff?|aac|flac|m4a|mp3|ogg|wav|weba|mov|mp4|webm|pdf|txt|csv|docx?|xlsx?|pptx?|od[tsp]|rtf|zip|tar|t?gz|bz2|xz|7z|rar|zst)$/i;
 
 /** A name under which a browser or a double click runs nothing: `.txt` follows any other suffix. */
 export function inertName(name: string): string {
   return inert.test(name) ? name : `${name}.txt`;
 }
 
-/** Links to attached files of the same server, which writes them without its host. */
-const links = {
-  html: /\b(href=")\/?user_uploads\/(\d+\/[^"]+)(?=")/g,
-  markdown: /(\]\()\/?user_uploads\/(\d+\/[^\s()]+)(?=\))/g,
-};
-
-/** The attached files that a message links to, each once. Thumbnails are no files of their own. */
-export function uploadsIn({ content, content_type }: JsonObject): UploadPath[] {
+/** The attached files of the server at `site` that a message names in either form, each once. */
+export function uploadsIn({ content, content_type }: JsonObject, site: string): UploadPath[] {
   if (typeof content !== 'string' || !content.includes('user_uploads/')) return [];
-  const found = content.matchAll(content_type === 'text/x-markdown' ? links.markdown : links.html);
-  const paths = Array.from(found, ([, , path = '']) =>
-    insideUploads(path.replace(/&(amp|lt|gt|quot|#39|#x27);/g, (_, name: string) => entities[name] ?? '')),
-  );
-  return [...new Set(paths.filter((path) => path !== undefined))];
+  const found = new Set<UploadPath>();
+  const texts = content_type === 'text/x-markdown' ? [content] : textsIn(content);
+  for (const text of texts) replaceUploads(text, site, (path) => (found.add(path), undefined));
+  return [...found];
 }
 
-/** The attached file that the target of a link is; undefined for any other link. */
-export function uploadAt(target: string): UploadPath | undefined {
-  const path = /^\/?user_uploads\/(\d+\/.+)$/.exec(target)?.[1];
-  return path === undefined ? undefined : insideUploads(path);
+/** The values of the attributes, each between angle brackets, and the text, where the server leaves some Markdown. */
+function textsIn(html: string): string[] {
+  const values = Array.from(html.matchAll(/=(["'])([^<>]*?)\1/g), ([, , value = '']) => `<${decoded(value)}>`);
+  // Code may be coloured in pieces.
+  return [...values, decoded(html.replace(/<(\/?span\b)?[^<>]*>/g, (_tag, isSpan?: string) => (isSpan ? '' : ' ')))];
 }
 
-/** A text in Markdown whose links to attached files lead where `placeOf` says, if it says so. */
-export function withUploadsAt(markdown: string, placeOf: (path: UploadPath) => string | undefined): string {
-  if (!markdown.includes('user_uploads/')) return markdown;
-  return markdown.replace(links.markdown, (link: string, before: string, target: string) => {
-    const path = insideUploads(target);
-    const place = path === undefined ? undefined : placeOf(path);
-    return place === undefined ? link : `${before}${place}`;
+/** The attached file of the server at `site` that a link leads to; undefined for any other, as that of a thumbnail. */
+export function uploadAt(link: string, site: string): UploadPath | undefined {
+  if (!link.includes('user_uploads/') || !URL.canParse(link, `${site}/`)) return undefined;
+  const [base, { origin, pathname }] = [new URL(`${site}/`), new URL(link, `${site}/`)];
+  if (origin !== base.origin) return undefined;
+  const place = pathname.startsWith(base.pathname) ? pathname.slice(base.pathname.length) : pathname.slice(1);
+  const encoded = /^user_uploads\/(?:download\/)?(\d+\/.+)$/.exec(place)?.[1];
+  const path = percentDecoded(encoded ?? '');
+  const isInside = path.split('/').every((segment) => !['', '.', '..'].includes(segment));
+  return isInside ? path : undefined;
+}
+
+/** An address of uploads, relative or with a host; between angle brackets it may hold blanks. */
+const addresses = new RegExp(
+  [
+    String.raw`<((?:(?:https?:)?//[^\s<>]{1,300}?/|/?)user_uploads/[^<>\n]+)>`,
+    String.raw`(?:(?:https?:)?//[^\s<>()[\]"'\`|]{1,300}?/|(?<![\w/.%-])/?)user_uploads/(?:[^\s<>()[\]"'\`|]|\([^\s<>()[\]]*\))+`,
+  ].join('|'),
+  'gi',
+);
+
+/** Replaces each address of a file in a text that is no HTML, together with the angle brackets around it. */
+export function replaceUploads(
+  text: string,
+  site: string,
+  replacement: (path: UploadPath, address: string, before: string) => string | undefined,
+): string {
+  if (!text.includes('user_uploads/')) return text;
+  return text.replace(addresses, (match: string, angled: string | undefined, offset: number) => {
+    const before = text.slice(Math.max(0, offset - 2), offset);
+    // Punctuation that follows an address in a sentence is not of it.
+    const address = angled ?? (before === '](' ? match : match.replace(/[.,;:!?*~]+$/, ''));
+    const path = uploadAt(address, site);
+    const replaced =
+      path === undefined ? undefined : replacement(path, address, angled === undefined ? before : `${before}<`);
+    return replaced === undefined ? match : replaced + (angled === undefined ? match.slice(address.length) : '');
   });
 }
 
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
+/** A text in Markdown whose addresses of attached files are links to where `placeOf` says, if it says so. */
+export function withUploadsAt(
+  markdown: string,
+  site: string,
+  placeOf: (path: UploadPath) => string | undefined,
+): string {
+  return replaceUploads(markdown, site, (path, address, before) => {
+    const isTarget = /\]\(<?$/.test(before);
+    const place = isTarget || /(?:^|[\s(*_<>])$/.test(before) ? placeOf(path) : undefined;
+    return place === undefined || isTarget ? place : `[${address}](${place})`;
+  });
+}
 
-/** Undefined for a path that leads out of the folder of uploads. */
-function insideUploads(target: string): UploadPath | undefined {
-  const [encoded = ''] = target.split(/[?#]/);
-  const path = percentDecoded(encoded);
-  const segments = path.split('/');
-  const isInside = segments.length > 1 && segments.every((segment) => !['', '.', '..'].includes(segment));
-  return isInside ? path : undefined;
+/** A text of HTML without tags, with its characters in place of their names. */
+function decoded(text: string): string {
+  let found = '';
+  const parser = new Parser({ ontext: (piece) => void (found += piece) });
+  parser.end(text);
+  return found;
 }

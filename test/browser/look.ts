@@ -66,6 +66,7 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
       },
       ...{ warnings: [] },
       links: {
+        site: 'https://chat.test',
         resolve: (link) => (URL.canParse(link, 'https://chat.test') ? new URL(link, 'https://chat.test').href : ''),
         inside: (link) => (link.endsWith('/near/1') ? '#m1' : undefined),
         fileAt: (path) => (path.endsWith('menu.png') ? 'files/menu.png' : undefined),

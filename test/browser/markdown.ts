@@ -52,7 +52,7 @@ const message = (content: string, id: number, more = {}) => ({
 });
 const head = {
   ...{ title: image, notes: [`selected by topic ${image}`], warnings: [image], urlOf: () => undefined },
-  links: { resolve: String, inside: () => undefined, fileAt: () => undefined },
+  links: { site: '', resolve: String, inside: () => undefined, fileAt: () => undefined },
 };
 const exported = (texts: readonly string[]): string => {
   const form = markdown(head);

@@ -38,6 +38,7 @@ describe('the page of an archive in Chromium', needs('chromium'), () => {
     const form = page({
       ...{ title: 'Messages', notes: ['64 messages and some attacks'], warnings: ['The history is limited.'] },
       links: {
+        site: 'https://chat.test',
         resolve: (link) => (URL.canParse(link, url) ? new URL(link, 'https://chat.test').href : ''),
         inside: () => undefined,
         fileAt: () => undefined,

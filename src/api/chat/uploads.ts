@@ -54,7 +54,9 @@ async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | 
     // The account may be kept from one file (403), and not from the others.
     const isForbidden = cause.kind === 'auth' && cause.details.http?.status === 403;
     if (!isForbidden && !['rejected', 'not_found', 'usage'].includes(cause.kind)) throw cause;
-    return { refused: cause.details.server?.msg ?? cause.message };
+    const why = cause.details.server?.msg ?? cause.message;
+    const isMissing = cause.details.http?.status === 404 && !isMissingUpload(why);
+    return { refused: isMissing ? `${why} (404)` : why };
   }
 }
 

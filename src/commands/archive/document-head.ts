@@ -58,6 +58,7 @@ export function headOf(
       ...changeWarnings(archives.flatMap(({ changes }) => changes)),
     ],
     links: {
+      site: head.site,
       resolve,
       inside: (link) => insideOf(archives, resolve(link), head.site, placeOf),
       fileAt(path) {

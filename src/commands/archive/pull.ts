@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, messageOf, usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
-import { attachedFiles, fetchFiles, type FileFetching } from '../../jobs/archive/attached-files.ts';
+import { attachedFiles, fetchFiles, namedFiles, type FileFetching } from '../../jobs/archive/attached-files.ts';
 import { channelFolders, type ChannelFolder } from '../../jobs/archive/channel-folders.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { planPull } from '../../jobs/archive/pull-order.ts';
@@ -152,12 +152,12 @@ function told({ changes, gone }: Rechecked, { note, warn }: Pick<Terminal, 'note
   return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
 }
 
-/** Fetches attached files where the archive keeps them, and says what is not kept. */
+/** Fetches attached files where the archive keeps them; a run that cannot keep all ends with 8 below its result. */
 async function keepFiles(
   chat: Pick<ChatApi, 'upload'>,
   archive: OpenArchive,
-  fetching: FileFetching,
-  { note, warn, progress }: Pick<Terminal, 'note' | 'warn' | 'progress'>,
+  fetching: Pick<FileFetching, 'which' | 'maxFileSize'>,
+  { note, warn, progress, untilWritten }: Pick<Terminal, 'note' | 'warn' | 'progress'> & Pick<Disk, 'untilWritten'>,
 ) {
   const files = attachedFiles(archive).length;
   if (!archive.head?.files) {
@@ -166,17 +166,18 @@ async function keepFiles(
   }
   const line = progress('attached files', files);
   try {
-    const { kept, refused } = await fetchFiles(chat, archive, { ...fetching, looked: (count) => line.upTo(count) });
+    const looked = (count: number): void => line.upTo(count);
+    const { kept, refused } = await fetchFiles(chat, archive, { ...fetching, gone: warn, looked });
     for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
-    if (refused.length > namedFiles) warn(`attached files that are not kept: ${refused.length}`);
+    const lacking = `attached files that are not kept in ${archive.folder}: ${refused.length}`;
+    const hint = 'The next pull asks for them again; --max-file-size keeps larger ones.';
+    const finish = (): Promise<never> => Promise.reject(new Failure('incomplete', lacking, { hint }));
+    if (refused.length > 0) untilWritten({ finish, close: () => Promise.resolve() });
     return { files, files_kept: kept };
   } finally {
     line.end();
   }
 }
-
-/** Files that are named one by one. */
-const namedFiles = 10;
 
 function messagesText(count: number): string {
   return count === 1 ? '1 archived message is' : `${count} archived messages are`;

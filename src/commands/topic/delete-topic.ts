@@ -35,7 +35,7 @@ export default command({
       'Otherwise it is unseen (exit code 8), for example after a run that was killed during a call. A message that the account can no longer see after such a call ' +
       'counts as deleted, whatever the reason. Ctrl-C waits for the answer of the call under way, up to 75 seconds; a second Ctrl-C, and SIGTERM, end the command at ' +
       'once.',
-    'Attached files go with the messages: the server deletes them some time later. The command shows their number first; --files archives them.',
+    'Attached files go with the messages, on servers of today at once. The command shows their number first; --files archives them.',
     'Without a terminal, --confirm must give the name of the topic, or the number of topics if there are several, or with --from or --match; --yes never answers ' +
       'this question.',
   ],
@@ -92,7 +92,7 @@ export default command({
       const { isBegun, ended } = await purge.earlier(topic);
       return { isBegun: isBegun || run.hasBegun(topic), ended };
     };
-    const found = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier });
+    const found = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier, site: account.site });
     const surveys = found.map((survey) => withoutNewer(survey, naming, run));
     await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
     const budget = budgetOf(surveys, run, max_messages);

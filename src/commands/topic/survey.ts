@@ -15,6 +15,7 @@ interface Allowed {
   readonly include_hidden?: boolean | undefined;
   /** Of a topic that an earlier run began to delete no message may be left. */
   readonly earlier: (topic: Topic) => Promise<EarlierPurges>;
+  readonly site: string;
 }
 
 export interface Doomed extends TopicSurvey, EarlierPurges {}
@@ -27,12 +28,12 @@ export function hasMessages({ ids, isLimited }: TopicSurvey): boolean {
 export async function surveyTopics(
   chat: ChatApi,
   topics: readonly Topic[],
-  { missing_ok, include_hidden, earlier }: Allowed,
+  { missing_ok, include_hidden, earlier, site }: Allowed,
 ): Promise<Doomed[]> {
   const surveys: Doomed[] = [];
   const single = new Map(topics.toReversed().map((topic) => [keyOf({ ...topic.channel, ...topic }), topic]));
   for (const topic of [...single.values()].reverse())
-    surveys.push({ ...(await surveyTopic(chat, topic)), ...(await earlier(topic)) });
+    surveys.push({ ...(await surveyTopic(chat, topic, site)), ...(await earlier(topic)) });
   const hidden = surveys.filter(({ isLimited }) => isLimited);
   if (hidden.length > 0 && !include_hidden)
     throw new Failure(

@@ -1,13 +1,18 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
+import { isMissingUpload } from '../../api/chat/uploads.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { isKept, type FileRecord } from '../../store/archive/kept-file.ts';
+import { readPart, uploadsOf } from '../../store/archive/part.ts';
 import { pool } from '../work/pool.ts';
 
 export interface FileFetching {
   readonly maxFileSize: number;
   /** `changed` trusts files that look as when they were last read; all are read without it. */
   readonly which?: 'all' | 'changed';
+  /** Hears of the files that the server says for the first time not to have. */
+  gone(text: string): void;
   /** Called after each file with the number of those that were looked at. */
   looked?(count: number): void;
 }
@@ -15,24 +20,36 @@ export interface FileFetching {
 /** Each request of the pair for one file is small; more at once gain little, and count against the account's rate. */
 const atOnce = 4;
 
-/** The attached files that the messages of an archive link to, their recorded later versions included; each once. */
-export function attachedFiles({ parts, changes }: Pick<OpenArchive, 'parts' | 'changes'>): UploadPath[] {
-  const later = changes.flatMap(({ message }) => (message === undefined ? [] : uploadsIn(message)));
-  return [...new Set([...parts.flatMap(({ uploads }) => uploads ?? []), ...later])];
+/** The attached files that the messages of an archive name, their recorded later versions included; each once. */
+export function attachedFiles({ parts, changes, head }: Pick<OpenArchive, 'parts' | 'changes' | 'head'>): UploadPath[] {
+  const site = head?.site ?? '';
+  const later = changes.flatMap(({ message }) => (message === undefined ? [] : uploadsIn(message, site)));
+  return [...new Set([...parts.flatMap(({ attached }) => attached ?? []), ...later])];
+}
+
+/** Records the attached files of a part that was repaired, or that an earlier version made. */
+export async function listAttached(archive: OpenArchive, { forms, site }: ArchiveHead, number: number): Promise<void> {
+  const part = archive.parts.find((one) => one.part === number);
+  if (!part || part.attached) return;
+  const reads = await Promise.all(forms.map((form) => readPart(archive.folder, part, form)));
+  const messages = reads.flatMap((read) => (read.problem === undefined ? [...read.messages] : []));
+  await archive.list({ ...part, attached: uploadsOf(messages, site) });
 }
 
 /**
  * Fetches the attached files that an archive lacks, at most four at a time, each kept or refused on its own
- * (docs/archive-format.md, Attached files). Returns the archive's files, and those added and refused. @throws Failure
- * unavailable where the server does not answer; auth; config or unavailable where a file cannot be written
+ * (docs/archive-format.md, Attached files). Returns how many it holds, and those that the server refused. @throws
+ * Failure unavailable where the server does not answer; auth; config or unavailable where a file cannot be written
  */
 export async function fetchFiles(
   chat: Pick<ChatApi, 'upload'>,
   archive: OpenArchive,
-  { maxFileSize, which = 'all', looked }: FileFetching,
+  { maxFileSize, which = 'all', gone, looked }: FileFetching,
 ) {
   const paths = attachedFiles(archive);
-  const counts = { looked: 0, fetched: 0 };
+  const isMissing = (record: FileRecord): boolean => !isKept(record) && isMissingUpload(record.refused);
+  const missing: UploadPath[] = [];
+  let count = 0;
   const look = async (path: UploadPath): Promise<FileRecord | undefined> => {
     const known = archive.files.get(path);
     if (isKept(known) && (await archive.holds(known, which))) return undefined;
@@ -40,15 +57,22 @@ export async function fetchFiles(
     return content ? archive.keep(path, content) : { path, refused };
   };
   for await (const record of pool(paths, atOnce, look)) {
-    counts.looked += 1;
+    count += 1;
     const known = record && archive.files.get(record.path);
     const isKnown = known && !isKept(known) && !isKept(record) && known.refused === record.refused;
-    if (record && !isKnown) await archive.recordFile(record);
-    if (isKept(record)) counts.fetched += 1;
-    looked?.(counts.looked);
+    if (record && !isKnown) {
+      await archive.recordFile(record);
+      if (isMissing(record)) missing.push(record.path);
+    }
+    looked?.(count);
   }
+  const named = missing.slice(0, namedFiles).join(', ');
+  if (missing.length > 0) gone(`attached files that the server no longer has: ${missing.length} (${named})`);
   const records = paths.flatMap((path) => archive.files.get(path) ?? []);
-  /** Files that the server did not give, or that are larger than allowed. */
-  const refused = records.flatMap((record) => (isKept(record) ? [] : record));
-  return { kept: records.length - refused.length, fetched: counts.fetched, refused };
+  /** Larger than allowed, or not given by a server that has them. */
+  const refused = records.flatMap((record) => (isKept(record) || isMissing(record) ? [] : record));
+  return { kept: records.filter(isKept).length, refused };
 }
+
+/** Files that are named one by one. */
+export const namedFiles = 10;

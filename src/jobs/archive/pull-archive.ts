@@ -6,19 +6,13 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
-import {
-  type StoredMessage,
-  bytesOf,
-  lastIdOf,
-  uploadsOf,
-  type ArchiveForm,
-  type ArchivePart,
-} from '../../store/archive/part.ts';
+import { type StoredMessage, bytesOf, lastIdOf, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
 import { refuseIgnored } from '../messages/places.ts';
 import { channelsIn, type MessageSelection } from '../messages/selection.ts';
 import { keepAside } from '../../store/archive/archive-lists.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
+import { listAttached } from './attached-files.ts';
 import { formsOf } from './part-forms.ts';
 import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
 import { firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
@@ -165,13 +159,11 @@ async function repairArchive(
       const part = archive.parts.find((one) => one.part === number);
       const read = part && (await archive.check(part, form, which));
       if (!part || !read) continue;
-      if (read.problem === undefined) {
-        if (!part.uploads) await archive.list({ ...part, uploads: uploadsOf(read.messages) });
-        continue;
-      }
+      if (read.problem === undefined) continue;
       note(`part ${number}, ${form}: ${read.problem}; fetching its ${part.count} messages again`);
       losses.push(await repairFile(chat, archive, selectionIn(head), part, form));
     }
+    await listAttached(archive, head, number);
   }
   return { count: losses.length, losses: losses.filter((loss) => loss !== undefined) };
 }
@@ -195,7 +187,8 @@ async function repairFile(
   // Where the line alone is damaged, the file is what the server shows.
   const isWhole = hashOf(content) === recorded?.sha256 || before?.equals(content);
   const aside = recorded && before && !isWhole ? await keepAside(folder, recorded.file, before) : undefined;
-  await repair(part, form, messages);
+  const { attached: _listedAgain, ...unlisted } = part;
+  await repair(unlisted, form, messages);
   if (!recorded || (aside === undefined && lost.length === 0)) return undefined;
   const more = lost.length > namedIds ? ` and ${lost.length - namedIds} more` : '';
   return [

@@ -1,5 +1,4 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { isMissingUpload } from '../../api/chat/uploads.ts';
 import { asMessage, RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -13,7 +12,7 @@ import { isKept } from '../../store/archive/kept-file.ts';
 import type { PurgeStep } from '../../store/archive/line-file.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { holdsMessage } from '../archive/archived-messages.ts';
-import { fetchFiles } from '../archive/attached-files.ts';
+import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
 import { formsOf } from '../archive/part-forms.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import type { Standings, StandingCounts } from './standings.ts';
@@ -143,12 +142,9 @@ async function keepFiles(
   if (kept > 0) note(`attached files that an earlier run archived stay there: ${kept}`);
   if (maxFileSize === undefined) return;
   for (const { archive } of archives) {
-    const found = await fetchFiles(chat, archive, { maxFileSize, which: 'changed' });
-    const refused = found.refused.filter((file) => !isMissingUpload(file.refused));
-    const missing = found.refused.length - refused.length;
-    if (missing > 0) note(`attached files that the server no longer has: ${missing}`);
+    const { refused } = await fetchFiles(chat, archive, { maxFileSize, which: 'changed', gone: note });
     if (refused.length === 0) continue;
-    const named = refused.slice(0, 10).map(({ path, refused: why }) => `${path}: ${why}`);
+    const named = refused.slice(0, namedFiles).map(({ path, refused: why }) => `${path}: ${why}`);
     throw new Failure(
       'incomplete',
       `attached files of '${topic_name}' cannot be archived: ${refused.length}; nothing more is deleted\n${named.join('\n')}`,

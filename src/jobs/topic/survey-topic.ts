@@ -31,19 +31,19 @@ export interface TopicSurvey extends Topic {
 const page = maxMessages;
 
 /** Looks at every message of a topic. @throws Failure unavailable where the server answers with another topic's */
-export async function surveyTopic({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): Promise<TopicSurvey> {
+export async function surveyTopic({ raw }: Pick<ChatApi, 'raw'>, topic: Topic, site: string): Promise<TopicSurvey> {
   const ids: number[] = [];
   const spellings = new Set<string>();
   const files = new Set<UploadPath>();
   let [first_timestamp, last_timestamp]: (number | null)[] = [];
   let isLimited = false;
-  // The rendered form shows every link to a file as one.
+  // The rendered form has every address that the source has.
   const query = { ...queryOf(topic), apply_markdown: undefined };
   for await (const { messages, history_limited } of checked(topic, forward(raw, query, { anchor: 'oldest', page }))) {
     isLimited ||= history_limited;
     first_timestamp ??= timeOf(messages[0]);
     last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
-    for (const path of uploadsOf(messages)) files.add(path);
+    for (const path of uploadsOf(messages, site)) files.add(path);
     for (const message of messages) {
       ids.push(message.id);
       if (!isOldCopy(message)) spellings.add(String(message.subject));

@@ -1,4 +1,5 @@
 import type { ChalkInstance } from 'chalk';
+import { replaceUploads } from '../../schema/upload.ts';
 import { asObject, cellText } from '../columns.ts';
 import { painter } from '../paint.ts';
 import { plain, plainLines } from '../plain.ts';
@@ -17,12 +18,15 @@ import {
   textOf,
   type MessageFields,
 } from './message-parts.ts';
+import type { PageHead } from './page-shell.ts';
 import { widgetOf } from './widget.ts';
 
 const indent = '  ';
 
+type ConversationLook = Pick<Presentation, 'width' | 'color'> & Partial<Pick<PageHead, 'links'>>;
+
 /** Messages for people: a heading for each topic and day, then local time, sender and wrapped text. It may change. */
-export function conversation({ width, color }: Pick<Presentation, 'width' | 'color'>): Formatter {
+export function conversation({ width, color, links }: ConversationLook): Formatter {
   const paint = painter(color ? 1 : 0);
   let heading = '';
   let base = '';
@@ -53,6 +57,11 @@ export function conversation({ width, color }: Pick<Presentation, 'width' | 'col
     const { title, items = [] } = widget?.shown ?? {};
     let text = isMarked || isHtml(message) ? readHtml(content) : plainLines(content.trimEnd());
     if (title !== undefined) text = plainLines([title, ...items.map((item) => `• ${item.text}`)].join('\n'));
+    if (links)
+      text = replaceUploads(text, links.site, (path, _address, before) => {
+        const place = links.fileAt(path);
+        return place !== undefined && before.endsWith('<') ? `<${place}>` : place;
+      });
     if (mark !== undefined) text += `\n${mark}`;
     const date = sentAt(message);
     const sender = plain(senderOf(message));

@@ -31,7 +31,7 @@ export async function documentForm(
     case 'markdown':
       return (await import('./markdown.ts')).markdown(head);
     case 'text':
-      return (await import('./conversation.ts')).conversation({ width: 0, color: false });
+      return (await import('./conversation.ts')).conversation({ width: 0, color: false, links: head.links });
     case 'html':
       return pageForm(head);
   }

@@ -57,6 +57,7 @@ const selectors: HtmlToTextOptions['selectors'] = [
   { selector: 'pre', format: 'code' },
   { selector: 'a', format: 'link' },
   { selector: 'img', format: 'picture' },
+  ...['audio', 'video'].map((selector) => ({ selector, format: 'recording' })),
   { selector: 'span.emoji', format: 'emoji' },
   { selector: 'time', format: 'moment' },
   { selector: 'span.katex', format: 'formula' },
@@ -96,9 +97,15 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       if (isWorthShowing(target, element)) builder.addLiteral(` ${faintOn}<${target}>${faintOff}`);
     },
     picture(element, _walk, builder) {
+      const source = attribute(element, 'data-original-src') || attribute(element, 'src');
       if (hasClass(element, 'emoji')) builder.addInline(attribute(element, 'alt'));
       // Words on either side keep a blank; at the beginning of a line it goes.
-      else builder.addInline(` [image: ${style.resolve(attribute(element, 'src'))}] `);
+      else builder.addInline(` [image: ${style.resolve(source)}] `);
+    },
+    recording(element, _walk, builder) {
+      const source = attribute(element, 'src');
+      builder.addInline(attribute(element, 'title') || `[${element.name}]`);
+      if (source !== '') builder.addLiteral(` ${faintOn}<${style.resolve(source)}>${faintOff}`);
     },
     emoji(element, _walk, builder) {
       builder.addInline(emojiOf(attribute(element, 'class')) ?? textIn(element));
@@ -123,8 +130,9 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
     },
     preview(element, _walk, builder) {
       const [link] = [...nodesIn(element)].filter(({ name }) => name === 'a');
+      const kind = /video/.test(attribute(element, 'class')) ? 'video' : 'image';
       builder.openBlock({ leadingLineBreaks: 1 });
-      builder.addInline(`[image: ${style.resolve(link ? attribute(link, 'href') : '')}]`);
+      builder.addInline(`[${kind}: ${style.resolve(link ? attribute(link, 'href') : '')}]`);
       builder.closeBlock({ trailingLineBreaks: 1 });
     },
   };

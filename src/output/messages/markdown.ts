@@ -4,6 +4,7 @@ import { lineBreak } from '../plain.ts';
 import type { Formatter } from '../presentation.ts';
 import { conversationOf, marksOf, renderedOf, senderOf, sentAt } from './message-parts.ts';
 import type { PageHead } from './page-shell.ts';
+import type { LinkTargets } from './sanitize.ts';
 import { widgetOf } from './widget.ts';
 
 /** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. */
@@ -29,7 +30,7 @@ export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlO
     const { content, mark } = renderedOf(message);
     const body = widget?.shown
       ? [escaped(widget.shown.title), '', ...widget.shown.items.map(({ text }) => `- ${escaped(text)}`)]
-      : bodyOf(withUploadsAt(content, links.fileAt));
+      : bodyOf(content, links);
     const quote = [...body, ...(mark === undefined ? [] : ['', escaped(mark)])].map((line) =>
       line === '' ? '>' : `> ${line}`,
     );
@@ -44,7 +45,7 @@ export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlO
  * The lines of a body, for a block quote: it loads and runs nothing and defines no link, whatever a reader takes for
  * code. Code blocks get a fence that nothing in them closes.
  */
-function bodyOf(source: string): string[] {
+function bodyOf(source: string, { site, fileAt }: LinkTargets): string[] {
   const lines: string[] = [];
   let code: string[] = [];
   let fence: { readonly mark: string; readonly language: string } | undefined;
@@ -53,7 +54,7 @@ function bodyOf(source: string): string[] {
     if (!fence) {
       const [, mark, language = ''] = /^(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})[^`]*$/.exec(line ?? '') ?? [];
       if (mark !== undefined) fence = { mark, language };
-      else if (line !== undefined) lines.push(lineOfText(line));
+      else if (line !== undefined) lines.push(lineOfText(withUploadsAt(line, site, fileAt)));
       continue;
     }
     const [closing = ''] = /^ {0,3}(?:`+|~+)[ \t]*$/.exec(line ?? '') ?? [];

@@ -41,7 +41,7 @@ table { border-collapse: collapse; } th, td { border: 1px solid var(--line); pad
 details.spoiler { border: 1px solid var(--line); border-radius: .4rem; padding: .2rem .6rem; } summary p { display: inline; } summary:empty::after { content: "Spoiler"; }
 a.upload::after { content: " (file: on the server only)"; color: var(--faint); font-size: .85rem; }
 .action { font-style: italic; }
-.preview { margin: .3rem 0; } .preview img { display: block; max-width: 100%; max-height: 18rem; border: 1px solid var(--line); border-radius: .4rem; }
+.preview { margin: .3rem 0; } .preview img { display: block; } .content img { max-width: 100%; max-height: 18rem; border: 1px solid var(--line); border-radius: .4rem; }
 math[display=block] { margin: .5rem 0; overflow-x: auto; } .items { list-style: none; margin: .3rem 0; padding: 0; } .items li { display: flex; flex-wrap: wrap; align-items: center; gap: .1rem .6rem; }
 meter { width: 10rem; height: 1rem; } meter::-webkit-meter-bar { background: var(--box); border: 1px solid var(--line); border-radius: .3rem; } meter::-webkit-meter-optimum-value { background: var(--link); }
 meter::-moz-meter-bar { background: var(--link); }

@@ -1,8 +1,10 @@
 import sanitizeHtml from 'sanitize-html';
-import { inertName, uploadAt, type UploadPath } from '../../schema/upload.ts';
+import { inertName, replaceUploads, uploadAt, type UploadPath } from '../../schema/upload.ts';
 import { emojiOf } from './html-text.ts';
 
 export interface LinkTargets {
+  /** The address of the server. */
+  readonly site: string;
   /** Makes a relative link absolute. */
   readonly resolve: (link: string) => string;
   /** The place inside the page, such as `#m12`; undefined where the page does not hold the target. */
@@ -15,7 +17,19 @@ export interface LinkTargets {
 export function sanitizer(targets: LinkTargets): (html: string) => string {
   const options = optionsFor(targets);
   // A spoiler without a head: the style sheet names a summary that is empty, and a line end is not.
-  return (html) => sanitizeHtml(html, options).replace(/<summary>\s+<\/summary>/g, '<summary></summary>');
+  return (html) =>
+    sanitizeHtml(withLinks(html, targets), options).replace(/<summary>\s+<\/summary>/g, '<summary></summary>');
+}
+
+/** Links each file that the text names: the server leaves Markdown of videos and of other files as typed. */
+function withLinks(html: string, { site }: LinkTargets): string {
+  if (!html.includes('user_uploads/')) return html;
+  let isLink = false;
+  return html.replace(/<(\/?)(\w+)[^<>]*>|[^<>]+/g, (piece, end?: string, tag?: string) => {
+    if (tag === 'a') isLink = end === '';
+    const isText = tag === undefined && !isLink;
+    return isText ? replaceUploads(piece, site, (_path, address) => `<a href="${address}">${address}</a>`) : piece;
+  });
 }
 
 const tags = (
@@ -52,8 +66,9 @@ const dropped = 'template';
 const nestingLimit = 100;
 
 function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
-  // The target of the last link of a block: the preview of a picture is inside the link to it.
+  // The target of the link that is open: the preview of a picture is inside the link to it.
   let linked = '';
+  const embedding: sanitizeHtml.Transformer = (tag, attribs) => embedded(tag, attribs, linked, targets);
   return {
     allowedTags: [...tags, ...mathTags],
     allowedAttributes: {
@@ -68,19 +83,19 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
     allowedSchemesAppliedToAttributes: ['href'],
     allowProtocolRelative: false,
     nestingLimit,
+    onCloseTag: (name) => {
+      if (name === 'a') linked = '';
+    },
     nonTextTags: ['script', 'style', 'textarea', 'option', 'noscript', 'iframe', 'object', 'svg', dropped],
     transformTags: {
       a: (_tag, attribs) => {
         linked = attribs['href'] ?? '';
         return { tagName: 'a', attribs: linkAttributes(attribs, targets) };
       },
-      img: (_tag, attribs) => picture(attribs, linked, targets),
+      ...{ img: embedding, audio: embedding, video: embedding },
       span: (tagName, attribs) =>
         has(attribs, 'katex-html') ? { tagName: dropped, attribs: {} } : inline(tagName, attribs),
-      div: (_tag, attribs) => {
-        linked = '';
-        return block(attribs);
-      },
+      div: (_tag, attribs) => block(attribs),
       time: (tagName, attribs) => inWords(tagName, attribs),
       th: aligned,
       td: aligned,
@@ -89,17 +104,15 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
 }
 
 function linkAttributes({ href = '', title }: sanitizeHtml.Attributes, targets: LinkTargets): sanitizeHtml.Attributes {
-  const upload = uploadAt(href) ?? '';
+  const upload = uploadAt(href, targets.site) ?? '';
   const file = upload === '' ? undefined : targets.fileAt(upload);
   const inside = targets.inside(href) ?? file;
-  const target = inside ?? targets.resolve(href);
-  const isUpload = inside === undefined && /\/user_uploads\//.test(target);
   return {
-    href: target,
+    href: inside ?? targets.resolve(href),
     ...(title === undefined ? {} : { title }),
     ...(inside === undefined ? { rel: 'noopener noreferrer' } : {}),
     ...(file !== undefined && inertName(upload) !== upload ? { download: inertName(nameOf(upload)) } : {}),
-    ...(isUpload ? { class: 'upload' } : {}),
+    ...(inside === undefined && upload !== '' ? { class: 'upload' } : {}),
   };
 }
 
@@ -110,16 +123,24 @@ function nameOf(upload: UploadPath): string {
 /** Suffixes of the pictures that every browser draws. */
 const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
-/** A kept picture is shown; another image is its link's text, or a text with its address. */
-function picture(attribs: sanitizeHtml.Attributes, linked: string, targets: LinkTargets): sanitizeHtml.Tag {
-  const { src = '', alt } = attribs;
+/** A kept picture is shown; another file is a link with its name; inside a link, and from elsewhere, a text. */
+function embedded(
+  tag: string,
+  attribs: sanitizeHtml.Attributes,
+  linked: string,
+  targets: LinkTargets,
+): sanitizeHtml.Tag {
+  const { src = '', alt, title = alt, 'data-original-src': original = src } = attribs;
   if (has(attribs, 'emoji')) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt ?? '' };
-  const upload = uploadAt(linked) ?? '';
-  const kept = drawn.test(upload) ? targets.fileAt(upload) : undefined;
-  if (kept !== undefined)
-    return { tagName: 'img', attribs: { src: kept, alt: alt ?? nameOf(upload), loading: 'lazy' } };
-  const target = targets.resolve(src);
-  return { tagName: 'span', attribs: { title: target }, text: `[image${alt === undefined ? '' : `: ${alt}`}]` };
+  const own = uploadAt(original, targets.site);
+  const upload = own ?? uploadAt(linked, targets.site);
+  const name = title ?? (upload === undefined ? undefined : nameOf(upload));
+  const kept = tag === 'img' && upload !== undefined && drawn.test(upload) ? targets.fileAt(upload) : undefined;
+  if (kept !== undefined) return { tagName: 'img', attribs: { src: kept, alt: name ?? '', loading: 'lazy' } };
+  if (own !== undefined && linked === '')
+    return { tagName: 'a', attribs: linkAttributes({ href: original }, targets), text: name ?? '' };
+  const text = `[${tag === 'img' ? 'image' : tag}${name === undefined ? '' : `: ${name}`}]`;
+  return { tagName: 'span', attribs: { title: targets.resolve(original) }, text };
 }
 
 /** A moment as `Tue, 13 Jan 2026 09:45 UTC`, the zone of the page. */

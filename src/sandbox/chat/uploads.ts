@@ -4,12 +4,12 @@ import { html, type SandboxAnswer } from '../answer.ts';
 import { canRead } from './access.ts';
 import type { CallOutcome, ChatCall, UserCall } from './chat-call.ts';
 
-/** A file is there if a message links to it; who can read one of these messages gets an address. */
+/** A file is there if a message names it; who can read one of these messages gets an address. */
 export function uploadAddress(call: UserCall): CallOutcome {
-  const { state, user, segment, clock, organization } = call;
+  const { state, user, segment, clock, organization, request } = call;
   const linking = state.messages
     .rows()
-    .filter(({ rendered }) => rendered.includes('user_uploads/') && uploadsIn({ content: rendered }).includes(segment));
+    .filter(({ rendered }) => uploadsIn({ content: rendered }, request.origin).includes(segment));
   if (linking.length === 0) return html(404, '<p>File not found</p>');
   const oldest = organization.first_visible_message_id;
   if (!linking.some((message) => message.id >= oldest && canRead(user, message, state)))

@@ -37,10 +37,10 @@ function partIn(record: unknown): ArchivePart | undefined {
 
 function isPart(record: unknown): record is ArchivePart {
   if (!isObject(record)) return false;
-  const { part, ids, uploads = [] } = record;
+  const { part, ids, attached = [] } = record;
   const areFiles = archiveForms.every((form) => record[form] === undefined || isPartFile(record[form]));
   const areIds = Array.isArray(ids) && ids.length > 0 && ids.every(Number.isSafeInteger);
-  const arePaths = Array.isArray(uploads) && uploads.every((path) => typeof path === 'string');
+  const arePaths = Array.isArray(attached) && attached.every((path) => typeof path === 'string');
   return typeof part === 'number' && areIds && areFiles && arePaths;
 }
 

@@ -88,8 +88,8 @@ export function openedArchive(folder: string, { release, ...opened }: Opened) {
       return read;
     },
     async add(messages: PartMessages): Promise<ArchivePart> {
-      const part = await written(folder, blankPart(parts, messages), messages);
       const { head } = manifest;
+      const part = await written(folder, blankPart(parts, messages, head?.site ?? ''), messages);
       if (part.late && head?.archive === 1) await setHead({ ...head, archive: versionWithLateParts });
       await list(part);
       for (const form of archiveForms) await manifest.seeNow(part[form]?.file);

@@ -29,8 +29,8 @@ export interface ArchivePart {
   readonly late?: true;
   readonly rendered?: PartFile;
   readonly source?: PartFile;
-  /** The attached files that its messages link to; absent in a line that was written before they were recorded. */
-  readonly uploads?: readonly UploadPath[];
+  /** The attached files that its messages name in any form; absent in a line of an earlier version. */
+  readonly attached?: readonly UploadPath[];
 }
 
 export interface PartFile {
@@ -63,15 +63,14 @@ export function hasId({ first, last, ids }: Pick<ArchivePart, 'first' | 'last' |
 }
 
 /** The next part, not yet written. */
-export function blankPart(before: readonly ArchivePart[], messages: PartMessages): ArchivePart {
+export function blankPart(before: readonly ArchivePart[], messages: PartMessages, site: string): ArchivePart {
   const rows = archiveForms.flatMap((form) => messages[form] ?? []);
   const ids = [...new Set(rows.map(({ id }) => id))];
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) throw new RangeError('a part without messages');
-  const uploads = uploadsOf(messages.rendered ?? messages.source ?? []);
   const part = (before.at(-1)?.part ?? 0) + 1;
   const late = first < lastIdOf(before) ? ({ late: true } as const) : {};
-  return { part, ...late, first, last, count: ids.length, ids, uploads };
+  return { part, ...late, first, last, count: ids.length, ids, attached: uploadsOf(rows, site) };
 }
 
 /** The part with those forms on disk; its line is still to be appended. @throws Failure unavailable */
@@ -164,8 +163,8 @@ export function isMessage(value: unknown): value is ArchivedMessage {
   return isObject(value) && Number.isSafeInteger(value['id']);
 }
 
-/** The attached files that messages link to, each once. Of texts, only one that may link to a file is parsed. */
-export function uploadsOf(messages: Iterable<StoredMessage>): UploadPath[] {
+/** The attached files that messages name, each once. Of texts, only one that may name a file is parsed. */
+export function uploadsOf(messages: Iterable<StoredMessage>, site: string): UploadPath[] {
   const found = new Set<UploadPath>();
   for (const message of messages) {
     let fields: unknown = message;
@@ -173,7 +172,7 @@ export function uploadsOf(messages: Iterable<StoredMessage>): UploadPath[] {
       const { buffer, byteOffset, length } = message.text.bytes;
       fields = Buffer.from(buffer, byteOffset, length).includes('user_uploads') && message.text.parse();
     }
-    if (isObject(fields)) for (const path of uploadsIn(fields)) found.add(path);
+    if (isObject(fields)) for (const path of uploadsIn(fields, site)) found.add(path);
   }
   return [...found];
 }

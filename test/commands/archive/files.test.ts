@@ -116,7 +116,7 @@ test('names that would leave the folder, or are none, stay in it', async () => {
   expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
 });
 
-test('a file that is too large, and one that nobody has: a warning each, and the rest is kept', async () => {
+test('a file that the server no longer has is recorded and named once, and is no failure', async () => {
   const { sandbox, run, folder } = await withFiles(['2/ab/x1/plan.pdf']);
   const [row] = sandbox.state.topic('general', 'plans');
   if (!row) throw new Error('no message');
@@ -131,9 +131,12 @@ test('a file that is too large, and one that nobody has: a warning each, and the
 
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ files: 2, files_kept: 1 });
-  expect(stderr).toBe(
-    '{"warning":"2/gone/away.pdf is not kept: the chat server refused the request (404): File not found"}\n',
-  );
+  expect(stderr).toBe('{"warning":"attached files that the server no longer has: 1 (2/gone/away.pdf)"}\n');
+  expect(filesIn(folder).find(({ refused }) => refused)).toMatchObject({
+    path: '2/gone/away.pdf',
+    refused: expect.stringContaining('404') as string,
+  });
+  expect(await run(`archive pull ${folder} -o json`)).toMatchObject({ exitCode: 0, stderr: '' });
   expect((await run(`archive verify ${folder}`)).stderr).toContain('attached files that the server did not give: 1');
 });
 
@@ -253,14 +256,42 @@ test.each([
       url.startsWith('/api/') ? { body: success('/t/f') } : { status: 302, body: '', location: 'https://evil.test/' },
     'the server answered 302',
   ],
-])('%s: the file is refused, and the pull goes on', async (_what, reply, why) => {
+])('%s: the file is refused, the pull goes on, and ends with 8', async (_what, reply, why) => {
   const { run, folder } = await serverWith(reply);
 
   const { exitCode, stderr } = await run('');
 
-  expect(exitCode).toBe(0);
+  expect(exitCode).toBe(8);
   expect(stderr).toContain(why);
+  expect(stderr).toContain('attached files that are not kept in ');
   expect(filesIn(folder).every(({ refused = '' }) => refused.includes(why))).toBe(true);
+});
+
+test.each([
+  ['a page', 404, '<p>This file does not exist or has been deleted.</p>'],
+  ['an error in JSON', 404, '{"result":"error","msg":"Not there","code":"BAD_REQUEST"}'],
+])('404 as %s says that the server no longer has the file', async (_what, status, body) => {
+  const { run } = await serverWith(() => ({ status, body }));
+
+  const [first, second] = [await run('-o json'), await run('-o json')];
+
+  expect(first).toMatchObject({ exitCode: 0 });
+  expect(JSON.parse(first.stdout)).toMatchObject({ files: 8, files_kept: 0 });
+  expect(first.stderr).toContain('attached files that the server no longer has: 8 (2/a/f, ');
+  expect(second).toMatchObject({ exitCode: 0, stderr: '' });
+});
+
+test('the row of a pull that could not keep all files comes before its failure', async () => {
+  const { run } = await serverWith((url) =>
+    url.includes('/2/a/')
+      ? { status: 403, body: '<p>no</p>' }
+      : { body: url.startsWith('/api/') ? success('/t/f') : 'x' },
+  );
+
+  const { exitCode, stdout } = await run('-o json');
+
+  expect(exitCode).toBe(8);
+  expect(JSON.parse(stdout)).toMatchObject({ messages: 1, added: 1, files: 8, files_kept: 7 });
 });
 
 test('--max-file-size ends a file that is larger after as many bytes, and asks once', async () => {
@@ -270,7 +301,7 @@ test('--max-file-size ends a file that is larger after as many bytes, and asks o
 
   const { exitCode, stderr } = await run('--max-file-size 1');
 
-  expect(exitCode).toBe(0);
+  expect(exitCode).toBe(8);
   expect(stderr).toContain('2/a/f is not kept: it is larger than 1000000 bytes');
   expect(seen.filter(({ url }) => url === '/t/f')).toHaveLength(8);
   expect(filesIn(folder)).toHaveLength(8);
@@ -416,5 +447,115 @@ describe('a file that a browser would run', () => {
       expect(stdout).not.toContain(earlier);
       expect(stdout).toContain('/user_uploads/2/a/page.html');
     }
+  });
+});
+
+describe('files that stand in a message without a link', () => {
+  const contents = [
+    '![voice.mp3](/user_uploads/2/a1/voice.mp3)',
+    '![plan.png](/user_uploads/2/a2/plan.png)',
+    '![demo.mp4](/user_uploads/2/a3/demo.mp4)',
+    'The second:\n\n[1]: /user_uploads/2/a4/plan.pdf "Plan"',
+    '`x` /user_uploads/2/a5/notes.txt, and ![a.svg](/user_uploads/2/a6/a.svg "A")',
+  ];
+  const names = ['voice.mp3', 'plan.png', 'demo.mp4', 'plan.pdf', 'notes.txt', 'a.svg.txt'];
+  const withContents = async (options = {}) => {
+    const service = await openSandbox(options);
+    for (const content of contents) service.sandbox.state.post({ channel: 'general', topic: 'plans', content });
+    return { ...service, folder: join(emptyHome(), 'archive') };
+  };
+  const keptIn = (folder: string): string[] => filesIn(folder).map(({ file = '' }) => file.slice('files/'.length + 17));
+
+  test.each(['', '--raw-content', '--both'])('a pull keeps all of them: %s', async (form) => {
+    const { run, folder } = await withContents();
+
+    const counted = await run(`archive pull ${folder} ${selection} ${form} -o json`);
+    const { exitCode, stdout } = await run(`archive pull ${folder} --files -o json`);
+
+    expect(JSON.parse(counted.stdout)).toMatchObject({ files: 6, files_kept: 0 });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ files: 6, files_kept: 6 });
+    expect(keptIn(folder).sort()).toEqual([...names].sort());
+    expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('of both forms what one of them alone names is kept too, also of a form that comes later', async () => {
+    const { run, sandbox, folder } = await withFiles([]);
+    const content = '[a](/user_uploads/2/a/a.pdf)';
+    const id = sandbox.state.post({ channel: 'general', topic: 'plans', content });
+    sandbox.state.post({ channel: 'general', topic: 'other', content: '[b](/user_uploads/2/b/b.pdf)' });
+    sandbox.state.change(({ messages }) => {
+      const row = messages.get(id);
+      if (row) messages.put(id, { ...row, content: '[b](/user_uploads/2/b/b.pdf)' });
+    });
+    await run(`archive pull ${folder} ${selection} --files`);
+    expect(filesIn(folder).map(({ path }) => path)).toEqual(['2/a/a.pdf']);
+
+    await run(`archive pull ${folder} --both`);
+
+    expect(filesIn(folder).map(({ path }) => path)).toEqual(['2/a/a.pdf', '2/b/b.pdf']);
+    const both = join(folder, '..', 'both');
+    await run(`archive pull ${both} ${selection} --files --both`);
+    expect(
+      filesIn(both)
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(['2/a/a.pdf', '2/b/b.pdf']);
+  });
+
+  test('an archive of an earlier version gets what it did not record', async () => {
+    const { run, folder } = await withContents();
+    await run(`archive pull ${folder} ${selection} --both`);
+    const list = join(folder, 'parts.ndjson');
+    const before = readFileSync(list, 'utf8').replace(/"attached":\[[^\]]*\]/, '"uploads":["2/a4/plan.pdf"]');
+    writeFileSync(list, before);
+    const head = join(folder, 'archive.json');
+    const { state, ...others } = JSON.parse(readFileSync(head, 'utf8')) as { state: { lists: object } };
+    writeFileSync(head, JSON.stringify({ ...others, state: { ...state, lists: {} } }));
+
+    const { exitCode } = await run(`archive pull ${folder} --files`);
+
+    expect(before).toContain('uploads');
+    expect(exitCode).toBe(0);
+    expect(keptIn(folder).sort()).toEqual([...names].sort());
+    expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('exports lead to the kept ones: pictures are shown, the others are links', async () => {
+    const { run, folder } = await withContents();
+    await run(`archive pull ${folder} ${selection} --files --both`);
+    const fileOf: Record<string, string> = Object.fromEntries(
+      filesIn(folder).map(({ path, file = '' }) => [path.split('/').at(-1) ?? '', file] as const),
+    );
+    const out = join(folder, '..', 'out');
+
+    const site = await run(`archive export ${folder} -o html --to ${out}/`);
+    await run(`archive export ${folder} -o markdown --to ${join(folder, '..', 'text.md')}`);
+    await run(`archive export ${folder} -o text --to ${join(folder, '..', 'text.txt')}`);
+
+    expect(site.stderr).toContain('attached files: 6');
+    const page = readFileSync(join(out, 'messages-0001.html'), 'utf8');
+    expect(page).toContain(`<a href="${fileOf['voice.mp3']}">voice.mp3</a>`);
+    expect(page).toContain(`<img src="${fileOf['plan.png']}" alt="plan.png" loading="lazy" />`);
+    expect(page).toContain(`![demo.mp4](<a href="${fileOf['demo.mp4']}">/user_uploads/2/a3/demo.mp4</a>)`);
+    const markdown = readFileSync(join(folder, '..', 'text.md'), 'utf8');
+    expect(markdown).toContain(`&#33;[voice.mp3](archive/${fileOf['voice.mp3']})`);
+    expect(markdown).toContain(`[/user_uploads/2/a4/plan.pdf](archive/${fileOf['plan.pdf']}) "Plan"`);
+    expect(markdown).toContain(`[/user_uploads/2/a5/notes.txt](archive/${fileOf['notes.txt']}), and`);
+    const text = readFileSync(join(folder, '..', 'text.txt'), 'utf8');
+    expect(text).toContain(`voice.mp3 <archive/${fileOf['voice.mp3']}>`);
+    expect(text).toContain(`[image: archive/${fileOf['plan.png']}]`);
+    expect(text).toContain(`![demo.mp4](archive/${fileOf['demo.mp4']})`);
+    expect([page, markdown, text].map((one) => one.match(/user_uploads/g)?.length ?? 0)).toEqual([4, 2, 0]);
+  });
+
+  test('messages fetch names them in text', async () => {
+    const { run, service } = await withContents().then((one) => ({ ...one, service: one.sandbox }));
+
+    const { stdout } = await run('messages fetch --channel general --topic plans -o text');
+
+    expect(service.state.topic('general', 'plans')).toHaveLength(5);
+    expect(stdout).toMatch(/voice\.mp3 <http:[^>]*\/user_uploads\/2\/a1\/voice\.mp3>/);
+    expect(stdout).toMatch(/\[image: http:[^\]]*\/user_uploads\/2\/a2\/plan\.png\]/);
   });
 });

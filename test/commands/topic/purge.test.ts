@@ -679,6 +679,20 @@ describe('attached files', () => {
     expect(files).toHaveLength(1);
   });
 
+  test('audio, pictures and videos in their places are counted and archived, in either form', async () => {
+    const { run, sandbox } = await openSandbox();
+    for (const name of ['voice.mp3', 'plan.png', 'demo.mp4'])
+      sandbox.state.post({ channel: 'general', topic: 'safe', content: `![${name}](/user_uploads/2/q1/${name})` });
+    const root = join(emptyHome(), 'kept');
+
+    const { exitCode, stderr } = await run(`${words} --files --archive ${root}`);
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('; 3 attached files, archived too');
+    const kept = readdirSync(join(root, readdirSync(root)[0] ?? '', 'files')).map((name) => name.slice(17));
+    expect(kept.sort()).toEqual(['demo.mp4', 'plan.png', 'voice.mp3']);
+  });
+
   test('one that cannot be kept: exit 8, and nothing is deleted', async () => {
     const { run, sandbox } = await openSandbox({ faults: readFaults('GET /api/v1/user_uploads/*=error-in-200', 1) });
     sandbox.state.post({ channel: 'general', topic: 'safe', content: '[plan](/user_uploads/2/ward-3.pdf)' });
@@ -707,7 +721,7 @@ describe('attached files', () => {
     const { exitCode, stderr } = await run(`${words} --files --archive ${root}`);
 
     expect({ exitCode, left: sandbox.state.topic('general', 'safe').length }).toEqual({ exitCode: 0, left: 0 });
-    expect(stderr).toContain('attached files that the server no longer has: 1');
+    expect(stderr.match(/attached files that the server no longer has: 1 \(2\/q1\/plan\.pdf\)/g)).toHaveLength(1);
     const files = join(root, readdirSync(root)[0] ?? '', 'files.ndjson');
     expect(readFileSync(files, 'utf8')).toContain('(404)');
   });

@@ -43,3 +43,21 @@ test.each([
   expect(text).toContain('seen');
   expect(text.length).toBeLessThan(10_000_000);
 });
+
+test.each([
+  [
+    '<p><audio controls src="/user_uploads/2/x/v.mp3" title="voice.mp3"></audio></p>',
+    'voice.mp3 </user_uploads/2/x/v.mp3>',
+  ],
+  ['<p><audio controls></audio></p>', '[audio]'],
+  [
+    '<p><img alt="a" class="inline-image" data-original-src="/user_uploads/2/x/a.png" src="/user_uploads/thumbnail/2/x/a.png/840x560.webp"></p>',
+    '[image: /user_uploads/2/x/a.png]',
+  ],
+  [
+    '<div class="message_inline_image message_inline_video"><a href="/user_uploads/2/x/v.mp4"><video src="/user_uploads/2/x/v.mp4"></video></a></div>',
+    '[video: /user_uploads/2/x/v.mp4]',
+  ],
+])('a file that stands in a message is named: %s', (html, text) => {
+  expect(read(html)).toBe(text);
+});

@@ -6,7 +6,7 @@ import { isWhole } from '../../helpers/extent.ts';
 
 const head = {
   ...{ title: 'Messages', notes: ['selected'], warnings: [] },
-  links: { resolve: String, inside: () => undefined, fileAt: () => undefined },
+  links: { site: '', resolve: String, inside: () => undefined, fileAt: () => undefined },
 };
 const message = (content: string, more = {}) => ({
   ...{ id: 1, sender_id: 9, sender_full_name: 'Mara Lindqvist', subject: 'lunch', display_recipient: 'general' },

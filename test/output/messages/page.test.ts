@@ -13,6 +13,7 @@ const head: PageHead = {
   notes: ['2 messages of https://chat.example.org'],
   warnings: ['The history is limited.'],
   links: {
+    site: 'https://chat.example.org',
     resolve: (link) =>
       URL.canParse(link, 'https://chat.example.org') ? new URL(link, 'https://chat.example.org').href : link,
     inside: (link) => (link.endsWith('/near/27876') ? '#m27876' : undefined),
@@ -130,6 +131,72 @@ test('links lead into the page where it holds the message, else to the server; f
   expect(of(256010).map((link) => link.getAttribute('href'))).toEqual(['#m27876']);
   expect(of(256009)[0]?.getAttribute('href')).toBe('https://chat.example.org/#narrow/channel/31-bulk');
   expect(of(27905)[0]?.className).toBe('upload');
+});
+
+describe('attached files', () => {
+  const kept: PageHead = {
+    ...head,
+    links: { ...head.links, fileAt: (path) => (path.includes('lost') ? undefined : `files/${path.split('/').at(-1)}`) },
+  };
+  const contentsOf = (...contents: string[]): string[] => {
+    const form = page(kept);
+    const rows = contents.map((content, index) => form.row({ ...base, id: index + 1, content }));
+    const { document } = new JSDOM(rows.join('') + form.end()).window;
+    return contents.map((_, index) => document.querySelector(`#m${index + 1} .content`)?.innerHTML.trim() ?? '');
+  };
+  const inline = (path: string, name: string): string =>
+    `<p><img alt="${name}" class="inline-image" data-original-src="/user_uploads/${path}" src="/user_uploads/thumbnail/${path}/840x560.webp"></p>`;
+
+  test('a picture is its own original, whatever another message linked to', () => {
+    expect(
+      contentsOf(
+        '<p><a href="/user_uploads/2/x/ada.png">ada.png</a></p>',
+        inline('2/x/ben.png', 'ben.png'),
+        inline('2/x/lost.png', 'lost.png'),
+        '<p><img src="https://other.example/x.png" alt="x"></p>',
+      ),
+    ).toEqual([
+      '<p><a href="files/ada.png">ada.png</a></p>',
+      '<p><img src="files/ben.png" alt="ben.png" loading="lazy"></p>',
+      '<p><a href="https://chat.example.org/user_uploads/2/x/lost.png" rel="noopener noreferrer" class="upload">lost.png</a></p>',
+      '<p><span title="https://other.example/x.png">[image: x]</span></p>',
+    ]);
+  });
+
+  test('a preview is the original that the link around it leads to, and no link that is closed', () => {
+    const preview = (path: string): string =>
+      `<div class="message_inline_image"><a href="/user_uploads/${path}" title="t"><img src="/user_uploads/thumbnail/${path}/840x560.webp"></a></div>`;
+    const [own, lost, after] = contentsOf(
+      preview('2/x/ada.png'),
+      preview('2/x/lost.png'),
+      '<p><a href="/user_uploads/2/x/ada.png">a</a><img alt="b" src="/user_uploads/thumbnail/2/x/b.png/840x560.webp"></p>',
+    );
+    expect(own).toBe(
+      '<div class="preview"><a href="files/ada.png" title="t"><img src="files/ada.png" alt="ada.png" loading="lazy"></a></div>',
+    );
+    expect(lost).toContain('[image: lost.png]');
+    expect(after).toContain('<a href="files/ada.png">a</a><span');
+  });
+
+  test('audio is a link with its title, a preview of a video says so, Markdown that was left as typed leads to its file', () => {
+    expect(
+      contentsOf(
+        '<p><audio controls preload="metadata" src="/user_uploads/2/x/v.mp3" title="voice.mp3"></audio></p>',
+        '<div class="message_inline_image message_inline_video"><a href="/user_uploads/2/x/v.mp4" title="v"><video preload="metadata" src="/user_uploads/2/x/v.mp4"></video></a></div>',
+        '<p>![v.svg](/user_uploads/2/x/v.svg) and &lt;b&gt; <a href="https://other.example/">/user_uploads/2/x/v.svg</a></p>',
+        '<p title="![x](/user_uploads/2/x/v.svg)">x</p>',
+      ),
+    ).toEqual([
+      '<p><a href="files/v.mp3">voice.mp3</a></p>',
+      '<div class="preview"><a href="files/v.mp4" title="v"><span title="https://chat.example.org/user_uploads/2/x/v.mp4">[video: v.mp4]</span></a></div>',
+      '<p>![v.svg](<a href="files/v.svg" download="v.svg.txt">/user_uploads/2/x/v.svg</a>) and &lt;b&gt; <a href="https://other.example/" rel="noopener noreferrer">/user_uploads/2/x/v.svg</a></p>',
+      '<p>x</p>',
+    ]);
+  });
+
+  test('every picture fits the width of a phone', () => {
+    expect(written([base])).toMatch(/\.content img \{ max-width: 100%;/);
+  });
 });
 
 test('a spoiler is closed, mathematics is MathML with its source, an action begins with the sender', () => {

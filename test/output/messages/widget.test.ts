@@ -71,7 +71,7 @@ test.each([
 
 test('each form for people shows it in place of the command that made it', () => {
   const given = { ...message(poll, says(7, vote('canned,0'))), content: '/poll Lunch', display_recipient: 'food' };
-  const links = { resolve: String, inside: () => undefined, fileAt: () => undefined };
+  const links = { site: '', resolve: String, inside: () => undefined, fileAt: () => undefined };
   const head = { title: 't', notes: [], warnings: [], links, urlOf: () => undefined };
   const text = conversation(look('table', { width: 80 })).row(given);
   expect(text).toContain('Ines  (poll)\n  Lunch *where*?\n  • soup: 1 vote\n  • rice: 0 votes\n');

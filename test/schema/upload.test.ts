@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { uploadAt, uploadsIn, withUploadsAt } from '../../src/schema/upload.ts';
+
+interface Recorded {
+  readonly what: string;
+  readonly source: string;
+  readonly rendered: string;
+  readonly paths: readonly string[];
+}
+
+const site = 'https://chat.example.org';
+const recorded = JSON.parse(readFileSync('test/fixtures/real-442/uploads.json', 'utf8')) as Recorded[];
+
+describe.each(recorded)('$what', ({ source, rendered, paths }) => {
+  test('the rendered form names its files', () => {
+    expect(uploadsIn({ content: rendered }, site).sort()).toEqual([...paths].sort());
+  });
+
+  test('so does the source, as far as it was typed', () => {
+    const typed = paths.filter((path) => !path.endsWith('poster.png'));
+    expect(uploadsIn({ content: source, content_type: 'text/x-markdown' }, site).sort()).toEqual([...typed].sort());
+  });
+});
+
+test.each([
+  ['user_uploads/2/x/a.pdf', '2/x/a.pdf'],
+  ['https://chat.example.org/team/user_uploads/2/x/a.pdf', '2/x/a.pdf'],
+  ['/user_uploads/2/x/a.pdf', '2/x/a.pdf'],
+  ['https://chat.example.org/other/user_uploads/2/x/a.pdf', undefined],
+])('a server in a folder of its host: %s', (link, path) => {
+  expect(uploadAt(link, 'https://chat.example.org/team')).toBe(path);
+});
+
+test('a hostile text is scanned at once', () => {
+  const hostile = ['<a>', '="', 'https://', '](</user_uploads/', '(user_uploads/', '/user_uploads/2/'];
+  for (const piece of hostile)
+    for (const content_type of ['text/html', 'text/x-markdown'])
+      expect(
+        uploadsIn({ content: piece.repeat(30_000) + '/user_uploads/2/a', content_type }, site).length,
+      ).toBeLessThan(3);
+}, 5000);
+
+test.each([
+  ['[a](/user_uploads/2/a.pdf "title")', '[a](files/a "title")'],
+  ['![a](</user_uploads/2/a.pdf>)', '![a](files/a)'],
+  [
+    '[1]: https://chat.example.org/user_uploads/2/a.pdf',
+    '[1]: [https://chat.example.org/user_uploads/2/a.pdf](files/a)',
+  ],
+  ['see /user_uploads/2/a.pdf.', 'see [/user_uploads/2/a.pdf](files/a).'],
+  ['<https://chat.example.org/user_uploads/2/a.pdf>', '[https://chat.example.org/user_uploads/2/a.pdf](files/a)'],
+  ['[/user_uploads/2/a.pdf](/user_uploads/2/a.pdf)', '[/user_uploads/2/a.pdf](files/a)'],
+  ['`/user_uploads/2/a.pdf`', '`/user_uploads/2/a.pdf`'],
+  ['[b](/user_uploads/2/b.pdf) https://other.example/user_uploads/2/a.pdf', undefined],
+])('in Markdown %s leads to where the file is kept', (markdown, expected) => {
+  const placeOf = (path: string) => (path === '2/a.pdf' ? 'files/a' : undefined);
+  expect(withUploadsAt(markdown, site, placeOf)).toBe(expected ?? markdown);
+});
