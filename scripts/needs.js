@@ -15,6 +15,7 @@ export const programs = /** @satisfies {Readonly<Record<string, Program>>} */ ({
   'bash-completion': { where: bashCompletion, packages: ['bash-completion'] },
   chromium: { where: chromium, packages: ['chromium'] },
   curl: { where: () => onPath('curl'), packages: ['curl'] },
+  django: { where: () => onPath('python3'), packages: ['python3-venv'] },
   dpkg: {
     where: () => onPath('dpkg-deb', process.getuid?.() === 0 ? 'dpkg' : 'fakeroot'),
     packages: ['dpkg', 'fakeroot'],

@@ -156,7 +156,8 @@ function ownerOf(folder: string): { readonly uid?: number; readonly gid?: number
   return { uid, gid };
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
