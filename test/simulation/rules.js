@@ -106,43 +106,38 @@ export const rules = [
     ],
     ['a name is synced', '  await syncFolder(dirname(to));', ''],
   ]),
-  ...inFile('ensure', 'jobs/license/ensure-license.ts', [
-    ['--settle after the last request the list is read again', 'if (wait > 0) {', 'if (wait > Infinity) {'],
-  ]),
-  ...inFile('ensure', 'jobs/license/create-license.ts', [
+  ...inFile('ensure', 'jobs/license/case.ts', [
     [
-      'a lost answer is settled --settle after it',
-      'await waitForList(fields, failure, { ...creating, posted });',
-      'if (seen) await waitForList(fields, failure, { ...creating, posted });',
+      '--settle after the last request the list is read again',
+      'if (ended === undefined) return undefined;',
+      'if (one.posted === undefined) return undefined;',
     ],
-    [
-      'a repeat is sent only where the list shows nothing',
-      "    if (seen.shows !== 'nothing') throw",
-      "    if (seen.shows === 'something else') throw",
-    ],
-    [
-      'a key is given out of the license that is listed',
-      "if (seen.shows === 'it') {",
-      "if (seen.shows === 'no answer') {",
-    ],
+    ['a lost answer is settled --settle after it', 'isAnswered(one) ? ended + settle :', 'isAnswered(one) ? ended :'],
+    ['a repeat is sent only where the list shows nothing', '  if (refusal) return failed(one, refusal);\n', ''],
+    ['a key is given out of the license that is listed', 'if (!only) return undefined;', 'return undefined;'],
     [
       'what a lagging list does not show is looked for once more',
-      'await waitForList(fields, failure, { ...creating, posted });',
-      'if (!seen) await waitForList(fields, failure, { ...creating, posted });',
-    ],
-    ['an answer is recorded at once', '      await user.ended(endOf(creation, now(), unanswered + 1));\n', ''],
-  ]),
-  ...inFile('apply', 'jobs/license/row-work.ts', [
-    [
-      'a lookup of a row that first shows that the filter is ignored decides nothing',
-      "if (planned.step === 'look up' && unfiltered) {",
-      "if (planned.step === 'look up' && unfiltered && isNew) return this.#post(state, new Set());\n    if (false) {",
+      "if (by === 'list' || !isSettled)",
+      "if (by === 'list' || (!isSettled && !isAnswered(one)))",
     ],
     [
-      'a row that was asked for waits',
-      "      if (asked > -Infinity) return { is: 'asked', row, posted: asked };\n",
+      'what was answered is never sent again',
+      "  if (isAnswered(one)) return failed(one, refusal ?? { is: 'not shown' });\n",
       '',
     ],
+  ]),
+  ...inFile('ensure', 'jobs/license/give-license.ts', [
+    ['an answer is recorded at once', 'user.ended(endOf(creation, giving.now(), 0))', 'undefined'],
+  ]),
+  ...inFile('apply', 'jobs/license/perform.ts', [
+    [
+      'a lookup of a row that first shows that the filter is ignored decides nothing',
+      "isMoving ? 'moving list' : 'filter'",
+      "isMoving ? 'filter' : 'filter'",
+    ],
+  ]),
+  ...inFile('apply', 'jobs/license/roster-journal.ts', [
+    ['a row that was asked for waits', 'posted: posted > -Infinity ? posted : undefined', 'posted: undefined'],
   ]),
   ...inFile('apply', 'jobs/license/share-roster.ts', [
     [

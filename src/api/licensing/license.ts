@@ -77,6 +77,11 @@ export function textOf({ fields }: License, name: keyof LicenseFields): string |
     : undefined;
 }
 
+export function sizeOf(license: License): number | undefined {
+  const text = textOf(license, 'size_allowance');
+  return text === undefined ? undefined : Number(text);
+}
+
 /** How the license differs from what was asked (`size_allowance 4 instead of 6`); a missing field does not differ. */
 export function differencesFrom(asked: EditedFields, license: License): string[] {
   return licenseNames.flatMap((name) => {

@@ -1,15 +1,19 @@
 import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { dryRow, planRequests, type DryRow } from '../../jobs/license/dry-run.ts';
-import { isCreation, severalWarning } from '../../jobs/license/decide.ts';
+import { severalWarning } from '../../jobs/license/case-words.ts';
 import {
   changesIn,
   creationsIn,
+  dryRow,
+  isCreation,
+  refusalOf,
   planInWords,
+  planRequests,
   twinsIn,
+  type DryRow,
   type Plan,
   type Planning,
-} from '../../jobs/license/plan-roster.ts';
+} from '../../jobs/license/plan.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit-licenses.ts';
@@ -68,16 +72,17 @@ export async function* planned(
     await planRequests(plan, missing, job, now());
   } else {
     for (const one of plan.rows) {
-      if ('license' in one.decision && one.decision.licenses.length > 1) warn(severalWarning(one.row));
+      const { result } = one.seen;
+      if (result.shows === 'licenses' && result.licenses.length > 1) warn(severalWarning(one.row));
       yield dryRow(one);
     }
     for (const user of missing) yield retiredRow(user, 'retire', null, user.size_allowance);
   }
   conclude(`${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(job.targets)}`);
   refuseOther(plan, job, warn);
-  const refused = plan.rows.flatMap(({ decision }) => (decision.step === 'refused' ? [decision] : []));
+  const refused = plan.rows.flatMap((planned) => refusalOf(planned) ?? []);
   if (refused.length > 0) {
-    const { hint } = refused.find(({ answer }) => answer)?.failure.details ?? {};
+    const { hint } = refused.find(({ why }) => why === 'open')?.failure.details ?? {};
     throw new Failure('incomplete', `${refused.length} of ${plan.rows.length} rows cannot be applied`, { hint });
   }
   if (job.values.write_plan !== undefined) await writePlan(job.values.write_plan, plan, missing, job, context);
@@ -90,12 +95,12 @@ export async function* planned(
  * one of the roster only by case, runs of blanks, Unicode form or leading zeros. @throws Failure usage
  */
 export function refusePlan(plan: Plan, job: Job): void {
-  const { roster, values, similar } = job;
+  const { roster, values } = job;
   const { max_create = Infinity } = values;
   const creations = creationsIn(plan);
   if (creations > max_create)
     throw usage(`this would create more licenses than --max-create ${max_create}: ${creations}; nothing was changed`);
-  const twins = similar === 'allow' ? [] : twinsIn(plan);
+  const twins = job.rules.similar === 'allow' ? [] : twinsIn(plan);
   if (twins.length === 0) return;
   const places = new Map(roster.rows.map((row, index) => [row, roster.lines[index] ?? 0]));
   const lines = twins.slice(0, maxTwins).map(([later, earlier]) => {
@@ -145,12 +150,12 @@ export async function toRetire(
 
 /** A plan that was read is carried out whole or not at all. @throws Failure differences, incomplete before sending */
 export function refuseOther({ rows }: Plan, { reviewed }: Pick<Job, 'reviewed'>, warn: Terminal['warn']): void {
-  const refused = rows.flatMap(({ row: { remote_user }, decision }) =>
-    reviewed && decision.step === 'refused' && !decision.answer ? [{ remote_user, ...decision }] : [],
-  );
-  const unread = refused.find(({ isOther, similar }) => !isOther && similar === undefined);
-  if (unread) throw unread.failure.as('incomplete', `${unread.failure.message}; nothing was sent`);
-  const others = refused.map(({ remote_user, failure }) => ({ remote_user, what: failure.message }));
+  const others = (reviewed ? rows : []).flatMap((planned): OtherNow[] => {
+    const { why, failure } = refusalOf(planned) ?? { why: 'open' };
+    if (!failure || why === 'open') return [];
+    if (why !== 'differs' && why !== 'similar') throw failure.as('incomplete', `${failure.message}; nothing was sent`);
+    return [{ remote_user: planned.row.remote_user, what: failure.message }];
+  });
   refuseEach(others, warn);
 }
 
@@ -196,7 +201,7 @@ export async function warnOfFormer(
   { targets }: Pick<Job, 'targets'>,
   { history, warn }: Pick<Disk, 'history'> & Pick<Terminal, 'warn'>,
 ): Promise<void> {
-  const created = plan.rows.flatMap(({ row, decision }) => (isCreation(decision) ? [row] : []));
+  const created = plan.rows.filter(isCreation).map(({ row }) => row);
   if (created.length === 0) return;
   const former = new Map<string, PastChange>();
   for (const change of changesOf((await orWarn(history('"remote_user_before"'), warn)) ?? [])) {

@@ -1,7 +1,7 @@
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
-import { applyRoster } from '../../jobs/license/roster-run.ts';
+import { applyRoster, type Applying } from '../../jobs/license/roster-run.ts';
 import {
   changesIn,
   creationsIn,
@@ -10,23 +10,23 @@ import {
   planInWords,
   answersBefore,
   planRoster,
+  dryRow,
+  type DryRow,
   twinsIn,
   type Plan,
   type Planning,
-  type RowResult,
-} from '../../jobs/license/plan-roster.ts';
-import { dryRow, type DryRow } from '../../jobs/license/dry-run.ts';
+} from '../../jobs/license/plan.ts';
+import type { RowResult } from '../../jobs/license/report.ts';
 import type { RecordEvent } from '../../jobs/license/history.ts';
-import { changeInWords } from '../../jobs/license/decide.ts';
+import { changeInWords } from '../../jobs/license/case-words.ts';
 import { licenseJournal, recordedHistories, type LicenseJournal } from '../../jobs/license/roster-journal.ts';
 import { retiredFields, retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
-import type { Applying } from '../../jobs/license/roster-results.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import { planned, refuseOther, refusePlan, retiringInWords, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
-import { defaultSettle, settlingOf } from './options.ts';
+import { defaultSettle } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
 import { askAbout, inApp, planLines } from './plan-lines.ts';
 
@@ -132,12 +132,10 @@ async function checked(plan: Plan, asked: Asked, planning: Job & Planning): Prom
 }
 
 function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
-  const { signal, conclude } = context;
+  const { signal, conclude, now, elapsed, sleep, note, warn } = context;
   return {
     ...job,
-    ...settlingOf(context, job.values.settle ?? defaultSettle),
-    signal,
-    conclude,
+    ...{ signal, conclude, now, elapsed, sleep, note, warn, isAlone: false },
     where: inTargets(job.targets),
     resume: context.again(),
     progress: context.progress('licenses', plan.rows.length),

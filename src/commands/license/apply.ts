@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
-import { changeInWords } from '../../jobs/license/decide.ts';
-import type { RowResult } from '../../jobs/license/plan-roster.ts';
+import { changeInWords } from '../../jobs/license/case-words.ts';
+import type { RowResult } from '../../jobs/license/report.ts';
 import { readPlan } from '../../jobs/license/reviewed-plan.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { rowOf } from '../../output/formats.ts';
@@ -9,7 +9,7 @@ import { countField, flagField, optional, textField } from '../../schema/field.t
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import { warnOfNames } from './apply-plan.ts';
+import { warnOfNames, type Job } from './apply-plan.ts';
 import { applied, dryRun } from './apply-run.ts';
 import {
   applyColumns,
@@ -20,7 +20,7 @@ import {
   rosterOf,
 } from './license-roster.ts';
 import { targetsOf } from './target.ts';
-import { allowedBy, ensuringOptions } from './options.ts';
+import { allowedBy, ensuringOptions, spansOf } from './options.ts';
 
 /** For a longer roster memory is saved: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
@@ -119,13 +119,17 @@ export default command({
     const users = roster.rows.map(({ remote_user }) => remote_user);
     const targets = await targetsOf(reviewed?.targets ?? roster.rows, values.app_code, context);
     if (reviewed) refuseOtherTargets(targets, reviewed, file);
-    const job = {
+    const job: Job = {
       roster,
       reviewed,
-      ...(reviewed && { differs: differencesTo(reviewed) }),
+      rules: {
+        ...spansOf(context, values.settle),
+        ...allowedBy(values, users),
+        wants: 'one license',
+        ...(reviewed && { differs: differencesTo(reviewed) }),
+      },
       file,
       values,
-      ...allowedBy(values, users),
       targets,
       licensing: apiOfEachApp(context, values.app_code),
       concurrency: values.concurrency ?? defaultConcurrency,

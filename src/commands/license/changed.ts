@@ -1,10 +1,10 @@
-import { keyOf, licenseNames, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import { keyOf, licenseNames, sizeOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
-import { changeInWords, sizeOf } from '../../jobs/license/decide.ts';
+import { changeInWords } from '../../jobs/license/case-words.ts';
 import { recordedChange } from '../../jobs/license/history.ts';
 import { each } from '../../jobs/work/each.ts';
 import { licenseExtras, type LicenseFields } from '../../schema/license.ts';

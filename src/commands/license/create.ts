@@ -1,9 +1,9 @@
 import { refuseReadOnly } from '../../store/account/credentials.ts';
-import { createAnother } from '../../jobs/license/ensure-license.ts';
+import { giveLicense } from '../../jobs/license/give-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { appCodeOf, defaultSettle, settleOptions, settlingOf } from './options.ts';
+import { allowedBy, appCodeOf, defaultSettle, settleOptions, spansOf } from './options.ts';
 import { createdKey, licenseOutcome, licenseShow } from './show.ts';
 
 export default command({
@@ -40,8 +40,8 @@ export default command({
       if (interactive() && !options.yes) await confirm(`${reason}. Continue?`);
       else warn(reason);
     };
-    const creating = { ...settlingOf(context, settle), claims, record, agree };
-    const { license, failure } = await createAnother(api, fields, creating);
+    const rules = { ...spansOf(context, settle), ...allowedBy({}, []), wants: 'another license' } as const;
+    const { license, failure } = await giveLicense(api, fields, { ...context, rules, claims, record, agree });
     if (license.key === undefined)
       warn(
         'the license was created, but none of its fields can be recognized as its key: ' +

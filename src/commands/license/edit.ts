@@ -5,7 +5,7 @@ import { matchesGlob } from '../../core/glob.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { flagField, optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, matchField, retiredName } from '../../schema/license.ts';
-import { similarTo } from '../../jobs/license/decide.ts';
+import { similarTo } from '../../jobs/license/case-words.ts';
 import { recordedChange } from '../../jobs/license/history.ts';
 import { command } from '../command.ts';
 import type { Invocation } from '../context.ts';

@@ -1,13 +1,12 @@
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { wholeFormats } from '../../output/formats.ts';
-import type { UserClaims } from '../../jobs/license/license-user.ts';
-import { ensureLicense } from '../../jobs/license/ensure-license.ts';
+import { giveLicense, type UserClaims } from '../../jobs/license/give-license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
-import { changeInWords } from '../../jobs/license/decide.ts';
+import { changeInWords } from '../../jobs/license/case-words.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, settlingOf } from './options.ts';
+import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, spansOf } from './options.ts';
 import { warnOfDoubles } from './doubles.ts';
 import { changedFields, changedShow } from './changed.ts';
 import { createdKey } from './show.ts';
@@ -49,13 +48,14 @@ export default command({
       ? noClaims(await context.openAnswers(account, app_code, [remote_user]))
       : await context.claims(account, app_code, settle);
     const { record } = context.recorder(account);
-    const ensuring = { ...settlingOf(context, settle), claims, ...allowed, record };
+    const rules = { ...spansOf(context, settle), ...allowed, wants: 'one license' } as const;
     const fields = { remote_user, app_code, size_allowance };
-    const ensured = await ensureLicense(context.licensing(explicit), fields, ensuring);
-    const { outcome, license, size_before, failure, all = [] } = ensured;
-    const change = outcome === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
-    if (!failure) note(`${outcome}${change}: the license of ${remote_user} in application ${app_code}`);
-    yield { ...license, before: { size_allowance: size_before }, status: outcome };
+    const giving = { ...context, rules, claims, record };
+    const given = await giveLicense(context.licensing(explicit), fields, giving);
+    const { status, license, size_before, failure, all = [] } = given;
+    const change = status === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
+    if (!failure) note(`${status}${change}: the license of ${remote_user} in application ${app_code}`);
+    yield { ...license, before: { size_allowance: size_before }, status };
     const differences = warnOfDoubles([{ licenses: all, profile: account.profile }], context);
     const end = failure ?? differences;
     if (end) throw end;
@@ -70,5 +70,5 @@ export default command({
 function noClaims(answers: ReadonlyMap<string, OpenAnswer>): UserClaims {
   const nothing = (): Promise<void> => Promise.resolve();
   const take = async () => new Map([...answers].map(([user, answer]) => [user, { answer }]));
-  return { take, ended: nothing, posting: nothing, release: nothing };
+  return { take, ended: nothing, posting: nothing, release: nothing, lost: () => undefined };
 }

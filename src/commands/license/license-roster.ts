@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { userKey } from '../../jobs/license/license-user.ts';
-import type { KnownUsers } from '../../jobs/license/decide.ts';
+import type { Rules } from '../../jobs/license/case.ts';
 import { differenceTo, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';
@@ -63,11 +63,11 @@ export function rosterOf({ rows }: ReviewedPlan): CheckedRoster<LicenseFields> {
   return { rows: own.map(({ row }) => row), lines: own.map(({ line }) => line), others: [], sha256 };
 }
 
-export function differencesTo({ rows }: ReviewedPlan): NonNullable<KnownUsers['differs']> {
+export function differencesTo({ rows }: ReviewedPlan): NonNullable<Rules['differs']> {
   const planned = new Map(rows.flatMap((row) => (row.change === 'retire' ? [] : [[userKey(row), row] as const])));
-  return (user, decision) => {
+  return (user, step) => {
     const row = planned.get(userKey(user));
-    return row && differenceTo(row, decision);
+    return row && differenceTo(row, step);
   };
 }
 

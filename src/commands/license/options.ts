@@ -1,10 +1,9 @@
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import type { Settling } from '../../jobs/license/create-license.ts';
-import type { KnownUsers } from '../../jobs/license/decide.ts';
+import type { Rules } from '../../jobs/license/case.ts';
 import { flagField, textField, type Fields } from '../../schema/field.ts';
 import { defaultRetries } from '../environment.ts';
-import type { Accounts, Invocation, Terminal, Time } from '../context.ts';
+import type { Accounts, Invocation } from '../context.ts';
 
 /** How long a POST may still be carried out, unless `--settle` says otherwise. */
 export const defaultSettle = 5000;
@@ -42,7 +41,7 @@ interface EnsuringValues {
 export function allowedBy(
   { allow_similar, trust_list, send_again = [] }: EnsuringValues,
   users: readonly string[],
-): Pick<KnownUsers, 'similar' | 'uncounted' | 'sendAgain'> {
+): Pick<Rules, 'similar' | 'uncounted' | 'sendAgain'> {
   const known = new Set(send_again.length > 0 ? users : []);
   const unknown = send_again.find((user) => !known.has(user));
   if (unknown !== undefined) throw usage(`--send-again: this command is not about the user '${unknown}'`);
@@ -53,9 +52,8 @@ export function allowedBy(
   };
 }
 
-export function settlingOf(context: Invocation & Terminal & Time, settle: number): Settling {
-  const { options, now, elapsed, sleep, note, warn } = context;
-  return { settle, retries: options.retries ?? defaultRetries, now, elapsed, sleep, note, warn };
+export function spansOf({ options }: Invocation, settle = defaultSettle): Pick<Rules, 'settle' | 'retries'> {
+  return { settle, retries: options.retries ?? defaultRetries };
 }
 
 /** The code of the application: explicit, else the credential's. @throws Failure config where neither names it */

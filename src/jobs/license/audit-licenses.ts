@@ -1,10 +1,9 @@
-import type { License } from '../../api/licensing/license.ts';
+import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { plainName } from '../../api/licensing/user-licenses.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';
 import { userKey, type LicenseUser } from './license-user.ts';
-import { sizeOf } from './decide.ts';
 import {
   keepLicenses,
   ownedBy,

@@ -1,9 +1,8 @@
 import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
-import type { LicenseFields } from '../../schema/license.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
 import { refusals } from './license-user.ts';
-import { changeInWords } from './decide.ts';
+import { changeInWords } from './case-words.ts';
 
 export type RecordEvent = (event: LicenseEvent) => Promise<void>;
 
@@ -28,22 +27,6 @@ export async function recordedChange(
     const isRefused =
       cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
     if (isRefused) await record({ ...event, event: 'refused' });
-    throw cause;
-  }
-}
-
-/** Creates a license, recorded when its outcome is known. @throws what the creation throws */
-export async function recordedCreation<T extends { readonly license: License }>(
-  fields: LicenseFields,
-  record: RecordEvent,
-  create: () => Promise<T>,
-): Promise<T> {
-  try {
-    const created = await create();
-    await record({ ...fields, event: 'created', license_code_end: created.license.key?.slice(-4) });
-    return created;
-  } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'unknown') await record({ ...fields, event: 'unknown' });
     throw cause;
   }
 }

@@ -2,10 +2,9 @@ import type { Creation } from '../../api/licensing/license-writes.ts';
 import { distinct, type License, type UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, orWarn, type FailureKind } from '../../core/failure.ts';
+import { Failure, type FailureKind } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Claims } from '../../store/claims.ts';
-import { noRequests, type PostEnd, type RequestHistory } from '../../store/request-history.ts';
+import type { PostEnd } from '../../store/request-history.ts';
 
 export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
 
@@ -13,11 +12,20 @@ export function userKey({ app_code, remote_user }: LicenseUser): string {
   return `${app_code} ${remote_user}`;
 }
 
+export type Licenses = readonly [License, ...License[]];
+
+export function usersOfEachApp(rows: readonly LicenseUser[]): Map<number, string[]> {
+  const users = new Map<number, string[]>();
+  for (const { app_code, remote_user } of rows)
+    if (!users.get(app_code)?.push(remote_user)) users.set(app_code, [remote_user]);
+  return users;
+}
+
 /** What a lookup shows of one user (docs/exactly-once.md, What a POST needs). */
 export type LookupResult = (
-  | { readonly shows: 'licenses'; readonly licenses: readonly [License, ...License[]] }
+  | { readonly shows: 'licenses'; readonly licenses: Licenses }
   /** Licenses of names that the server may have made of the user's, and none of that name itself. */
-  | { readonly shows: 'near'; readonly licenses: readonly [License, ...License[]] }
+  | { readonly shows: 'near'; readonly licenses: Licenses }
   | { readonly shows: 'nothing' }
   | { readonly shows: 'incomplete'; readonly failure: Failure }
 ) &
@@ -46,6 +54,11 @@ export function lookupResult({ exact, near, unfiltered }: UserLicenses): LookupR
   return unfiltered ? { shows: 'nothing', unfiltered } : nothing;
 }
 
+/** The licenses of similar names that a lookup shows. */
+export function nearIn(result: { readonly shows: string; readonly licenses?: readonly License[] }): readonly License[] {
+  return result.shows === 'near' ? (result.licenses ?? []) : [];
+}
+
 /** Similar names count as long as no license of the very name is shown. */
 export function withNear(result: LookupResult, near: readonly License[]): LookupResult {
   if (result.shows === 'licenses' || result.shows === 'incomplete') return result;
@@ -53,36 +66,14 @@ export function withNear(result: LookupResult, near: readonly License[]): Lookup
   return lookupResult({ exact: [], near: both, unfiltered: result.unfiltered });
 }
 
-export type UserClaims = Pick<Claims, 'take' | 'posting' | 'ended' | 'release'>;
-
-/** One claimed user, and where the POSTs for it are recorded. */
-export interface ClaimedUser {
-  readonly history: RequestHistory;
-  /** Called right before each POST. @throws Failure where the claim is lost: nothing may be sent */
-  readonly posting: () => Promise<void>;
-  readonly ended: (end: PostEnd) => Promise<void>;
-  /** A list shows a license of the user: no answer is open any more. */
-  readonly confirmed: () => void;
-}
-
-/** Works for a user while nobody else sharing the claims creates that license. @throws Failure unavailable, config */
-export async function whileClaimed<T>(
-  remote_user: string,
-  { claims, warn }: { readonly claims: UserClaims; readonly warn: (text: string) => void },
-  work: (user: ClaimedUser) => Promise<T>,
-): Promise<T> {
-  const history = (await claims.take([remote_user])).get(remote_user) ?? noRequests;
-  const shown = new Set<string>();
-  try {
-    return await work({
-      history,
-      posting: () => claims.posting(remote_user),
-      ended: (end) => orWarn(claims.ended(remote_user, end), warn, unrecorded),
-      confirmed: () => void shown.add(remote_user),
-    });
-  } finally {
-    await orWarn(claims.release([remote_user], shown), warn, unreleased);
-  }
+/** How a run waits, and talks. */
+export interface Settling {
+  readonly now: () => Milliseconds;
+  /** A clock that nobody sets. */
+  readonly elapsed: () => Milliseconds;
+  readonly sleep: (span: Milliseconds) => Promise<void>;
+  readonly note: (text: string) => void;
+  readonly warn: (text: string) => void;
 }
 
 /** How a POST ended, after so many in a row without an answer. */

@@ -6,8 +6,15 @@ import { Failure } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';
 import { writeJson } from '../../core/json.ts';
 import { pool } from '../work/pool.ts';
-import { lookUp, lookupResult, nothing, withNear, type LicenseUser, type LookupResult } from './license-user.ts';
-import { decidingOn, type Settling } from './create-license.ts';
+import {
+  lookUp,
+  lookupResult,
+  nothing,
+  withNear,
+  type LicenseUser,
+  type LookupResult,
+  type Settling,
+} from './license-user.ts';
 
 /** Most users who are looked up one by one; for more, one list of all licenses finds most of them cheaper. */
 const fewUsers = 20;
@@ -191,9 +198,11 @@ export async function listAfterPost(
   api: Pick<LicensingApi, 'deciding'>,
   { remote_user, app_code }: LicenseUser,
   earlier: UnfilteredList,
-  { settle, sleep, elapsed }: Pick<Settling, 'settle' | 'sleep' | 'elapsed'>,
+  settle: number,
+  { sleep, elapsed }: Pick<Settling, 'sleep' | 'elapsed'>,
 ): Promise<ListAfter | Failure> {
-  const deciding = api.deciding(decidingOn('answered', elapsed(), settle));
+  const posted = elapsed();
+  const deciding = api.deciding({ since: posted, until: posted + 2 * settle });
   try {
     for (let isLast = false; ; isLast = true) {
       if (isLast) await sleep(settle);

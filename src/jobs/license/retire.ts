@@ -1,12 +1,12 @@
-import { textOf, type License } from '../../api/licensing/license.ts';
+import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
 import { likeness } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
-import { sizeOf } from './decide.ts';
 import { recordedChange, type PastChange, type RecordEvent } from './history.ts';
 import { nameIndex } from './list-users.ts';
-import { resultOf, usersOfEachApp, type RowResult } from './plan-roster.ts';
+import { usersOfEachApp } from './license-user.ts';
+import { resultOf, type RowResult } from './report.ts';
 
 const smallest = licenseFields.size_allowance.min;
 

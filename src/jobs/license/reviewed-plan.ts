@@ -1,4 +1,4 @@
-import { keyOf, textOf } from '../../api/licensing/license.ts';
+import { keyOf, sizeOf, textOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
@@ -7,9 +7,10 @@ import { licenseFields, retiredName, type LicenseFields } from '../../schema/lic
 import { refuseNewer } from '../../store/disk/files.ts';
 import { faultIn } from './audit-licenses.ts';
 import { userKey } from './license-user.ts';
-import { changeInWords, sizeOf, type Acting } from './decide.ts';
-import type { Plan } from './plan-roster.ts';
+import { changeInWords } from './case-words.ts';
+import type { Plan } from './plan.ts';
 import { isRetired, type MissingUser } from './retire.ts';
+import type { Acting } from './step.ts';
 
 const changes = ['create', 'resize', 'unchanged', 'retire'] as const;
 
@@ -34,12 +35,13 @@ const version = 1;
 
 /** The text of a plan: a line that says where it is for, then a line a license, in the order of the roster. */
 export function planText(targets: readonly PlanTarget[], { rows }: Plan, missing: readonly MissingUser[]): string {
-  const planned = rows.flatMap(({ row, decision }): ReviewedRow[] => {
-    if (decision.step === 'create') return [{ change: 'create', ...row }];
-    if (!('license' in decision)) return [];
-    const { step, license } = decision;
-    const was = step === 'resize' ? { size_allowance_before: sizeOf(license) } : {};
-    return [{ change: step, ...row, ...was, license_code_end: keyOf(license).slice(-4) }];
+  const planned = rows.flatMap(({ row, step }): ReviewedRow[] => {
+    if (step.do === 'create') return [{ change: 'create', ...row }];
+    if (!('license' in step) || !step.license) return [];
+    const { license } = step;
+    const was = step.do === 'resize' ? { size_allowance_before: sizeOf(license) } : {};
+    const change = step.do === 'resize' ? 'resize' : 'unchanged';
+    return [{ change, ...row, ...was, license_code_end: keyOf(license).slice(-4) }];
   });
   const retired = missing.map(({ key, size_allowance, ...user }): ReviewedRow => {
     const was = { size_allowance_before: size_allowance, license_code_end: key.slice(-4) };
@@ -118,16 +120,17 @@ export async function reviewedMissing(
   return { missing, other };
 }
 
-/** How a decision of now differs from the plan, in words; undefined where the plan holds, or is carried out already. */
-export function differenceTo({ change, ...row }: ReviewedRow, decision: Acting): string | undefined {
+/** How a step of now differs from the plan, in words; undefined where the plan holds, or is carried out already. */
+export function differenceTo({ change, ...row }: ReviewedRow, step: Acting): string | undefined {
   const { size_allowance, size_allowance_before: before, license_code_end: end } = row;
   const planned = change === 'resize' ? `resize ${changeInWords(before, size_allowance)}` : change;
-  if (decision.step === 'create')
+  if (step.do === 'create')
     return change === 'create' ? undefined : `the plan says ${planned}, and the license is gone`;
-  const { step, license, licenses } = decision;
-  const isDone = step === 'unchanged' && change !== 'unchanged';
+  const { license, licenses = [] } = step;
+  const isRight = step.do === 'end';
+  const isDone = isRight && change !== 'unchanged';
   const isSame = licenses.some((one) => keyOf(one).slice(-4) === end);
-  const isAsPlanned = step === change && isSame && (step === 'unchanged' || sizeOf(license) === before);
+  const isAsPlanned = isSame && (isRight ? change === 'unchanged' : change === 'resize' && sizeOf(license) === before);
   if (isDone || isAsPlanned) return undefined;
   const other = isSame || change === 'create' ? 'a' : 'another';
   return `the plan says ${planned}, and now there is ${other} license of size ${sizeOf(license) ?? '?'}`;

@@ -1,9 +1,6 @@
-import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
-import type { Milliseconds } from '../../core/duration.ts';
-import type { LicenseFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
 import {
   afterEvent,
@@ -15,41 +12,28 @@ import {
   type RequestEvent,
   type RequestHistory,
 } from '../../store/request-history.ts';
+import type { Requests } from './case.ts';
 import { userKey, type LicenseUser } from './license-user.ts';
+import type { RosterClaims } from './share-roster.ts';
 
 /** What is recorded of a row's requests: by this job and its earlier runs, and by all jobs that share its claims. */
-export function historyOf(
+export function requestsOf(
   row: LicenseUser,
-  { journal, claims }: Readonly<Record<'journal' | 'claims', Pick<LicenseJournal, 'history'>>>,
-): RequestHistory {
-  return joinHistories(journal.history(row), claims.history(row));
-}
-
-/** A row in its run (docs/exactly-once.md, States of a row). `posted`: its last POST's end, on the clock `elapsed`. */
-export type RowState = { readonly row: LicenseFields; readonly posted: Milliseconds } &
-  /** `asked`: an earlier run, or another one, asked for it; without `posted`, the server ignores the filter. */
-  (
-    | { readonly is: 'new' | 'asked' }
-    /** A POST of this run ended without an answer of the API; `failure` is undefined where an interruption cut it. */
-    | {
-        readonly is: 'unanswered';
-        readonly posts: number;
-        readonly failure: Failure | undefined;
-        /** The licenses of near names that were there before. */
-        readonly near: ReadonlySet<string>;
-      }
-    /** A POST of this run was answered, and a list is to confirm it. */
-    | { readonly is: 'answered'; readonly creation: AnsweredCreation; readonly listed: 'not yet' | 'once' }
-  );
-
-/** Why a row is unknown whose POST an interruption cut. */
-export const unanswered = 'the request was not answered';
-
-export type AnsweredRow = Extract<RowState, { readonly is: 'answered' }>;
-
-/** Whether a POST of this job, in this run or an earlier one, may have created the license. */
-export function wasPosted({ row, is }: RowState, journal: Pick<LicenseJournal, 'history'>): boolean {
-  return is === 'unanswered' || is === 'answered' || isUnconfirmed(journal.history(row));
+  {
+    journal,
+    claims,
+  }: {
+    readonly journal: Pick<LicenseJournal, 'history' | 'missingUntil'>;
+    readonly claims: Pick<RosterClaims, 'history'>;
+  },
+): Requests {
+  const own = journal.history(row);
+  const { outcome, ...all } = joinHistories(own, claims.history(row));
+  // Where records may be missing, any row may have been sent last.
+  const posted = Math.max(all.posted ?? -Infinity, journal.missingUntil);
+  if (posted === -Infinity && all.answer === undefined && own === noRequests) return noRequests;
+  const job = isUnconfirmed(own) ? 'asked' : outcome;
+  return { ...all, posted: posted > -Infinity ? posted : undefined, job };
 }
 
 export type LicenseJournal = ReturnType<typeof licenseJournal>;

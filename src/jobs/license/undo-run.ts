@@ -2,7 +2,7 @@ import { textOf, type EditedFields, type License } from '../../api/licensing/lic
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields } from '../../schema/license.ts';
-import { changeInWords } from './decide.ts';
+import { changeInWords } from './case-words.ts';
 import type { PastChange } from './history.ts';
 
 /** What a run did to one license, and how it is undone. */

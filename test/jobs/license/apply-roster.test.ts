@@ -8,11 +8,12 @@ import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { userKey } from '../../../src/jobs/license/license-user.ts';
 import type { RosterClaims } from '../../../src/jobs/license/share-roster.ts';
-import { historyOf, licenseJournal } from '../../../src/jobs/license/roster-journal.ts';
-import { applyRoster } from '../../../src/jobs/license/roster-run.ts';
-import { decideAll, planRoster, type Plan, type RowResult } from '../../../src/jobs/license/plan-roster.ts';
-import type { Applying } from '../../../src/jobs/license/roster-results.ts';
-import type { OpenAnswer } from '../../../src/store/request-history.ts';
+import { licenseJournal } from '../../../src/jobs/license/roster-journal.ts';
+import { applyRoster, type Applying } from '../../../src/jobs/license/roster-run.ts';
+import { decideAll, planRoster, type Plan } from '../../../src/jobs/license/plan.ts';
+import type { RowResult } from '../../../src/jobs/license/report.ts';
+import type { Rules } from '../../../src/jobs/license/case.ts';
+import { joinHistories, type OpenAnswer } from '../../../src/store/request-history.ts';
 import type { LicenseFields } from '../../../src/schema/license.ts';
 import { appendLines } from '../../../src/store/disk/records.ts';
 import { openJournal } from '../../../src/store/journal.ts';
@@ -38,6 +39,15 @@ const rows = Array.from({ length: 40 }, (_, index) => ({
   app_code: 7,
   size_allowance: 4,
 }));
+
+const rules: Rules = {
+  settle: 5000,
+  retries: 5,
+  wants: 'one license',
+  similar: 'refuse',
+  uncounted: 'refuse',
+  sendAgain: new Set(),
+};
 
 /** A journal, claims, and a service that remembers, in a time that only sleeping moves. */
 function host({
@@ -108,15 +118,11 @@ function host({
       posting: async () => undefined,
       lost: () => undefined,
       release: async () => undefined,
-      releaseAll: async () => undefined,
     },
     concurrency: 4,
-    similar: 'refuse',
-    uncounted: 'refuse',
-    settle: 5000,
-    retries: 5,
-    sendAgain: new Set(sendAgain),
-    answerOf: (row) => historyOf(row, { journal, claims: { history } }).answer,
+    isAlone: false,
+    rules: { ...rules, sendAgain: new Set(sendAgain) },
+    answerOf: (row) => joinHistories(journal.history(row), history(row)).answer,
     record: async () => undefined,
     ...clocks,
     sleep: clock.sleep,
@@ -285,7 +291,7 @@ test('a row that another run held is not passed over where the look after that r
   const { applying, posts } = host();
   const failure = new Failure('unavailable', 'the server is gone');
   let isDone = false;
-  const claims: RosterClaims = {
+  const claims: Applying['claims'] = {
     ...applying.claims,
     claim: async ({ remote_user }) => (remote_user === 'user-3' ? 'held' : 'claimed'),
     async othersDone() {
@@ -340,7 +346,7 @@ describe('a row whose POST is unconfirmed', () => {
       answer: ({ remote_user }) => (remote_user === 'user-5' ? lost : undefined),
     });
 
-    const { rows: printed, failure } = await outcome({ ...applying, retries: 2 });
+    const { rows: printed, failure } = await outcome({ ...applying, rules: { ...rules, retries: 2 } });
 
     expect(posts.filter((user) => user === 'user-5')).toHaveLength(3);
     expect(slept).toEqual([5000, 5000, 5000]);
@@ -366,7 +372,7 @@ describe('a row whose POST is unconfirmed', () => {
       answer: ({ remote_user }) => (remote_user === 'user-5' ? lost : undefined),
     });
 
-    const { rows: printed } = await outcome({ ...applying, retries: 2 });
+    const { rows: printed } = await outcome({ ...applying, rules: { ...rules, retries: 2 } });
 
     expect(posts.filter((user) => user === 'user-5')).toHaveLength(sent);
     expect(printed[5]).toMatchObject({
@@ -720,7 +726,11 @@ describe('what was answered is not lost where something else fails', () => {
         failure = thrown;
       }
       const own = done.find(({ remote_user }) => remote_user === 'user-1');
-      if (creation === lost) expect(own).toMatchObject({ status: 'unknown', error: 'reset' });
+      if (creation === lost)
+        expect(own).toMatchObject({
+          status: 'unknown',
+          error: `reset; ${cause.message} before it was known whether the license was created`,
+        });
       else expect(own).toMatchObject({ status: 'created', license: { key: 'K-ANSWERED' } });
       expect(failure).toMatchObject({ kind: cause === refused ? 'auth' : 'cancelled' });
     }
@@ -732,7 +742,7 @@ describe('what was answered is not lost where something else fails', () => {
       throw new Failure('rejected', 'refused (400)');
     };
     const { result, failure } = await run({ answer, look: async () => nothing });
-    expect(result).toMatchObject({ status: 'unknown', error: 'reset; refused (400)' });
+    expect(result).toMatchObject({ status: 'unknown', error: 'reset; sent again: refused (400)' });
     expect(failure?.kind).toBe('unknown');
   });
 
@@ -762,7 +772,7 @@ describe('what was answered is not lost where something else fails', () => {
       exact: [],
       near: Array.from({ length: posts + 1 }, (_, index) => near(`K-${index}`)),
     });
-    const { result, posts } = await run({ similar: 'allow', answer: () => lost, look });
+    const { result, posts } = await run({ rules: { ...rules, similar: 'allow' }, answer: () => lost, look });
     expect(posts).toBe(1);
     expect(result).toMatchObject({ status: 'unknown', error: expect.stringContaining("'USER-0'") as string });
   });
@@ -770,7 +780,7 @@ describe('what was answered is not lost where something else fails', () => {
   test('--allow-similar: a near license of before does not keep the request from being repeated', async () => {
     const near = { key: 'K-NEAR', fields: { ...license.fields, remote_user: 'USER-0' } };
     const { result, posts } = await run({
-      similar: 'allow',
+      rules: { ...rules, similar: 'allow' },
       answer: (count) => (count === 1 ? lost : answered),
       look: async (count) => (count > 1 ? { exact: [license], near: [] } : { exact: [], near: [near] }),
     });

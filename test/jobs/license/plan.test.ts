@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planClaimed } from '../../../src/jobs/license/plan-roster.ts';
+import { planClaimed } from '../../../src/jobs/license/plan.ts';
 import { noRequests } from '../../../src/store/request-history.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 
@@ -28,11 +28,16 @@ test('open answers whose licenses the list shows are closed', async () => {
   };
   const ofUser = async () => ({ exact: [], near: [], unfiltered: undefined });
   const planning = {
-    similar: 'refuse',
-    uncounted: 'refuse',
-    sendAgain: new Set<string>(),
+    rules: {
+      settle: 5000,
+      retries: 5,
+      wants: 'one license',
+      similar: 'refuse',
+      uncounted: 'refuse',
+      sendAgain: new Set<string>(),
+    },
     concurrency: 1,
-    licensing: () => ({ list, ofUser }),
+    licensing: () => ({ list, ofUser, deciding: () => ({ list, ofUser }) }),
     elapsed: clock.elapsed,
   } as const;
   const { plan } = await planClaimed(rows, planning, {
@@ -44,6 +49,6 @@ test('open answers whose licenses the list shows are closed', async () => {
     note: () => undefined,
     warn: () => undefined,
   });
-  expect(plan.rows.every(({ decision }) => decision.step === 'unchanged')).toBe(true);
+  expect(plan.rows.every(({ step }) => 'outcome' in step && step.outcome === 'unchanged')).toBe(true);
   expect(closed).toEqual(users);
 });

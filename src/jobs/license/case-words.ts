@@ -1,0 +1,156 @@
+import { notShown } from '../../api/licensing/license-writes.ts';
+import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
+import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { commandLine, shellWord } from '../../core/shell-word.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import type { OpenAnswer } from '../../store/request-history.ts';
+import { isAnswered, isSent, type Case } from './case.ts';
+import type { LicenseUser } from './license-user.ts';
+import type { Unmet, Why } from './step.ts';
+
+/** Why a user has no license, in a sentence that may follow what was sent. */
+function reasonOf(why: Why, asked: LicenseFields): string | undefined {
+  switch (why.is) {
+    case 'incomplete':
+    case 'unread':
+      return `the list failed: ${why.failure.message}`;
+    case 'refused':
+      return `sent again: ${why.failure.message}`;
+    case 'stopped':
+      return why.failure && `${why.failure.message} before it was known whether the license was created`;
+    case 'similar':
+      return similarTo(why.near, asked.remote_user);
+    case 'open':
+      return openInWords(asked, why.answer, why.near);
+    case 'may be cut':
+      return `the server ignores the filter by user, and its list of ${why.count} licenses has no total: it may be cut there`;
+    case 'differs':
+      return why.text;
+    case 'others': {
+      const [only, ...more] = why.added;
+      const what =
+        only && more.length === 0 ? `a license of size ${sizeOf(only) ?? '?'}` : `${more.length + 1} licenses`;
+      return `the list shows ${what} that was not there before`;
+    }
+    case 'used up':
+      return `sent ${times(why.posts)}, and the list does not show the license`;
+    case 'not shown':
+      return 'the list does not show the license';
+    case 'nothing before':
+      return 'the licenses that were there before are not known';
+    case 'filter ignored':
+      return 'the server ignores the filter by user, as only now was seen';
+  }
+}
+
+/** What a case ends with that has no license as it was asked for, as the failure of a run that is about it alone. */
+export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
+  const { asked } = one;
+  const sent = sentFailure(one);
+  if (outcome === 'unknown') {
+    const hint = isAnswered(one) || why.is === 'open' ? sendAgainHint(asked) : whereToLook(asked);
+    const details = { ...sent?.details, hint, retryable: false };
+    const isEnded = why.is === 'stopped' && why.failure?.isInterruption;
+    return new Failure(isEnded ? why.failure.kind : 'unknown', unknownInWords(one, why), details);
+  }
+  if ('failure' in why && why.failure)
+    return sent ? why.failure.as(why.failure.kind, `${sent.message}; ${why.failure.message}`) : why.failure;
+  const isRefused = why.is === 'similar' || why.is === 'may be cut';
+  const text = `${reasonOf(why, asked) ?? ''}${isRefused ? '; nothing was created' : ''}`;
+  const kind = why.is === 'may be cut' || why.is === 'filter ignored' ? 'incomplete' : 'rejected';
+  return new Failure(kind, text, { hint: hints[why.is]?.(asked), ...(why.is !== 'similar' && { retryable: false }) });
+}
+
+const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = {
+  similar: ({ app_code }) =>
+    `If these are two users, repeat with --allow-similar. Look with: ${commandLine('license list', [], { app_code })}`,
+  'may be cut': () =>
+    'If there are no more, repeat with --trust-list. Look with: chatelaine license list, chatelaine doctor --probe',
+};
+
+/** What was sent, what came of it, and what a list shows of it. */
+function unknownInWords(one: Case, why: Why): string {
+  // Its words name that answer.
+  if (why.is === 'open') return reasonOf(why, one.asked) ?? '';
+  const earlier = isSent(one) && one.posted === undefined ? 'an earlier run requested a license' : unanswered;
+  const sent = sentFailure(one)?.message ?? earlier;
+  return [sent, reasonOf(why, one.asked)].filter(Boolean).join('; ');
+}
+
+/** Why a request is unknown that an interruption cut. */
+const unanswered = 'the request was not answered';
+
+function sentFailure({ creation, asked }: Case): Failure | undefined {
+  return creation?.state === 'answered' ? notShown(creation, asked) : creation?.failure;
+}
+
+/** What those who wait are waiting for; one alone is named. */
+export function waitInWords(cases: readonly Case[], wait: Milliseconds): string {
+  const [one, ...others] = cases;
+  const span = wait > 0 ? ` in ${formatDuration(wait)}` : '';
+  if (one && others.length === 0 && one.posted !== undefined)
+    return `${sentFailure(one)?.message ?? unanswered}; checking${span} whether the license of ${one.asked.remote_user} was created`;
+  if (one && others.length === 0 && one.requests.posted !== undefined)
+    return `an earlier run may have requested a license of ${one.asked.remote_user}: listing again${span}`;
+  const kinds = {
+    unconfirmed: 0,
+    'answered and not listed yet': 0,
+    'requested by other runs': 0,
+    'not found by a filter that the server ignores': 0,
+  };
+  for (const waiting of cases) {
+    if (isSent(waiting)) kinds[isAnswered(waiting) ? 'answered and not listed yet' : 'unconfirmed'] += 1;
+    else
+      kinds[
+        waiting.requests.posted === undefined
+          ? 'not found by a filter that the server ignores'
+          : 'requested by other runs'
+      ] += 1;
+  }
+  return `${inWords(Object.entries(kinds).map(([kind, count]) => [count, kind]))}: listing again${span}`;
+}
+
+export function inWords(counts: readonly (readonly [count: number, word: string])[]): string {
+  return counts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ');
+}
+
+export function changeInWords(before: number | null | undefined, after: number): string {
+  return `${before ?? '?'} -> ${after}`;
+}
+
+export function similarTo(near: License, remote_user: string): string {
+  const listed = textOf(near, 'remote_user') ?? 'without a name';
+  if (listed === remote_user)
+    return `the server lists a license of '${remote_user}' whose app_code is not an integer: '${textOf(near, 'app_code') ?? '?'}'`;
+  return `the server lists no license of '${remote_user}', but one of the similar name '${listed}'`;
+}
+
+export function severalWarning({ remote_user, app_code }: LicenseUser): string {
+  const view = commandLine('license view', [], { remote_user });
+  return `${remote_user} has several licenses in application ${app_code}; license audit finds such users, and license retire CODE retires what nobody uses. Look: ${view}`;
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+/** Says of an earlier POST that it was answered, and that no list shows the license. */
+export function openInWords(
+  { remote_user }: LicenseUser,
+  { status, time, key_end }: OpenAnswer,
+  near?: License,
+): string {
+  const key = key_end === undefined ? 'without a key' : `with a license whose key ends with ${key_end}`;
+  const shown = near ? similarTo(near, remote_user) : `no list shows a license of '${remote_user}'`;
+  return `the server answered a request of ${new Date(time).toISOString().slice(0, 19)}Z with ${status}, ${key}; ${shown}`;
+}
+
+export function sendAgainHint({ remote_user, app_code }: LicenseUser): string {
+  const list = commandLine('license list', [], { app_code });
+  return `If there is no license, request another one with --send-again ${shellWord(remote_user)}. Check first: ${list}`;
+}
+
+function whereToLook({ remote_user, app_code }: LicenseFields): string {
+  return `Check before you create again: ${commandLine('license list', [], { remote_user, app_code })}`;
+}

@@ -1,0 +1,91 @@
+import { Failure } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import { noRequests } from '../../store/request-history.ts';
+import { after, caseOf, isAnswered, nextStep, type Case } from './case.ts';
+import { waitInWords } from './case-words.ts';
+import type { KnownLicense } from './list-users.ts';
+import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
+import type { Ports } from './perform.ts';
+import { listRoster } from './plan.ts';
+import { idle, type Step } from './step.ts';
+
+type DueLookup = Extract<Step, { readonly do: 'look up' }>;
+
+/**
+ * The lookups of those who wait: at once for whom that is due, with those that other runs had; then one sleep, and one
+ * list for all that are left.
+ */
+export function lookupRounds(ports: Ports, breaker: CircuitBreaker, waiting: Map<LicenseFields, Case>) {
+  const { rules, claims, isAlone, elapsed } = ports;
+  let slept = 0;
+  const isDue = (due: DueLookup['due']): boolean => typeof due === 'string' || due <= Math.max(elapsed(), slept);
+  const lookupOf = (one: Case): DueLookup => {
+    const step = nextStep(one, idle, rules);
+    return step.do === 'look up' ? step : { do: 'look up', due: 'now' };
+  };
+
+  /** Undefined: nobody waits any more. */
+  const nextRound = async (): Promise<Iterable<Case> | undefined> => {
+    const all = [...waiting.values()];
+    const held = all.every(isAnswered) ? await claims.othersDone(all.map(({ asked }) => asked)) : [];
+    const due = all.filter((one) => isDue(lookupOf(one).due));
+    if (due.length + held.length > 0) return list(due, held);
+    if (all.length === 0) return undefined;
+    slept = all.reduce((latest, one) => Math.max(latest, Number(lookupOf(one).due)), 0);
+    ports.note(waitInWords(all, slept - elapsed()));
+    await ports.sleep(slept - elapsed());
+    return isAlone ? waited(all, (one) => one) : list(all, []);
+  };
+
+  const waited = function* (due: readonly Case[], changed: (one: Case) => Case): Generator<Case> {
+    for (const one of due) {
+      waiting.delete(one.asked);
+      yield changed(one);
+    }
+  };
+
+  /** One list for all of them; each is decided when it is reached, since then the memory of a long run peaks. */
+  const list = async (due: readonly Case[], held: readonly LicenseFields[]): Promise<Iterable<Case>> => {
+    let [since, until] = [-Infinity, 0];
+    for (const { deciding } of due.map(lookupOf)) {
+      since = Math.max(since, deciding?.since ?? since);
+      until = Math.max(until, deciding?.until ?? until);
+    }
+    const rows = [...due.map(({ asked }) => asked), ...held];
+    try {
+      const deciding = since > -Infinity ? { since, until } : undefined;
+      const looking = { ...ports, deciding, known: knownOf(due) };
+      const { listedAt, seenOf } = await listRoster(rows, looking);
+      const seen = (one: Case): Case => after(one, { event: 'looked up', seen: seenOf(one.asked) });
+      if (held.length === 0) return waited(due, seen);
+      const others = held.map((row) => seen(caseOf(row, noRequests)));
+      const missing = others.flatMap(({ asked, seen: { result } = {} }) =>
+        result?.shows === 'licenses' ? [] : [asked],
+      );
+      claims.listed({ listedAt, missing });
+      return [...waited(due, seen), ...others];
+    } catch (cause) {
+      if (!(cause instanceof Failure) || endsRun(cause, ports)) throw cause;
+      const posts = due.filter(({ posted }) => posted !== undefined);
+      if (posts.length < rows.length) breaker.stop(cause);
+      const unread = { by: 'filter', result: { shows: 'no answer', failure: cause } } as const;
+      return waited(posts, (one) => after(one, { event: 'looked up', seen: unread }));
+    }
+  };
+
+  return { isDue, nextRound };
+}
+
+/** What these were answered: a list that shows the same need not hold a copy. */
+function knownOf(cases: readonly Case[]): (app_code: number) => KnownLicense {
+  return (app_code) => {
+    const own = cases.filter(({ asked }) => asked.app_code === app_code);
+    const licenses = new Map(
+      own.map(({ asked, creation }) => [
+        asked.remote_user,
+        creation?.state === 'answered' ? creation.license : undefined,
+      ]),
+    );
+    return (user) => licenses.get(user);
+  };
+}

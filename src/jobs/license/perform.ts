@@ -1,0 +1,186 @@
+import { keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
+import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { Failure } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import { limiter } from '../work/pool.ts';
+import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
+import { after, isSent, type Case, type Rules, type SeenUser } from './case.ts';
+import { recordedChange, type RecordEvent } from './history.ts';
+import { endOf, lookUp, nearIn, nothing, type LicenseUser, type Settling } from './license-user.ts';
+import { listAfterPost } from './list-users.ts';
+import { requestsOf, type LicenseJournal } from './roster-journal.ts';
+import type { RosterClaims } from './share-roster.ts';
+import type { End, Step } from './step.ts';
+
+/** What a run uses to give users their licenses. */
+export interface Ports extends Settling {
+  readonly rules: Rules;
+  /** Whether the run is about one user: no other POST moves the pages of a list meanwhile. */
+  readonly isAlone: boolean;
+  readonly concurrency: number;
+  readonly licensing: (app_code: number) => LicensingApi;
+  readonly journal: LicenseJournal;
+  readonly claims: Omit<RosterClaims, 'releaseAll' | 'releaseBut'>;
+  /** Aborted by Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
+  /** Tells the history of this computer what was done. */
+  readonly record: RecordEvent;
+  /** Tells what a lookup shows before another license is created; rejects where a person does not want it. */
+  readonly agree?: ((one: Case) => Promise<void>) | undefined;
+  /** A user for whom this run created a license has several. */
+  readonly doubled: (user: LicenseUser, licenses: readonly License[]) => void;
+}
+
+export interface Report {
+  /** Records what the server answered. */
+  answered(row: LicenseFields, creation: AnsweredCreation): Promise<void>;
+  end(one: Case, end: End): Promise<void>;
+  flush(): Promise<void>;
+}
+
+type Create = Extract<Step, { readonly do: 'create' }>;
+export type Performed = Exclude<Step, { readonly do: 'end' | 'wait for others' }>;
+
+/** Carries steps out, each with its lines in the journal and the record. Undefined: the run stopped before. */
+export class Performer {
+  readonly #ports: Ports;
+  readonly #breaker: CircuitBreaker;
+  readonly #report: Pick<Report, 'answered'>;
+  readonly #limit: ReturnType<typeof limiter>;
+  /** Rows are claimed in their order, so that they are recorded and sent in it. */
+  readonly #inOrder = limiter(1);
+  readonly #oneAtATime = limiter(1);
+  /** Applications whose list holds what this run creates. */
+  readonly #conclusive = new Set<number>();
+  sending = 0;
+
+  constructor(ports: Ports, breaker: CircuitBreaker, report: Pick<Report, 'answered'>) {
+    this.#ports = ports;
+    this.#breaker = breaker;
+    this.#report = report;
+    this.#limit = limiter(ports.concurrency);
+  }
+
+  async perform(one: Case, step: Performed): Promise<Case | undefined> {
+    if (step.do === 'look up') return this.#lookUp(one, step);
+    if (step.do === 'create') return this.#create(one, step);
+    if (step.do === 'resize') return this.#resize(one, step.license);
+    const { agree, claims } = this.#ports;
+    if (step.do === 'ask') {
+      await agree?.(one);
+      return after(one, { event: 'agreed' });
+    }
+    if ((await this.#inOrder(() => claims.claim(one.asked))) === 'held') return after(one, { event: 'held' });
+    return after(one, { event: 'claimed', requests: requestsOf(one.asked, this.#ports) });
+  }
+
+  /** A lookup that fails creates nothing. */
+  async #lookUp(one: Case, { due, ...step }: Extract<Step, { readonly do: 'look up' }>): Promise<Case> {
+    const { licensing, rules, elapsed, isAlone } = this.#ports;
+    const { asked, seen, posted } = one;
+    // One that comes too early to settle a POST may find the license all the same.
+    const isEarly = due === 'now' && step.deciding && step.deciding.since > elapsed();
+    const deciding = isEarly ? undefined : step.deciding;
+    const api = deciding ? licensing(asked.app_code).deciding(deciding) : licensing(asked.app_code);
+    const lookedUp = (by: SeenUser['by'], result: SeenUser['result']): Case =>
+      after(one, { event: 'looked up', seen: { by, since: deciding?.since, result } });
+    try {
+      const result = await this.#limit(() => lookUp(api, asked, seen ? nearIn(seen.result) : []));
+      this.#breaker.listed();
+      const isMoving = !isAlone && result.unfiltered && result.shows !== 'licenses';
+      return lookedUp(isMoving ? 'moving list' : 'filter', result);
+    } catch (failure) {
+      if (!(failure instanceof Failure)) throw failure;
+      const isOptional = rules.wants === 'another license' && posted === undefined;
+      if (isOptional ? failure.isInterruption : endsRun(failure, this.#ports)) throw failure;
+      if (failure.kind === 'unavailable') this.#breaker.failed(failure);
+      return lookedUp('filter', { shows: 'no answer', failure });
+    }
+  }
+
+  /**
+   * POSTs go one at a time until a list holds all earlier licenses and a new one; else the run stops
+   * (docs/exactly-once.md, A list is a hint).
+   */
+  async #create(one: Case, step: Create): Promise<Case | undefined> {
+    const { licensing, rules } = this.#ports;
+    const { app_code } = one.asked;
+    const result = one.seen?.result;
+    const earlier = result && 'unfiltered' in result ? result.unfiltered : undefined;
+    if (!earlier || rules.wants === 'another license' || this.#conclusive.has(app_code)) return this.#post(one, step);
+    return this.#oneAtATime(async () => {
+      const sent = await this.#post(one, step);
+      if (sent?.posted === undefined || this.#conclusive.has(app_code) || this.#breaker.stopped()) return sent;
+      const list = await listAfterPost(licensing(app_code), one.asked, earlier, rules.settle, this.#ports);
+      const failure = list instanceof Failure ? list : list.failure;
+      if (failure) this.#breaker.stop(failure);
+      else this.#conclusive.add(app_code);
+      if (list instanceof Failure) return sent;
+      const seen = { by: 'filter', since: sent.posted + rules.settle, result: list.result ?? nothing } as const;
+      return after(sent, { event: 'looked up', seen });
+    });
+  }
+
+  /** A request that an interruption cut may have been sent; before a request it is the signal's own reason. */
+  async #post(one: Case, { before }: Create): Promise<Case | undefined> {
+    const { licensing, journal, claims, signal, now, elapsed } = this.#ports;
+    const { asked, unanswered } = one;
+    const api = licensing(asked.app_code);
+    await journal.record(asked, { event: 'sent', time: now() });
+    try {
+      const creation = await this.#limit(async () => {
+        await this.#breaker.ready();
+        if (this.#breaker.stopped()) return undefined;
+        this.sending += 1;
+        return api.create(asked, () => claims.posting(asked)).finally(() => (this.sending -= 1));
+      });
+      if (!creation) {
+        await this.#leaveUnsent(one);
+        return undefined;
+      }
+      const at = elapsed();
+      if (creation.state === 'answered') {
+        this.#breaker.answered();
+        await this.#report.answered(asked, creation);
+      } else {
+        await claims.ended(asked, endOf(creation, now(), unanswered + 1));
+        // A server that is gone must not leave every row unconfirmed.
+        if (creation.heard === 'nothing') this.#breaker.unanswered(() => api.ofUser(asked));
+      }
+      return after(one, { event: 'posted', at, creation, before });
+    } catch (cause) {
+      const isUnsent = cause === claims.lost() || cause === signal.reason;
+      if (!(cause instanceof Failure) || !(isUnsent || signal.aborted || cause.isInterruption)) throw cause;
+      this.#breaker.stop(cause);
+      if (isUnsent) await this.#leaveUnsent(one);
+      if (isUnsent) return undefined;
+      await claims.ended(asked, { event: 'ended', time: now(), unanswered: unanswered + 1 });
+      return after(one, { event: 'posted', at: elapsed(), creation: undefined, before });
+    }
+  }
+
+  /** A request that is not sent does not undo what is known of an earlier one. */
+  async #leaveUnsent(one: Case): Promise<void> {
+    const { journal, now } = this.#ports;
+    if (!isSent(one)) await journal.recordDone(one.asked, { event: 'unsent', time: now() });
+  }
+
+  async #resize(one: Case, listed: License): Promise<Case | undefined> {
+    const { licensing, journal, record, rules, now } = this.#ports;
+    const { asked } = one;
+    const api = licensing(asked.app_code);
+    const [key, size_before] = [keyOf(listed), sizeOf(listed)];
+    const found = rules.differs && (await this.#limit(() => api.view(key)));
+    if (found && sizeOf(found) !== size_before)
+      throw new Failure('rejected', `somebody resized it to ${sizeOf(found) ?? '?'} meanwhile`);
+    await this.#inOrder(() => undefined);
+    await journal.record(asked, { event: 'resizing', time: now(), size_before });
+    const fields = { size_allowance: asked.size_allowance };
+    const send = () => recordedChange(listed, fields, record, () => api.update(key, fields));
+    const license = await this.#limit(async () => (this.#breaker.stopped() ? undefined : send()));
+    if (!license) return undefined;
+    this.#breaker.answered();
+    return after(one, { event: 'resized', license, listed });
+  }
+}

@@ -1,0 +1,246 @@
+import { Planned, type Deciding } from '../../api/http/call.ts';
+import { keyOf, sizeOf } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import { plainName } from '../../api/licensing/user-licenses.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import { joinHistories, noRequests, type OpenAnswer } from '../../store/request-history.ts';
+import { pool } from '../work/pool.ts';
+import { caseOf, nextStep, type Case, type Requests, type Rules, type SeenUser } from './case.ts';
+import { failureOf, inWords } from './case-words.ts';
+import { lookUp, nearIn, nothing, userKey, usersOfEachApp, withNear, type LicenseUser } from './license-user.ts';
+import { listUsers, type KnownLicense, type ListedUsers, type ListingApi, type LookingUp } from './list-users.ts';
+import { resultOf, type RowResult } from './report.ts';
+import { retiredFields, type MissingUser } from './retire.ts';
+import type { LicenseJournal } from './roster-journal.ts';
+import { shareRoster, type RosterClaims, type SharingRoster } from './share-roster.ts';
+import { idle, type Step } from './step.ts';
+
+export interface Plan {
+  readonly rows: readonly PlannedRow[];
+  /** When the lists that it follows from were begun, on the clock `elapsed`. */
+  readonly listedAt: Milliseconds;
+  /** Applications whose server tells as many licenses as it lists. */
+  readonly counted: ReadonlySet<number>;
+}
+
+/** A row, and what it needs by what was seen of it; `look up`: its license is created unless a lookup shows one. */
+export interface PlannedRow {
+  readonly row: LicenseFields;
+  readonly seen: SeenUser;
+  readonly step: Step;
+}
+
+export interface Planning extends LookingUp {
+  readonly rules: Rules;
+  readonly licensing: (app_code: number) => ListingApi & Pick<LicensingApi, 'deciding'>;
+  /** A clock that nobody sets. */
+  readonly elapsed: () => Milliseconds;
+  /** What an earlier POST was answered, whose license no list has shown. */
+  readonly answerOf: (user: LicenseFields) => OpenAnswer | undefined;
+}
+
+/** Decides by the list of each application; users whom it does not show are to be looked up. @throws as listRoster */
+export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
+  const { seenOf, ...list } = await listRoster(rows, planning);
+  return { ...list, rows: rows.map((row) => plannedRow(row, seenOf(row), planning)) };
+}
+
+function plannedRow(row: LicenseFields, seen: SeenUser, { answerOf, rules }: Planning): PlannedRow {
+  const one: Case = { ...caseOf(row, requestsOf(answerOf(row)), seen), claim: 'ours' };
+  return { row, seen, step: nextStep(one, idle, rules) };
+}
+
+function requestsOf(answer: OpenAnswer | undefined): Requests {
+  return answer ? { answer } : noRequests;
+}
+
+/**
+ * Reads the list of each application, `deciding` about POSTs where it is given. @param known what they were answered
+ * @throws Failure of a list that cannot be read
+ */
+export async function listRoster(
+  rows: readonly LicenseFields[],
+  {
+    deciding,
+    known,
+    ...looking
+  }: Pick<Planning, 'licensing' | 'elapsed' | keyof LookingUp> & {
+    readonly deciding?: Deciding | undefined;
+    readonly known?: (app_code: number) => KnownLicense;
+  },
+) {
+  const listedAt = looking.elapsed();
+  const lists = new Map<number, ListedUsers>();
+  for (const [app_code, users] of usersOfEachApp(rows)) {
+    const api = looking.licensing(app_code);
+    const listing = { ...looking, known: known?.(app_code) };
+    lists.set(app_code, await listUsers(deciding ? api.deciding(deciding) : api, app_code, users, listing));
+  }
+  const counted = [...lists].flatMap(([app_code, { isCounted }]) => (isCounted ? [app_code] : []));
+  const since = deciding?.since;
+  const unlisted: SeenUser = { by: 'list', since, result: nothing };
+  return {
+    listedAt,
+    counted: new Set(counted),
+    seenOf({ remote_user, app_code }: LicenseUser): SeenUser {
+      const list = lists.get(app_code);
+      const result = list?.lookupResult(remote_user);
+      if (result) return { by: 'filter', since, result };
+      const near = list?.nearOf(remote_user) ?? [];
+      return near.length === 0 ? unlisted : { by: 'list', since, result: withNear(nothing, near) };
+    },
+  };
+}
+
+/** Looks up the undecided. @param believed applications whose list needs no lookups @throws Failure of a lookup */
+export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {
+  const decided = new Map<LicenseFields, PlannedRow>();
+  const decideOne = async ({ row, seen }: PlannedRow): Promise<void> => {
+    const near = nearIn(seen.result);
+    const api = planning.licensing(row.app_code);
+    const result = believed.has(row.app_code) ? withNear(nothing, near) : await lookUp(api, row, near);
+    decided.set(row, plannedRow(row, { by: 'filter', result }, planning));
+  };
+  const open = plan.rows.filter(({ step }) => step.do === 'look up');
+  const progress = planning.looking?.(open.length);
+  for await (const _ of pool(open, planning.concurrency, decideOne)) progress?.step();
+  progress?.end();
+  return { ...plan, rows: plan.rows.map((planned) => decided.get(planned.row) ?? planned) };
+}
+
+export interface EarlierAnswers {
+  readonly journal: Pick<LicenseJournal, 'history'>;
+  readonly openAnswers: (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
+}
+
+/** What was answered before, for a plan of which nothing is claimed. @throws Failure of the claims */
+export async function answersBefore(
+  rows: readonly LicenseFields[],
+  { journal, openAnswers }: EarlierAnswers,
+): Promise<Planning['answerOf']> {
+  const answers = new Map<number, ReadonlyMap<string, OpenAnswer>>();
+  for (const [app_code, users] of usersOfEachApp(rows)) answers.set(app_code, await openAnswers(app_code, users));
+  return (row) => {
+    const answer = answers.get(row.app_code)?.get(row.remote_user);
+    return joinHistories(journal.history(row), { answer }).answer;
+  };
+}
+
+/**
+ * Rows are claimed only to create their licenses, when they are reached, and to close open answers
+ * (docs/exactly-once.md, Claims). @throws Failure unavailable, config, or of a list that cannot be read
+ */
+export async function planClaimed(
+  rows: readonly LicenseFields[],
+  planning: Omit<Planning, 'answerOf'>,
+  claiming: Omit<SharingRoster, 'listedAt' | 'before'> & EarlierAnswers,
+): Promise<Pick<Planning, 'answerOf'> & { readonly plan: Plan; readonly claims: RosterClaims }> {
+  // Claims that cannot be used are known before anything is listed or changed.
+  const before = new Map<number, Milliseconds>();
+  for (const [app_code, own] of claiming.claims) before.set(app_code, (await own.takeFree([])).now);
+  const answerOf = await answersBefore(rows, claiming);
+  const plan = await planRoster(rows, { ...planning, answerOf });
+  // Rows that need no POST are claimed for this alone.
+  const closed = plan.rows.flatMap(({ row, seen }) => (seen.result.shows === 'licenses' && answerOf(row) ? [row] : []));
+  for (const [app_code, users] of usersOfEachApp(closed)) {
+    const own = claiming.claims.get(app_code);
+    await own?.takeFree(users);
+    await own?.release(users, new Set(users));
+  }
+  const sent = plan.rows.flatMap((planned) =>
+    isCreation(planned) || refusalOf(planned)?.why === 'open' ? [planned.row] : [],
+  );
+  const claims = shareRoster(sent, { ...claiming, listedAt: plan.listedAt, before });
+  return { plan, claims, answerOf };
+}
+
+/** Whether a license is to be created, unless a lookup of the user shows one. */
+export function isCreation({ step }: PlannedRow): boolean {
+  return step.do === 'create' || step.do === 'look up';
+}
+
+/** Why nothing can be done for a row; undefined where something can. */
+export function refusalOf({ row, seen, step }: PlannedRow) {
+  if (step.do !== 'end' || !('why' in step)) return undefined;
+  return { why: step.why.is, failure: failureOf(caseOf(row, noRequests, seen), step) };
+}
+
+/** How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. */
+export function planInWords({ rows }: Pick<Plan, 'rows'>): string {
+  const counts = { create: 0, resize: 0, unchanged: 0, failed: 0 };
+  for (const planned of rows) counts[dryStatus(planned)] += 1;
+  const { create, resize, unchanged, failed } = counts;
+  return inWords([
+    [create, 'to create'],
+    [resize, 'to resize'],
+    [unchanged, 'unchanged'],
+    [failed, 'failed'],
+  ]);
+}
+
+function dryStatus(planned: PlannedRow): 'create' | 'resize' | 'unchanged' | 'failed' {
+  const { step } = planned;
+  if (isCreation(planned)) return 'create';
+  if (step.do === 'resize') return 'resize';
+  return 'license' in step && !('why' in step) ? 'unchanged' : 'failed';
+}
+
+/** Users whose names differ so little that they are probably one, with one to be created: each with one before it. */
+export function twinsIn({ rows }: Pick<Plan, 'rows'>): (readonly [later: LicenseFields, earlier: LicenseFields])[] {
+  const groups = new Map<string, PlannedRow[]>();
+  for (const planned of rows) {
+    const key = userKey({ ...planned.row, remote_user: plainName(planned.row.remote_user) });
+    if (!groups.get(key)?.push(planned)) groups.set(key, [planned]);
+  }
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first && [first, ...others].some(isCreation) ? others.map((other) => [other.row, first.row] as const) : [],
+  );
+}
+
+export function creationsIn({ rows }: Pick<Plan, 'rows'>): number {
+  return rows.filter(isCreation).length;
+}
+
+/** What a plan creates and resizes, each by its kind and user. */
+export function changesIn({ rows }: Pick<Plan, 'rows'>): string[] {
+  return rows.flatMap((planned) => {
+    const isResize = planned.step.do === 'resize';
+    return isResize || isCreation(planned) ? [`${isResize} ${userKey(planned.row)}`] : [];
+  });
+}
+
+export type DryRow = RowResult<'create' | 'resize' | 'unchanged' | 'failed' | 'retire'>;
+
+export function dryRow(planned: PlannedRow): DryRow {
+  const { row, step } = planned;
+  const [status, refusal] = [dryStatus(planned), refusalOf(planned)];
+  if (refusal) return resultOf(row, status, null, refusal.failure.message);
+  const license = 'license' in step && step.license ? step.license : null;
+  return resultOf(row, status, license, null, license && status === 'resize' ? (sizeOf(license) ?? null) : null);
+}
+
+/** Asks for each request of the plan, what is retired last: a dry run notes it and sends nothing. */
+export async function planRequests(
+  { rows }: Plan,
+  missing: readonly MissingUser[],
+  { licensing }: { readonly licensing: (app_code: number) => Pick<LicensingApi, 'create' | 'update'> },
+  now: Milliseconds,
+): Promise<void> {
+  for (const planned of rows) {
+    const { row, step } = planned;
+    const { app_code, size_allowance } = row;
+    if (isCreation(planned)) await noted(licensing(app_code).create(row));
+    if (step.do === 'resize') await noted(licensing(app_code).update(keyOf(step.license), { size_allowance }));
+  }
+  for (const { key, remote_user, app_code } of missing)
+    await noted(licensing(app_code).update(key, retiredFields(remote_user, key, now)));
+}
+
+async function noted(request: Promise<unknown>): Promise<void> {
+  try {
+    await request;
+  } catch (cause) {
+    if (!(cause instanceof Planned)) throw cause;
+  }
+}

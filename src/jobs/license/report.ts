@@ -1,0 +1,209 @@
+import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
+import type { License } from '../../api/licensing/license.ts';
+import { Failure } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import { InOrder } from '../work/pool.ts';
+import { isSent, type Case } from './case.ts';
+import { inWords, sendAgainHint } from './case-words.ts';
+import { endOf } from './license-user.ts';
+import { fatalKinds } from './circuit-breaker.ts';
+import { outcomeOf, recordEnd } from './outcome.ts';
+import type { Ports } from './perform.ts';
+import type { End } from './step.ts';
+
+/** What came of a row; of a dry run, what would. */
+export interface RowResult<Status = 'created' | 'resized' | 'unchanged' | 'failed' | 'unknown'> extends LicenseFields {
+  readonly status: Status;
+  /** As the server returned it; null where it is not known. */
+  readonly license: License | null;
+  /** Of a license that is resized; null also where no list tells it. */
+  readonly size_allowance_before: number | null;
+  readonly error: string | null;
+}
+
+/** Written out, since a copy by spread of an object that is a key of a Map takes 600 bytes: 60 MB for 100,000 rows. */
+export function resultOf<S>(
+  { remote_user, app_code, size_allowance }: LicenseFields,
+  status: S,
+  license: License | null,
+  error: string | null = null,
+  size_allowance_before: number | null = null,
+): RowResult<S> {
+  return { remote_user, app_code, size_allowance, status, license, size_allowance_before, error };
+}
+
+/** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
+const maxUnwritten = 500;
+
+/** An unknown row whose POST was answered. `open`: no list shows it, and only `--send-again` goes on with it. */
+type AnsweredOnly = 'open' | 'unconfirmed';
+
+type Reporting = Pick<Ports, 'journal' | 'claims' | 'now' | 'elapsed' | 'warn' | 'record'> & {
+  /** Counts the rows that need no more work. */
+  readonly progress: { step(): void; end(): void };
+};
+
+/** The results of the rows, on their way to the journal and then to the reader. */
+export class RosterReport {
+  readonly #parts: Reporting;
+  readonly #ready = new InOrder<LicenseFields, RowResult>();
+  readonly #writing = new Set<Promise<void>>();
+  readonly answeredOnly = new Map<LicenseFields, AnsweredOnly>();
+  /** The keys that were answered, and for how many users: a key of several is nobody's until a list says whose. */
+  readonly #keys = new Map<string, 'one' | 'several'>();
+  readonly #accepted: (Failure | undefined)[] = [];
+
+  constructor(parts: Reporting) {
+    this.#parts = parts;
+  }
+
+  /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
+  async answered(row: LicenseFields, creation: AnsweredCreation): Promise<void> {
+    const { journal, claims, progress, now } = this.#parts;
+    const end = endOf(creation, now(), 0);
+    const key = creation.license?.key;
+    if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
+    // The progress counts the row as done: one list at the end confirms all rows.
+    progress.step();
+    // The claims first: what the journal of one job knows, every later run knows.
+    this.#inBackground(claims.ended(row, end).then(() => journal.recordDone(row, end)));
+  }
+
+  /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
+  async end(ended: Case, end: End): Promise<void> {
+    const one = this.#keyChecked(ended);
+    const { journal, record, warn } = this.#parts;
+    const outcome = outcomeOf(one, end);
+    const { status, license = null, failure, warning, size_before = null } = outcome;
+    const result = resultOf(one.asked, status, license, failure?.message, size_before);
+    if (warning !== undefined) warn(warning);
+    await recordEnd(one, outcome, record);
+    const isBelieved = !('why' in end) && !end.licenses;
+    if (isBelieved && status === 'created') this.#accepted.push(end.unread);
+    if (status === 'unchanged' || (status === 'created' && (isBelieved || !isSent(one))))
+      return this.#report(one, end, result);
+    const recorded = journal.recordDone(one.asked, { event: eventOf[status], time: this.#timeOf(one, status) });
+    this.#inBackground(recorded.then(() => this.#report(one, end, result)));
+    if (this.#writing.size > maxUnwritten) await this.flush();
+  }
+
+  #keyChecked(one: Case): Case {
+    const { creation } = one;
+    if (creation?.state !== 'answered' || this.#keys.get(creation.license?.key ?? '') !== 'several') return one;
+    return { ...one, creation: { ...creation, license_is: 'of several users' } };
+  }
+
+  /** The wait of the next run counts from the last request of a row that is unknown. */
+  #timeOf({ posted, requests }: Case, status: RowResult['status']): number {
+    const { now, elapsed } = this.#parts;
+    const ended = status === 'unknown' ? (posted ?? requests.posted) : undefined;
+    return now() - (ended === undefined ? 0 : elapsed() - ended);
+  }
+
+  async #report(one: Case, end: End, result: RowResult): Promise<void> {
+    const { asked, creation } = one;
+    const isAnswered = creation?.state === 'answered';
+    if (!isAnswered) this.#parts.progress.step();
+    if (result.status === 'unknown') {
+      const isUnread = !('why' in end) || end.why.is === 'stopped' || end.why.is === 'unread';
+      if (isAnswered && isUnread) this.answeredOnly.set(asked, 'unconfirmed');
+      else if (isAnswered || ('why' in end && end.why.is === 'open')) this.answeredOnly.set(asked, 'open');
+    }
+    this.#ready.put(asked, result);
+    // A row whose request is unconfirmed is given back at the end, with the time of that request.
+    if (result.status !== 'unknown') await this.#parts.claims.release(asked);
+  }
+
+  warnOfAccepted(): void {
+    const [why] = this.#accepted;
+    const count = this.#accepted.length;
+    if (count === 0) return;
+    const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
+    const isTried = why && !why.isInterruption;
+    const unread = isTried ? `no list confirmed it: ${why.message}` : 'no list was read yet: the next run confirms it';
+    this.#parts.warn(`${said}; ${unread}`);
+  }
+
+  /** Resolves when each outcome so far is recorded and reported. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#writing);
+  }
+
+  close(): void {
+    this.#ready.close();
+  }
+
+  /** Resolves when the row has a result; undefined where the run ended without one. */
+  of(row: LicenseFields): Promise<RowResult | undefined> {
+    return this.#ready.take(row);
+  }
+
+  /** What rejects stays, and is thrown by `flush`. */
+  #inBackground(writing: Promise<void>): void {
+    this.#writing.add(writing);
+    writing.then(
+      () => this.#writing.delete(writing),
+      () => undefined,
+    );
+  }
+}
+
+const eventOf = { created: 'confirmed', resized: 'resized', failed: 'refused', unknown: 'ended' } as const;
+
+const maxNamedUsers = 20;
+
+/** Counts outcomes, and says how the run ended. `total`: how many rows were wanted. */
+export function countOutcomes({ where, resume }: { readonly where: string; readonly resume: string }, total: number) {
+  const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
+  const failed: RowResult[] = [];
+  const unknown = new Map<LicenseFields, AnsweredOnly | 'unanswered'>();
+  const left = (): number => Object.values(counts).reduce((rest, count) => rest - count, total);
+  const summary = (): string => {
+    const rows = Object.entries(counts).map(([status, count]) => [count, status] as const);
+    return `${inWords([...rows, [left(), 'not done']])} on ${where}`;
+  };
+  return {
+    /** @param answered open ones stay unknown when the command is repeated */
+    add(row: RowResult, answered?: AnsweredOnly): void {
+      counts[row.status] += 1;
+      if (row.status === 'failed') failed.push(row);
+      if (row.status === 'unknown') unknown.set(row, answered ?? 'unanswered');
+    },
+    summary,
+    /** Undefined where each row has its license. */
+    failureOf(stopped: Failure | undefined): Failure | undefined {
+      const undone = counts.failed + counts.unknown + left();
+      if (!stopped && undone === 0) return undefined;
+      const isDone = counts.created + counts.resized + counts.unknown > 0;
+      if (stopped && fatalKinds.has(stopped.kind) && !(isDone && stopped.kind === 'config')) return stopped;
+      const unknownAs = (state: AnsweredOnly | 'unanswered') =>
+        [...unknown].flatMap(([row, is]) => (is === state ? [row] : []));
+      const open = unknownAs('open');
+      const parts = [
+        named('answered, but in no list', open),
+        named('answered, but not yet confirmed by a list', unknownAs('unconfirmed')),
+        named('sent, but not confirmed', unknownAs('unanswered')),
+        named('failed', failed),
+      ];
+      const message = [stopped?.message, summary(), ...parts].filter(Boolean).join('; ');
+      const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
+      const similar = failed.filter(({ error }) => error?.includes('of the similar name')).length;
+      const retryable = stopped !== undefined || open.length + similar < undone;
+      const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
+      const [first, ...others] = open;
+      const more = `The same holds for ${others.length} more users: each needs its own --send-again USER.`;
+      const wayOut = first && [sendAgainHint(first), ...(others.length > 0 ? [more] : [])].join(' ');
+      const alike = similar > 0 && 'For a user of a similar name who is another one, repeat with --allow-similar';
+      const details = { hint: [alike, resumes, wayOut].filter(Boolean).join('. '), retryable };
+      if (!stopped) return new Failure(kind, message, details);
+      return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
+    },
+  };
+}
+
+function named(what: string, rows: readonly LicenseFields[]): string | undefined {
+  if (rows.length === 0) return undefined;
+  const rest = rows.length - maxNamedUsers;
+  const users = rows.slice(0, maxNamedUsers).map(({ remote_user }) => remote_user);
+  return `${what}: ${users.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

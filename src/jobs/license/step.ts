@@ -1,0 +1,61 @@
+import type { Deciding } from '../../api/http/call.ts';
+import type { License } from '../../api/licensing/license.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import type { Failure } from '../../core/failure.ts';
+import type { OpenAnswer } from '../../store/request-history.ts';
+import type { Licenses } from './license-user.ts';
+
+/** What is to happen for a user next. */
+export type Step =
+  /** `ask`: a person hears what the lookup shows before another license is created. */
+  | { readonly do: 'claim' | 'wait for others' | 'ask' }
+  /** `now`: this user alone; else in one list with all who wait. `deciding`: an older answer settles nothing. */
+  | { readonly do: 'look up'; readonly due: 'now' | 'with others' | Milliseconds; readonly deciding?: Deciding }
+  /** `before`: the licenses that are there; undefined: that is not known. */
+  | { readonly do: 'create'; readonly before: ReadonlySet<string> | undefined }
+  | { readonly do: 'resize'; readonly license: License; readonly licenses: Licenses }
+  | End;
+
+export type End = Met | Unmet;
+
+/** `licenses`: all that a list shows; without them no list could be read (`unread`), and what was answered counts. */
+interface Met {
+  readonly do: 'end';
+  readonly outcome: 'created' | 'resized' | 'unchanged';
+  readonly license: License;
+  readonly licenses?: Licenses | undefined;
+  readonly unread?: Failure | undefined;
+}
+
+export interface Unmet {
+  readonly do: 'end';
+  readonly outcome: 'failed' | 'unknown';
+  readonly why: Why;
+  readonly license?: License | undefined;
+}
+
+/** A step that makes a license as it was asked for, or finds it so. */
+export type Acting = Extract<Step, { readonly do: 'create' | 'resize' }> | Met;
+
+/** Why a user has no license, or may have none. */
+export type Why =
+  /** `unread`: no lookup was answered; `stopped`: the run ended first. */
+  | { readonly is: 'incomplete' | 'unread' | 'refused'; readonly failure: Failure }
+  | { readonly is: 'stopped'; readonly failure?: Failure | undefined }
+  | { readonly is: 'similar'; readonly near: License }
+  /** An earlier run was answered, and no list shows the license; a similar name, perhaps. */
+  | { readonly is: 'open'; readonly answer: OpenAnswer; readonly near: License | undefined }
+  | { readonly is: 'may be cut'; readonly count: number }
+  | { readonly is: 'differs'; readonly text: string }
+  | { readonly is: 'others'; readonly added: readonly License[] }
+  | { readonly is: 'used up'; readonly posts: number }
+  | { readonly is: 'not shown' | 'nothing before' | 'filter ignored' };
+
+/** The requests without an answer that a server may still carry out; before `until` none counts as not carried out. */
+export interface Queue {
+  readonly pending: number;
+  readonly until: Milliseconds;
+}
+
+/** No request is pending. */
+export const idle: Queue = { pending: 0, until: 0 };
