@@ -290,7 +290,7 @@ describe('what was certainly not processed is sent again without a list', () => 
 
   test.each([
     ['SELF_SIGNED_CERT_IN_CHAIN', /--ca-file/],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', /--ca-file/],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /host name in the URL/],
     ['ENOTFOUND', /URL of the profile/],
   ])('%s is not tried again', async (code, hint) => {
     const service = fakeService();
