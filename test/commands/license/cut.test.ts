@@ -177,7 +177,8 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
       const made = sandbox.state.licenses().slice(30);
       expect(made).toHaveLength(1);
       expect(ran.stdout).toContain(made[0]?.license_code);
-      if (what === 'ensure') expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining('could not be confirmed')]);
+      if (what === 'ensure')
+        expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining('could not be confirmed')]);
       else {
         expect(ran.exitCode).toBe(8);
         expect(JSON.parse(ran.stdout)).toContainEqual(expect.objectContaining({ status: 'created' }));
