@@ -1,6 +1,7 @@
 import type { GlobalValues } from '../commands/context.ts';
 import { Failure, usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
+import { namesInList } from '../core/tsv.ts';
 import { flagOf, type Field } from '../schema/field.ts';
 import type { CommandRequest } from './program.ts';
 import type { Running, TypedOption } from './values.ts';
@@ -54,7 +55,9 @@ export async function fillFromInput(request: CommandRequest, reading: InputReadi
   const bytes = await readBytes(reading, '-');
   const { encodingOf } = await import('../core/read.ts');
   const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
-  const [line = '', ...more] = text.split(/\r?\n/).filter((one) => one !== '');
+  const lines = text.split(/\r?\n/).filter((one) => one !== '');
+  const column = name.replace(/^--/, '').replaceAll('-', '_');
+  const [line = '', ...more] = namesInList(lines, [column, ...(columnsOf[column] ?? [])]);
   if (line === '') throw usage(`${name}: standard input is empty`);
   const word = words[name];
   if (!Array.isArray(word) && more.length > 0)
@@ -68,6 +71,15 @@ export async function fillFromInput(request: CommandRequest, reading: InputReadi
     typed: typed.map((one) => (isFilled(one) ? { ...one, text: line } : one)),
   };
 }
+
+/** The columns of results in which the values of an argument stand under another name. */
+const columnsOf: Readonly<Record<string, readonly string[]>> = {
+  channel: ['stream_id', 'name'],
+  fragment: ['name'],
+  name: ['profile'],
+  snippet: ['id', 'saved_snippet_id', 'title'],
+  topic: ['topic_name'],
+};
 
 type Filled = Pick<CommandRequest, 'words' | 'typed'>;
 

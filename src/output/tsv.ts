@@ -1,3 +1,4 @@
+import { tsvCell } from '../core/tsv.ts';
 import { cellText, cellsOf, columnsOf } from './columns.ts';
 import { plain } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
@@ -5,13 +6,11 @@ import type { Formatter, Presentation } from './presentation.ts';
 /** One record a line, cells parted by tabs; a tab, line end or backslash inside a cell is `\t`, `\n`, `\r`, `\\`. */
 export function tsv(presentation: Presentation): Formatter {
   const cell = (value: unknown): string => {
-    const text = cellText(value).replace(/[\t\n\r\\]/g, (character) => escapes[character] ?? character);
+    const text = tsvCell(cellText(value));
     return presentation.terminal ? plain(text) : text;
   };
   return records(presentation, (cells) => `${cells.map(cell).join('\t')}\n`);
 }
-
-const escapes: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\\': '\\\\' };
 
 export type RecordChoices = Pick<Presentation, 'show' | 'fields' | 'header'>;
 

@@ -59,7 +59,8 @@ async function storedOtherwise(asked: LicenseHolder, rows: LookUp['rows']): Prom
   const name = asked.remote_user;
   const collapsed = name.trim().replace(/\s+/g, ' ');
   const withoutZeros = collapsed.replace(/^0+(?=.)/, '');
-  const forms = new Set([name.toLowerCase(), collapsed, withoutZeros, withoutZeros.toLowerCase()]);
+  const undoubled = name.replaceAll('\\\\', '\\');
+  const forms = new Set([name.toLowerCase(), undoubled, collapsed, withoutZeros, withoutZeros.toLowerCase()]);
   forms.delete(name);
   const found: License[] = [];
   for (const remote_user of forms) {
@@ -129,18 +130,19 @@ function weaker(one: Likeness, two: Likeness): Likeness {
 /** The shortest length, in characters, to which a server may cut a name. */
 export const minCutChars = 30;
 
-/** The form that names share which differ only by case, blanks, Unicode form or leading zeros. */
+/** The form that names share which differ only by case, blanks, Unicode form, leading zeros or doubled backslashes. */
 export function foldName(name: string): string {
   return plainName(name.normalize('NFKC').replace(/\s+/g, ''));
 }
 
-/** The form that two names of probably one user share: without case, runs of blanks, Unicode form and leading zeros. */
+/** The form that two names of probably one user share: `plainName` differs by none of what people and tools change. */
 export function plainName(name: string): string {
   return name
     .normalize('NFKC')
     .toLowerCase()
     .trim()
     .replace(/\s+/g, ' ')
+    .replaceAll('\\\\', '\\')
     .replace(/^0+(?=.)/, '');
 }
 

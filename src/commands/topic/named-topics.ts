@@ -3,6 +3,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { Failure, usage } from '../../core/failure.ts';
+import { namesInList } from '../../core/tsv.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { findChannel, type Channel } from '../../jobs/topic/find-channel.ts';
 import { listTopics } from '../../jobs/topic/list-topics.ts';
@@ -79,7 +80,8 @@ export async function readNaming(
   if (match !== undefined) return { match, before };
   if (from === undefined) return { names: topic };
   if (!place) return { rows: await readTopicRows(from, context), before };
-  const names = (await context.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
+  const lines = (await context.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
+  const names = namesInList(lines, ['topic_name']);
   if (names.length === 0) throw usage(`${from} names no topic`, 'Write the name of a topic on each line.');
   return { names };
 }

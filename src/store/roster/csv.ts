@@ -9,6 +9,7 @@ import {
   type RosterReader,
   type WantedColumns,
 } from './header.ts';
+import { isOwnHeader, ownTable } from './own-tsv.ts';
 import { linesIn } from './roster-text.ts';
 
 /** `line`: the one that it begins on. */
@@ -17,6 +18,7 @@ interface CsvRecord extends HeaderRow {
   readonly end: number;
   /** The line after it. */
   readonly next: number;
+  readonly text: string;
 }
 
 interface CsvShape {
@@ -47,9 +49,17 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
   const columns = isList ? [wanted.alone ?? ''] : columnsOf(header, wanted, headerLine > 1 ? [] : below);
   const rest = isList ? bytes : bytes.subarray(header.end);
   const firstLine = isList ? start : header.next;
-  const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine }, (record) =>
-    takeCells(columns, record, endOf(record, rest), reader),
-  );
+  const isOurs = line === 1 && start === 1 && !isList && isOwnHeader(header, wanted);
+  const own = isOurs ? ownTable(rest, firstLine, columns, wanted) : undefined;
+  if (own?.isWhole) {
+    for (const record of own.records()) takeCells(columns, record, record.isLast ? 'file' : 'line', reader);
+    return;
+  }
+  const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine }, (record) => {
+    const unclear = own?.differenceIn(record);
+    if (unclear) reader.bad(record.line, unclear);
+    else takeCells(columns, record, endOf(record, rest), reader);
+  });
   const hint = 'Quote such a cell, and write each quote inside it twice: "5"" pipe".';
   if (fault) reader.bad(fault.line, { reason: fault.reason, hint });
 }
@@ -105,7 +115,7 @@ function endOf({ end }: CsvRecord, bytes: Buffer): RowEnd {
 }
 
 /** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
-function takeCells(columns: readonly string[], { line, cells }: CsvRecord, end: RowEnd, reader: RosterReader): void {
+function takeCells(columns: readonly string[], { line, cells }: HeaderRow, end: RowEnd, reader: RosterReader): void {
   const values = new Map<string, unknown>();
   let last = 0;
   cells.forEach((cell, index) => {
@@ -135,7 +145,7 @@ function readCsv(bytes: Buffer, { delimiter, line: first, limit }: CsvShape, tak
       on_record(cells, info) {
         const text = bytes.toString('utf8', end, info.bytes);
         const next = line + lineEndsIn(text);
-        const record = { line: begins(text), cells, end: info.bytes, next };
+        const record = { line: begins(text), cells, end: info.bytes, next, text };
         [end, line] = [info.bytes, next];
         take(record);
         return null;
