@@ -549,6 +549,17 @@ describe('files that stand in a message without a link', () => {
     expect([page, markdown, text].map((one) => one.match(/user_uploads/g)?.length ?? 0)).toEqual([4, 2, 0]);
   });
 
+  test('--all-channels prints every row, and ends with 8 where one archive lacks a file', async () => {
+    const { run, folder } = await withContents({ faults: readFaults('GET /api/v1/user_uploads/*=error-in-200#1', 1) });
+
+    const { exitCode, stdout, stderr } = await run(`archive pull ${folder} --all-channels --files -o json`);
+
+    const rows = JSON.parse(stdout) as { files: number; files_kept: number }[];
+    expect(exitCode).toBe(8);
+    expect(rows.reduce((sum, { files, files_kept: kept }) => sum + files - kept, 0)).toBe(1);
+    expect(stderr).toMatch(/attached files that are not kept in [^:]*: 1/);
+  });
+
   test('messages fetch names them in text', async () => {
     const { run, service } = await withContents().then((one) => ({ ...one, service: one.sandbox }));
 
