@@ -1,5 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import { isPage } from '../http/answer.ts';
 import { path } from '../http/request.ts';
 import type { Deciding, Path } from '../http/call.ts';
 import { type Creation, creationFrom, editedFrom, unanswered } from './license-writes.ts';
@@ -69,16 +70,17 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
     update: (code: string, fields: EditedFields) => edit('PATCH', code, fields),
 
-    /** The earliest license that activated the sensor. @throws Failure not_found where there is none */
+    /** The earliest license that activated the sensor; undefined where there is none. @throws Failure not_found: a page */
     async firstActivation(asked: { readonly mac_address: string; readonly app_code?: number | undefined }) {
       const { mac_address, app_code } = asked;
       const query = parametersOf({ mac_address, app_code });
       const connection = await open();
       const answer = await connection.send({ method: 'GET', path: path`/v1/first-activation/`, query, repeat: 'safe' });
-      const missing = `no license has activated the sensor ${mac_address}`;
-      refuse(answer, missing);
+      // Under a wrong base URL, which answers with pages, no sensor would seem to be activated.
+      if (answer.status === 404 && !isPage(answer)) return undefined;
+      refuse(answer, `no license has activated the sensor ${mac_address}`);
       refuseError(answer, 'first activation');
-      if (isNothing(answer)) throw new Failure('not_found', missing, { http: answer.http });
+      if (isNothing(answer)) return undefined;
       const license = licenseOf(answer, connection);
       refuseOther(answer, license, asked);
       return license;

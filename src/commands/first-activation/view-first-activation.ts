@@ -1,5 +1,4 @@
 import type { License } from '../../api/licensing/license.ts';
-import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect, optional, textField } from '../../schema/field.ts';
@@ -40,7 +39,7 @@ export default command({
     const never: string[] = [];
     const errors: Failure[] = [];
     yield* each(macs, String, async (mac_address) => {
-      const look = activationOf(licensing, { mac_address, app_code: code ?? account.app_code });
+      const look = licensing.firstActivation({ mac_address, app_code: code ?? account.app_code });
       const first = await look.catch((cause: unknown) => {
         // An answer about something else says nothing of the next sensor.
         if (!(cause instanceof Failure) || cause.kind !== 'unavailable' || cause.retryable || macs.length === 1)
@@ -95,17 +94,3 @@ async function addressesIn(file: string, read: typeof readMac, context: Disk & T
 }
 
 const noLicense: License = { key: undefined, fields: {} };
-
-/** Undefined where nobody has activated the sensor. @throws Failure not_found for a page in place of an answer too */
-async function activationOf(
-  licensing: LicensingApi,
-  query: Parameters<LicensingApi['firstActivation']>[0],
-): Promise<License | undefined> {
-  try {
-    return await licensing.firstActivation(query);
-  } catch (cause) {
-    // A page comes with a hint: under a wrong base URL no sensor would seem to be activated.
-    if (cause instanceof Failure && cause.kind === 'not_found' && cause.details.hint === undefined) return undefined;
-    throw cause;
-  }
-}

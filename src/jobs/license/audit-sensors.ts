@@ -91,17 +91,16 @@ async function lookUp(
   const { mac_address, app_code } = sensor;
   const base = { ...sensor, app_code: app_code ?? null, first_user: null };
   try {
-    const first_user = textOf(await licensing(app_code).firstActivation({ mac_address, app_code }), 'remote_user');
+    const license = await licensing(app_code).firstActivation({ mac_address, app_code });
+    if (!license) return { row: { ...base, status: 'never-activated' } };
+    const first_user = textOf(license, 'remote_user');
     if (first_user === undefined)
       return { row: { ...base, status: 'error', error: 'the license does not name its user' } };
     return { row: { ...base, status: first_user === sensor.remote_user ? 'ok' : 'lent', first_user } };
   } catch (cause) {
     if (!(cause instanceof Failure) || signal.aborted || cause.kind === 'auth' || cause.kind === 'config') throw cause;
-    // A page in place of an answer comes with a hint: under a wrong base URL no sensor would seem to be activated.
     const { hint } = cause.details;
     const error = hint === undefined ? cause.message : `${cause.message}. ${hint}`;
-    if (cause.kind !== 'not_found' || hint !== undefined)
-      return { row: { ...base, status: 'error', error }, failure: cause };
-    return { row: { ...base, status: 'never-activated' } };
+    return { row: { ...base, status: 'error', error }, failure: cause };
   }
 }
