@@ -76,6 +76,6 @@ test('several users of --not dm-including are refused: what the server leaves ou
 
   expect({ exitCode, message: error?.message }).toEqual({
     exitCode: 2,
-    message: '--not dm-including: it takes one user',
+    message: '--not dm-including: give one user',
   });
 });

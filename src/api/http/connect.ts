@@ -105,18 +105,17 @@ function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait)
   return deadline === undefined ? total <= longestRateLimit : clock.elapsed() + wait < deadline;
 }
 
-interface RateLimited {
-  /** Answers of 429 to this call, and how long it waited between them. */
-  readonly times: number;
-  readonly waited: Milliseconds;
-  /** What the last one asked for. */
-  readonly asked: Milliseconds | undefined;
-  readonly body: unknown;
-}
-
-/** Spans for `--deadline` are rounded up to what it takes. */
-function beyondWait({ method, shown: url }: Request, wait: Milliseconds, limited?: RateLimited): Failure {
-  const { times = 1, waited = 0, asked, body } = limited ?? {};
+/** `waited`: between `times` answers of 429 to this call. Spans for `--deadline` are rounded up to what it takes. */
+function beyondWait(
+  { method, shown: url }: Request,
+  wait: Milliseconds,
+  {
+    times = 1,
+    waited = 0,
+    asked,
+    body,
+  }: { times?: number; waited?: number; asked?: number | undefined; body?: unknown } = {},
+): Failure {
   const [span, whole] = [wait, wait + waited].map((part) => formatDuration(Math.ceil(part / 1000) * 1000));
   const last = asked === undefined ? 'it does not say how long to wait' : `it asked to wait ${formatDuration(asked)}`;
   const message =
@@ -126,7 +125,7 @@ function beyondWait({ method, shown: url }: Request, wait: Milliseconds, limited
   return new Failure('unavailable', message, {
     hint: `Run the command again after that, or give --deadline more than ${whole}.`,
     http: { method, url, status: 429 },
-    ...(limited && { server: serverWords(body) }),
+    ...(body === undefined ? {} : { server: serverWords(body) }),
   });
 }
 

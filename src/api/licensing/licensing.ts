@@ -70,7 +70,7 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
     update: (code: string, fields: EditedFields) => edit('PATCH', code, fields),
 
-    /** The earliest license that activated the sensor; undefined where there is none. @throws Failure not_found: a page */
+    /** The earliest license that activated the sensor, if there is one. @throws Failure not_found: a page answers */
     async firstActivation(asked: { readonly mac_address: string; readonly app_code?: number | undefined }) {
       const { mac_address, app_code } = asked;
       const query = parametersOf({ mac_address, app_code });

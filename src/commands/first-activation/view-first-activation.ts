@@ -38,24 +38,22 @@ export default command({
     const licensing = context.licensing({ app_code: code });
     const never: string[] = [];
     const errors: Failure[] = [];
-    yield* each(macs, String, async (mac_address) => {
-      const look = licensing.firstActivation({ mac_address, app_code: code ?? account.app_code });
-      const first = await look.catch((cause: unknown) => {
+    yield* each(macs, String, async (mac_address): Promise<SensorLicense> => {
+      try {
+        const first = await licensing.firstActivation({ mac_address, app_code: code ?? account.app_code });
+        if (!first) never.push(mac_address);
+        return { ...(first ?? noLicense), mac_address, status: first ? 'activated' : 'never-activated' };
+      } catch (cause) {
         // An answer about something else says nothing of the next sensor.
-        if (!(cause instanceof Failure) || cause.kind !== 'unavailable' || cause.retryable || macs.length === 1)
-          throw cause;
+        const isOther = cause instanceof Failure && cause.kind === 'unavailable' && !cause.retryable;
+        if (!isOther || macs.length === 1) throw cause;
         errors.push(cause);
-        return cause.message;
-      });
-      if (typeof first === 'string') return { ...noLicense, mac_address, status: 'error', error: context.clean(first) };
-      if (!first) never.push(mac_address);
-      return { ...(first ?? noLicense), mac_address, status: first ? 'activated' : 'never-activated' };
+        return { ...noLicense, mac_address, status: 'error', error: context.clean(cause.message) };
+      }
     });
     const [error] = errors;
-    if (error) {
-      const some = `${errors.length} of ${macs.length} sensors could not be looked up: ${error.message}`;
-      throw error.as('incomplete', some);
-    }
+    const lost = `${errors.length} of ${macs.length} sensors could not be looked up`;
+    if (error) throw error.as('incomplete', `${lost}: ${error.message}`);
     const [mac] = never;
     if (mac === undefined) return;
     const some = `${never.length} of ${macs.length} sensors ${never.length === 1 ? 'was' : 'were'} never activated`;

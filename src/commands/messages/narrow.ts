@@ -98,9 +98,8 @@ function negatedTerm(word: string, facts: AccountFacts): NarrowTerm {
   if (operator === 'in' && text === 'all')
     throw usage('--not in=all: the server ignores it, and every message matches');
   const [term, ...more] = termsOf(operator, text, facts);
-  if (operator !== 'channel' && more.length > 0) throw usage(`--not ${operator}: it takes one user`);
   if (!term || more.length > 0)
-    throw usage(`--not ${operator}: the link leads to more than a channel`, 'Give the link of the channel.');
+    throw usage(`--not ${operator}: give one ${operator === 'channel' ? 'channel, or its link' : 'user'}`);
   return { ...term, negated: true };
 }
 

@@ -34,7 +34,7 @@ export async function renameView(
       return { ignored, status: 'renamed' };
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause;
-      if (cause.kind === 'unknown') unconfirmed = lookFirst(cause);
+      if (cause.kind === 'unknown') unconfirmed = cause.as('unknown', cause.message, { hint: lookFirst });
       else if (cause.kind !== 'rejected') throw unconfirmed ?? cause;
       const isRepeated = cause.kind === 'unknown' && attempt < retries && isRepeatable(cause);
       if (isRepeated) await sleep(backoff(attempt, 1));
@@ -48,11 +48,7 @@ export async function renameView(
   }
 }
 
-function lookFirst(cause: Failure): Failure {
-  return cause.as('unknown', cause.message, {
-    hint: `Look at the name of the view before you rename it again: ${commandLine('view list', [])}`,
-  });
-}
+const lookFirst = `Look at the name of the view before you rename it again: ${commandLine('view list', [])}`;
 
 /** As every call is repeated: not after an answer of the server itself. */
 function isRepeatable({ details: { http } }: Failure): boolean {
