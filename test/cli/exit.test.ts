@@ -195,6 +195,7 @@ const table: readonly Row[] = [
     plan: (to) => to.expect(pin).reply(200, { ...done, ignored_parameters_unsupported: ['is_pinned'] }),
     exit: 6,
     code: 'rejected',
+    prints: [{ fragment: 'inbox', is_pinned: null, status: 'ignored' }],
   },
   {
     what: 'a redirect of a write',

@@ -81,12 +81,13 @@ export const chatOnce: Expected = {
   },
 };
 
-/** A rename is settled by the list of views. */
+/** A rename is settled by the list of views; after a 500 it is not sent again. */
 export const viewRename: Expected = {
   once: {
-    0: `${limits} ${lost} ${large} ${broke} ${harmless} ${unreadable}`,
+    0: `${limits} ${lost} ${large} 500-after ${harmless} ${unreadable}`,
     6: `${elsewhere} error-in-200`,
     7: '429-long',
+    9: '500',
   },
   always: {
     0: `${carriedOut} 500-after ${harmless} empty json-garbage`,
