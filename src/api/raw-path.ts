@@ -6,9 +6,7 @@ export type Service = 'licensing' | 'chat';
 
 export interface TypedPath {
   readonly path: Path;
-  /** What follows `?`. */
   readonly query: Parameters;
-  /** Whether the path names one thing of a collection, such as a license. */
   readonly isItem: boolean;
 }
 

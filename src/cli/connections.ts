@@ -73,7 +73,6 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
     }),
     /** A list of 100,000 licenses in memory takes 30 MB more, read from a file 60 % more CPU time. */
     saveMemory: () => void (shared.bodyLimits.long.memory /= 4),
-    /** Whether a server carried out what it was asked to change. */
     hasWritten: () => hasWritten,
     /** Without a credential; no body of an answer is shown. */
     open: (base: string, headers: Connection['headers'] = {}): Send =>

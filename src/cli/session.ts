@@ -71,7 +71,6 @@ export function openSession(running: Running, command: string, checkFields: Cont
     hasWritten: connections.hasWritten,
     /** Lines for stderr, once the result is written. */
     conclusions,
-    /** What was seen on the way, for stderr too. */
     seen: () =>
       oldCopies.size === 0
         ? []

@@ -89,7 +89,6 @@ export interface Keys {
   /** The key in the first line of standard input; what follows is not read. */
   keyFromInput(): Promise<Secret>;
   runKeyCommand(command: string): Promise<Secret>;
-  /** Whether other users can read that file; false where there is none. */
   othersCanRead(file: string): Promise<boolean>;
   /** Makes a secret of a text: from here on it is removed from everything that is shown. */
   hide(text: string): Secret;
@@ -99,9 +98,7 @@ export interface Keys {
 
 /** The person at the terminal: questions, and lines to stderr. */
 export interface Terminal {
-  /** Whether there is a person to ask. */
   interactive(): boolean;
-  /** Whether the result goes to a terminal. */
   isShown(): boolean;
   /** A question whose answer is yes or no. @throws Failure cancelled on no; usage where nobody can be asked */
   confirm(question: string): Promise<void>;

@@ -141,7 +141,6 @@ function clockCheck(subject: string, skew: number): Examined {
   return looked('clock', subject, 'note', off, 'Set the clock of this machine.');
 }
 
-/** Whether each configured ledger can be reached and used. */
 async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Examined> {
   const configured = yield* attempt('ledger', 'CHATELAINE_LEDGER', ledgers, () => undefined);
   for (const { source, ledger } of configured ?? []) {

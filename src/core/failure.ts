@@ -47,7 +47,6 @@ export interface ServerWords {
 interface FailureDetails {
   /** Each thing that is wrong, where the message names several, a line each. */
   readonly problems?: readonly string[] | undefined;
-  /** What to do next, one sentence. */
   readonly hint?: string | undefined;
   readonly http?: FailedRequest | undefined;
   readonly server?: ServerWords | undefined;
@@ -87,7 +86,6 @@ export class Failure extends Error {
   }
 }
 
-/** What an error says; anything may be thrown. */
 export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,4 +1,3 @@
-/** Whether the whole text matches one of the patterns. */
 export function matchesGlob(patterns: readonly string[], text: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern, text));
 }

@@ -2,7 +2,6 @@ import { unless } from './failure.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether a value of JSON is an object: not null, not a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,6 @@ export function withoutFormula(text: string): string {
   return text.replace(formulas, "'");
 }
 
-/** Whether a text has an apostrophe where `withoutFormula` puts one. */
 export function isWithoutFormula(text: string): boolean {
   return harmless.test(text);
 }

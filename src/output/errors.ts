@@ -3,7 +3,6 @@ import { painter } from './paint.ts';
 import { commandsApart, fitted, indented, plainJson, plainLines } from './plain.ts';
 
 interface ErrorLook {
-  /** Whether stderr is a terminal: text is made harmless. */
   readonly terminal: boolean;
   readonly columns: number;
   readonly color: boolean;

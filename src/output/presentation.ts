@@ -78,7 +78,6 @@ export interface Presentation {
   /** CSV for a spreadsheet, and what parts its cells. */
   readonly csvSafe: 'comma' | 'semicolon' | false;
   readonly color: boolean;
-  /** Whether stdout is a terminal: text is made harmless and fitted. */
   readonly terminal: boolean;
   /** Columns of the terminal; 0 where unknown. */
   readonly width: number;

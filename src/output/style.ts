@@ -17,7 +17,6 @@ export function hasColor({ when = 'auto', terminal, env }: ColorChoice): boolean
   return terminal && env['TERM'] !== 'dumb' && env['CLICOLOR'] !== '0';
 }
 
-/** Whether the locale of a terminal shows more than ASCII; on Windows it always does. */
 export function hasUnicode(env: Environment): boolean {
   const locale = ['LC_ALL', 'LC_CTYPE', 'LANG'].map((name) => variable(env, name)).find((value) => value !== undefined);
   return isWindows || /utf-?8/i.test(locale ?? '');

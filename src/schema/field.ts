@@ -136,7 +136,6 @@ export function isNegatable(field: Field): boolean {
   return field.kind === 'boolean' || (field.kind === 'string' && field.negatable === true);
 }
 
-/** Whether the option of a field takes its value from the next word of a line. */
 export function takesWord(field: Field): boolean {
   return field.kind !== 'boolean' && !(field.kind === 'string' && field.bare !== undefined);
 }

@@ -66,7 +66,6 @@ function decodeHash(text: string): string {
   return decoded;
 }
 
-/** Whether a text is a whole URL, as the address bar of the web app has it. */
 export function isUrl(text: string): boolean {
   return /^\s*https?:\/\//i.test(text);
 }

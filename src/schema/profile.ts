@@ -22,7 +22,6 @@ export const kinds = { licensing: 'licensing app', chat: 'chat account' } as con
 
 export type Kind = keyof typeof kinds;
 
-/** What names an account: all of it is required. */
 export const accountFields = {
   licensing: {
     base_url: {

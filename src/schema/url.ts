@@ -67,7 +67,6 @@ export function percentDecoded(text: string): string {
   return text.replace(/(?:%[\da-f]{2})+/gi, (part) => unless(URIError, () => decodeURIComponent(part)) ?? part);
 }
 
-/** Whether a URL's host is this machine by its very name: what is sent there does not leave it. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host);
 }

@@ -17,7 +17,6 @@ export interface Journal {
   readonly path: string;
   /** Whether the file was cut or emptied since it was begun, so that records of requests may be missing. */
   readonly isDamaged: boolean;
-  /** What earlier runs appended, in order; empty for a new journal. */
   readonly records: readonly unknown[];
   /**
    * Resolves when the record is on disk. Records that are appended together share one write and one sync.

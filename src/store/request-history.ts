@@ -24,7 +24,6 @@ export interface OpenAnswer {
   readonly key_end?: string | undefined;
 }
 
-/** What is known of earlier requests for one user. */
 export interface RequestHistory {
   /** When the last POST ended; Infinity: its end is not recorded, as after a kill. Undefined: none is known. */
   readonly posted?: Milliseconds | undefined;

@@ -7,7 +7,6 @@ import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
 
 interface OpenLog {
-  /** What other processes appended since this one last read. */
   read(): Promise<readonly unknown[]>;
   /** Adds a record whole or not at all; the kill of a process does not lose it. */
   append(record: unknown): Promise<void>;

@@ -10,7 +10,6 @@ export interface Walk<M extends MessageHead = Message> {
   readonly page?: number;
   /** Messages to leave out; the limit does not count them. */
   readonly isWanted?: ((message: M) => boolean) | undefined;
-  /** Whether this message lies beyond what is wanted, and all after it. */
   readonly isEnd?: ((message: M) => boolean) | undefined;
 }
 

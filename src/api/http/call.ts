@@ -56,7 +56,6 @@ export interface BodyLimits {
   readonly memory: number;
   /** What takes the bytes of a longer body, up to that many in all; absent: a longer body is refused. */
   readonly spool?: { readonly open: () => Promise<Spool>; readonly limit: number } | undefined;
-  /** Whether the limit is that of one attached file. */
   readonly isOfFile?: true;
 }
 
@@ -143,7 +142,6 @@ export interface Connection {
     readonly env: Environment;
     /** PEM file of authorities to trust besides the usual ones. */
     readonly caFile: string | undefined;
-    /** Whether the authorities of the system are trusted too. */
     readonly systemCa?: boolean | undefined;
   };
   /** In place of the real one, in tests. */

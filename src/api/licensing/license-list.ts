@@ -97,7 +97,6 @@ function watchMoves() {
   let repeats: string[] = [];
   let [reading, before] = [1, ''];
   return {
-    /** Whether no page before showed this row, in this reading and those before. */
     isNew(row: License, page: number): boolean {
       const identity = identityOf(row);
       const { number, rest } = fingerprintOf(identity);

@@ -35,7 +35,6 @@ export interface UserLicenses {
 export interface UnfilteredList {
   /** Each of its licenses in one text: its key, where it has one. */
   readonly licenses: ReadonlySet<string>;
-  /** Whether it has a length at which servers cut lists, and no total. */
   readonly mayBeCut: boolean;
 }
 

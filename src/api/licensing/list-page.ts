@@ -38,7 +38,6 @@ export function measureList() {
     heard: (page: PageSize, place: number): void =>
       void ([count, total] =
         place === 1 ? [page.count, page.total] : [count + page.count, Math.max(total, page.total)]),
-    /** Whether the server tells a total, and lists as many. */
     isCounted: () => total > 0 && total === count,
     /** Whether a page told of more licenses, none of which can be deleted: rows moved between the pages. */
     lacksRows: () => total > count,

@@ -43,11 +43,9 @@ interface ProbedList {
   readonly licenses: License[];
   first: Page | undefined;
   pages: number;
-  /** Whether the server has more rows than are read. */
   isCut: boolean;
   /** What kept the list from being whole. */
   failure: Failure | undefined;
-  /** Whether it has a length at which servers cut lists, and no total. */
   mayBeCut: boolean;
 }
 

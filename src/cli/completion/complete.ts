@@ -128,7 +128,6 @@ function valuesOf(
   return [...views, ...plainly(builtInViews.filter((view) => !views.some(({ word }) => word === view)))];
 }
 
-/** Whether a value is a path, by its placeholder in help. */
 function pathOf({ placeholder }: Pick<SurfaceField, 'placeholder'>): 'files' | 'folders' | undefined {
   if (placeholder === 'DIR') return 'folders';
   return placeholder === 'FILE' || placeholder === 'PATH' ? 'files' : undefined;

@@ -1,6 +1,5 @@
 import type { Field } from '../../schema/field.ts';
 
-/** What the words before the cursor say about the word at it. */
 export interface LineReading {
   readonly path: readonly string[];
   /** Undefined where the words name no command yet. */
@@ -13,7 +12,6 @@ export interface LineReading {
   readonly pending: SurfaceOption | undefined;
   readonly typed: readonly string[];
   readonly argument: SurfaceField | undefined;
-  /** Whether `--` comes before: no options follow. */
   readonly isEnded: boolean;
 }
 

@@ -66,7 +66,6 @@ export type Naming = { readonly before?: Milliseconds | undefined } & (
   { readonly names: readonly string[] } | { readonly match: readonly string[] } | { readonly rows: readonly TopicRow[] }
 );
 
-/** Whether more than one topic may be meant, spellings of one topic counted once. */
 export function isSeveral(naming: Naming): boolean {
   return !('names' in naming) || new Set(naming.names.map(foldName)).size > 1;
 }

@@ -72,7 +72,6 @@ function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[
 }
 
 interface Visibility {
-  /** Whether the plan of the organization hides messages of the narrow. */
   readonly isLimited: boolean;
   /** The lowest id that is visible; undefined where nothing is. */
   readonly lowest: number | undefined;

@@ -18,7 +18,6 @@ export interface PullOrder {
   readonly again?: string;
   /** Forms that were asked for; none is those that the archive has, or rendered. */
   readonly forms: readonly ArchiveForm[];
-  /** Whether attached files are to be kept, from now on. */
   readonly files?: boolean | undefined;
 }
 

@@ -67,7 +67,6 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
   if (lent > 0) throw new Failure('differences', `sensors that were lent: ${lent}`);
 }
 
-/** Whether a line of the journal is an answer that was kept; any other line is asked for again. */
 function isAnswer(record: unknown): record is SensorRow {
   if (!isObject(record)) return false;
   const { mac_address, remote_user, app_code, status, first_user } = record;

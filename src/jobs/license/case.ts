@@ -61,7 +61,6 @@ export type CaseEvent =
     }
   | LastRequest;
 
-/** What the command line allows. */
 export interface Rules {
   /** How long after an unanswered POST the server may still carry it out, and hide from its list what it created. */
   readonly settle: Milliseconds;

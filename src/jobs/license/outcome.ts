@@ -6,7 +6,6 @@ import { failureOf } from './case-words.ts';
 import type { RecordEvent } from './history.ts';
 import type { End, Unmet } from './step.ts';
 
-/** What came of a user. */
 export interface CaseOutcome {
   readonly status: End['outcome'];
   /** What was answered is always printed. */

@@ -13,7 +13,6 @@ import { requestsOf, type LicenseJournal } from './roster-journal.ts';
 import type { RosterClaims } from './share-roster.ts';
 import type { End, Step } from './step.ts';
 
-/** What a run uses to give users their licenses. */
 export interface Ports extends Settling {
   readonly rules: Rules;
   /** Whether the run is about one user: no other POST moves the pages of a list meanwhile. */

@@ -155,7 +155,6 @@ export async function planClaimed(
   return { plan, claims, answerOf };
 }
 
-/** Whether a license is to be created, unless a lookup of the user shows one. */
 export function isCreation({ step }: PlannedRow): boolean {
   return step.do === 'create' || step.do === 'look up';
 }

@@ -53,7 +53,6 @@ export function licenseJournal(
     }
   };
   return {
-    /** Whether an earlier run of this job was interrupted. */
     isResumed: journal.records.length > 0 || journal.isDamaged,
     /** Where records may be missing, when any row may have been sent last, on the clock `elapsed`. */
     missingUntil: journal.isDamaged ? clock.elapsed() : -Infinity,

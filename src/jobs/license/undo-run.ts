@@ -8,7 +8,6 @@ import type { PastChange } from './history.ts';
 /** What a run did to one license, and how it is undone. */
 export interface UndoStep {
   readonly change: PastChange;
-  /** What to do: nothing where the license is as it was before the run. */
   readonly undo:
     | { readonly is: 'needed'; readonly license: License; readonly fields: EditedFields }
     | { readonly is: 'done'; readonly license: License }

@@ -16,7 +16,6 @@ export interface MessageSelection {
   readonly explicit?: readonly string[];
 }
 
-/** What to fetch: one request as the API has it, single messages, pages from a message on, or a span of time. */
 export type Range =
   | {
       readonly kind: 'request';

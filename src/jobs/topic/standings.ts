@@ -49,7 +49,6 @@ export function openStandings() {
   let [lastCall, unanswered]: (LastCall | undefined)[] = [];
   /** Messages that went in a call of another end; no later answer proves what went in one without an end. */
   const provable = new Set<number>();
-  /** What the last call makes of messages that the look after it does not show any more. */
   let fate: 'gone' | 'deleted' | 'goneOutOfOrder' = 'gone';
   /** Whether a call ended with a 500, and none was answered since. */
   let isCrossed = false;

@@ -23,7 +23,6 @@ export interface TopicSurvey extends Topic {
   readonly last_timestamp: number | null;
   readonly spellings: readonly string[];
   readonly files: number;
-  /** Whether the plan of the organization hides older messages of the topic. */
   readonly isLimited: boolean;
 }
 

@@ -41,7 +41,6 @@ export function isBegun({ purge }: TopicArchive): boolean {
 }
 
 export interface EarlierPurges {
-  /** Whether one began and did not end. */
   readonly isBegun: boolean;
   /** How the last one of the others ended. */
   readonly ended: PurgeEnd | undefined;

@@ -14,11 +14,9 @@ export interface ArchiveHead {
   /** The address of the account that fetched the messages. */
   readonly account: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** What they select; `src/jobs/archive` reads it. */
   readonly selection: unknown;
   readonly forms: readonly ArchiveForm[];
   readonly files: boolean;
-  /** Whether the plan of the organization hid older messages. */
   readonly history_limited: boolean;
 }
 
@@ -30,7 +28,6 @@ export const manifestFile = 'archive.json';
 /** Programs that know version 1 alone would fetch again what follows a late part. */
 export const versionWithLateParts = 2;
 
-/** What archive.json holds, or what is wrong with it. */
 export type ManifestRead = { readonly manifest: Manifest; readonly problem?: undefined } | { readonly problem: string };
 
 /** Undefined where there is none. @throws Failure config where it cannot be read, or is of a later version */

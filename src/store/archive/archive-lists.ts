@@ -75,7 +75,6 @@ export function unfinishedIn({ state }: Manifest, lists: Lists): FileDamage[] {
   ];
 }
 
-/** Whether the list of parts is what the last run left. */
 export function isSealed(lists: Lists, manifest: Manifest): boolean {
   const name = 'parts.ndjson';
   return manifest.state.lists[name] !== undefined && damageOf(name, lists[name], manifest).length === 0;

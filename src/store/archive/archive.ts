@@ -205,10 +205,8 @@ export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProbl
   for (const file of archive.strange) yield { part: null, file, problem: strangeFile, ids: null };
 }
 
-/** What is said of a part's file that the list of parts does not name. */
 export const lostLine = 'parts.ndjson lost its line';
 
-/** What is said of a file that is none of an archive. */
 export const strangeFile = 'it does not belong to the archive';
 
 async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<FileDamage> {

@@ -8,7 +8,6 @@ import { eachLine, recordLine } from '../disk/records.ts';
 export interface LineFile {
   /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
   append(...records: readonly unknown[]): Promise<void>;
-  /** Whether the file is where it was, with all that was written. */
   isInPlace(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -176,7 +176,6 @@ function openedManifest(folder: string, { manifest }: Pick<Opened, 'manifest'>) 
       isComplete = next.complete ?? isComplete;
       state = { ...state, ...next };
     },
-    /** Whether this run reached the end of the selection. */
     isComplete: () => isComplete,
     isSeen: (file: string, stamp: string | undefined) => stamp !== undefined && seen.get(file) === stamp,
     see,

@@ -158,7 +158,6 @@ function* parsed(lines: Iterable<string>): Generator<ArchivedMessage> {
   }
 }
 
-/** Whether a value of JSON is a message: it has an id. */
 export function isMessage(value: unknown): value is ArchivedMessage {
   return isObject(value) && Number.isSafeInteger(value['id']);
 }

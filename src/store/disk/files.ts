@@ -217,7 +217,6 @@ export function isMissing(cause: unknown): boolean {
   return codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR';
 }
 
-/** Whether modes and owners of files mean anything here. */
 export function hasModes(system: System): boolean {
   return system.platform !== 'win32' && system.uid !== undefined;
 }

@@ -35,7 +35,6 @@ export async function thisOwner(system: System): Promise<Owner> {
   return { ...(await known), token: randomBytes(8).toString('hex') };
 }
 
-/** What stays the same until the process ends. */
 const processes = new WeakMap<System, Promise<Omit<Owner, 'token'>>>();
 
 async function thisProcess(system: System): Promise<Omit<Owner, 'token'>> {

@@ -46,7 +46,6 @@ export async function refuseUnsafe(
   });
 }
 
-/** Whether other users can read that file; false where there is none. */
 export async function canOthersRead(path: string, system: System): Promise<boolean> {
   const found = hasModes(system) ? await unlessRefused(stat(path)) : undefined;
   return found?.isFile() === true && (found.mode & 0o044) !== 0;

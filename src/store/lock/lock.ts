@@ -18,7 +18,6 @@ interface Patience {
   /** How long to wait for the owner; 0 gives up at once. Default 30 s. */
   readonly wait?: Milliseconds | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** What is locked, for the message, such as `the journal /x`. Default: the path. */
   readonly what?: string | undefined;
 }
 

@@ -48,7 +48,6 @@ type KnownUser = UserRecord & { readonly user: string };
 
 export interface RequestRecord {
   readonly users: Map<string, UserRecord>;
-  /** Whether the file is to be rewritten: there is none, its end is cut, or it has grown. */
   readonly isStale: boolean;
 }
 

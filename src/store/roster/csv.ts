@@ -106,7 +106,6 @@ function chooseHeader(bytes: Buffer, shapes: readonly CsvShape[], wanted: Wanted
   return { header, below };
 }
 
-/** What ends a row; a row that ends with the file may be cut off. */
 type RowEnd = 'line' | 'file';
 
 function endOf({ end }: CsvRecord, bytes: Buffer): RowEnd {

@@ -8,7 +8,6 @@ interface OtherCell {
   readonly text: string;
   readonly holds: string;
   readonly kind: string;
-  /** What to do about it. */
   readonly hint: string;
 }
 

@@ -2,12 +2,10 @@ import { Parser, type Handler } from 'htmlparser2';
 import type { Failure } from '../../core/failure.ts';
 import { damaged, type Zip } from './zip.ts';
 
-/** What is done with the parts of an XML document; elements by their local name. */
 export interface XmlReader {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(piece: string): void;
   close?(name: string): void;
-  /** What follows is not read. */
   isDone?(): boolean;
 }
 
