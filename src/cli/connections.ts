@@ -7,6 +7,7 @@ import type { Spool } from '../core/read.ts';
 import { headersOf, urlOf, variableOf, kinds } from '../schema/profile.ts';
 import { isExposed, serverOf } from '../schema/url.ts';
 import { type ChatCredential, type LicensingCredential, openCredentials } from '../store/account/credentials.ts';
+import { isGuarded, unknownVariables } from '../commands/environment.ts';
 import type { Accounts, Keys } from '../commands/context.ts';
 import { defaultRetries } from '../commands/environment.ts';
 import { Secret } from '../core/secret.ts';
@@ -154,8 +155,22 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
         chatAccount: () => credentials.chat(chosen),
         licensingApps: credentials.licensingApps,
       };
+  const isReadOnly = isGuarded(system.env, 'CHATELAINE_READ_ONLY');
+  const places = new Set<string>();
+  const noted = async <C extends LicensingCredential | ChatCredential>(found: Promise<C>): Promise<C> => {
+    const account = await found;
+    const { kind, profile } = account;
+    const isStored = profile !== undefined && !options.sandbox;
+    if (isStored && (await profiles.all()).filter((one) => one.kind === kind).length > 1)
+      places.add(`${new URL(urlOf(account)).host}, profile ${profile}`);
+    return isReadOnly ? { ...account, read_only: true } : account;
+  };
   return {
     ...source,
+    licensingAccount: (choice) => noted(source.licensingAccount(choice)),
+    chatAccount: () => noted(source.chatAccount()),
+    places: () => [...places],
+    unknownVariables: () => unknownVariables(system.env),
     environmentKinds: () => namesIn(kinds).filter((kind) => environmentCredential(system.env, kind)),
     profiles: () => shownProfiles,
     async credentialOf(name) {

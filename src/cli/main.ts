@@ -2,7 +2,7 @@ import { Failure } from '../core/failure.ts';
 import { rowOf } from '../output/formats.ts';
 import { guarded, readerGone, streamSink } from '../output/sink.ts';
 import { hasColor } from '../output/style.ts';
-import { twinOf } from '../commands/environment.ts';
+import { refuseSlips, twinOf } from '../commands/environment.ts';
 import { variable } from '../core/system.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
@@ -87,6 +87,8 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
   // No option is before the first of them.
   started.given.push('', ...Object.values(words).flat(), ...typed.map(({ text = '' }) => text));
   const values = readValues(command, words, typed);
+  // doctor names them.
+  if (command.name !== 'doctor') refuseSlips(host.system.env, messages.warn);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
   const again: Running['again'] = (...change) => typedLine(command.name, request, ...change);

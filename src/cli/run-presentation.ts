@@ -37,7 +37,10 @@ interface PrintedTo {
 /** How a command prints (docs/architecture.md, Output). @throws Failure usage for a typed option that does not apply */
 export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo): RunPresentation {
   const options = applicable(command, typed);
-  const hasPlan = options.dry_run === true && (options.output === 'curl' || !command.dryRun?.includes('rows'));
+  // license ensure prints a key or nothing where the whole job is a dry run.
+  const isOfJob = command.show?.text !== undefined && !options.typed.has('dry_run');
+  const hasPlan =
+    options.dry_run === true && !isOfJob && (options.output === 'curl' || !command.dryRun?.includes('rows'));
   return {
     options,
     result: presented(command, options, host),

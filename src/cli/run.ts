@@ -27,6 +27,7 @@ export async function runCommand(
   const filter = await filterOf(running);
   if (options.sandbox && host.system.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
+  if (options.dry_run && !options.typed.has('dry_run')) messages.warn('CHATELAINE_DRY_RUN is set: nothing is changed');
   if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
   if (command.fieldsFromFile === undefined || values[command.fieldsFromFile] !== true) checkFields([]);
   const session = openSession(running, command.name, checkFields);
@@ -48,7 +49,8 @@ export async function runCommand(
   } catch (cause) {
     throw session.hasWritten() ? afterWrites(cause) : cause;
   } finally {
-    for (const line of [...conclusions, ...session.seen()]) messages.note(line);
+    const places = isWrite ? session.context.places().map((place) => `on ${place}`) : [];
+    for (const line of [...conclusions, ...session.seen(), ...places]) messages.note(line);
     await session.close();
   }
 }

@@ -49,7 +49,7 @@ export function openSession(running: Running, command: string, checkFields: Cont
     surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     ...accounts,
     ...services(accounts, connections, running, (id) => void oldCopies.add(id)),
-    ...questions(running),
+    ...questions(running, accounts),
     ...records(running),
     ...historyOf(command, accounts, running, tell),
     ...ledgers,
@@ -131,19 +131,22 @@ function services(
 }
 
 /** What the user is asked, and what the user's files say. */
-function questions(running: Running) {
+function questions(running: Running, { places }: Pick<Accounts, 'places'>) {
   const { host, options, redactor, signal } = running;
   const prompt = once(async () => {
     const { openPrompt } = await import('./prompt.ts');
     return openPrompt(host, () => isInteractive(host, options), signal);
   });
+  // The question of license apply names its profiles itself.
+  const placed = (question: string): string =>
+    [...places().filter((place) => !question.includes(place.replace(/^.*, /, ''))), question].join(': ');
   return {
     interactive: () => isInteractive(host, options),
     isShown: () => host.stdout.isTTY === true,
     async confirm(question: string) {
-      if (!options.yes) await (await prompt()).confirm(question);
+      if (!options.yes) await (await prompt()).confirm(placed(question));
     },
-    ask: async (question: string) => (await prompt()).line(question),
+    ask: async (question: string) => (await prompt()).line(placed(question)),
     secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
     read: async (file: string) => (await readBytes(running, file)).toString('utf8'),
     readBytes: (file: string) => readBytes(running, file),

@@ -2,6 +2,7 @@ import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues, Invocation } from '../commands/context.ts';
 import {
   globalOptions,
+  isGuarded,
   negatedTwinOf,
   ownFormats,
   twinOf,
@@ -153,6 +154,7 @@ export function readGlobals(
 
 function twin(name: string, field: Field, env: Environment): unknown {
   if (withoutTwin.has(name)) return undefined;
+  if (name === 'dry_run') return isGuarded(env, 'CHATELAINE_DRY_RUN') || undefined;
   const negated = field.kind === 'boolean' && field.negatable ? variable(env, negatedTwinOf(name)) : undefined;
   if (negated !== undefined) return !switchOf(negatedTwinOf(name), negated);
   const text = variable(env, twinOf(name));

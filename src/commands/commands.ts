@@ -2,7 +2,7 @@ import { failures, nameOf, success } from '../core/failure.ts';
 import { rowSchema, type ResultSchema } from '../schema/result.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
-import { globalOptions, isList, negatedTwinOf, ownFormats, twinOf, withoutTwin } from './environment.ts';
+import { globalOptions, isList, ownFormats, twinsOf } from './environment.ts';
 import { command } from './command.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -86,10 +86,3 @@ function rulesOf({ flag: _flag, short: _short, ...rules }: Field): object {
 
 /** What the rows of profiles say beside an option's rules. */
 const ofProfiles: ReadonlySet<string> = new Set(['read', 'question', 'environment', 'alone', 'header']);
-
-/** The variables that set an option of every command. */
-function twinsOf(name: string, field: Field): readonly string[] {
-  if (withoutTwin.has(name)) return [];
-  const isNegatable = field.kind === 'boolean' && field.negatable === true;
-  return [twinOf(name), ...(isNegatable ? [negatedTwinOf(name)] : [])];
-}

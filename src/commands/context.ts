@@ -19,7 +19,7 @@ import type { Claims } from '../store/claims.ts';
 import type { OpenAnswer } from '../store/request-history.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { serveOptions } from '../sandbox/serve-options.ts';
-import type { globalOptions } from './environment.ts';
+import type { globalOptions, unknownVariables } from './environment.ts';
 import type { CommandSurface } from './surface.ts';
 
 /**
@@ -31,6 +31,8 @@ export interface Context extends Invocation, Services, Accounts, Keys, Terminal,
 export interface GlobalValues extends Omit<Values<typeof globalOptions>, 'output'> {
   /** A format of every command, or one that this command offers. */
   readonly output?: Format | undefined;
+  /** Those that the command line has, and not the environment. */
+  readonly typed?: ReadonlySet<string>;
 }
 
 /** The run itself: the options of every command, and what ends it early. */
@@ -74,7 +76,10 @@ interface AppChoice {
 export interface Accounts {
   licensingAccount(choice?: AppChoice): Promise<LicensingCredential>;
   chatAccount(): Promise<ChatCredential>;
+  /** Host and profile of each account in use of whose kind several are stored: questions and results name them. */
+  places(): readonly string[];
   environmentKinds(): readonly Kind[];
+  unknownVariables(): ReturnType<typeof unknownVariables>;
   licensingApps(): Promise<readonly StoredApp[]>;
   profiles(): Profiles;
   credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;

@@ -78,6 +78,14 @@ async function* examine(names: readonly string[], context: Examining): AsyncGene
     async () => context.environmentKinds(),
     (kinds) => (kinds.length === 0 ? 'no credential' : `complete: ${kinds.join(', ')}`),
   );
+  for (const { name, meant } of context.unknownVariables())
+    yield looked(
+      'environment',
+      name,
+      'note',
+      'is none of our variables',
+      meant === undefined ? null : `Did you mean ${meant}?`,
+    );
   if (stored && names.length === 0) yield* examineLedgers(context);
   const accounts = candidatesOf(names, { stored: stored ?? [], kinds: environment ?? [] }, context);
   for (const account of accounts) yield* examineAccount(account, context);

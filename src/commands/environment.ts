@@ -1,5 +1,9 @@
 import { generalFormats, type Format } from '../output/formats.ts';
-import { alternatives, countField, flagField, textField, type Fields } from '../schema/field.ts';
+import { Failure } from '../core/failure.ts';
+import type { Environment } from '../core/system.ts';
+import { slipsBetween } from '../schema/nearest.ts';
+import { variablesOf } from '../schema/profile.ts';
+import { alternatives, countField, flagField, textField, type Field, type Fields } from '../schema/field.ts';
 import type { CommandSurface } from './surface.ts';
 
 /** Options of every command (docs/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the same. */
@@ -99,7 +103,7 @@ export function isList({ run, result }: Pick<CommandSurface, 'run' | 'result'>):
 }
 
 /** Options that the environment cannot set: they answer questions about this one run. */
-export const withoutTwin: ReadonlySet<string> = new Set(['yes', 'dry_run', 'confirm', 'exit_code']);
+export const withoutTwin: ReadonlySet<string> = new Set(['yes', 'confirm', 'exit_code']);
 
 /** The environment variable of an option: `--ca-file` is CHATELAINE_CA_FILE. */
 export function twinOf(name: string): string {
@@ -111,9 +115,17 @@ export function negatedTwinOf(name: string): string {
   return twinOf(`no_${name}`);
 }
 
+/** The variables that set an option of every command. */
+export function twinsOf(name: string, field: Field): readonly string[] {
+  if (withoutTwin.has(name)) return [];
+  const isNegatable = field.kind === 'boolean' && field.negatable === true;
+  return [twinOf(name), ...(isNegatable ? [negatedTwinOf(name)] : [])];
+}
+
 /** Variables besides the options' twins and those of credentials; the manual's ENVIRONMENT is a loop over them. */
 export const variables = {
   CHATELAINE_LEDGER: 'URL of a ledger that several machines share: postgres://ROLE@HOST/DATABASE, without a password',
+  CHATELAINE_READ_ONLY: '1, true or yes: every write is refused, whatever the profile',
   CHATELAINE_ALLOW_HTTP:
     'HOST or HOST:PORT of the one server beyond this computer to which a key may be sent over plain http',
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
@@ -129,3 +141,35 @@ export const variables = {
   NODE_EXTRA_CA_CERTS: 'Certificates to trust besides the usual ones (PEM)',
   NO_COLOR: 'Not empty: no colour',
 } as const;
+
+/** Whether a guard of a whole job is set. @throws Failure config for another value */
+export function isGuarded(env: Environment, name: 'CHATELAINE_DRY_RUN' | 'CHATELAINE_READ_ONLY'): boolean {
+  const text = env[name] ?? '';
+  if (/^(1|true|yes)$/i.test(text)) return true;
+  if (/^(|0|false|no)$/i.test(text)) return false;
+  throw new Failure('config', `${name}: '${text}' is neither true nor false`, { hint: 'Set it to true, or unset it.' });
+}
+
+/** Names of the environment that look like ours and are none, each with the one that it may be a slip of. */
+export function unknownVariables(env: Environment): readonly { readonly name: string; readonly meant?: string }[] {
+  const twins = Object.entries<Field>(globalOptions).flatMap(([name, field]) => twinsOf(name, field));
+  const credentials = [...Object.keys(variablesOf('licensing')), ...Object.keys(variablesOf('chat'))];
+  const known = [...twins, ...Object.keys(variables), ...credentials];
+  return Object.keys(env).flatMap((name) => {
+    if (!name.startsWith('CHATELAINE_') || known.includes(name)) return [];
+    const meant = known.find((one) => slipsBetween(name, one) === 1);
+    return [{ name, ...(meant !== undefined && { meant }) }];
+  });
+}
+
+/** Warns of slips in names. @throws Failure config where the name is of a guard or a credential */
+export function refuseSlips(env: Environment, warn: (text: string) => void): void {
+  for (const { name, meant } of unknownVariables(env)) {
+    if (meant === undefined) continue;
+    const text = `${name} is none of our variables; ${meant} is meant?`;
+    if (!guards.test(meant) && !(meant in { ...variablesOf('licensing'), ...variablesOf('chat') })) warn(text);
+    else throw new Failure('config', text, { hint: 'Rename it, or unset it. Nothing was sent.' });
+  }
+}
+
+const guards = /^CHATELAINE_(DRY_RUN|READ_ONLY|SANDBOX|KEEP|LEDGER|PROFILE)$/;

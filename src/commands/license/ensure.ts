@@ -1,3 +1,5 @@
+import { Planned } from '../../api/http/call.ts';
+import { Failure } from '../../core/failure.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { wholeFormats } from '../../output/formats.ts';
 import { giveLicense, type UserClaims } from '../../jobs/license/give-license.ts';
@@ -51,10 +53,19 @@ export default command({
     const rules = { ...spansOf(context, settle), ...allowed, wants: 'one license' } as const;
     const fields = { remote_user, app_code, size_allowance };
     const giving = { ...context, rules, claims, record };
-    const given = await giveLicense(context.licensing(explicit), fields, giving);
+    const isOfJob = options.dry_run && !options.typed?.has('dry_run');
+    const api = context.licensing(explicit);
+    // The key of a license that would be resized is what a job needs to go on.
+    const looking = isOfJob ? { ...api, update: (code: string) => api.view(code) } : api;
+    const given = await giveLicense(looking, fields, giving).catch((cause: unknown) => {
+      if (!isOfJob || !(cause instanceof Planned)) throw cause;
+      note(`would be created: the license of ${remote_user} in application ${app_code}`);
+      throw new Failure('differences', `the user ${remote_user} has no license`);
+    });
     const { status, license, size_before, failure, all = [] } = given;
     const change = status === 'resized' ? ` ${changeInWords(size_before, size_allowance)}` : '';
-    if (!failure) note(`${status}${change}: the license of ${remote_user} in application ${app_code}`);
+    const done = isOfJob && status !== 'unchanged' ? `would be ${status}` : status;
+    if (!failure) note(`${done}${change}: the license of ${remote_user} in application ${app_code}`);
     yield { ...license, before: { size_allowance: size_before }, status };
     const differences = warnOfDoubles([{ licenses: all, profile: account.profile }], context);
     const end = failure ?? differences;

@@ -32,10 +32,10 @@ export default command({
   async *run({ setting: words = [], from, raw = [] }, context) {
     const entries = from === undefined ? [] : await readSettingsFile(from, await context.read(from));
     const values = readSettings({ words, entries, raw }, (text) => context.hide(text));
+    refuseReadOnly(await context.chatAccount());
     await agreeToLoss(values, context);
     const { options, note } = context;
     const { profile, sandbox } = options;
-    refuseReadOnly(await context.chatAccount());
     const changing = { note, isPlan: options.dry_run === true, account: { profile, sandbox } };
     yield* changeSettings(context.chat(), await askSecrets(values, context), changing);
   },

@@ -29,12 +29,19 @@ export type LicensingCredential = { readonly kind: 'licensing' } & Holder & Cred
 
 export type ChatCredential = { readonly kind: 'chat' } & Holder & CredentialValues<'chat'>;
 
+const readOnlyAdvice =
+  'Choose another profile with --profile, sign in again without --read-only, or unset CHATELAINE_READ_ONLY.';
+
 /** Refuses a credential that may not write before anything is sent, lists included. @throws Failure config */
 export function refuseReadOnly({ read_only, profile }: LicensingCredential | ChatCredential): void {
   if (!read_only) return;
-  throw new Failure('config', `the profile ${profile ?? ''} is read-only: nothing was sent`, {
-    hint: 'Choose another profile with --profile, or sign in again without --read-only.',
-  });
+  throw new Failure(
+    'config',
+    `${profile === undefined ? 'this run' : `the profile ${profile}`} is read-only: nothing was sent`,
+    {
+      hint: readOnlyAdvice,
+    },
+  );
 }
 
 export interface Choice {
