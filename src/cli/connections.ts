@@ -120,13 +120,13 @@ function sharedBy(running: Running) {
   };
 }
 
-/** A list of a million licenses is 150 MB: from a quarter of the usual limit on it is kept in a file, up to 2 GiB. */
+/** A list of a million licenses is 150 MB: from a quarter of the usual limit on it is kept in a file, up to 1 GiB. */
 function limitsFrom(usual: number, { system }: Host, signal: AbortSignal) {
   const open = async (): Promise<Spool> => {
     const { openSpool } = await import('../store/disk/spool.ts');
     return openSpool(system.temporary, signal);
   };
-  return { usual: { memory: usual }, long: { memory: usual / 4, spool: { open, limit: usual * 32 } } };
+  return { usual: { memory: usual }, long: { memory: usual / 4, spool: { open, limit: usual * 16 } } };
 }
 
 /** The parts of a context that choose credentials (stored, the environment's, the sandbox's) and read keys. */

@@ -9,6 +9,8 @@ export class Answer {
   readonly http: Required<FailedRequest>;
   readonly spool: Spool | undefined;
   bytes: Uint8Array;
+  /** Bytes of the whole body. */
+  readonly size: number;
   /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
   afterUnconfirmed = false;
   #text: string | undefined;
@@ -18,13 +20,18 @@ export class Answer {
   constructor(
     http: Answer['http'],
     headers: Answer['headers'],
-    { bytes, spool }: { readonly bytes: Uint8Array; readonly spool: Spool | undefined },
+    {
+      bytes,
+      spool,
+      size = bytes.length,
+    }: { readonly bytes: Uint8Array; readonly spool: Spool | undefined; readonly size?: number },
   ) {
     this.status = http.status;
     this.headers = headers;
     this.http = http;
     this.spool = spool;
     this.bytes = bytes;
+    this.size = size;
   }
 
   get text(): string {

@@ -43,10 +43,10 @@ export async function exchange(
   };
   signal.addEventListener('abort', stop);
   try {
-    const { status, headers, body } = await receiveHead(dispatch, options, cancellation);
+    const { status, headers, body, received } = await receiveHead(dispatch, options, cancellation);
     const isSuccess = status >= 200 && status < 300;
     const limits = isSuccess ? bodyLimits : { ...bodyLimits, spool: undefined };
-    const read = await readBody(decompressed(body, headers['content-encoding']), limits);
+    const read = await readBody(decompressed(body, headers['content-encoding']), limits, received);
     return new Answer({ method, url: shown, status }, headers, read);
   } finally {
     cancelAlarm();
@@ -54,7 +54,7 @@ export async function exchange(
   }
 }
 
-type Head = Pick<Answer, 'status' | 'headers'> & { readonly body: Readable };
+type Head = Pick<Answer, 'status' | 'headers'> & { readonly body: Readable; readonly received: () => number };
 
 /** Bytes that may wait for the reader before the sender is paused. */
 const mostWaiting = 256 * 1024;
@@ -64,6 +64,7 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
     let body: Readable | undefined;
     /** Bytes to come; NaN where the length is not known. */
     let left = NaN;
+    let bytes = 0;
     let mayPause = false;
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
@@ -83,10 +84,11 @@ function receiveHead(dispatch: Dispatch, options: Dispatcher.DispatchOptions, ca
             done(cause);
           },
         });
-        resolve({ status, headers, body });
+        resolve({ status, headers, body, received: () => bytes });
       },
       onResponseData(controller, chunk) {
         left -= chunk.length;
+        bytes += chunk.length;
         // Nor at the last byte: no header says that an answer of HTTP/1.0 ends its connection.
         if (body?.push(chunk) === false && mayPause && left !== 0) controller.pause();
       },
@@ -124,11 +126,15 @@ function decompressed(body: Readable, encoding: unknown): Readable {
   return known.reduceRight((stream, decoder) => pipeline(stream, decoder(), () => undefined), body);
 }
 
+/** More than gzip unpacks a byte to: what grows further was packed several times, to fill a disk. */
+const mostUnpacked = 1100;
+
 /** The whole body. @throws TransportError past the limits; the error of a broken stream or a damaged compression */
 async function readBody(
   body: AsyncIterable<Uint8Array>,
   { memory, spool: way, isOfFile }: BodyLimits,
-): Promise<{ bytes: Uint8Array; spool: Spool | undefined }> {
+  received: () => number,
+): Promise<{ bytes: Uint8Array; spool: Spool | undefined; size: number }> {
   const limit = way?.limit ?? memory;
   let chunks: Uint8Array[] = [];
   let size = 0;
@@ -136,7 +142,7 @@ async function readBody(
   try {
     for await (const chunk of body) {
       size += chunk.length;
-      if (size > limit)
+      if (size > limit || (size > memory && size > received() * mostUnpacked))
         throw new TransportError(isOfFile ? 'file too large' : 'body too large', { detail: `${limit}` });
       if (size > memory && way && !spool) {
         spool = await way.open();
@@ -150,5 +156,5 @@ async function readBody(
     await spool?.close();
     throw cause;
   }
-  return { bytes: chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? new Uint8Array()), spool };
+  return { bytes: chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? new Uint8Array()), spool, size };
 }

@@ -17,6 +17,9 @@ export interface LicenseFilter {
 /** Whether the caller relies on having every row: only then signs of rows that were not received are a failure. */
 export type Extent = 'whole' | 'part';
 
+/** A list has no more rows in its pages, nor more text: a server that never ends would fill the memory. */
+const limits = { rows: 2_000_000, bytes: 1024 ** 3 };
+
 /** Of a `next` only the query is used, on our own URL. */
 const anyOrigin = 'http://page.invalid';
 
@@ -36,6 +39,7 @@ export async function* listRows(
   const first = parametersOf({ remote_user, app_code });
   const asked = new Set<string>();
   let [query, pages, received, before]: [Parameters, number, number, string | undefined] = [first, 1, 0, undefined];
+  let left = { ...limits };
   for (;;) {
     asked.add(encodeParameters(query));
     const page = await readPage(connection, query, pages - 1);
@@ -46,14 +50,19 @@ export async function* listRows(
     const isRepeated = text !== undefined && text === before;
     const repeatsBefore = moves.repeats();
     received += page.count;
+    left.bytes -= page.answer.size;
     try {
       // Not yield*, which makes three more promises of each row.
       if (!isRepeated)
         for await (const some of 'length' in page.rows ? [page.rows] : page.rows)
-          for (const row of some) if (extent === 'part' || isOnly || moves.isNew(row, pages)) yield row;
+          for (const row of some) {
+            if ((left.rows -= 1) < 0) throw notWhole('it has more than 2,000,000 rows', page.answer);
+            if (extent === 'part' || isOnly || moves.isNew(row, pages)) yield row;
+          }
     } finally {
       await page.answer.spool?.close();
     }
+    if (left.bytes < 0) throw notWhole('its pages are longer than 1 GiB', page.answer);
     const next = page.next === undefined ? undefined : [...new URL(page.next, anyOrigin).searchParams];
     const isAsked = next !== undefined && asked.has(encodeParameters(next));
     const isShown = page.count > 0 && moves.repeats() - repeatsBefore === page.count;
@@ -65,6 +74,7 @@ export async function* listRows(
     if (next && gap === undefined) [query, pages, before] = [next, pages + 1, text];
     else if (moves.isReadAgain(page.answer, gap)) {
       [query, pages, received, before] = [first, 1, 0, undefined];
+      left = { ...limits };
       asked.clear();
     } else return;
   }

@@ -96,19 +96,25 @@ export interface Merge {
   covers(column: number, line: number): boolean;
 }
 
+const longestTag = 1024 * 1024;
+
 /** In the file they follow the rows, which need them. */
 export async function mergesOf(zip: Zip, part: string): Promise<readonly Merge[]> {
   const found: Merge[] = [];
   let text = '';
   for await (const chunk of zip.read(part)) {
     text += chunk.toString('latin1');
-    for (const [, from = '', to = ''] of text.matchAll(/mergeCell [^>]*ref=["']([A-Z]+\d+):([A-Z]+\d+)["'][^>]*>/g)) {
+    for (const [tag] of text.matchAll(/<(?:\w+:)?mergeCell [^<>]*>/g)) {
+      const [, from, to] = / ref=["']([A-Z]+\d+):([A-Z]+\d+)["']/.exec(tag) ?? [];
+      if (from === undefined || to === undefined) continue;
       const [[left, right], [top, bottom]] = [[from, to].map(columnOfCell), [from, to].map(lineOfCell)];
       const covers = (column: number, line: number): boolean =>
         column >= (left ?? 0) && column <= (right ?? 0) && line >= (top ?? 0) && line <= (bottom ?? 0);
       found.push({ first: from, covers });
     }
-    text = text.slice(text.lastIndexOf('<'));
+    const begun = text.lastIndexOf('<');
+    text = begun > text.lastIndexOf('>') ? text.slice(begun) : '';
+    if (text.length > longestTag) throw damaged('a tag has more than 1 MiB');
   }
   return found;
 }

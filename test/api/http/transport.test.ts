@@ -63,6 +63,21 @@ test.each([
   expect((await ask()).text).toBe('[]');
 });
 
+test('what a few bytes unpack to is no more than memory holds: nothing is written', async () => {
+  const body = gzipSync(gzipSync(gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '))));
+  const { port } = await openOrigin(() => ({ headers: { 'content-encoding': 'gzip, gzip, gzip' }, body }));
+  let written = 0;
+  const spool = {
+    write: async ({ length }: Uint8Array) => void (written += length),
+    read: () => (async function* () {})(),
+    close: async () => undefined,
+  };
+  const ask = client(port, new AbortController().signal, 1_000_000, { open: async () => spool, limit: 2 ** 30 });
+  await expect(ask()).rejects.toThrow('body too large');
+  expect(body.length).toBeLessThan(1000);
+  expect(written).toBe(0);
+});
+
 test.each([
   ['plain', {}, Buffer.from('é'.repeat(400))],
   ['compressed', { 'content-encoding': 'gzip' }, gzipSync('é'.repeat(400))],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { oncePerUser, readRoster, type RosterSource } from '../../../src/store/roster/read-roster.ts';
+import { openWorkbook } from '../../../src/store/roster/workbook.ts';
 import { rosterFields } from '../../../src/schema/license.ts';
 import { isWhole } from '../../helpers/extent.ts';
 import { rowOf, workbookOf, zipOf, type WorkbookParts } from '../../helpers/workbook.ts';
@@ -544,4 +545,26 @@ test('the same rows are the same job, whatever the file', async () => {
   expect(await of(workbookOf({ sheets, packing: { method: 0 } }))).toBe(first);
   expect(await of(Buffer.from('size_allowance,remote_user\n4,ada\n18,grace\n'))).toBe(first);
   expect(await of(Buffer.from('remote_user,size_allowance\nada,4\ngrace,17\n'))).not.toBe(first);
+});
+
+test.each([
+  ['blanks behind a tag', '<sheetData>', ' '],
+  ['a tag that does not end', '<sheetData><mergeCell a="', ' '],
+  ['tags that only begin', '<sheetData>', '<mergeCell '],
+])('a part that unpacks to more than it says is refused at once: %s', async (_, before, filler) => {
+  const sheet = Buffer.concat([
+    Buffer.from(`<worksheet>${before}`),
+    Buffer.alloc(40 * 1024 * 1024, filler),
+    Buffer.from('</sheetData></worksheet>'),
+  ]);
+  const book = '<workbook xmlns:r="r"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>';
+  const relations = '<Relationships><Relationship Id="r1" Type="http://x/worksheet" Target="s.xml"/></Relationships>';
+  const parts = { 'xl/workbook.xml': book, 'xl/_rels/workbook.xml.rels': relations, 'xl/s.xml': sheet };
+  const [opened] = await openWorkbook(zipOf(parts, { says: { size: 1024 } }));
+  const begun = performance.now();
+
+  await opened?.merges().catch(() => undefined);
+  await expect(opened?.read(() => undefined)).rejects.toThrow('damaged workbook');
+
+  expect(performance.now() - begun).toBeLessThan(5000);
 });
