@@ -1,5 +1,16 @@
 import { isWindows } from './system.ts';
 
+const selectors = String.raw`\ufe00-\ufe0f\u{e0100}-\u{e01ef}`;
+
+/**
+ * The pattern of characters that no reader sees. Joiners that emoji and scripts need are none, nor is a variation
+ * selector behind what it varies.
+ */
+export const invisible = [
+  String.raw`(?![\u200c\u200d\u180b-\u180d\u180f${selectors}])\p{Default_Ignorable_Code_Point}|[\u2800\u{1d159}]`,
+  String.raw`(?<=^|[\s${selectors}])[${selectors}]|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]`,
+].join('|');
+
 /** A text as one word of this system's shells, in which nothing is expanded; on one line, whatever the text holds. */
 export function shellWord(text: string): string {
   return isWindows ? windowsWord(text) : posixWord(text);
@@ -33,9 +44,9 @@ export function renaming(from: string, to: string): string {
 export function windowsWord(text: string): string {
   if (/^[\w+=:./\\-]+$/.test(text)) return text;
   // A backslash before the closing quote would be taken for its escape.
-  if (!/[\p{C}\u2028\u2029\u115f\u3164"$`%\u201c-\u201f]/u.test(text)) return `"${text.replace(/\\+$/, '$&$&')}"`;
+  if (!/["$`%\u201c-\u201f]/.test(text) && !unseen().test(text)) return `"${text.replace(/\\+$/, '$&$&')}"`;
   const safe = text.replace(/[`"$\u201c-\u201f]/g, '`$&');
-  return `"${safe.replace(/[\p{C}\u2028\u2029\u115f\u3164]/gu, powershellSigns)}"`;
+  return `"${safe.replace(unseen(), powershellSigns)}"`;
 }
 
 function powershellSigns(sign: string): string {
@@ -44,13 +55,14 @@ function powershellSigns(sign: string): string {
 
 /** One word of bash or zsh, also on Windows: what is shown is for them. */
 export function posixWord(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  if (/[\p{C}\u2028\u2029\u115f\u3164]/u.test(text)) return `$'${text.replace(unseen(), escaped)}'`;
+  // To zsh =ls is the path of ls.
+  if (/^(?!=)[\w@%+=:,./-]+$/.test(text)) return text;
+  if (unseen().test(text)) return `$'${text.replace(unseen(String.raw`|[\\']`), escaped)}'`;
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Invisible characters, line ends, and what `$'…'` reads. Built on first use (docs/architecture.md, Start-up). */
-const unseen = (): RegExp => /[\p{C}\u2028\u2029\u115f\u3164\\']/gu;
+/** Invisible characters and line ends. Built on first use (docs/architecture.md, Start-up). */
+const unseen = (more = ''): RegExp => new RegExp(String.raw`[\p{C}\u2028\u2029]|${invisible}${more}`, 'gu');
 
 function escaped(sign: string): string {
   if (sign === '\\' || sign === "'") return `\\${sign}`;

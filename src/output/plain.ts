@@ -1,3 +1,4 @@
+import { invisible } from '../core/shell-word.ts';
 import { isWindows } from '../core/system.ts';
 
 /**
@@ -82,7 +83,7 @@ export function plainJson(json: string): string {
  * Built on first use (docs/architecture.md, Start-up).
  */
 export const harmful = (): RegExp =>
-  /[\p{Cc}\p{Cs}\u00ad\u061c\u115f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
+  new RegExp(String.raw`[\p{Cc}\p{Cs}\u2028\u2029\ufff9-\ufffb\ufffe\uffff]|${invisible}`, 'gu');
 
 const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 

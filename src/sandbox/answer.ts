@@ -28,6 +28,7 @@ export function unknownPage(): SandboxAnswer {
 const reasons: Readonly<Record<number, string>> = {
   413: 'Request Entity Too Large',
   414: 'Request-URI Too Large',
+  421: 'Misdirected Request',
   429: 'Too Many Requests',
   502: 'Bad Gateway',
   503: 'Service Temporarily Unavailable',

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { Milliseconds } from '../core/duration.ts';
 import { messageOf } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
@@ -76,6 +77,12 @@ export async function serve(
   }
 }
 
+/** A page of a browser could lead a name of its own to this address, and then read what the sandbox holds. */
+function isOwnHost(host = 'localhost'): boolean {
+  const name = host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
+  return isIP(name) !== 0 || /(^|\.)localhost$/i.test(name);
+}
+
 /** Request lines above 8 KiB and bodies above 25 MB end at the proxy (docs/apis.md, Envelope and errors). */
 function answer(
   { services }: SandboxSession,
@@ -84,6 +91,7 @@ function answer(
   fault: SandboxFault | undefined,
 ): SandboxAnswer {
   if (!request) return proxyPage(413);
+  if (!isOwnHost(request.headers.host)) return proxyPage(421);
   if (request.method.length + request.target.length + ' HTTP/1.1'.length + 3 > 8192) return proxyPage(414);
   if (api === 'licensing') return answerLicensing(services.licensing, request);
   if (api === 'none') return unknownPage();

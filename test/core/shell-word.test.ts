@@ -14,6 +14,9 @@ test.each([
   ['$(id) `id` \\', "'$(id) `id` \\'"],
   ["a\nb'\\", String.raw`$'a\x0ab\'\\'`],
   ['\u202e', String.raw`$'\xe2\x80\xae'`],
+  ['=ls', "'=ls'"],
+  ['a=ls', 'a=ls'],
+  ['\u2800', String.raw`$'\xe2\xa0\x80'`],
   ['\u3164', String.raw`$'\xe3\x85\xa4'`],
 ])('%j', (text, word) => {
   expect(posixWord(text)).toBe(word);

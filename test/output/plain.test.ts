@@ -54,6 +54,10 @@ describe('plain', () => {
     ['\u{e0041}', '\\u{e0041}'],
     ['zero\u200bwidth\u2060\ufeff\u00ad', 'zero\\u200bwidth\\u2060\\ufeff\\xad'],
     ['blank\u115fto\u3164see', 'blank\\u115fto\\u3164see'],
+    ['a\u034fb\u1160c\uffa0d\u2800e', 'a\\u034fb\\u1160c\\uffa0d\\u2800e'],
+    ['\u17b4a\u206ab\ufff0c\u{1d173}d\u{1d159}e\u{e0fff}', '\\u17b4a\\u206ab\\ufff0c\\u{1d173}d\\u{1d159}e\\u{e0fff}'],
+    ['a\ufe0f\ufe00 \ufe01b\u{e0100}', 'a\ufe0f\\ufe00 \\ufe01b\\u{e0100}'],
+    ['❤\ufe0f 葛\u{e0100} ᠨ\u180b', '❤\ufe0f 葛\u{e0100} ᠨ\u180b'],
     ['\ufff9a\ufffb\ufffe\uffff', '\\ufff9a\\ufffb\\ufffe\\uffff'],
     ['👩‍👩‍👧 é 漢字 می‌خواهم 🇩🇪', '👩‍👩‍👧 é 漢字 می‌خواهم 🇩🇪'],
   ])('%j', (text, shown) => {

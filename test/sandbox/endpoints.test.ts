@@ -157,3 +157,18 @@ test('first_unread in a narrow on a muted channel does not heed the muting', asy
   expect(await anchor(['topic', 'cake'])).toBe(10_000_000_000_000_000);
   expect(await anchor(['channel', 'social'], ['topic', 'cake'])).toBe(id);
 });
+
+test.each([
+  ['127.0.0.1:8080', 200],
+  ['[::1]:8080', 200],
+  ['localhost', 200],
+  ['LOCALHOST:1', 200],
+  ['rebound.example:8080', 421],
+  ['localhost.example', 421],
+  ['127.0.0.1.example', 421],
+])('a host that is neither an address nor localhost is refused: %s', async (host, status) => {
+  const { chat, licensing } = await started();
+  const headers = { host };
+  expect((await chat('GET', '/users/me', { headers })).status).toBe(status);
+  expect((await licensing('GET', '/license/', { headers })).status).toBe(status);
+});
