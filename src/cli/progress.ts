@@ -1,4 +1,4 @@
-import type { Progress } from '../commands/context.ts';
+import type { Progress } from '../jobs/work/work-messages.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Running } from './values.ts';
 

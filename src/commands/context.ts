@@ -19,6 +19,7 @@ import type { Claims } from '../store/claims.ts';
 import type { OpenAnswer } from '../store/request-history.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { serveOptions } from '../sandbox/serve-options.ts';
+import type { WorkMessages, WrittenRecord } from '../jobs/work/work-messages.ts';
 import type { globalOptions, unknownVariables } from './environment.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -102,7 +103,7 @@ export interface Keys {
 }
 
 /** The person at the terminal: questions, and lines to stderr. */
-export interface Terminal {
+export interface Terminal extends WorkMessages {
   interactive(): boolean;
   isShown(): boolean;
   /** A question whose answer is yes or no. @throws Failure cancelled on no; usage where nobody can be asked */
@@ -111,21 +112,6 @@ export interface Terminal {
   ask(question: string): Promise<string>;
   /** A text that is not shown while it is typed. @throws Failure usage where nobody can be asked */
   secret(question: string): Promise<Secret>;
-  /** One line to stderr that `--quiet` drops. */
-  note(text: string): void;
-  /** One line to stderr below the whole result, which sums it up; `--quiet` drops it. */
-  conclude(text: string): void;
-  /** One line to stderr that is never dropped. */
-  warn(text: string): void;
-  /** Shows how many of the `total` steps of a job are done; nothing with `--quiet`. */
-  progress(label: string, total: number): Progress;
-}
-
-export interface Progress {
-  step(): void;
-  upTo(count: number): void;
-  /** Takes the line away. */
-  end(): void;
 }
 
 /** The user's files, and the files that jobs leave behind. */
@@ -155,11 +141,6 @@ export interface Recorder {
   readonly run: string;
   /** Appends to the history; where it cannot be written there is a warning, once. */
   record(event: LicenseEvent): Promise<void>;
-}
-
-interface WrittenRecord {
-  finish(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Who creates licenses for which users: on this machine, or in a ledger that several machines share. */

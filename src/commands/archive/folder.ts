@@ -24,7 +24,3 @@ export function maxFileBytes(megabytes = defaultMegabytes): number {
 export function lastingSite({ sandbox }: GlobalValues, site: string): string {
   return sandbox ? 'http://127.0.0.1' : site;
 }
-
-/** The warning of every command that shows an archive of a limited history. */
-export const limitedHistory =
-  'the history is cut by the plan of the organization: older messages exist that the archive does not hold';

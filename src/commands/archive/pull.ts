@@ -1,22 +1,22 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
-import { Failure, messageOf, usage } from '../../core/failure.ts';
+import { usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
-import { attachedFiles, fetchFiles, namedFiles, type FileFetching } from '../../jobs/archive/attached-files.ts';
-import { channelFolders, type ChannelFolder } from '../../jobs/archive/channel-folders.ts';
+import { keepFiles } from '../../jobs/archive/attached-files.ts';
+import type { ChannelFolder } from '../../jobs/archive/channel-folders.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
+import { pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { planPull } from '../../jobs/archive/pull-order.ts';
-import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
+import { recheckArchive, tellChanges } from '../../jobs/archive/recheck-archive.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { isUrl } from '../../schema/link.ts';
-import type { OpenArchive } from '../../store/archive/archive.ts';
+import { limitedHistory } from '../../store/archive/archive-head.ts';
 import { countField, flagField, flagOf } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
-import type { AccountFacts } from '../messages/narrow.ts';
+import type { AccountFacts } from '../../jobs/messages/narrow.ts';
 import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import type { TimeReading } from '../typed-time.ts';
-import { fileSizeOption, folderArgument, lastingSite, limitedHistory, maxFileBytes } from './folder.ts';
+import { fileSizeOption, folderArgument, lastingSite, maxFileBytes } from './folder.ts';
 
 /** Without the options of one request: an archive has pages. */
 const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
@@ -129,7 +129,7 @@ async function pullFolder(
       ...context,
       isWhole: recheck,
     });
-    const changes = recheck ? told(await recheckArchive(chat, archive, head, context), context) : {};
+    const changes = recheck ? tellChanges(await recheckArchive(chat, archive, head, context), context) : {};
     const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, context);
     if (head.history_limited) context.warn(limitedHistory);
     const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
@@ -139,48 +139,6 @@ async function pullFolder(
   } finally {
     await archive.close();
   }
-}
-
-/** Says what is no longer visible, and counts what a recheck saw for the first time. */
-function told({ changes, gone }: Rechecked, { note, warn }: Pick<Terminal, 'note' | 'warn'>) {
-  const { limit, 'no-access': barred, unknown } = gone;
-  if (limit > 0)
-    warn(`${messagesText(limit)} no longer visible: the plan of the organization hides messages of their age`);
-  if (barred > 0) warn(`${messagesText(barred)} no longer visible, nor is anything else of their channels`);
-  if (unknown > 0) note(`${messagesText(unknown)} no longer visible: deleted, or moved out of sight`);
-  const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
-  return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
-}
-
-/** Fetches attached files where the archive keeps them; a run that cannot keep all ends with 8 below its result. */
-async function keepFiles(
-  chat: Pick<ChatApi, 'upload'>,
-  archive: OpenArchive,
-  fetching: Pick<FileFetching, 'which' | 'maxFileSize'>,
-  { note, warn, progress, untilWritten }: Pick<Terminal, 'note' | 'warn' | 'progress'> & Pick<Disk, 'untilWritten'>,
-) {
-  const files = attachedFiles(archive).length;
-  if (!archive.head?.files) {
-    if (files > 0) note(`attached files that are not archived without --files: ${files}`);
-    return { files, files_kept: 0 };
-  }
-  const line = progress('attached files', files);
-  try {
-    const looked = (count: number): void => line.upTo(count);
-    const { kept, refused } = await fetchFiles(chat, archive, { ...fetching, gone: warn, looked });
-    for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
-    const lacking = `attached files that are not kept in ${archive.folder}: ${refused.length}`;
-    const hint = 'The next pull asks for them again; --max-file-size keeps larger ones.';
-    const finish = (): Promise<never> => Promise.reject(new Failure('incomplete', lacking, { hint }));
-    if (refused.length > 0) untilWritten({ finish, close: () => Promise.resolve() });
-    return { files, files_kept: kept };
-  } finally {
-    line.end();
-  }
-}
-
-function messagesText(count: number): string {
-  return count === 1 ? '1 archived message is' : `${count} archived messages are`;
 }
 
 /** Without a range, an archive is of everything. */
@@ -196,47 +154,3 @@ function wholeSelection(
     context.note('keeps every message that you received, direct ones too; for a channel add --channel');
   return { range, narrow, form };
 }
-
-/**
- * Pulls each channel into its folder in turn, also after one fails.
- * @throws Failure incomplete where channels failed; auth where the account is refused; rejected for an unknown user;
- * the reason of Ctrl-C or the deadline
- */
-async function* pullChannels<R extends object>(
-  chat: Pick<ChatApi, 'channels'>,
-  folder: string,
-  pull: (channel: ChannelFolder, warn: (text: string) => void) => Promise<R>,
-  { signal, warn, conclude }: Pick<Invocation, 'signal'> & Pick<Terminal, 'warn' | 'conclude'>,
-) {
-  const channels = await channelFolders(chat, folder);
-  let [failed, hidden] = [0, 0];
-  let hint = runAgain;
-  for (const channel of channels) {
-    const named = `channel '${channel.channel}' (id ${channel.stream_id})`;
-    const tell = (text: string): void => warn(`${named}: ${text}`);
-    if (!channel.isListed)
-      tell('the server no longer lists it: it is archived or deleted, or the account lost its access');
-    try {
-      const status = channel.isListed ? 'pulled' : 'not listed';
-      yield { channel: channel.channel, status, ...(await pull(channel, tell)) };
-    } catch (cause) {
-      if (signal.aborted || !(cause instanceof Failure) || cause.kind === 'auth') throw cause;
-      // Every channel would answer so.
-      if (/\bunknown user\b/.test(cause.details.server?.msg ?? '')) throw cause;
-      const isHidden = cause.kind === 'not_found' || cause.details.server?.code === 'BAD_NARROW';
-      const status = isHidden ? (channel.isEmpty ? 'empty' : 'not visible') : 'failed';
-      if (status === 'not visible') hidden += 1;
-      if (status === 'failed') failed += 1;
-      if (cause.kind === 'usage')
-        hint = 'Give the options of the first pull, which are shown above, or name another folder.';
-      if (status !== 'empty') tell(messageOf(cause));
-      const nothing = { folder: channel.folder, messages: null, added: 0, repaired: 0 };
-      yield { channel: channel.channel, status, ...nothing };
-    }
-  }
-  const counted = [`${channels.length} channels`, ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');
-  if (failed === 0) conclude(counted);
-  else throw new Failure('incomplete', `${counted}, ${failed} failed`, { hint, retryable: hint === runAgain });
-}
-
-const runAgain = 'Run the same command again: it continues.';

@@ -8,7 +8,7 @@ import { isSameName } from '../../schema/topic.ts';
 import { narrowOperators, readName } from '../../schema/narrow.ts';
 import type { Accounts, Services, Terminal } from '../context.ts';
 import type { TimeReading } from '../typed-time.ts';
-import { narrowOf, typedUsers, type AccountFacts } from './narrow.ts';
+import { narrowOf, typedUsers, type AccountFacts } from '../../jobs/messages/narrow.ts';
 import { rangeOf, rangeOptions } from './range.ts';
 
 const { apply_markdown: _, ...parameters } = messageParameters;

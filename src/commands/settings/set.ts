@@ -6,7 +6,7 @@ import { textField, type Assignment } from '../../schema/field.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { command } from '../command.ts';
 import type { Invocation, Terminal } from '../context.ts';
-import { readSettings, toBeAsked } from './read-settings.ts';
+import { readSettings, toBeAsked } from '../../jobs/settings/read-settings.ts';
 
 export default command({
   about: [

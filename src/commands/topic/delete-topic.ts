@@ -1,30 +1,35 @@
+import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
 import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
+import { budgetOf, openPurges, type Budget, type Purge } from '../../jobs/topic/purge-topics.ts';
 import type { PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
 import { topicLevels } from '../../schema/topic.ts';
-import { flagField } from '../../schema/field.ts';
+import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import {
-  checkNaming,
-  isSeveral,
-  namingOptions,
-  readNaming,
-  refuseNewer,
-  topicsOf,
-  withLinked,
-  withoutNewer,
-  type NamedTopics,
-  type Naming,
-} from './named-topics.ts';
+import type { Disk, Invocation, Terminal } from '../context.ts';
+import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
+import { isSeveral, refuseNewer, topicsOf, withoutNewer, type Naming } from '../../jobs/topic/named-topics.ts';
+import { describeTopics, hasMessages, labelOf, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
+import { checkNaming, namingOptions, readNaming, withLinked, type NamedTopics } from './named-topics.ts';
 import { channelArgument, readPlace } from './place.ts';
-import { budgetOf, keepingOptions, openPurge, type Budget, type Purge } from './purge.ts';
-import { confirmTopics, describeTopics, hasMessages, labelOf, surveyTopics, type Doomed } from './survey.ts';
+
+const keepingOptions = {
+  archive: {
+    kind: 'string',
+    nonempty: true,
+    negatable: true,
+    placeholder: 'DIR',
+    help: 'Folder for the archives, one in it for each topic (default: purges in the state folder); --no-archive makes none',
+  },
+  files: flagField('Archive attached files too; one that cannot be kept ends the run before anything is deleted'),
+  ...fileSizeOption,
+} as const satisfies Fields;
 
 export default command({
   about: [
@@ -82,7 +87,7 @@ export default command({
     await checkAllowed(chat, named, account);
     const channel = place && (await findChannel(chat, place.channel));
     const naming = await readNaming(place, { ...named, before }, context);
-    const purge = openPurge(chat, typed, account, context);
+    const purge = openPurges(chat, keepingOf(typed, account, context), context);
     // A moment that was typed as an age is another one in the next run.
     const { before: _, ...names } = naming;
     const run = await purge.openRun({ stream_id: channel?.stream_id, ...names, older_than: typed.older_than }, naming);
@@ -127,6 +132,38 @@ export default command({
     outcome: { by: 'status', columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'] },
   },
 });
+
+/** Where archives are made, and with which files. @throws Failure usage for --files without an archive */
+function keepingOf(
+  { archive: folder, files, max_file_size }: Values<typeof keepingOptions>,
+  { site, email }: { readonly site: string; readonly email: string },
+  { options, files: folders }: Pick<Invocation, 'options'> & Pick<Disk, 'files'>,
+) {
+  if (files && folder === false) throw usage('--files and --no-archive exclude each other: nothing was deleted');
+  return {
+    isKept: folder !== false,
+    root: folder || join(folders().state, 'purges'),
+    site: lastingSite(options, site),
+    account: email,
+    maxFileSize: files ? maxFileBytes(max_file_size) : undefined,
+  };
+}
+
+/** The typed name is the only yes: --yes does not count here. @throws Failure usage, cancelled */
+async function confirmTopics(
+  surveys: readonly TopicSurvey[],
+  by: 'name' | 'number',
+  typed: string | undefined,
+  { interactive, ask }: Pick<Terminal, 'interactive' | 'ask'>,
+): Promise<void> {
+  const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
+  const what = by === 'name' ? "the topic's name" : 'the number of topics';
+  if (typed === undefined && !interactive()) throw usage(`give ${what} with --confirm: nothing was deleted`);
+  const answer = typed ?? (await ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
+  if (answer === expected) return;
+  if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
+  throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);
+}
 
 const nameOf = ({ topic_name }: Topic): string => topic_name;
 

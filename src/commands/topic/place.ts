@@ -1,6 +1,5 @@
 import { usage } from '../../core/failure.ts';
 import { isUrl, readLink } from '../../schema/link.ts';
-import type { Channel } from '../../jobs/topic/find-channel.ts';
 import type { Accounts } from '../context.ts';
 
 export const channelArgument = {
@@ -11,11 +10,6 @@ export const channelArgument = {
   suggest: 'channels',
   help: 'Id or name of the channel; id:7 and name:2024 say which; #name, and a #narrow/… link or its whole URL as pasted',
 } as const;
-
-/** The channel as the argument CHANNEL takes it. */
-export function channelWord({ stream_id, name = String(stream_id) }: Channel): string {
-  return name !== String(stream_id) && /^\d+$|:/.test(name) ? `name:${name}` : name;
-}
 
 export interface NamedPlace {
   readonly channel: string;

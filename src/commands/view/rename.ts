@@ -1,13 +1,13 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
 import { usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
+import { namingIgnored, withNearViews } from '../../jobs/view/named-views.ts';
+import { readRenamings, type ViewRenaming } from '../../jobs/view/read-renamings.ts';
 import { renameView } from '../../jobs/view/rename-view.ts';
-import { flagField, collect } from '../../schema/field.ts';
-import { readViewName } from '../../schema/view.ts';
+import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import type { Accounts, Disk } from '../context.ts';
+import type { Disk } from '../context.ts';
 import { defaultRetries } from '../environment.ts';
-import { aboutBuiltIn, namingIgnored, readFragments, withNearViews } from './pin.ts';
+import { aboutBuiltIn } from './pin.ts';
 
 export default command({
   about: [
@@ -36,9 +36,9 @@ export default command({
     if (pin && hide) throw usage('--pin and --hide exclude each other');
     const is_pinned = pin ? true : hide ? false : undefined;
     const api = chat();
-    const renamings = await readRenamings(pairsOf(await wordsOf(renaming, { read })), api, { chatAccount });
+    const renamings = await readRenamings(await wordsOf(renaming, { read }), api, { chatAccount });
     const how = { retries: options.retries ?? defaultRetries, sleep };
-    const renameOne = async ({ fragment, name }: (typeof renamings)[number]) => {
+    const renameOne = async ({ fragment, name }: ViewRenaming) => {
       const orNear = async (cause: unknown): Promise<never> => {
         throw await withNearViews(cause, fragment, api);
       };
@@ -65,34 +65,4 @@ async function wordsOf(words: readonly string[], input: Pick<Disk, 'read'>): Pro
   if (first === undefined) throw usage('standard input is empty');
   if (words.length === 2) return words.map((word) => (word === '-' ? first : word));
   return lines.flatMap((line) => [line.trim().split(/\s/, 1)[0] ?? '', line.trim().replace(/^\S+\s*/, '')]);
-}
-
-type Pair = readonly [fragment: string, name: string];
-
-function pairsOf(words: readonly string[]): readonly Pair[] {
-  if (words.length % 2 > 0)
-    throw usage(`FRAGMENT and NAME come in pairs; arguments: ${words.length}`, 'Quote a name that has blanks.');
-  return Array.from({ length: words.length / 2 }, (_, index) => [words[index * 2] ?? '', words[index * 2 + 1] ?? '']);
-}
-
-/** @throws Failure usage naming every bad pair: a view or a name twice among them, since a name belongs to one view */
-async function readRenamings(
-  pairs: readonly Pair[],
-  chat: Pick<ChatApi, 'views'>,
-  accounts: Pick<Accounts, 'chatAccount'>,
-) {
-  const texts = pairs.map(([text]) => text);
-  const fragments = await readFragments(texts, chat, accounts);
-  const seen = new Set<string>();
-  const once = (key: string, problem: string): void => {
-    if (seen.has(key)) throw usage(problem);
-    seen.add(key);
-  };
-  return collect(pairs, ([, text], index) => {
-    const fragment = fragments[index] ?? '';
-    const name = readViewName(fragment, text);
-    once(`fragment ${fragment}`, `fragment '${fragment}': given twice`);
-    once(`name ${name}`, `the name '${name}' is given to two views`);
-    return { fragment, name };
-  });
 }

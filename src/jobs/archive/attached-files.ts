@@ -1,13 +1,15 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { isMissingUpload } from '../../api/chat/uploads.ts';
+import { Failure } from '../../core/failure.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { isKept, type FileRecord } from '../../store/archive/kept-file.ts';
 import { readPart, uploadsOf } from '../../store/archive/part.ts';
 import { pool } from '../work/pool.ts';
+import type { WorkMessages, WrittenRecord } from '../work/work-messages.ts';
 
-export interface FileFetching {
+interface FileFetching {
   readonly maxFileSize: number;
   /** `changed` trusts files that look as when they were last read; all are read without it. */
   readonly which?: 'all' | 'changed';
@@ -72,6 +74,33 @@ export async function fetchFiles(
   /** Larger than allowed, or not given by a server that has them. */
   const refused = records.flatMap((record) => (isKept(record) || isMissing(record) ? [] : record));
   return { kept: records.filter(isKept).length, refused };
+}
+
+/** Fetches attached files where the archive keeps them; a run that cannot keep all ends with 8 below its result. */
+export async function keepFiles(
+  chat: Pick<ChatApi, 'upload'>,
+  archive: OpenArchive,
+  fetching: Pick<FileFetching, 'which' | 'maxFileSize'>,
+  { note, warn, progress, untilWritten }: WorkMessages & { untilWritten(record: WrittenRecord): void },
+) {
+  const files = attachedFiles(archive).length;
+  if (!archive.head?.files) {
+    if (files > 0) note(`attached files that are not archived without --files: ${files}`);
+    return { files, files_kept: 0 };
+  }
+  const line = progress('attached files', files);
+  try {
+    const looked = (count: number): void => line.upTo(count);
+    const { kept, refused } = await fetchFiles(chat, archive, { ...fetching, gone: warn, looked });
+    for (const { path, refused: why } of refused.slice(0, namedFiles)) warn(`${path} is not kept: ${why}`);
+    const lacking = `attached files that are not kept in ${archive.folder}: ${refused.length}`;
+    const hint = 'The next pull asks for them again; --max-file-size keeps larger ones.';
+    const finish = (): Promise<never> => Promise.reject(new Failure('incomplete', lacking, { hint }));
+    if (refused.length > 0) untilWritten({ finish, close: () => Promise.resolve() });
+    return { files, files_kept: kept };
+  } finally {
+    line.end();
+  }
 }
 
 /** Files that are named one by one. */

@@ -10,11 +10,12 @@ import { readPart, type ArchivedMessage, type ArchiveForm } from '../../store/ar
 import { messagesOfIds } from '../messages/messages-by-ids.ts';
 import { isMovedCopy, isOldCopy, placeNarrow } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
 import { messagesNow, reasons } from './messages-now.ts';
 import { markdownOf } from './part-forms.ts';
 import { selectionIn } from './pull-order.ts';
 
-export interface Rechecked {
+interface Rechecked {
   readonly changes: readonly ArchiveChange[];
   /** Messages that are no longer visible, by reason; those that were known to be gone included. */
   readonly gone: Readonly<Record<ReasonGone, number>>;
@@ -73,6 +74,21 @@ export async function recheckArchive(
   const unseen = (await moves.unseen()).map((message) => ({ id: message.id, change: 'moved', seen, message }) as const);
   await archive.record(unseen);
   return { changes: [...all, ...unseen], gone };
+}
+
+/** Says what is no longer visible, and counts what a recheck saw for the first time. */
+export function tellChanges({ changes, gone }: Rechecked, { note, warn }: Pick<WorkMessages, 'note' | 'warn'>) {
+  const { limit, 'no-access': barred, unknown } = gone;
+  if (limit > 0)
+    warn(`${messagesText(limit)} no longer visible: the plan of the organization hides messages of their age`);
+  if (barred > 0) warn(`${messagesText(barred)} no longer visible, nor is anything else of their channels`);
+  if (unknown > 0) note(`${messagesText(unknown)} no longer visible: deleted, or moved out of sight`);
+  const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
+  return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
+}
+
+function messagesText(count: number): string {
+  return count === 1 ? '1 archived message is' : `${count} archived messages are`;
 }
 
 /** Of a place that messages left, others may come as old copies: it is asked for them (docs/apis.md, Old copies). */

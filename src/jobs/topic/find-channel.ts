@@ -16,6 +16,11 @@ export interface Channel {
   readonly name?: string | undefined;
 }
 
+/** The channel as the argument CHANNEL takes it. */
+export function channelWord({ stream_id, name = String(stream_id) }: Channel): string {
+  return name !== String(stream_id) && /^\d+$|:/.test(name) ? `name:${name}` : name;
+}
+
 /**
  * The channel of an id (`7`, `id:7`) or a name (`kitchen`, `name:2024`), from its newest message: the specification
  * has no list of channels. @throws Failure not_found, also for a name of which the account sees no message; usage

@@ -20,6 +20,10 @@ export interface ArchiveHead {
   readonly history_limited: boolean;
 }
 
+/** The warning of every command that shows an archive of a limited history. */
+export const limitedHistory =
+  'the history is cut by the plan of the organization: older messages exist that the archive does not hold';
+
 export interface Manifest extends ArchiveHead {
   readonly state: ArchiveState;
 }

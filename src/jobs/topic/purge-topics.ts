@@ -1,67 +1,54 @@
-import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
-import { topicKeeper, type Keeper } from '../../jobs/topic/keep-topic.ts';
-import { openPurgeRun, type PurgeRun } from '../../jobs/topic/purge-run.ts';
-import { openTopicPurge, type PurgeOutcome, type TopicPurge } from '../../jobs/topic/purge-topic.ts';
-import { deletable } from '../../jobs/topic/standings.ts';
-import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
-import { earlierPurges, type EarlierPurges, type Keeping } from '../../jobs/topic/topic-archives.ts';
-import { flagField, type Fields, type Values } from '../../schema/field.ts';
-import type { Disk, Invocation, Progress, Terminal, Time } from '../context.ts';
-import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
+import type { OpenArchive } from '../../store/archive/archive.ts';
+import type { Journal, JournalContent, JournalHeader } from '../../store/journal.ts';
+import type { Progress, WorkMessages } from '../work/work-messages.ts';
+import { topicKeeper, type Keeper } from './keep-topic.ts';
 import { isSeveral, type Naming } from './named-topics.ts';
+import { openPurgeRun, type PurgeRun } from './purge-run.ts';
+import { openTopicPurge, type PurgeOutcome, type TopicPurge } from './purge-topic.ts';
+import { deletable } from './standings.ts';
+import type { Topic, TopicSurvey } from './survey-topic.ts';
+import { earlierPurges, type EarlierPurges, type Keeping } from './topic-archives.ts';
 
-export type Purge = ReturnType<typeof openPurge>;
+export type Purge = ReturnType<typeof openPurges>;
 
 type PurgeLimits = Readonly<Record<'maxMessages', number | undefined> & Record<'missing_ok', boolean | undefined>>;
 
-type PurgeContext = Pick<Invocation, 'options' | 'signal'> &
-  Pick<Terminal, 'interactive' | 'note' | 'warn' | 'progress'> &
-  Pick<Disk, 'archive' | 'files' | 'journal' | 'readJournal'> &
-  Time;
+/** What the purges of one run use of it. */
+interface PurgeParts extends WorkMessages {
+  readonly signal: AbortSignal;
+  interactive(): boolean;
+  now(): Milliseconds;
+  sleep(span: Milliseconds): Promise<void>;
+  archive(folder: string): Promise<OpenArchive>;
+  journal(header: JournalHeader): Promise<Journal>;
+  readJournal(header: JournalHeader): Promise<JournalContent | undefined>;
+}
 
-export const keepingOptions = {
-  archive: {
-    kind: 'string',
-    nonempty: true,
-    negatable: true,
-    placeholder: 'DIR',
-    help: 'Folder for the archives, one in it for each topic (default: purges in the state folder); --no-archive makes none',
-  },
-  files: flagField('Archive attached files too; one that cannot be kept ends the run before anything is deleted'),
-  ...fileSizeOption,
-} as const satisfies Fields;
+interface PurgeKeeping extends Pick<Keeping, 'root' | 'site' | 'account' | 'maxFileSize'> {
+  /** Whether archives are made at all. */
+  readonly isKept: boolean;
+}
 
-/** Archives, deletes and checks the topics of one run. @throws Failure usage for --files without an archive */
-export function openPurge(
-  chat: ChatApi,
-  { archive: folder, files, max_file_size }: Values<typeof keepingOptions>,
-  { site, email }: { readonly site: string; readonly email: string },
-  context: PurgeContext,
-) {
-  if (files && folder === false) throw usage('--files and --no-archive exclude each other: nothing was deleted');
-  const place = {
-    root: folder === undefined || folder === false ? join(context.files().state, 'purges') : folder,
-    site: lastingSite(context.options, site),
-    account: email,
-    maxFileSize: files ? maxFileBytes(max_file_size) : undefined,
-  };
+/** Archives, deletes and checks the topics of one run. */
+export function openPurges(chat: ChatApi, { isKept, ...place }: PurgeKeeping, context: PurgeParts) {
   const keeperFor = (total: number): Keeper | undefined =>
-    folder === false ? undefined : topicKeeper(chat, { ...place, ...keeping(context, total) });
+    isKept ? topicKeeper(chat, { ...place, ...keepingFor(context, total) }) : undefined;
   const opened = new Map<TopicSurvey, TopicPurge>();
   return {
     /** The record of this command's runs over several topics. */
     async openRun(named: object, naming: Naming): Promise<PurgeRun> {
       if (!isSeveral(naming)) return openPurgeRun();
-      const header = { job: 'topic delete', site: place.site, account: email, ...named };
+      const header = { job: 'topic delete', site: place.site, account: place.account, ...named };
       return openPurgeRun({
         find: async () => ((await context.readJournal(header)) ? context.journal(header) : undefined),
         make: () => context.journal(header),
       });
     },
     earlier: async (topic: Topic): Promise<EarlierPurges> =>
-      folder === false ? { isBegun: false, ended: undefined } : earlierPurges(topic, place),
+      isKept ? earlierPurges(topic, place) : { isBegun: false, ended: undefined },
     /**
      * Deletes a topic of at most `maxMessages`, or ends the interrupted purge of one that is empty.
      * @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen`
@@ -69,7 +56,7 @@ export function openPurge(
     async run(survey: TopicSurvey, run: PurgeRun, { maxMessages, missing_ok }: PurgeLimits): Promise<PurgeOutcome> {
       const total = survey.ids.length;
       const keeper = keeperFor(total);
-      const deleting = counted(context, folder === false ? 'gone' : `archived ${total}, gone`, total);
+      const deleting = counted(context, isKept ? `archived ${total}, gone` : 'gone', total);
       let last = total;
       const left = (count: number): void => {
         if (context.interactive()) deleting.upTo(total - count);
@@ -119,7 +106,7 @@ function unarchived({ topic_name, isLimited }: TopicSurvey, { arrived, deeper, t
   return [...texts, `${came}; others that arrived during a delete call may have been deleted without being archived`];
 }
 
-function keeping(context: PurgeContext, total: number): Pick<Keeping, 'open' | 'now' | 'note' | 'archived'> {
+function keepingFor(context: PurgeParts, total: number): Pick<Keeping, 'open' | 'now' | 'note' | 'archived'> {
   const archiving = counted(context, 'archived', total);
   return {
     open: (folder) => context.archive(folder),
@@ -133,7 +120,7 @@ function keeping(context: PurgeContext, total: number): Pick<Keeping, 'open' | '
 }
 
 /** A line of progress, whose time counts from its first number on. */
-function counted({ progress }: PurgeContext, label: string, total: number): Pick<Progress, 'upTo' | 'end'> {
+function counted({ progress }: PurgeParts, label: string, total: number): Pick<Progress, 'upTo' | 'end'> {
   let line: Progress | undefined;
   return {
     upTo(count) {

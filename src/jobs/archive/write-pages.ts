@@ -1,19 +1,13 @@
 import { join } from 'node:path';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { Failure } from '../../core/failure.ts';
-import {
-  archivedMessages,
-  holdsMessage,
-  spansOf,
-  type ChosenArchive,
-  type ChosenPart,
-} from '../../jobs/archive/archived-messages.ts';
 import { pageForm } from '../../output/messages/documents.ts';
 import { generator, indexPage, searchFile, searchLink, searchPage } from '../../output/messages/page-shell.ts';
 import type { PageConversation, PageHead } from '../../output/messages/page-shell.ts';
 import { makeArchiveFolder, documentsIn, sharedFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { copyKept, filesFolder, type KeptFile } from '../../store/archive/kept-file.ts';
 import { remove } from '../../store/disk/files.ts';
+import { archivedMessages, holdsMessage, spansOf, type ChosenArchive, type ChosenPart } from './archived-messages.ts';
 
 /** Messages of a page; a page of them is some megabytes, which every browser shows and searches at once. */
 const pageMessages = 2000;

@@ -1,13 +1,12 @@
 import { join, relative, sep } from 'node:path';
 import { messageLink } from '../../api/chat/chat-messages.ts';
-import { holdsMessage, type ChosenArchive } from '../../jobs/archive/archived-messages.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
 import { inertName } from '../../schema/upload.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
-import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import { limitedHistory, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { isKept, type KeptFile } from '../../store/archive/kept-file.ts';
-import { limitedHistory } from './folder.ts';
+import { holdsMessage, type ChosenArchive } from './archived-messages.ts';
 import type { CopiedFile } from './write-pages.ts';
 
 export interface DocumentPlace {

@@ -1,14 +1,13 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
-import { topicNamesIn } from '../../jobs/topic/near.ts';
-import { keyOf } from '../../jobs/topic/purge-run.ts';
-import { surveyTopic, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
-import type { EarlierPurges } from '../../jobs/topic/topic-archives.ts';
 import { nearNames } from '../../schema/nearest.ts';
-import type { Terminal } from '../context.ts';
-import { channelWord } from './place.ts';
+import { topicNamesIn } from './near.ts';
+import { keyOf } from './purge-run.ts';
+import { surveyTopic, type Topic, type TopicSurvey } from './survey-topic.ts';
+import type { EarlierPurges } from './topic-archives.ts';
+import { channelWord } from './find-channel.ts';
 
 interface Allowed {
   readonly missing_ok?: boolean | undefined;
@@ -86,7 +85,7 @@ export async function describeTopics(
   surveys: readonly Doomed[],
   /** What becomes of attached files. */
   files: 'archived' | 'not archived',
-  { note }: Pick<Terminal, 'note'>,
+  { note }: { note(text: string): void },
 ): Promise<void> {
   const { host: full, hostname } = new URL(site);
   // The port of a sandbox is another one in each run.
@@ -124,20 +123,4 @@ function describeTopic({ topic_name, ids, first_timestamp, last_timestamp, ...su
   const hidden = isLimited ? '; and older ones that the plan hides' : '';
   const earlier = isBegun ? '; an earlier run began to delete it' : '';
   return `topic '${topic_name}': ${ids.length} ${ids.length === 1 ? 'message' : 'messages'}${dates}${others}${hidden}${earlier}`;
-}
-
-/** The typed name is the only yes: --yes does not count here. @throws Failure usage, cancelled */
-export async function confirmTopics(
-  surveys: readonly TopicSurvey[],
-  by: 'name' | 'number',
-  typed: string | undefined,
-  { interactive, ask }: Pick<Terminal, 'interactive' | 'ask'>,
-): Promise<void> {
-  const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
-  const what = by === 'name' ? "the topic's name" : 'the number of topics';
-  if (typed === undefined && !interactive()) throw usage(`give ${what} with --confirm: nothing was deleted`);
-  const answer = typed ?? (await ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
-  if (answer === expected) return;
-  if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
-  throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);
 }

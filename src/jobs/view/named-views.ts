@@ -1,0 +1,78 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import { Failure } from '../../core/failure.ts';
+import { collect } from '../../schema/field.ts';
+import { isUrl } from '../../schema/link.ts';
+import { nearNames } from '../../schema/nearest.ts';
+import { percentDecoded } from '../../schema/url.ts';
+import { builtInViews, readFragment } from '../../schema/view.ts';
+import { nearRows } from '../topic/near.ts';
+
+const builtIn: readonly string[] = builtInViews;
+
+/** The server does not name a view that is not there: this does, and near ones, or what a built-in one needs. */
+export async function withNearViews(cause: unknown, fragment: string, chat: Pick<ChatApi, 'views'>): Promise<unknown> {
+  if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
+  const listed = builtIn.includes(fragment) ? undefined : chat.views();
+  const views =
+    (await listed?.catch((late: unknown) => {
+      if (late instanceof Failure && !late.isInterruption) return undefined;
+      throw late;
+    })) ?? [];
+  if (views.some((view) => view.fragment === fragment))
+    return cause.as(cause.kind, `the server does not find the view '${fragment}', which its list shows`, {
+      hint: 'Run the command again.',
+    });
+  const named = nearRows(views, 'name', fragment, (view) => view.fragment);
+  const known = views.map((view) => view.fragment);
+  // A person says mentions for narrow/is/mentioned.
+  const isMeant = (part: string): boolean => part.startsWith(fragment.slice(0, 5));
+  const meant = builtIn.filter((view) => view === fragment || view.split('/').slice(1).some(isMeant));
+  const absent = meant.filter((view) => !known.includes(view));
+  const like = new Set(absent.length > 0 ? [] : [...nearNames(fragment, known), ...meant]);
+  const near = named ?? (like.size > 0 ? `; near: ${[...like].join(', ')}` : '');
+  const usual = 'chatelaine view list shows the views of the account. Add others in the app.';
+  const once = `The server knows a built-in view (${absent.join(', ')}) once it was pinned or hidden in an app: do that once.`;
+  const hint = absent.length > 0 ? once : usual;
+  return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, { hint });
+}
+
+/** Rows of changes, without the values that the server ignored. @throws Failure rejected naming these at the end */
+export async function* namingIgnored<R extends object>(
+  changes: AsyncIterable<{ readonly row: R; readonly ignored: readonly string[] }>,
+): AsyncGenerator<Ignorable<R>> {
+  const all = new Set<string>();
+  for await (const { row, ignored } of changes) {
+    for (const name of ignored) all.add(name);
+    const nothing = Object.fromEntries(ignored.map((name) => [name, null]));
+    yield ignored.length === 0 ? row : { ...row, ...nothing, status: 'ignored' };
+  }
+  if (all.size > 0) throw new Failure('rejected', `the server ignored: ${[...all].join(', ')}`);
+}
+
+type Ignorable<R> = { readonly [K in keyof R]: R[K] | null } & { readonly status?: string };
+
+/** Tells the site of the account that is signed in. */
+export interface SiteSource {
+  chatAccount(): Promise<{ readonly site: string }>;
+}
+
+/**
+ * Reads the account only where a URL has to be of its site, and the views only where a text may be the name of one, or
+ * is another text when it is decoded.
+ * @throws Failure usage naming all that is no fragment
+ */
+export async function readFragments(
+  texts: readonly string[],
+  chat: Pick<ChatApi, 'views'>,
+  accounts: SiteSource,
+): Promise<readonly string[]> {
+  const site = texts.some(isUrl) ? (await accounts.chatAccount()).site : undefined;
+  const isName = (text: string): boolean => /^[^#/]*[\p{L}\p{N}][^#/]*$/u.test(text) && !builtIn.includes(text.trim());
+  const isOpen = (text: string): boolean => isName(text) || percentDecoded(text) !== text;
+  const views = (texts.some(isOpen) ? await chat.views() : undefined) ?? [];
+  const listed = views.map(({ fragment }) => fragment);
+  return collect(
+    texts,
+    (text) => views.find(({ name }) => name === text)?.fragment ?? readFragment(text, site, listed),
+  );
+}

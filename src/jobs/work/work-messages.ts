@@ -1,0 +1,24 @@
+/** What long work says on stderr. */
+export interface WorkMessages {
+  /** One line to stderr that `--quiet` drops. */
+  note(text: string): void;
+  /** One line to stderr below the whole result, which sums it up; `--quiet` drops it. */
+  conclude(text: string): void;
+  /** One line to stderr that is never dropped. */
+  warn(text: string): void;
+  /** Shows how many of the `total` steps of a job are done; nothing with `--quiet`. */
+  progress(label: string, total: number): Progress;
+}
+
+export interface Progress {
+  step(): void;
+  upTo(count: number): void;
+  /** Takes the line away. */
+  end(): void;
+}
+
+/** A record that is finished once the result is written, and closed however the run ends. */
+export interface WrittenRecord {
+  finish(): Promise<void>;
+  close(): Promise<void>;
+}
