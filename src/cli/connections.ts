@@ -66,6 +66,7 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
     licensing: (credential: LicensingCredential): LicensingConnection => ({
       send: signedIn(credential),
       key_field: credential.key_field,
+      key_is: credential.key_is,
     }),
     /** `sendUnauthenticated`: for the one call that needs no account. */
     chat: (credential: ChatCredential) => ({

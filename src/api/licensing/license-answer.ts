@@ -4,19 +4,29 @@ import { isObject, writeJson } from '../../core/json.ts';
 import { type Answer, bounded, foreignBody, isPage, isSuccess, pageHint, redirected, wordsOf } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
 import { isTrouble } from '../http/transport-error.ts';
-import { innerObject, isLicense, type License, licenseFrom, licenseFromKey, licenseNames } from './license.ts';
+import {
+  innerObject,
+  isLicense,
+  type License,
+  licenseFrom,
+  licenseFromKey,
+  licenseNames,
+  withPart,
+} from './license.ts';
 
 export interface LicensingConnection {
   readonly send: Send;
   /** The profile's name for the field that holds the key. */
   readonly key_field?: string | undefined;
+  /** `whole`: no key of the server is a part of one, whatever its signs. */
+  readonly key_is?: 'whole' | undefined;
 }
 
 /** @throws Failure unavailable where the row is neither an object nor a key */
-export function rowOf(row: unknown, answer: Answer, { key_field }: LicensingConnection): License {
+export function rowOf(row: unknown, answer: Answer, { key_field, key_is }: LicensingConnection): License {
   const license = isObject(row) ? licenseFrom(row, key_field) : licenseFromKey(row);
   if (!license) throw unreadable(answer, 'a row that is no license');
-  return license;
+  return withPart(license, key_is);
 }
 
 /** The license in an answer, alone or inside an object. @throws Failure unavailable naming the fields where none is */
@@ -30,12 +40,12 @@ export function licenseOf(answer: Answer, connection: LicensingConnection): Lice
 export function findLicense(answer: Answer, connection: LicensingConnection): License | undefined {
   refuseDoubledKey(answer, 1, connection);
   const { body } = answer;
-  const { key_field } = connection;
+  const { key_field, key_is } = connection;
   const only: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body;
-  if (!isObject(only)) return licenseFromKey(only);
-  const license = licenseFrom(only, key_field);
-  const hasField = licenseNames.some((name) => license.fields[name] !== undefined);
-  return license.key !== undefined || hasField ? license : undefined;
+  const license = isObject(only) ? licenseFrom(only, key_field) : licenseFromKey(only);
+  const isSaid =
+    license && (license.key !== undefined || licenseNames.some((name) => license.fields[name] !== undefined));
+  return isSaid ? withPart(license, key_is) : undefined;
 }
 
 /** @throws Failure unavailable where a license has its key twice: `JSON.parse` takes the last, right or not */

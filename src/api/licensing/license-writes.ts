@@ -44,7 +44,7 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
   // What is answered stays so where the answer cannot be read.
   const license = unless(Failure, () => findLicense(answer, connection));
   const differs = license !== undefined && differencesFrom(asked, license).length > 0;
-  const asAsked = license?.key === undefined ? 'without a key' : 'as asked';
+  const asAsked = license?.key === undefined || license.isPart ? 'without a key' : 'as asked';
   return { state: 'answered', http: sharedHttp(answer.http), license, license_is: differs ? 'another' : asAsked };
 }
 

@@ -15,6 +15,8 @@ export interface License {
   readonly key: string | undefined;
   /** As the server sent them; a server that answers with a bare key has sent `license_code` alone. */
   readonly fields: JsonObject;
+  /** The server shows only a part of the key, which is nothing to paste or to send. */
+  readonly isPart?: true;
 }
 
 /** Whose licenses are asked for; without a code, of every application that the key of the call serves. */
@@ -45,10 +47,27 @@ export function identityOf(license: License): string {
   return `${key}\n${textOf(license, 'remote_user') ?? ''}\n${textOf(license, 'app_code') ?? ''}`;
 }
 
-/** Whether a listed license has the answered key, which a list may shorten; undefined where one of them shows none. */
-export function hasKeyOf(answered: License, listed: License): boolean | undefined {
-  const shown = listed.key?.replace(/^.*([*•…]|\.\.)/, '');
-  return answered.key === undefined || !shown ? undefined : answered.key.endsWith(shown.slice(-4));
+/** Signs that stand for characters of a key wherever they are in it. */
+const hiding = /[*•…·]/;
+const hidden = /^(.*?)(?:[*•…·]|\.{2,}|x{3,}|X{3,}|#{3,})(?:.*(?:[*•…·]|\.{2,}|x{3,}|X{3,}|#{3,}))?(.*)$/;
+/** So many characters of a key tell it from others. */
+const tellingChars = 4;
+
+/** Whether a listed license has the answered key, of which a list may show a part; undefined: it shows too little. */
+export function hasKeyOf({ key: answered }: License, { key: listed }: License): boolean | undefined {
+  if (answered === undefined || listed === undefined) return undefined;
+  if (answered === listed) return true;
+  const [, begin = '', end = ''] = hidden.exec(listed) ?? [];
+  if (!hidden.test(listed))
+    return listed.length >= tellingChars && (answered.startsWith(listed) || answered.endsWith(listed));
+  if (!answered.startsWith(begin) || !answered.endsWith(end)) return false;
+  return begin.length + end.length >= tellingChars || (hiding.test(listed) ? undefined : false);
+}
+
+/** The license, marked where its key is only a part of one. @param key_is what the profile says of its keys */
+export function withPart(license: License, key_is: 'whole' | undefined): License {
+  const isPart = key_is === undefined && license.key !== undefined && hiding.test(license.key);
+  return isPart ? { ...license, isPart } : license;
 }
 
 /** Each license once; rows without a key cannot be told apart. */
@@ -95,13 +114,21 @@ function quoted(value: string | number): string {
   return typeof value === 'number' || /^\d+$/.test(value) ? String(value) : `'${value}'`;
 }
 
-/** The key of a license. @throws Failure unavailable naming the fields where none of them can be the key */
-export function keyOf({ key, fields }: License): string {
+/** @throws Failure unavailable naming the fields where none of them can be the key; incomplete where it is a part */
+export function keyOf({ key, fields, isPart }: License): string {
+  if (isPart) throw partOfKey(key);
   if (key !== undefined) return key;
   const names = Object.keys(fields).join(', ') || 'none';
   const message = `no field of the license can be recognized as its key; its fields are: ${names}`;
   const hint = 'Name the field in the profile: chatelaine auth login licensing … --key-field FIELD.';
   throw new Failure('unavailable', message, { hint, retryable: false });
+}
+
+export function partOfKey(key = ''): Failure {
+  const message = `the license exists, and the server shows only a part of its key (it ends with ${key.slice(-4)})`;
+  const hint =
+    'Ask who runs the server for the key. If its keys are whole so: chatelaine auth login licensing … --key-is whole.';
+  return new Failure('incomplete', message, { hint, retryable: false });
 }
 
 /** The license that an object shows. @param key_field the profile's name for the key (docs/apis.md, Finding the key) */

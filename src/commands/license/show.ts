@@ -43,7 +43,7 @@ export function codeAdvice(listed: readonly License[], { details }: Failure, use
 }
 
 /** `-q`: the key and nothing else. */
-export const keyAlone = { quiet: (license: License) => keyOf(license) } satisfies Show<License>;
+export const keyAlone = { quiet: (license: License) => license.key ?? keyOf(license) } satisfies Show<License>;
 
 /** A key that cannot be recognised must not read as "safe to run again": the license exists. */
 export function createdKey(license: License): string {

@@ -82,8 +82,8 @@ export async function giveLicense(api: LicensingApi, asked: LicenseFields, givin
   }
   const stopped = breaker.stopped();
   const { license, failure, warning, unread } = outcome ?? {};
-  if (!outcome || !license) throw failure ?? stopped ?? new Error('neither a license nor a failure');
   if (warning !== undefined) warn(warning);
+  if (!outcome || !license) throw failure ?? stopped ?? new Error('neither a license nor a failure');
   if (!unread) return { ...outcome, license, all, failure: failure ?? (signal.aborted ? undefined : stopped) };
   if (unread.isInterruption) return { ...outcome, license, failure: unread };
   warn(`the license was created, as the server answered, and could not be confirmed: ${unread.message}`);

@@ -1,5 +1,5 @@
 import { notShown, otherKey } from '../../api/licensing/license-writes.ts';
-import { hasKeyOf, sizeOf, type License } from '../../api/licensing/license.ts';
+import { hasKeyOf, partOfKey, sizeOf, type License } from '../../api/licensing/license.ts';
 import type { Failure } from '../../core/failure.ts';
 import { isSent, type Case } from './case.ts';
 import { failureOf } from './case-words.ts';
@@ -18,7 +18,16 @@ export interface CaseOutcome {
   readonly unread?: Failure | undefined;
 }
 
+/** A part of a key is never printed: the license is met, and the run fails all the same. */
 export function outcomeOf(one: Case, end: End): CaseOutcome {
+  const outcome = wholeOutcomeOf(one, end);
+  const { license } = outcome;
+  return license?.isPart
+    ? { ...outcome, license: undefined, failure: outcome.failure ?? partOfKey(license.key) }
+    : outcome;
+}
+
+function wholeOutcomeOf(one: Case, end: End): CaseOutcome {
   const { asked, creation, last, requests } = one;
   const answer = creation?.state === 'answered' ? creation : undefined;
   const { license: answered, license_is } = answer ?? {};
@@ -35,7 +44,8 @@ export function outcomeOf(one: Case, end: End): CaseOutcome {
   const size_before = status === 'resized' ? (before ?? requests.size_before) : undefined;
   const isOther = answered && hasKeyOf(answered, license) === false;
   if (license_is === 'as asked' && !isOther) return { status, license: answered, size_before, unread };
-  if (!answer || answered?.key === undefined || answered.key === license.key) return { status, license, size_before };
+  if (!answer || answered?.key === undefined || answered.isPart || answered.key === license.key)
+    return { status, license, size_before };
   const warning = license_is === 'as asked' ? otherKey(asked, answered, license) : notShown(answer, asked).message;
   return { status, license, size_before, warning };
 }

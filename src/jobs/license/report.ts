@@ -155,7 +155,7 @@ const maxNamedUsers = 20;
 /** Counts outcomes, and says how the run ended. `total`: how many rows were wanted. */
 export function countOutcomes({ where, resume }: { readonly where: string; readonly resume: string }, total: number) {
   const counts = { created: 0, resized: 0, unchanged: 0, failed: 0, unknown: 0 };
-  const failed: RowResult[] = [];
+  const [failed, masked]: [RowResult[], RowResult[]] = [[], []];
   const unknown = new Map<LicenseFields, AnsweredOnly | 'unanswered'>();
   const left = (): number => Object.values(counts).reduce((rest, count) => rest - count, total);
   const summary = (): string => {
@@ -167,12 +167,13 @@ export function countOutcomes({ where, resume }: { readonly where: string; reado
     add(row: RowResult, answered?: AnsweredOnly): void {
       counts[row.status] += 1;
       if (row.status === 'failed') failed.push(row);
+      else if (row.status !== 'unknown' && row.error !== null) masked.push(row);
       if (row.status === 'unknown') unknown.set(row, answered ?? 'unanswered');
     },
     summary,
     /** Undefined where each row has its license. */
     failureOf(stopped: Failure | undefined): Failure | undefined {
-      const undone = counts.failed + counts.unknown + left();
+      const undone = counts.failed + counts.unknown + masked.length + left();
       if (!stopped && undone === 0) return undefined;
       const isDone = counts.created + counts.resized + counts.unknown > 0;
       if (stopped && fatalKinds.has(stopped.kind) && !(isDone && stopped.kind === 'config')) return stopped;
@@ -184,11 +185,12 @@ export function countOutcomes({ where, resume }: { readonly where: string; reado
         named('answered, but not yet confirmed by a list', unknownAs('unconfirmed')),
         named('sent, but not confirmed', unknownAs('unanswered')),
         named('failed', failed),
+        named('listed with a part of their key', masked),
       ];
       const message = [stopped?.message, summary(), ...parts].filter(Boolean).join('; ');
       const kind = counts.unknown > 0 ? 'unknown' : 'incomplete';
       const similar = failed.filter(({ error }) => error?.includes('of the similar name')).length;
-      const retryable = stopped !== undefined || open.length + similar < undone;
+      const retryable = stopped !== undefined || open.length + similar + masked.length < undone;
       const resumes = retryable ? `The same command resumes where this run stopped: ${resume}` : undefined;
       const [first, ...others] = open;
       const more = `The same holds for ${others.length} more users: each needs its own --send-again USER.`;

@@ -57,7 +57,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */
 function isUnchanged({ row, step }: PlannedRow, { journal }: Pick<Ports, 'journal'>): boolean {
   const isRight = step.do === 'end' && 'licenses' in step && step.licenses?.length === 1;
-  return isRight && journal.history(row).posted === undefined;
+  return isRight && !step.license.isPart && journal.history(row).posted === undefined;
 }
 
 function* casesOf(rows: readonly PlannedRow[], applying: Applying): Generator<Case> {

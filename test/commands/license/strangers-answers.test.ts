@@ -174,18 +174,27 @@ function answering(license_code: string, listed: readonly string[], before: numb
   return { fake, again: () => fake.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, rows) };
 }
 
-test.each(['****-9F2A', '…9F2A', '...9f-9F2A', '•••2A', '**********', 'K-77-9F2A', '9F2A'])(
-  'a list that masks keys, and shows %s, shows the answered one',
-  async (masked) => {
-    const { fake, again } = answering('K-77-9F2A', [masked]);
-    again();
+test.each([
+  '****-9F2A',
+  'K-7···F2A',
+  'XXXX-9F2A',
+  '###9F2A',
+  'K-77-9',
+  '…9F2A',
+  '...77-9F2A',
+  '•••2A',
+  '**********',
+  'K-77-9F2A',
+  '9F2A',
+])('a list that masks keys, and shows %s, shows the answered one', async (masked) => {
+  const { fake, again } = answering('K-77-9F2A', [masked]);
+  again();
 
-    const { exitCode, stdout, stderr } = await runAt(fake, `${ensure} -o json -q`);
+  const { exitCode, stdout, stderr } = await runAt(fake, `${ensure} -o json -q`);
 
-    fake.done();
-    expect({ exitCode, keys: keysIn(stdout), stderr }).toEqual({ exitCode: 0, keys: ['K-77-9F2A'], stderr: '' });
-  },
-);
+  fake.done();
+  expect({ exitCode, keys: keysIn(stdout), stderr }).toEqual({ exitCode: 0, keys: ['K-77-9F2A'], stderr: '' });
+});
 
 test.each([
   ['two new licenses', ['K-1', 'K-2'], 200],
@@ -203,5 +212,78 @@ test.each([
     fake.done();
     expect({ exitCode, keys: keysIn(stdout) }).toEqual({ exitCode: 9, keys: ['KEY-9F2A'] });
     expect(error?.message).toContain('ends with 9F2A');
+  },
+);
+
+test.each([
+  ['BOBKEY0001', 'KEY-00001'],
+  ['KEY-00001', 'BOBKEY0001'],
+  ['A-1234', '234'],
+  ['AB-12-9F2A', 'XX****9F2A'],
+])('a key that only ends as the answered %s does (%s) is another one: the listed one counts', async (...keys) => {
+  const [answered, listed] = keys;
+  const { fake, again } = answering(answered, [listed]);
+  again();
+
+  const { exitCode, stdout, stderr } = await runAt(fake, `${ensure} -q --settle 0s`);
+
+  fake.done();
+  const isMasked = listed.includes('*');
+  expect({ exitCode, stdout }).toEqual({ exitCode: isMasked ? 8 : 0, stdout: isMasked ? '' : `${listed}\n` });
+  expect(stderr).toMatch(new RegExp(`ends with ${answered.slice(-4)}.*ends with ${listed.slice(-4)}`));
+});
+
+describe.each(['****0001', '…0001', 'KEY-····-0001', '•••'])(
+  'a listed key of which only a part is shown: %s',
+  (part) => {
+    const fields = { license_code: part, remote_user: 'ada', app_code: 7, size_allowance: 4 };
+    const listing = () => {
+      const fake = fakeService();
+      fake.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, [fields]);
+      return fake;
+    };
+
+    test.each([
+      ['ensure -q', `${ensure} -q`],
+      ['ensure', ensure],
+      ['ensure -o json', `${ensure} -o json`],
+    ])('is not printed by %s: 8', async (_what, line) => {
+      const { exitCode, stdout, stderr } = await runAt(listing(), line);
+
+      expect({ exitCode, stdout }).toEqual({ exitCode: 8, stdout: '' });
+      expect(stderr).toContain('only a part of its key');
+    });
+
+    test('is not printed by apply: its row says so, and the run ends with 8', async () => {
+      const stdin = JSON.stringify([{ remote_user: 'ada', size_allowance: 4 }]);
+
+      const { exitCode, stdout, error } = await runAt(listing(), 'license apply - -o json', { stdin });
+
+      expect(exitCode).toBe(8);
+      expect(JSON.parse(stdout)).toMatchObject([
+        { status: 'unchanged', license: null, error: expect.stringContaining('only a part of its key') as string },
+      ]);
+      expect(error).toMatchObject({ retryable: false, message: expect.stringContaining('ada') as string });
+    });
+
+    test('is sent to nobody: a resize is refused before its request', async () => {
+      const { exitCode, stderr } = await runAt(listing(), ensure.replace('4', '6'));
+
+      expect(exitCode).toBe(8);
+      expect(stderr).toContain('only a part of its key');
+    });
+
+    test('is printed by list and view, as the server sent it, and where the profile says key_is=whole', async () => {
+      const home = emptyHome();
+      const login =
+        'auth login licensing --base-url https://licenses.test --app-code 7 --key-is whole --api-key-stdin --no-check';
+      await runAt(fakeService(), login, { home, bare: true, stdin: 'licensing-key-5f1d0c\n' });
+
+      const whole = await runAt(listing(), `${ensure} -q`, { home, bare: true });
+      const viewed = await runAt(listing(), 'license list --remote-user ada --app-code 7 -q');
+
+      expect({ exitCode: whole.exitCode, stdout: whole.stdout }).toEqual({ exitCode: 0, stdout: `${part}\n` });
+      expect(viewed.stdout).toContain(part);
+    });
   },
 );
