@@ -53,9 +53,10 @@ export async function fillFromInput(request: CommandRequest, reading: InputReadi
   if (name === undefined) return request;
   if (other !== undefined) throw usage('only one argument can come from standard input');
   const bytes = await readBytes(reading, '-');
-  const { encodingOf } = await import('../core/read.ts');
-  const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
-  const lines = text.split(/\r?\n/).filter((one) => one !== '');
+  const { decodeText } = await import('../core/read.ts');
+  const lines = decodeText(bytes)
+    .split(/\r?\n/)
+    .filter((one) => one !== '');
   const column = name.replace(/^--/, '').replaceAll('-', '_');
   const [line = '', ...more] = namesInList(lines, [column, ...(columnsOf[column] ?? [])]);
   if (line === '') throw usage(`${name}: standard input is empty`);

@@ -8,6 +8,7 @@ import { licensingApi } from '../api/licensing/licensing.ts';
 import { commandTable, nouns } from '../commands/index.ts';
 import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
 import { writeJson } from '../core/json.ts';
+import { decodeText } from '../core/read.ts';
 import { checkZone } from '../core/moment.ts';
 import { headersOf } from '../schema/profile.ts';
 import { provingPlaces } from '../jobs/messages/places.ts';
@@ -148,7 +149,7 @@ function questions(running: Running, { places }: Pick<Accounts, 'places'>) {
     },
     ask: async (question: string) => (await prompt()).line(placed(question)),
     secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
-    read: async (file: string) => (await readBytes(running, file)).toString('utf8'),
+    read: async (file: string) => decodeText(await readBytes(running, file)),
     readBytes: (file: string) => readBytes(running, file),
     keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(running), 'standard input')),
   };

@@ -23,6 +23,11 @@ export class TooMuchInput extends Error {
 export async function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
   const bytes = await readStreamBytes(stream, limits, (chunk) => chunk.includes('\n'));
   // Of UTF-16 half of the last character may be missing.
+  return decodeText(bytes);
+}
+
+/** A text that people give: UTF-8, or what its byte order mark says. */
+export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder(encodingOf(bytes)).decode(bytes);
 }
 

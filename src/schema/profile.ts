@@ -2,7 +2,7 @@ import { usage } from '../core/failure.ts';
 import { textField, type Field, type Values, flagField } from './field.ts';
 import { readLedgerUrl } from './ledger-url.ts';
 import { licenseFields } from './license.ts';
-import { readBaseUrl, readSite } from './url.ts';
+import { readBaseUrl, readSite, refuseQuoted } from './url.ts';
 
 /** A row of a profile. Options, checks, files, credentials, variables and headers are loops over the rows. */
 export type ProfileField = Field & {
@@ -174,6 +174,7 @@ export function readProfileName(text: string): string {
 
 /** An e-mail address that can be the user of basic authentication (RFC 7617: no colon). @throws Failure usage */
 export function readEmail(text: string): string {
+  refuseQuoted('the e-mail address', text);
   if (text !== '' && !/[\s:\p{Cc}]/u.test(text)) return text;
   throw usage('the e-mail address is empty, or holds a space or a colon');
 }

@@ -42,8 +42,15 @@ function pathWithout(url: URL, end: RegExp): string {
   return url.pathname.replace(/\/+$/, '').replace(end, '').replace(/\/+$/, '');
 }
 
+/** Shells take quotes away, files and container platforms do not. @throws Failure usage without the text */
+export function refuseQuoted(what: string, text: string): void {
+  if (/^(["']).*\1$/s.test(text))
+    throw usage(`${what} is in quotes`, 'Write it without them: here they are a part of it.');
+}
+
 /** The text is never repeated where it may hold a password. */
 function readUrl(label: string, text: string): URL {
+  refuseQuoted(label, text.replace(/^https?:\/\/(?=['"])/, ''));
   const isClean = !/[\s\\]|[^!-~\u00a0-\uffff]/.test(text) && /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/]/.test(text);
   if (!isClean || !URL.canParse(text)) {
     const shown = /[@\p{Cc}]/u.test(text) ? '' : ` '${text}'`;

@@ -17,7 +17,7 @@ export { fakeService } from './service.ts';
 export interface RunOptions {
   /** Added to the credentials in the environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   /** Whether stdin, stdout and stderr are terminals; what is typed is `stdin`. */
   readonly tty?: boolean;
   /** Columns of those terminals; default 100. */

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { Failure, messageOf, usage } from '../../core/failure.ts';
-import { readFileBytes } from '../../core/read.ts';
+import { decodeText, readFileBytes } from '../../core/read.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { variable, type Environment } from '../../core/system.ts';
 import type { Connection } from './call.ts';
@@ -231,7 +231,7 @@ const maxCertificateBytes = 16 * 1024 * 1024;
 
 async function certificates(file: string, signal: AbortSignal): Promise<string> {
   try {
-    const text = (await readFileBytes(file, { signal, maxBytes: maxCertificateBytes })).toString();
+    const text = decodeText(await readFileBytes(file, { signal, maxBytes: maxCertificateBytes }));
     const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
     if (blocks.length === 0)
       throw usage(

@@ -5,6 +5,7 @@ import { namesIn } from '../../core/table-names.ts';
 import { type ChatCredential, type LicensingCredential, credentialFrom } from '../../store/account/credentials.ts';
 import type { Keys, Services, Terminal, Accounts, Invocation } from '../context.ts';
 import { kinds as allKinds, urlOf, userOf, type Kind, type Profile } from '../../schema/profile.ts';
+import { keyText } from '../../store/account/key-text.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 
 interface KeySource {
@@ -63,7 +64,7 @@ export async function readKey(
     return context.fetchKey(profile, await context.secret(`Password of ${profile.email}:`));
   }
   if (context.interactive()) context.note(keyPlaces[profile.kind]);
-  return context.secret('API key:');
+  return (await context.secret('API key:')).framed((text) => keyText(text, 'API key'));
 }
 
 /** Refuses a wrong key, or one of another application (docs/apis.md, Credentials). @throws Failure auth, unavailable */

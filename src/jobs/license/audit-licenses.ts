@@ -198,7 +198,7 @@ export function findingLine(found: Pick<FindingRow, 'finding' | 'remote_user' | 
 export function readAccepted(text: string, file: string): ReadonlyMap<string, string> {
   const accepted = new Map<string, string>();
   const problems: string[] = [];
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const lines = text.split(/\r?\n/);
   for (const [index, line] of lines.entries()) {
     const finding = line.replace(/(^|\s)#.*/, '').trim();
     if (finding === '') continue;

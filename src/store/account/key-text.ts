@@ -1,18 +1,26 @@
 import type { Readable } from 'node:stream';
 import type { Stats } from '../../core/outside.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, labelled } from '../../core/failure.ts';
 import { openInput, readStartText, TooMuchInput } from '../../core/read.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
+import { refuseQuoted } from '../../schema/url.ts';
 import { hasModes, storageFailure } from '../disk/files.ts';
 
 /** A key from its text; `source` names where it is from. @throws Failure config when it is empty or not for a header */
 export function keyFrom(text: string, source: string): Secret {
-  if (text === '') throw new Failure('config', `${source}: the key is empty`);
-  if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text)) return new Secret(text);
+  return new Secret(keyText(text, source));
+}
+
+/** The text of a key without the blanks around it, which no header carries. @throws Failure config as `keyFrom` */
+export function keyText(text: string, source: string): string {
+  const key = text.trim();
+  if (key === '') throw new Failure('config', `${source}: the key is empty`);
+  labelled(source, () => refuseQuoted('the key', key), 'config');
+  if (/^[\x20-\x7e]+$/.test(key)) return key;
   throw new Failure('config', `${source}: the key holds a character that cannot be sent`, {
-    hint: 'A key is printable ASCII without spaces or line breaks around it; copy it again.',
+    hint: 'A key is printable ASCII in one line; copy it again.',
   });
 }
 

@@ -52,7 +52,7 @@ type Section = (name: string) => string | undefined;
  * continue. @throws Failure usage naming every bad line by its number only: it may hold a key
  */
 function readIni(text: string, wanted: string): Section {
-  const { sections, problems } = parse(text.replace(/^\uFEFF/, ''));
+  const { sections, problems } = parse(text);
   const section = sections.get(wanted);
   if (!section) problems.push(`this is not a zuliprc: it has no section [${wanted}]`);
   if (problems.length > 0) throw usage(problems);

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, abortReason, orAborted } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import { decodeText } from '../../core/read.ts';
 import type { Alarm } from '../../core/system.ts';
 import { orFailure, readFile } from '../disk/files.ts';
 import type { LedgerAddress } from './ledger-address.ts';
@@ -143,7 +144,7 @@ async function tlsOptions(
   // Node's own list has the extra ones already.
   const given = files.length === 0 || extra === undefined ? files : [...files, extra];
   const own = await Promise.all(given.map((path) => orFailure(`read the certificates ${path}`, readFile(path))));
-  const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own.map(String)] };
+  const ca = own.length === 0 ? {} : { ca: [...rootCertificates, ...own.map(decodeText)] };
   // Set explicitly: NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
   const verified = { ...ca, rejectUnauthorized: true };
   // verify-ca: the certificate is of a trusted authority, for whatever host.

@@ -9,11 +9,10 @@ export async function readSettingsFile(file: string, text: string): Promise<read
   const label = file === '-' ? 'standard input' : file;
   if (text.length > mostChars)
     throw usage(`${label}: ${text.length} characters are no settings file; the limit is ${mostChars}`);
-  const plain = text.replace(/^\uFEFF/, '');
-  const format = formatOf(file, plain);
-  if (format === 'lines') return linesOf(label, plain);
+  const format = formatOf(file, text);
+  if (format === 'lines') return linesOf(label, text);
   const { yamlEntries } = await import('./yaml.ts');
-  return yamlEntries(label, format, plain);
+  return yamlEntries(label, format, text);
 }
 
 function formatOf(file: string, text: string): 'lines' | 'YAML' | 'JSON' {

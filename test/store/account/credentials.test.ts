@@ -214,16 +214,19 @@ test.each<[string, Environment, string, string]>([
   ['a bad code', { CHATELAINE_APP_CODE: 'x' }, 'usage', "CHATELAINE_APP_CODE: 'x' is not a whole number"],
   [
     'a line break',
-    { CHATELAINE_API_KEY: 'canary\n' },
+    { CHATELAINE_API_KEY: 'canary\nmore' },
     'config',
     'CHATELAINE_API_KEY: the key holds a character that cannot be sent',
   ],
+  ['blanks alone', { CHATELAINE_API_KEY: ' \t' }, 'config', 'CHATELAINE_API_KEY: the key is empty'],
+  ['quotes', { CHATELAINE_API_KEY: '"canary"' }, 'config', 'CHATELAINE_API_KEY: the key is in quotes'],
   [
-    'a space',
-    { CHATELAINE_API_KEY: ' canary' },
-    'config',
-    'CHATELAINE_API_KEY: the key holds a character that cannot be sent',
+    'another URL in quotes',
+    { CHATELAINE_BASE_URL: "'https://a.example'" },
+    'usage',
+    'CHATELAINE_BASE_URL: the base URL is in quotes',
   ],
+  ['a code in quotes', { CHATELAINE_APP_CODE: '"7"' }, 'usage', 'CHATELAINE_APP_CODE: \'"7"\' is not a whole number'],
   [
     'an accent',
     { CHATELAINE_API_KEY: 'canaryé' },
@@ -446,7 +449,7 @@ test('a key file may be a pipe', needs('proc', 'shell'), async () => {
 test('no failure holds a key, however it is shown', async () => {
   const environments: Environment[] = [
     { CHATELAINE_API_KEY: 'canary' },
-    { ...licensingUnit, CHATELAINE_API_KEY: 'canary\n' },
+    { ...licensingUnit, CHATELAINE_API_KEY: 'canary\nmore' },
     { ...licensingUnit, CHATELAINE_BASE_URL: 'https://user:canary@a.example' },
     { ...licensingUnit, CHATELAINE_API_KEY: 'canary', CHATELAINE_API_KEY_FILE: '/f' },
   ];

@@ -24,12 +24,11 @@ describe('the format', () => {
     ['YAML by how it begins', '-', '# ours\n\ncolor_scheme: dark\n'],
     ['YAML with a marker', '-', '---\ncolor_scheme: dark\n'],
     ['YAML with a quoted name', 'team', '"color_scheme": dark\n'],
-    ['YAML with a byte order mark', '-', '\uFEFFcolor_scheme: dark\r\n'],
+    ['YAML with line breaks of Windows', '-', 'color_scheme: dark\r\n'],
     ['JSON by its extension', 'team.json', '{"color_scheme":"dark"}'],
     ['JSON by how it begins', '-', '\n {"color_scheme":\t"dark"}'],
     ['lines', '-', 'color_scheme=dark\n'],
     ['lines after a comment that looks like YAML', '-', '# preset: ours\ncolor_scheme=dark'],
-    ['lines with a byte order mark', '-', '\uFEFFcolor_scheme=dark'],
     ['lines of an old Macintosh', '-', '\rcolor_scheme=dark\r'],
   ])('%s', async (_what, file, text) => {
     expect(await read(file, text)).toEqual([[expect.stringMatching(/:\d+$/), 'color_scheme', 'dark']]);

@@ -1,0 +1,167 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readKey } from '../../src/commands/auth/account.ts';
+import { Secret } from '../../src/core/secret.ts';
+import { openAuthority } from '../helpers/authority.ts';
+import { needs } from '../helpers/needs.ts';
+import { openOrigin } from '../helpers/origin.ts';
+import { emptyHome, openSandbox, runAlone } from '../helpers/run.ts';
+
+const unused = (): never => {
+  throw new Error('not used');
+};
+const unusedKeys = {
+  ...{ keyFromFile: unused, keyFromInput: unused, runKeyCommand: unused, fetchKey: unused },
+  ...{ othersCanRead: unused, hide: unused, clean: unused },
+};
+
+/** Each way in which an editor or a shell of Windows may write a text. */
+const forms = [
+  ['UTF-8 with a mark', (text: string) => Buffer.from(`\uFEFF${text}`)],
+  ['UTF-16', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le')],
+  ['UTF-16 of the other order', (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()],
+] as const;
+
+describe.each(forms)('a text in %s is read wherever people give one', (_form, encoded) => {
+  const fileOf = (name: string, text: string): string => {
+    const file = join(emptyHome(), name);
+    writeFileSync(file, encoded(text.replaceAll('\n', '\r\n')), { mode: 0o600 });
+    return file;
+  };
+
+  test('a zuliprc, from a file and from standard input', async () => {
+    const text = '[api]\nemail=ada@b.example\nkey=key-1234\nsite=https://b.example\n';
+    for (const [source, stdin] of [[fileOf('zuliprc', text), ''] as const, ['-', encoded(text)] as const]) {
+      const home = emptyHome();
+      const ran = await runAlone(`auth import ${source} --name work --no-check`, { home, stdin });
+      expect({ exitCode: ran.exitCode, stderr: ran.stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect((await runAlone('auth token work', { home })).stdout).toBe('key-1234\n');
+    }
+  });
+
+  test('settings', async () => {
+    const { run } = await openSandbox();
+    const file = fileOf('settings.yaml', 'color_scheme: dark\n');
+    expect(await run(`settings set --from ${file} --dry-run -o json`)).toMatchObject({ exitCode: 0 });
+    const stdin = encoded('color_scheme=dark\n');
+    expect(await run('settings set --from - --dry-run -o json', { stdin })).toMatchObject({ exitCode: 0 });
+  });
+
+  test('findings that are accepted', async () => {
+    const { run } = await openSandbox();
+    const home = emptyHome();
+    const plain = join(home, 'accepted');
+    await run('license create --remote-user ada --size-allowance 4 -y');
+    await run('license create --remote-user ada --size-allowance 4 -y');
+    expect((await run('license audit', { home })).exitCode).toBe(10);
+    await run(`license audit --write-accepted ${plain}`, { home });
+    const file = fileOf('accepted', readFileSync(plain, 'utf8'));
+    expect((await run(`license audit --accept ${file}`, { home })).exitCode).toBe(0);
+  });
+
+  test('a plan that was reviewed', async () => {
+    const { run } = await openSandbox();
+    const [plan, roster] = [join(emptyHome(), 'plan.json'), fileOf('r.csv', 'remote_user,size_allowance\nnew,4\n')];
+    expect((await run(`license apply ${roster} --dry-run --write-plan ${plan}`)).exitCode).toBe(0);
+    const file = fileOf('plan.json', readFileSync(plan, 'utf8'));
+    expect((await run(`license apply --plan ${file} --dry-run`)).exitCode).toBe(0);
+  });
+
+  test('topics, codes, a user, and a key on standard input', async () => {
+    const { run } = await openSandbox();
+    const topics = await run('topic delete general --from - --dry-run', { stdin: encoded('greetings\n') });
+    expect(topics.stderr).not.toContain('\uFEFF');
+    const created = await run('license create --remote-user zoe --size-allowance 4 -q');
+    const viewed = await run('license view - -o json', { stdin: encoded(created.stdout) });
+    expect(JSON.parse(viewed.stdout)).toMatchObject({ remote_user: 'zoe' });
+    const listed = await run('license list --remote-user - -o json', { stdin: encoded('zoe\n') });
+    expect(JSON.parse(listed.stdout)).toHaveLength(1);
+    const login = 'auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --name p --api-key-stdin --no-check';
+    const home = emptyHome();
+    expect((await runAlone(login, { home, stdin: encoded('key-5678\n') })).exitCode).toBe(0);
+    expect((await runAlone('auth token p', { home })).stdout).toBe('key-5678\n');
+  });
+
+  test('certificates', needs('openssl'), async () => {
+    const authority = openAuthority();
+    const { port } = await openOrigin(() => ({}), authority.issue('DNS:localhost'));
+    const file = fileOf('ca.pem', readFileSync(authority.file, 'utf8'));
+    authority.close();
+    const env = {
+      CHATELAINE_BASE_URL: `https://localhost:${port}`,
+      CHATELAINE_API_KEY: 'k-1',
+      CHATELAINE_APP_CODE: '7',
+    };
+    expect(await runAlone(`license list -o json --ca-file ${file}`, { env })).toMatchObject({ stdout: '[]\n' });
+  });
+});
+
+describe('blanks around a key are no part of it', () => {
+  const key = 'key-9012';
+  const login = 'auth login licensing --app-code 7 --name p';
+
+  test('auth login', async () => {
+    const { port, seen } = await openOrigin();
+    const home = emptyHome();
+    const stdin = `  ${key} \t\r\n`;
+    const line = `${login} --base-url http://127.0.0.1:${port} --api-key-stdin`;
+    expect((await runAlone(line, { home, stdin })).exitCode).toBe(0);
+    expect(new Set(seen.map(({ authorization }) => authorization))).toEqual(new Set([`Token ${key}`]));
+    expect((await runAlone('auth token p', { home })).stdout).toBe(`${key}\n`);
+  });
+
+  test('nor of one that is typed where it is asked for', async () => {
+    const profile = { kind: 'licensing', name: 'p', base_url: 'http://127.0.0.1:1', app_code: 7 } as const;
+    const asked = async (text: string): Promise<string> => {
+      const context = {
+        secret: () => Promise.resolve(new Secret(text)),
+        interactive: () => true,
+        note: () => undefined,
+      };
+      return (await readKey({}, profile, { ...unusedKeys, ...context })).reveal();
+    };
+    expect(await asked(` ${key}\t `)).toBe(key);
+    await expect(asked(`'${key}'`)).rejects.toThrow('API key: the key is in quotes');
+    await expect(asked(' ')).rejects.toThrow('API key: the key is empty');
+  });
+
+  test('nor of one in a variable, a file, or a credential that an earlier version stored', async () => {
+    const { port, seen } = await openOrigin();
+    const home = emptyHome();
+    const file = join(home, 'key');
+    writeFileSync(file, ` ${key} \n`, { mode: 0o600 });
+    const unit = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_APP_CODE: '7' };
+    for (const env of [{ CHATELAINE_API_KEY: ` ${key} ` }, { CHATELAINE_API_KEY_FILE: file }])
+      expect((await runAlone('license list', { env: { ...unit, ...env } })).exitCode).toBe(0);
+    const stored = join(home, '.config/chatelaine/credentials.json');
+    const base = `--base-url http://127.0.0.1:${port} --api-key-stdin --no-check`;
+    await runAlone(`${login} ${base}`, { home, stdin: `${key}\n` });
+    writeFileSync(stored, readFileSync(stored, 'utf8').replace(`"${key}"`, `"${key} "`));
+    expect((await runAlone('license list -p p', { home })).exitCode).toBe(0);
+    expect(new Set(seen.map(({ authorization }) => authorization))).toEqual(new Set([`Token ${key}`]));
+  });
+
+  test.each([`"${key}"`, `'${key}'`])('one in quotes is named, and not shown: %s', async (typed) => {
+    const line = `${login} --base-url http://127.0.0.1:1 --no-check --api-key-stdin`;
+    const ran = await runAlone(line, { home: emptyHome(), stdin: `${typed}\n` });
+    expect(ran.exitCode).toBe(3);
+    expect(ran.stderr).toContain('the key is in quotes');
+    expect(ran.stderr).not.toContain(key);
+  });
+
+  test.each([
+    ['--site', '"https://chat.example"', 'the site is in quotes'],
+    ['--site', "'chat.example'", 'the site is in quotes'],
+    ['--site', 'https://"chat.example"', 'the site is in quotes'],
+    ['--email', '"ada@b.example"', 'the e-mail address is in quotes'],
+  ])('%s %s', async (option, value, words) => {
+    const others = option === '--site' ? '--email a@b.example' : '--site https://chat.example';
+    const line = `auth login chat --api-key-stdin --no-check ${others}`.split(' ');
+    const { exitCode, stderr } = await runAlone([...line, option, value], { stdin: 'k-1\n' });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: `chatelaine: ${option}: ${words}\nWrite it without them: here they are a part of it.\n`,
+    });
+  });
+});
