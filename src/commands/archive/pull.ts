@@ -4,7 +4,7 @@ import { keepFiles } from '../../jobs/archive/attached-files.ts';
 import type { ChannelFolder } from '../../jobs/archive/channel-folders.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { pullChannels } from '../../jobs/archive/pull-channels.ts';
-import { planPull } from '../../jobs/archive/pull-order.ts';
+import { planPull, type Puller } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, tellChanges } from '../../jobs/archive/recheck-archive.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
@@ -16,7 +16,8 @@ import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../co
 import type { AccountFacts } from '../../jobs/messages/narrow.ts';
 import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import type { TimeReading } from '../typed-time.ts';
-import { fileSizeOption, folderArgument, lastingSite, maxFileBytes } from './folder.ts';
+import { fileSizeOption, folderArgument, maxFileBytes } from './folder.ts';
+import { adoptOption, agreedPuller } from './puller.ts';
 
 /** Without the options of one request: an archive has pages. */
 const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
@@ -47,6 +48,7 @@ export default command({
     files: flagField('Keep attached files too, now and in every later pull'),
     ...fileSizeOption,
     all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),
+    ...adoptOption,
     recheck: flagField(
       'Record which messages were edited, moved or are no longer visible, and bring what was moved in',
     ),
@@ -61,14 +63,15 @@ export default command({
 
   dryRun: ['rows'],
 
-  run({ all_channels, ...values }, context) {
+  run({ all_channels, adopt, ...values }, context) {
     const channel = values.folder.replace(/^#(?!narrow\/)/, '');
     if (isUrl(values.folder) || values.folder.startsWith('#'))
       throw usage(
         `'${values.folder}' is a ${channel === values.folder ? 'link' : 'channel'}, not a folder`,
         `The folder comes first; for the channel: ${context.again({ channel }, ['DIR'])}`,
       );
-    if (!all_channels) return pullFolder(values, context, () => factsFor(values, context));
+    const pullerFor = (folders: readonly string[]) => agreedPuller(folders, adopt, context);
+    if (!all_channels) return pullFolder(values, context, () => factsFor(values, context), pullerFor([values.folder]));
     const place = Object.keys(values).find((name) => places.test(name));
     if (place !== undefined)
       throw usage(
@@ -84,11 +87,14 @@ export default command({
       if (!said.has(text)) context.note(text);
       said.add(text);
     };
-    const pull = ({ folder, stream_id }: ChannelFolder, warn: Terminal['warn']) => {
-      const own = { ...values, channel: [`id:${stream_id}`], folder };
-      return pullFolder(own, { ...context, note, warn, chat: () => chat }, factsOnce);
+    const begin = async (folders: readonly string[]) => {
+      const puller = await pullerFor(folders);
+      return ({ folder, stream_id }: ChannelFolder, warn: Terminal['warn']) => {
+        const own = { ...values, channel: [`id:${stream_id}`], folder };
+        return pullFolder(own, { ...context, note, warn, chat: () => chat }, factsOnce, puller);
+      };
     };
-    return pullChannels(chat, values.folder, pull, context);
+    return pullChannels(chat, values.folder, begin, context);
   },
 
   fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'channel', 'status'],
@@ -108,14 +114,14 @@ async function pullFolder(
   { folder, both, recheck, files, max_file_size, ...values }: PullValues,
   context: Invocation & Services & Accounts & Terminal & Disk & Time,
   factsOf: () => Promise<AccountFacts>,
+  puller: Puller | Promise<Puller>,
 ) {
   const { raw_content, ...typed } = values;
   const chosen = [...namesIn(typed).map((name) => flagOf(name, selectionOptions[name])), 'all-channels'];
-  const { site, email: account } = await context.chatAccount();
-  const facts = await factsOf();
+  const [who, facts] = [await puller, await factsOf()];
   let selection: MessageSelection | undefined;
   const order = {
-    ...{ site: lastingSite(context.options, site), account, options: typed, files },
+    ...{ ...who, options: typed, files },
     again: context.again(Object.fromEntries(chosen.map((flag) => [flag, undefined])), [folder]),
     selection: () => (selection ??= wholeSelection(typed, facts, context)),
     forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],

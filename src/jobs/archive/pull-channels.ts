@@ -11,10 +11,11 @@ import { channelFolders, type ChannelFolder } from './channel-folders.ts';
 export async function* pullChannels<R extends object>(
   chat: Pick<ChatApi, 'channels'>,
   folder: string,
-  pull: (channel: ChannelFolder, warn: (text: string) => void) => Promise<R>,
+  begin: (folders: readonly string[]) => Promise<(channel: ChannelFolder, warn: WorkMessages['warn']) => Promise<R>>,
   { signal, warn, conclude }: Pick<WorkMessages, 'warn' | 'conclude'> & { readonly signal: AbortSignal },
 ) {
   const channels = await channelFolders(chat, folder);
+  const pull = await begin(channels.map((channel) => channel.folder));
   let [failed, hidden] = [0, 0];
   let hint = runAgain;
   for (const channel of channels) {

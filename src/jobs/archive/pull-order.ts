@@ -8,9 +8,16 @@ import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts'
 import { archiveForms, type ArchiveForm } from '../../store/archive/part.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
-export interface PullOrder {
+/** Who pulls. An account is its user id where the server tells it, since its address may change. */
+export interface Puller {
   readonly site: string;
   readonly account: string;
+  readonly account_id?: number | undefined;
+  /** Whether it goes on with the archive of another account. */
+  readonly adopts?: boolean;
+}
+
+export interface PullOrder extends Puller {
   /** The options of the selection as typed; none where the archive has its selection already. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly selection: () => MessageSelection;
@@ -42,30 +49,54 @@ export async function headFor(
 ): Promise<ArchiveHead> {
   const old = archive.head;
   if (!old) {
-    const { site, account, options } = order;
+    const { site, account, account_id, options } = order;
     const selection = order.selection();
     const forms = order.forms.length > 0 ? order.forms : (['rendered'] as const);
     const [organization, level] = [await chat.organization(), await chat.level()];
     const given = { options, selection, forms, files: order.files === true };
-    return { archive: 1, site, organization, level, account, ...given, history_limited: false };
+    return { archive: 1, site, organization, level, account, account_id, ...given, history_limited: false };
   }
   refuseOtherOrder(old, archive.folder, order);
+  const { account, account_id = isOfAccount(old, order) ? old.account_id : undefined } = order;
+  const adopted = isOfAccount(old, order) ? old.adopted : archive.parts.at(-1)?.part;
   const forms = archiveForms.filter((form) => old.forms.includes(form) || order.forms.includes(form));
   const files = old.files || order.files === true;
-  if (forms.length === old.forms.length && files === old.files) return old;
-  const head = { ...old, forms, files };
+  const head = { ...old, account, account_id, adopted, forms, files };
+  if (writeJson(head) === writeJson({ ...old, account_id: old.account_id, adopted: old.adopted })) return old;
   await archive.setHead(head);
   return head;
 }
 
-/** Ids mean nothing on another site. @throws Failure config for another site or account, usage for another selection */
-function refuseOtherOrder(head: ArchiveHead, folder: string, { site, account, options, again }: PullOrder): void {
-  if (head.site !== site || head.account !== account)
-    throw new Failure(
-      'config',
-      `the archive belongs to ${head.account} at ${head.site}; this account is ${account} at ${site}`,
-      { hint: 'Choose the profile of that account with --profile, or pull into another folder.' },
-    );
+function isOfAccount(head: Pick<ArchiveHead, 'account' | 'account_id'>, { account, account_id }: Puller): boolean {
+  const isKnown = head.account_id !== undefined && account_id !== undefined;
+  return isKnown ? head.account_id === account_id : head.account === account;
+}
+
+/** The accounts whose archives these folders hold, and which are not the one that pulls. @throws Failure config */
+export async function otherAccounts(folders: readonly string[], puller: Puller): Promise<readonly string[]> {
+  const others = new Set<string>();
+  for (const folder of folders) {
+    const head = await readHead(folder);
+    if (head && head.site !== puller.site) throw otherAccount(head, puller);
+    if (head && !isOfAccount(head, puller)) others.add(head.account);
+  }
+  return [...others];
+}
+
+export function otherAccount(head: Pick<ArchiveHead, 'site' | 'account'>, { site, account }: Puller): Failure {
+  const adoption = head.site === site ? `, or go on with it: --adopt=${head.account}` : '';
+  return new Failure(
+    'config',
+    `the archive belongs to ${head.account} at ${head.site}; this account is ${account} at ${site}`,
+    { hint: `Choose the profile of that account with --profile, or pull into another folder${adoption}.` },
+  );
+}
+
+/** @throws Failure config for another site or account, usage for another selection */
+function refuseOtherOrder(head: ArchiveHead, folder: string, order: PullOrder): void {
+  const { options, again, site, adopts } = order;
+  // Ids mean nothing on another site.
+  if (head.site !== site || !(adopts || isOfAccount(head, order))) throw otherAccount(head, order);
   if (Object.keys(options).length > 0 && !isDeepStrictEqual(head.options, parseJson(writeJson(options))))
     throw usage(
       `the archive ${folder} was begun with another selection: ${writeJson(head.options)}`,

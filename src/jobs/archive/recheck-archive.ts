@@ -37,10 +37,15 @@ export async function recheckArchive(
       why: 'why' in change ? change.why : undefined,
       isMoved: change.change === 'moved',
     });
-  const reasonFor = reasons(chat);
+  const adopted = new Set(archive.parts.flatMap(({ part, ids }) => (part <= (head.adopted ?? 0) ? ids : [])));
+  const reasonOf = reasons(chat);
+  const reasonFor = async (id: number, channel: number | undefined): Promise<ReasonGone> => {
+    const why = await reasonOf(id, channel);
+    return adopted.has(id) && why !== 'limit' ? 'account' : why;
+  };
   const all: ArchiveChange[] = [];
   const moves = openMoves(chat, selectionIn(head), form);
-  const gone = { limit: 0, 'no-access': 0, unknown: 0 };
+  const gone = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
   for (const part of archive.parts) {
     const read = await readPart(archive.folder, part, form);
     if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
@@ -78,10 +83,11 @@ export async function recheckArchive(
 
 /** Says what is no longer visible, and counts what a recheck saw for the first time. */
 export function tellChanges({ changes, gone }: Rechecked, { note, warn }: Pick<WorkMessages, 'note' | 'warn'>) {
-  const { limit, 'no-access': barred, unknown } = gone;
+  const { limit, 'no-access': barred, account, unknown } = gone;
   if (limit > 0)
     warn(`${messagesText(limit)} no longer visible: the plan of the organization hides messages of their age`);
   if (barred > 0) warn(`${messagesText(barred)} no longer visible, nor is anything else of their channels`);
+  if (account > 0) note(`${messagesText(account)} not visible to this account: the one before it saw them`);
   if (unknown > 0) note(`${messagesText(unknown)} no longer visible: deleted, or moved out of sight`);
   const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
   return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };

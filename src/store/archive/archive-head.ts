@@ -11,8 +11,12 @@ export interface ArchiveHead {
   readonly site: string;
   readonly organization?: string | undefined;
   readonly level?: number | undefined;
-  /** The address of the account that fetched the messages. */
+  /** The address of the account that fetches the messages. */
   readonly account: string;
+  /** Its user id, which it keeps under another address; archives of before have none. */
+  readonly account_id?: number | undefined;
+  /** The number of parts that other accounts fetched before this one went on with the archive. */
+  readonly adopted?: number | undefined;
   readonly options: Readonly<Record<string, unknown>>;
   readonly selection: unknown;
   readonly forms: readonly ArchiveForm[];
@@ -72,9 +76,10 @@ export function copyHint(file: string): string {
 
 /** Replaces archive.json, whose last member is the hash of what precedes it. @throws Failure config, unavailable */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const { archive, site, organization, level, account, options, selection, forms, state, ...others } = manifest;
-  const first = { archive, site, organization, level, account, options, selection, forms };
-  const text = `${writeJson({ ...first, ...others, state, sha256: undefined }, 2)}\n`;
+  const { archive, site, organization, level, account, account_id, adopted, state, ...others } = manifest;
+  const { options, selection, forms, ...last } = others;
+  const first = { archive, site, organization, level, account, account_id, adopted, options, selection, forms };
+  const text = `${writeJson({ ...first, ...last, state, sha256: undefined }, 2)}\n`;
   const hash = `,\n  "sha256": "${hashOf(Buffer.from(text))}"\n}\n`;
   await writePrivate(join(folder, manifestFile), text.slice(0, -'\n}\n'.length) + hash);
 }

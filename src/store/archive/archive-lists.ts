@@ -96,7 +96,7 @@ export async function keepAside(folder: string, file: string, bytes: Buffer): Pr
  * A message is older than what the plan shows; nothing of its channel is visible; or nobody can tell: it was deleted,
  * or moved out of sight (docs/archive-format.md, Changes).
  */
-const reasonsGone = ['limit', 'no-access', 'unknown'] as const;
+const reasonsGone = ['limit', 'no-access', 'account', 'unknown'] as const;
 export type ReasonGone = (typeof reasonsGone)[number];
 
 /** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */

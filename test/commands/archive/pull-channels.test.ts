@@ -55,6 +55,7 @@ test('keeps a folder for each channel, and a later pull finds what is new in two
   ]);
   expect(server.seen.slice(before).map(({ path }) => path.replace('/api/v1/', ''))).toEqual([
     'streams',
+    'users/me',
     ...Array.from({ length: 4 }, () => 'messages'),
   ]);
 });

@@ -37,6 +37,7 @@ test('it is continued, and learns of a limited history', async () => {
   };
   const message = { ...(JSON.parse(content.split('\n')[0] ?? '') as object), id: 9 };
   const body = { result: 'success', msg: '', messages: [message], found_newest: true, history_limited: true };
+  service.expect('GET /api/v1/users/me').reply(404, '');
   service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, body);
   const shown = { ...query, anchor: '1', include_anchor: 'true' };
   service

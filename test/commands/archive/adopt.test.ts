@@ -1,0 +1,136 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { writeManifest, readHead } from '../../../src/store/archive/archive-head.ts';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
+
+const newFolder = (): string => join(emptyHome(), 'archive');
+
+/** The sandbox with its first two people: what each archives, and what the archives of a folder say of themselves. */
+async function open() {
+  const { run, sandbox } = await openSandbox();
+  const [first, second] = sandbox.chat.accounts;
+  if (!first || !second) throw new Error('the sandbox has two people');
+  const as = ({ email, api_key }: { readonly email: string; readonly api_key: string }) => ({
+    env: { CHATELAINE_CHAT_EMAIL: email, CHATELAINE_CHAT_API_KEY: api_key },
+  });
+  return { run, sandbox, first, second, as };
+}
+
+function contentOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    names.map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'utf8')]),
+  );
+}
+
+test('another account is refused in all folders of --all-channels at once, before anything is written', async () => {
+  const { run, first, second, as } = await open();
+  const folder = newFolder();
+  expect((await run(`archive pull ${folder} --all-channels -q`, as(second))).exitCode).toBe(0);
+  const before = contentOf(folder);
+
+  const refused = await run(`archive pull ${folder} --all-channels -o json`, as(first));
+
+  expect(refused.error).toMatchObject({
+    exit: 3,
+    message: expect.stringContaining(`the archive belongs to ${second.email} at `) as string,
+    hint: expect.stringContaining(`--adopt=${second.email}`) as string,
+  });
+  expect(contentOf(folder)).toEqual(before);
+  expect((await run(`archive pull ${folder} --all-channels -q`, as(second))).exitCode).toBe(0);
+});
+
+test('a new address of the same account is only recorded', async () => {
+  const { run, sandbox, first, as } = await open();
+  const folder = newFolder();
+  await run(`archive pull ${folder} --channel general -q`, as(first));
+  const { account_id } = (await readHead(folder)) ?? {};
+  const email = 'another.name@example.com';
+  sandbox.state.change(({ users }) => {
+    const user = users.rows().find((one) => one.email === first.email);
+    if (user) users.put(user.user_id, { ...user, email });
+  });
+
+  expect((await run(`archive pull ${folder} -q`, as({ ...first, email }))).exitCode).toBe(0);
+
+  expect(account_id).toEqual(expect.any(Number));
+  expect(await readHead(folder)).toMatchObject({ account: email, account_id });
+});
+
+test('an archive of an earlier version counts by its address, and is given the id', async () => {
+  const { run, first, second, as } = await open();
+  const folder = newFolder();
+  await run(`archive pull ${folder} --channel general -q`, as(first));
+  const head = await readHead(folder);
+  if (!head) throw new Error('there is no head');
+  const { account_id, ...older } = head;
+  await writeManifest(folder, older);
+
+  expect((await run(`archive pull ${folder} -q`, as(second))).exitCode).toBe(3);
+  expect((await run(`archive pull ${folder} -q`, as(first))).exitCode).toBe(0);
+  expect(await readHead(folder)).toMatchObject({ account_id });
+});
+
+test.each([
+  ['--adopt', 2],
+  ['--adopt=somebody@example.com', 2],
+])('without a terminal %s is refused: it is the old address that is asked for', async (option, exit) => {
+  const { run, first, second, as } = await open();
+  const folder = newFolder();
+  await run(`archive pull ${folder} --channel general -q`, as(first));
+  const before = contentOf(folder);
+  const { error } = await run(`archive pull ${folder} ${option} -o json`, as(second));
+  expect(error).toMatchObject({ exit, hint: `Write: --adopt=${first.email}` });
+  expect(contentOf(folder)).toEqual(before);
+});
+
+test('after --adopt the archive is the new account’s, and what the old one alone saw is gone by its account', async () => {
+  const { run, sandbox, first, second, as } = await open();
+  const folder = newFolder();
+  const { user_id = 0 } = sandbox.state.users().find(({ email }) => email === first.email) ?? {};
+  sandbox.state.change(({ channels }) => {
+    const leads = channels.get(5);
+    if (leads) channels.put(5, { ...leads, subscribers: [{ user_id, since: 0 }] });
+  });
+  await run(`archive pull ${folder} --channel leads -q`, as(first));
+  const held = (await run(`archive export ${folder} -o ndjson`)).stdout.split('\n').length - 1;
+  expect(held).toBeGreaterThan(0);
+
+  const adopted = await run(`archive pull ${folder} --recheck --adopt=${first.email} -o json`, as(second));
+
+  expect(adopted.exitCode).toBe(0);
+  expect(await readHead(folder)).toMatchObject({ account: second.email, adopted: 1 });
+  const path = join(folder, 'changes.ndjson');
+  const changes = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+  const whys = changes.map((line) => (JSON.parse(line) as { why?: string }).why).filter((why) => why !== undefined);
+  expect(whys.length).toBeGreaterThan(0);
+  expect(new Set(whys)).toEqual(new Set(['account']));
+  expect(adopted.stderr).toContain('not visible to this account: the one before it saw');
+  expect((await run(`archive pull ${folder} -q`, as(second))).exitCode).toBe(0);
+  expect((await run(`archive pull ${folder} -q`, as(first))).exitCode).toBe(3);
+});
+
+test('on a terminal --adopt asks once for all folders', async () => {
+  const { run, first, second, as } = await open();
+  const folder = newFolder();
+  await run(`archive pull ${folder} --all-channels -q`, as(second));
+  const line = `archive pull ${folder} --all-channels --adopt`;
+  const no = await run(line, { ...as(first), tty: true, stdin: 'n\n' });
+  expect(no.exitCode).toBe(130);
+  const yes = await run(line, { ...as(first), tty: true, stdin: 'y\n' });
+  expect(yes.exitCode).toBe(0);
+  expect(yes.stderr.split(`Go on with it as ${first.email}?`)).toHaveLength(2);
+});
+
+test('an archive of another server is never adopted', async () => {
+  const { run, first, as } = await open();
+  const folder = newFolder();
+  await run(`archive pull ${folder} --channel general -q`, as(first));
+  const head = await readHead(folder);
+  if (!head) throw new Error('there is no head');
+  await writeManifest(folder, { ...head, site: 'https://other.example' });
+  const { error } = await run(`archive pull ${folder} --adopt=${first.email} -o json`, as(first));
+  expect(error).toMatchObject({ exit: 3, message: expect.stringContaining('https://other.example') as string });
+  expect(error?.hint).not.toContain('--adopt');
+});
