@@ -32,7 +32,7 @@ const otherwise: Readonly<Record<string, number>> = {
   'chatelaine first-activation audit sensors.csv': 10,
   'chatelaine sandbox serve': 130,
   'chatelaine sandbox serve --shell powershell': 130,
-  'chatelaine sandbox serve --list-shape next-url --page-size 10 --stale 2s': 130,
+  'chatelaine sandbox serve --feature-level 372 --data sandbox.ndjson': 130,
   'chatelaine sandbox serve --port 8080 --fault "POST /v1/license/=drop-after:0.2" --seed 7': 130,
 };
 

@@ -3,11 +3,11 @@ import { failures, nameOf, success, type FailureKind } from '../../src/core/fail
 import { namesIn } from '../../src/core/table-names.ts';
 import { exitAdvice, optionEntries, textOptions, type HelpEntry, twins } from '../../src/cli/help.ts';
 import { faultKinds, kindOf, type FaultKind } from '../../src/sandbox/faults.ts';
-import { errorShapes, nameChanges } from '../../src/sandbox/licensing/license-body.ts';
-import { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
-import { listShapes } from '../../src/sandbox/licensing/list-shapes.ts';
-import { cacheShapes } from '../../src/sandbox/licensing/cache.ts';
-import { filterRules } from '../../src/sandbox/licensing/options.ts';
+import { errorShapes, nameChanges } from '../../src/sandbox/licensing/shapes/license-body.ts';
+import { writeShapes } from '../../src/sandbox/licensing/shapes/write-shapes.ts';
+import { listShapes } from '../../src/sandbox/licensing/shapes/list-shapes.ts';
+import { cacheShapes } from '../../src/sandbox/licensing/shapes/cache.ts';
+import { filterRules } from '../../src/sandbox/licensing/shapes/options.ts';
 import { globalOptions, negatedTwinOf, twinOf, variables, withoutTwin } from '../../src/commands/environment.ts';
 import type { Field } from '../../src/schema/field.ts';
 import { licenseRules } from '../../src/schema/license.ts';

@@ -4,7 +4,7 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/system.ts';
 import { type SandboxAnswer, html, json, proxyPage } from './answer.ts';
 import type { SandboxFault, FaultKind } from './faults.ts';
-import { type ErrorShapeName, errorBody } from './licensing/license-body.ts';
+import { type ErrorShapeName, errorBody } from './licensing/shapes/license-body.ts';
 import { rateLimitMessage } from './chat/refusal.ts';
 
 export type Api = 'licensing' | 'chat' | 'none';

@@ -1,7 +1,7 @@
 import { json, unknownPage, type SandboxAnswer } from './answer.ts';
 import { newLicenseCode } from './sample/organization.ts';
-import { errorBody, bodyOf } from './licensing/license-body.ts';
-import { writeShapes } from './licensing/write-shapes.ts';
+import { errorBody, bodyOf } from './licensing/shapes/license-body.ts';
+import { writeShapes } from './licensing/shapes/write-shapes.ts';
 import {
   authenticate,
   throttle,

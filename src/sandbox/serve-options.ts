@@ -1,6 +1,6 @@
 import { countField, textField, type Fields, type Values } from '../schema/field.ts';
 import { readFaults } from './faults.ts';
-import { licensingOptions } from './licensing/options.ts';
+import { licensingOptions } from './licensing/shapes/options.ts';
 import type { SandboxOptions } from './server.ts';
 
 /** The options of a sandbox that is served. */

@@ -193,7 +193,7 @@ test('502-stray: a 200 that nobody asked for comes before the answer to the next
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const head =
-    'HTTP/1.1\r\nhost: here\r\nauthorization: Token sandbox-key-of-app-4711\r\ncontent-type: application/json';
+    'HTTP/1.1\r\nhost: localhost\r\nauthorization: Token sandbox-key-of-app-4711\r\ncontent-type: application/json';
   const body = '{"remote_user":"faulty","app_code":4711,"size_allowance":1}';
 
   socket.write(`POST /v1/license/ ${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { errorShapes, nameChanges } from '../../src/sandbox/licensing/license-body.ts';
-import { cacheShapes } from '../../src/sandbox/licensing/cache.ts';
-import type { writeShapes } from '../../src/sandbox/licensing/write-shapes.ts';
-import { listShapes } from '../../src/sandbox/licensing/list-shapes.ts';
+import type { errorShapes, nameChanges } from '../../src/sandbox/licensing/shapes/license-body.ts';
+import { cacheShapes } from '../../src/sandbox/licensing/shapes/cache.ts';
+import type { writeShapes } from '../../src/sandbox/licensing/shapes/write-shapes.ts';
+import { listShapes } from '../../src/sandbox/licensing/shapes/list-shapes.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
 import { started, type Reply } from './start.ts';
 

@@ -1,9 +1,9 @@
 import { createAllowance } from '../../src/sandbox/allowance.ts';
 import { html, json, proxyPage, type SandboxAnswer } from '../../src/sandbox/answer.ts';
 import { answerLicensing } from '../../src/sandbox/licensing.ts';
-import { createCache } from '../../src/sandbox/licensing/cache.ts';
+import { createCache } from '../../src/sandbox/licensing/shapes/cache.ts';
 import type { LicensingService } from '../../src/sandbox/licensing/licensing-call.ts';
-import type { LicenseShape } from '../../src/sandbox/licensing/options.ts';
+import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
 import { createLag, createMotion } from '../../src/sandbox/licensing/visible.ts';
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
 import { createStore } from '../../src/sandbox/state.ts';

@@ -1,4 +1,4 @@
-import type { LicenseShape } from '../../src/sandbox/licensing/options.ts';
+import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import type { Fate } from './computer.ts';
 import type { LedgerFault, LedgerPlan } from './ledger-server.ts';

@@ -32,8 +32,8 @@ export default command({
     'With --fault it misbehaves on purpose, so that you can try your scripts against a bad network: ' +
       '[METHOD ]PATH=FAULT:PROBABILITY, FAULT#N for the next N requests, or FAULT/N for each Nth; rules are separated by a semicolon, and the manual lists ' +
       'every fault.',
-    'The specification leaves the form of lists, errors and answers of the licensing API open. --list-shape, --error-shape, ' +
-      '--write-shape, --names, --filters and --stale give it the forms of other servers, and --cache a cache in front of it; the manual explains each.',
+    'The specification leaves the form of lists, errors and answers of the licensing API open. Options for tests of clients give it ' +
+      'the forms of other servers: man chatelaine-sandbox-serve.',
   ],
   options: {
     shell: {
@@ -47,7 +47,7 @@ export default command({
   examples: [
     'chatelaine sandbox serve',
     'chatelaine sandbox serve --shell powershell',
-    'chatelaine sandbox serve --list-shape next-url --page-size 10 --stale 2s',
+    'chatelaine sandbox serve --feature-level 372 --data sandbox.ndjson',
     'chatelaine sandbox serve --port 8080 --fault "POST /v1/license/=drop-after:0.2" --seed 7',
   ],
 

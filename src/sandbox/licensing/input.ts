@@ -4,7 +4,7 @@ import { licenseFields } from '../../schema/license.ts';
 import type { LicenseRecord } from '../records.ts';
 import type { SandboxRequest } from '../request.ts';
 import { Unacceptable, type LicensingCall } from './licensing-call.ts';
-import { storedName } from './license-body.ts';
+import { storedName } from './shapes/license-body.ts';
 
 type LicenseInput = Pick<LicenseRecord, 'remote_user' | 'app_code' | 'size_allowance'>;
 

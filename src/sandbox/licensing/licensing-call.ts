@@ -4,8 +4,8 @@ import type { SandboxAnswer } from '../answer.ts';
 import type { SandboxRequest } from '../request.ts';
 import { sampleApps } from '../sample/organization.ts';
 import type { State } from '../state.ts';
-import type { LicenseShape } from './options.ts';
-import type { createCache } from './cache.ts';
+import type { LicenseShape } from './shapes/options.ts';
+import type { createCache } from './shapes/cache.ts';
 import type { createLag, createMotion } from './visible.ts';
 
 export interface LicensingService {

@@ -1,9 +1,9 @@
 import { json, type SandboxAnswer } from '../answer.ts';
 import type { LicenseRecord } from '../records.ts';
 import { Unacceptable, type LicensingCall } from './licensing-call.ts';
-import { listShapes, type ListPage, type ListShape, type PageLink } from './list-shapes.ts';
-import { storedName, rowOf } from './license-body.ts';
-import type { LicenseShape } from './options.ts';
+import { listShapes, type ListPage, type ListShape, type PageLink } from './shapes/list-shapes.ts';
+import { storedName, rowOf } from './shapes/license-body.ts';
+import type { LicenseShape } from './shapes/options.ts';
 
 /** The application's licenses in the order of their creation unless they move. @throws Unacceptable */
 export function listLicenses(call: LicensingCall): SandboxAnswer {

@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Clock } from '../../core/system.ts';
 import type { LicenseRecord } from '../records.ts';
-import type { MotionName } from './list-shapes.ts';
+import type { MotionName } from './shapes/list-shapes.ts';
 
 /**
  * A list that shows each change only some time after it was made, as a replica of a database does.

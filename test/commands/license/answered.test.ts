@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
+import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { namesIn } from '../../../src/core/table-names.ts';
-import { listShapes } from '../../../src/sandbox/licensing/list-shapes.ts';
-import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
+import { listShapes } from '../../../src/sandbox/licensing/shapes/list-shapes.ts';
+import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { isWhole, sampleOf } from '../../helpers/extent.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
-import type { LicenseShape } from '../../../src/sandbox/licensing/options.ts';
+import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { emptyHome, fakeService, openSandbox, run as runAt, type RunOptions } from '../../helpers/run.ts';

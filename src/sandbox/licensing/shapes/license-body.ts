@@ -1,4 +1,4 @@
-import type { LicenseRecord } from '../records.ts';
+import type { LicenseRecord } from '../../records.ts';
 
 /** How one license, or the error about it, looks in an answer. */
 export interface BodyShape {

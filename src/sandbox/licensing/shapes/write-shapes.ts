@@ -1,5 +1,5 @@
-import { empty, html, json, type SandboxAnswer } from '../answer.ts';
-import type { LicenseRecord } from '../records.ts';
+import { empty, html, json, type SandboxAnswer } from '../../answer.ts';
+import type { LicenseRecord } from '../../records.ts';
 import { errorBody, bodyOf, type BodyShape } from './license-body.ts';
 
 /** What a POST, PUT or PATCH did. */

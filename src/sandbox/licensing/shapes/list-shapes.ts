@@ -1,4 +1,4 @@
-import type { SandboxAnswer } from '../answer.ts';
+import type { SandboxAnswer } from '../../answer.ts';
 
 /** The rows that one answer holds, and where the others are. */
 export interface ListPage {

@@ -1,7 +1,7 @@
-import type { Milliseconds } from '../../core/duration.ts';
-import type { Clock } from '../../core/system.ts';
-import type { SandboxAnswer } from '../answer.ts';
-import type { SandboxRequest } from '../request.ts';
+import type { Milliseconds } from '../../../core/duration.ts';
+import type { Clock } from '../../../core/system.ts';
+import type { SandboxAnswer } from '../../answer.ts';
+import type { SandboxRequest } from '../../request.ts';
 
 interface CacheShape {
   readonly means: string;
