@@ -5,7 +5,7 @@ import { nextTurn, truncate, unlink, type FileHandle } from '../core/outside.ts'
 import { Failure } from '../core/failure.ts';
 import { parseJson, writeJson } from '../core/json.ts';
 import { readBytes, replace, storageFailure, writePrivate } from './disk/files.ts';
-import { makeFolder } from './disk/private-folder.ts';
+import { makePrivateFolder } from './disk/private-folder.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
 import { appendLines, isCutBefore, openToAppend, readRecords, recordLine, type Damaged } from './disk/records.ts';
 
@@ -48,7 +48,7 @@ export async function openJournal(
   let release: (() => Promise<void>) | undefined;
   let file: FileHandle | undefined;
   try {
-    await makeFolder(dirname(path));
+    await makePrivateFolder(dirname(path), host.system);
     release = await acquireLock(`${path}.lock`, host, { wait: 0, signal, what: `the journal ${path}` });
     const { size, ...content } = contentIn(path, await readBytes(path), header);
     if (size === 0) await writePrivate(path, recordLine({ journal: 1, ...header }));

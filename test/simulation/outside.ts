@@ -143,6 +143,7 @@ interface Found {
   isDirectory(): boolean;
   isFIFO(): boolean;
   isSocket(): boolean;
+  isSymbolicLink(): boolean;
 }
 
 function found(entry: Entry): Found {
@@ -154,6 +155,7 @@ function found(entry: Entry): Found {
     isDirectory: () => !isFile,
     isFIFO: () => false,
     isSocket: () => false,
+    isSymbolicLink: () => false,
   };
 }
 

@@ -3,6 +3,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { namesIn } from '../../store/archive/archive-folder.ts';
 import { exists } from '../../store/disk/files.ts';
+import { refuseLinks } from '../../store/disk/private-folder.ts';
 import { readHead } from '../../store/archive/archive-head.ts';
 
 export interface ChannelFolder {
@@ -39,6 +40,7 @@ export async function channelFolders(
     const own = found.get(stream_id)?.folder ?? join(folder, folderName(stream_id, name));
     found.set(stream_id, { stream_id, channel: name, folder: own, isListed: true, isEmpty: first_message_id === null });
   }
+  for (const { folder: own } of found.values()) await refuseLinks(folder, own);
   return [...found.values()].sort((one, other) => one.stream_id - other.stream_id);
 }
 

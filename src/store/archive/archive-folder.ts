@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
 import { exists, ifThere, openFile, orFailure, unlessRefused, writeWhole } from '../disk/files.ts';
-import { folderFailure, makeFolder } from '../disk/private-folder.ts';
+import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private-folder.ts';
 import { acquireLock, type Surroundings } from '../lock/lock.ts';
 import { filesFolder, keptName } from './kept-file.ts';
 
@@ -17,6 +17,7 @@ export async function takeFolder(
   host: Surroundings,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
+  await refuseUnsafeState(folder, host.system);
   const isNew = !(await exists(folder));
   await makeFolder(folder).catch((cause: unknown) => {
     throw folderFailure(folder, host.system, cause);
@@ -60,6 +61,7 @@ export async function documentsIn(
   kind: { readonly name: RegExp; readonly mark: string },
 ): Promise<string[]> {
   const found = await namesIn(folder);
+  await refuseLinks(folder, join(folder, filesFolder));
   const kept = found.includes(filesFolder) ? await namesIn(join(folder, filesFolder)) : [];
   const names = [...found.filter((name) => name !== filesFolder), ...kept.map((name) => `${filesFolder}/${name}`)]
     .filter((name) => !/(^|\/)\./.test(name))

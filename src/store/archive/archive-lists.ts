@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isObject } from '../../core/json.ts';
 import { exists, writePrivate } from '../disk/files.ts';
+import { refuseLinks } from '../disk/private-folder.ts';
 import {
   differenceOf,
   listNames,
@@ -9,12 +10,13 @@ import {
   type ListName,
   type Manifest,
 } from './archive-head.ts';
-import { fileRecordIn } from './kept-file.ts';
+import { fileRecordIn, filesFolder } from './kept-file.ts';
 import { readList, type LineList } from './line-file.ts';
 import { archiveForms, isMessage, type ArchivedMessage, type ArchivePart, type PartFile } from './part.ts';
 
 /** The lists of an archive, as far as they can be read. @throws Failure config where a file cannot be read */
 export async function readLists(folder: string) {
+  await refuseLinks(folder, join(folder, filesFolder));
   return {
     'parts.ndjson': await readList(join(folder, 'parts.ndjson'), partIn, 'a part of an archive'),
     'changes.ndjson': await readList(join(folder, 'changes.ndjson'), changeIn, 'a change of an archived message'),

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';
-import { open } from '../../core/outside.ts';
+import { constants } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { orFailure, syncFolder } from '../disk/files.ts';
+import { openFile, orFailure, syncFolder } from '../disk/files.ts';
+import { refuseLinks } from '../disk/private-folder.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import {
   ascend,
@@ -73,7 +74,9 @@ export async function archivesIn(folder: string): Promise<readonly [string, ...s
   const found: string[] = [];
   for (const name of names.sort(byNumber.compare)) {
     const inside = join(folder, name);
-    if ((await isFolder(inside)) && isArchive(await namesIn(inside))) found.push(inside);
+    if (!(await isFolder(inside)) || !isArchive(await namesIn(inside))) continue;
+    await refuseLinks(folder, inside);
+    found.push(inside);
   }
   const [first, ...others] = found;
   if (first === undefined) throw noArchive(folder);
@@ -152,7 +155,7 @@ export async function openArchive(folder: string, host: Surroundings, signal: Ab
  */
 async function syncList(path: string, { bytes, size }: LineList<unknown>): Promise<void> {
   if (bytes.length === 0) return;
-  const file = await open(path, 'r+');
+  const file = await openFile(path, constants.O_RDWR);
   try {
     if (size < bytes.length) await file.truncate(size);
     await file.datasync();

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
-import { open, stat, type FileHandle } from '../../core/outside.ts';
+import { constants, stat, type FileHandle } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { ifThere, orFailure, readBytes, syncFolder } from '../disk/files.ts';
+import { ifThere, openFile, orFailure, readBytes, syncFolder } from '../disk/files.ts';
 import { eachLine, recordLine } from '../disk/records.ts';
 
 export interface LineFile {
@@ -49,7 +49,7 @@ export function appending(path: string, size: number, failed: () => void): LineF
   let end = size;
   const opened = async (): Promise<FileHandle> => {
     if (file) return file;
-    file = await open(path, size > 0 ? 'r+' : 'w', 0o600);
+    file = await openFile(path, constants.O_RDWR | (size > 0 ? 0 : constants.O_CREAT));
     await file.truncate(end);
     await syncFolder(dirname(path));
     return file;

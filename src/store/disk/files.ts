@@ -117,13 +117,23 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Refuses a FIFO, on which opening waits without end. @throws Failure config, or an error of the file system */
-export async function openFile(path: string, flags = constants.O_RDONLY): Promise<FileHandle> {
-  const file = await open(path, flags | constants.O_NONBLOCK, 0o600);
+/** Windows has no such flag; making a link needs a right of its own there. */
+const noLink = isWindows ? 0 : constants.O_NOFOLLOW;
+
+/**
+ * Refuses a link, which leads out of the folder, and a FIFO, on which opening waits without end. @throws Failure
+ * config, or an error of the file system
+ */
+export async function openFile(path: string, flags = constants.O_RDONLY, forLinks = noLink): Promise<FileHandle> {
+  const irregular = (hint: string): Failure => new Failure('config', `${path} is not a regular file`, { hint });
+  const file = await open(path, flags | constants.O_NONBLOCK | forLinks, 0o600).catch((cause: unknown) => {
+    if (codeOf(cause) !== 'ELOOP' || forLinks === 0) throw cause;
+    throw irregular('It is a symbolic link, which is not followed: put what it leads to in its place.');
+  });
   const found = await file.stat();
   if (found.isFile() || found.isDirectory()) return file;
   await file.close();
-  throw new Failure('config', `${path} is not a regular file`, { hint: 'Move it away, or name another file.' });
+  throw irregular('Move it away, or name another file.');
 }
 
 /** @throws as `openFile` */

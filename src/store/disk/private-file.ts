@@ -1,4 +1,4 @@
-import { readFile, stat, type Stats } from '../../core/outside.ts';
+import { constants, readFile, stat, type FileHandle, type Stats } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
@@ -9,11 +9,17 @@ import { hasModes, ifThere, openFile, storageFailure, unlessRefused } from './fi
  * others; not on Windows. @throws Failure config when it is unsafe, with the repairing command, or cannot be read
  */
 export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
-  return (await readPrivateBytes(path, system, forbidden))?.toString('utf8');
+  // Tools that keep a configuration elsewhere, and mounts of Kubernetes, put links there.
+  return (await bytesOf(path, system, forbidden, openFile(path, constants.O_RDONLY, 0)))?.toString('utf8');
 }
 
-export async function readPrivateBytes(path: string, system: System, forbidden = 0o077): Promise<Buffer | undefined> {
-  const file = await ifThere(`read ${path}`, openFile(path));
+/** The same for a file that only this program makes: it is no link. */
+export function readPrivateBytes(path: string, system: System): Promise<Buffer | undefined> {
+  return bytesOf(path, system, 0o077, openFile(path));
+}
+
+async function bytesOf(path: string, system: System, forbidden: number, opening: Promise<FileHandle>) {
+  const file = await ifThere(`read ${path}`, opening);
   if (!file) return undefined;
   try {
     await refuseUnsafe(path, await file.stat(), system, forbidden);

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { access, chmod, constants, lstat, mkdir, readdir, stat } from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
+import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, exists, hasModes, ifThere, storageFailure, syncFolder, unlessRefused } from './files.ts';
 import { foldersOf } from './folders.ts';
@@ -8,6 +9,7 @@ import { refuseUnsafe } from './private-file.ts';
 
 /** Makes or closes a folder that only this user can enter. @throws Failure config, unavailable when the disk is full */
 export async function makePrivateFolder(folder: string, system: System): Promise<void> {
+  await refuseUnsafeState(folder, system);
   try {
     await makeFolder(folder);
     // A folder that carries our name, or is in one: any other was named by the user, and may be shared.
@@ -23,9 +25,31 @@ export async function makePrivateFolder(folder: string, system: System): Promise
 /** A failure of making a folder, or of writing into it; of our own for state it says how to name another place. */
 export function folderFailure(folder: string, system: System, cause: unknown, verb = 'make'): Failure {
   const failure = storageFailure(`cannot ${verb} the folder ${folder}`, cause);
-  const isOfState = `${folder}/`.startsWith(`${foldersOf(system).state}/`);
-  if (failure.kind !== 'config' || !isOfState) return failure;
+  if (failure.kind !== 'config' || !isOfState(folder, system)) return failure;
   return failure.as('config', failure.message, { hint: 'Set XDG_STATE_HOME to a folder that can be written.' });
+}
+
+function isOfState(folder: string, system: System): boolean {
+  return `${folder}/`.startsWith(`${foldersOf(system).state}/`);
+}
+
+/** Checks the folder of state as that of the configuration, for any folder in it. @throws Failure config */
+export async function refuseUnsafeState(folder: string, system: System): Promise<void> {
+  if (!isOfState(folder, system)) return;
+  const { state } = foldersOf(system);
+  await refuseUnsafeFolder(state, system);
+  await refuseLinks(state, folder);
+}
+
+/** @throws Failure config where a part of the path below `root` is a link: it leads to somebody else's files */
+export async function refuseLinks(root: string, path: string): Promise<void> {
+  for (let part = path; part.length > root.length; part = dirname(part)) {
+    const found = await ifThere(`look at ${part}`, lstat(part));
+    if (found?.isSymbolicLink())
+      throw new Failure('config', `${part} is a symbolic link, which is not followed`, {
+        hint: `Put what it leads to in its place, or remove it: ${removing(part)}`,
+      });
+  }
 }
 
 /** The folder may be missing; makes nothing. @throws Failure config where files cannot be made in it */

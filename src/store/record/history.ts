@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { batched } from '../../core/batch.ts';
 import { jsonIn, isObject } from '../../core/json.ts';
-import { appendFileSync, readdir } from '../../core/outside.ts';
+import { appendFileSync, constants, readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
-import { ifThere, orFailure } from '../disk/files.ts';
+import { ifThere, openFile, orFailure } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { readPrivateBytes } from '../disk/private-file.ts';
 import { makePrivateFolder } from '../disk/private-folder.ts';
@@ -56,7 +56,14 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
   const { system, clock } = host;
   const folder = foldersOf(system).state;
   let made: Promise<void> | undefined;
-  const append = async (path: string, line: string): Promise<void> => appendFileSync(path, line, { mode: 0o600 });
+  const append = async (path: string, line: string): Promise<void> => {
+    const file = await openFile(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+    try {
+      appendFileSync(file.fd, line);
+    } finally {
+      await file.close();
+    }
+  };
   const appendLocked = batched<Parameters<typeof append>>((lines) =>
     withLock(join(folder, 'history.lock'), host, async () => {
       for (const line of lines) await append(...line);
