@@ -1,9 +1,9 @@
 import { Failure, unless } from '../../core/failure.ts';
 import { type Answer, foreignBody, redirected } from '../http/answer.ts';
-import type { LicenseFields } from '../../schema/license.ts';
-import { isObject } from '../../core/json.ts';
+import { phoneCode, type LicenseFields } from '../../schema/license.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { errorInside, findLicense, isNothing, type LicensingConnection, refuse } from './license-answer.ts';
-import { differencesFrom, type EditedFields, type License, licenseNames, textOf } from './license.ts';
+import { differencesFrom, hasKeyOf, type EditedFields, type License, licenseNames, textOf } from './license.ts';
 
 /** What is known after a POST (docs/exactly-once.md, States of a request). A refusal is thrown. */
 export type Creation = AnsweredCreation | UnansweredCreation;
@@ -94,37 +94,67 @@ function uncertain(message: string, details: Failure['details']): Failure {
   return new Failure('unknown', message, { ...details, hint: undefined, retryable: false });
 }
 
+/** The license that a request is about: its code, what a list or a look showed before, and what is asked for. */
+export interface Edit {
+  readonly code: string;
+  readonly fields: EditedFields;
+  readonly before?: License | undefined;
+}
+
+/** What shows that a license is not the one that was asked about (docs/exactly-once.md, What a write answers). */
+export function signsOfAnother(license: License, { code, fields, before }: Edit): string[] {
+  const { key } = license;
+  const isOther = key !== undefined && hasKeyOf({ key: code, fields: {} }, license) === false;
+  const signs = isOther && phoneCode(key) !== phoneCode(code) ? [`a key that ends with ${key.slice(-4)}`] : [];
+  for (const name of ['remote_user', 'app_code'] as const) {
+    const [shown, was, asked] = [textOf(license, name), before && textOf(before, name), fields[name]];
+    const wanted = asked ?? was;
+    if (shown === undefined || wanted === undefined || shown === was || shown === String(wanted)) continue;
+    signs.push(`${name} '${shown}' instead of '${wanted}'`);
+  }
+  return signs;
+}
+
 /**
  * The license after a change; if the answer differs, `view` reads it (docs/exactly-once.md, What a write answers).
  * @throws Failure not_found; rejected naming what still differs
  */
 export async function editedFrom(
   answer: Answer,
-  { code, fields }: { readonly code: string; readonly fields: EditedFields },
+  edit: Edit,
   connection: LicensingConnection,
   view: () => Promise<License>,
 ): Promise<License> {
+  const { code, fields } = edit;
   refuse(answer, 'no license has this code');
   if (isNothing(answer)) return { key: code, fields: { license_code: code, ...fields } };
   const { body, http } = answer;
   if (body === undefined) throw foreignBody(answer, 'the licensing API');
   const refused = errorInside(answer, 'license');
-  if (refused) return readBack(refused, view, fields);
-  // One without a key is that of the path.
+  if (refused) return readBack(refused, view, edit);
+  // One without a key, or with a part of it, is that of the path.
   const license = findLicense(answer, connection);
   const shown = license?.fields ?? (isObject(body) ? body : { license_code: code });
-  const edited = { key: license?.key ?? code, fields: shown };
-  const differences = differencesFrom(fields, edited);
+  const isWhole = license?.key !== undefined && !license.isPart;
+  const edited = { key: isWhole ? license.key : code, fields: license?.isPart ? withCode(license, code) : shown };
+  const signs = license ? signsOfAnother(license, edit) : [];
+  const differences = signs.length > 0 ? signs : differencesFrom(fields, edited);
   if (differences.length === 0) return edited;
-  const message = `the server answered the change with ${differences.join(', ')}`;
-  return readBack(new Failure('rejected', message, { http }), view, fields);
+  const also = signs.length > 0 ? ': another license may have been changed' : '';
+  const message = `the server answered the change with ${differences.join(', ')}${also}`;
+  return readBack(new Failure('rejected', message, { http }), view, edit);
+}
+
+function withCode({ key, fields }: License, code: string): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === key ? code : value]));
 }
 
 /** Settles a change by reading the license: it must be as asked. What cannot be read settles nothing. */
-async function readBack(refused: Failure, view: () => Promise<License>, fields: EditedFields): Promise<License> {
+async function readBack(refused: Failure, view: () => Promise<License>, edit: Edit): Promise<License> {
+  const { fields } = edit;
   try {
     const license = await view();
-    const differences = differencesFrom(fields, license);
+    const differences = [...new Set([...signsOfAnother(license, edit), ...differencesFrom(fields, license)])];
     const read = `${refused.message}; read back, the license has ${differences.join(', ')}`;
     if (differences.length > 0) throw new Failure('rejected', read, refused.details);
     if (licenseNames.some((name) => fields[name] !== undefined && textOf(license, name) === undefined)) throw refused;

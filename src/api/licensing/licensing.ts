@@ -3,7 +3,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import { isPage } from '../http/answer.ts';
 import { path } from '../http/request.ts';
 import type { Deciding, Path } from '../http/call.ts';
-import { type Creation, creationFrom, editedFrom, unanswered } from './license-writes.ts';
+import { type Creation, creationFrom, editedFrom, signsOfAnother, unanswered } from './license-writes.ts';
 import { licenseNames, type EditedFields, type License, type LicenseHolder, type UserLicenses } from './license.ts';
 import { isNothing, licenseOf, refuse, refuseError, refuseOther, type LicensingConnection } from './license-answer.ts';
 import { listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
@@ -15,20 +15,31 @@ export type LicensingApi = ReturnType<typeof licensingApi>;
 
 /** Each licensing URL, and the meaning of its answers. @param random uniform in [0, 1): for a name that no user has */
 export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number) {
-  /** @throws Failure not_found */
-  const view = (code: string): Promise<License> =>
+  const look = async (code: string): Promise<License> => {
+    const connection = await open();
+    const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
+    refuse(answer, 'no license has this code');
+    refuseError(answer, 'license');
+    return licenseOf(answer, connection);
+  };
+  /** @throws Failure not_found; rejected where it is answered with another license than that `before`, twice */
+  const view = (code: string, before?: License): Promise<License> =>
     withoutCode(code, async () => {
-      const connection = await open();
-      const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
-      refuse(answer, 'no license has this code');
-      refuseError(answer, 'license');
-      return licenseOf(answer, connection);
+      let signs: string[] = [];
+      for (let attempt = 1; attempt <= 2; attempt += 1) {
+        const license = await look(code);
+        signs = signsOfAnother(license, { code, fields: {}, before });
+        if (signs.length === 0) return license;
+      }
+      throw new Failure('rejected', `the server answers for this license with another license: ${signs.join(', ')}`, {
+        hint: 'Nothing of it is used. Check the server, and any cache between it and this machine.',
+      });
     });
-  const edit = (method: 'PUT' | 'PATCH', code: string, fields: EditedFields): Promise<License> =>
+  const edit = (method: 'PUT' | 'PATCH', code: string, fields: EditedFields, before?: License): Promise<License> =>
     withoutCode(code, async () => {
       const connection = await open();
       const answer = await connection.send({ method, path: licensePath(code), json: bodyOf(fields), repeat: 'safe' });
-      return editedFrom(answer, { code, fields }, connection, () => view(code));
+      return editedFrom(answer, { code, fields, before }, connection, () => look(code));
     });
   return {
     /** POST, sent once, `before` right before each attempt. @throws Failure where certainly nothing was created */
@@ -65,10 +76,10 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     probe: () => probeServer({ open, view, random }),
 
     /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
-    replace: (code: string, license: LicenseFields) => edit('PUT', code, license),
+    replace: (code: string, license: LicenseFields, before?: License) => edit('PUT', code, license, before),
 
     /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
-    update: (code: string, fields: EditedFields) => edit('PATCH', code, fields),
+    update: (code: string, fields: EditedFields, before?: License) => edit('PATCH', code, fields, before),
 
     /** The earliest license that activated the sensor, if there is one. @throws Failure not_found: a page answers */
     async firstActivation(asked: { readonly mac_address: string; readonly app_code?: number | undefined }) {

@@ -109,7 +109,7 @@ export async function* changeEach(
     const isLeft = isEmpty(changedFrom(found, after));
     const names = { remote_user: userOf(was), to: after.remote_user };
     if (!isLeft) await journal?.append({ license, step: 'change', ...before, ...names, time: context.now() });
-    const update = async () => (isLeft ? found : api.update(code, after));
+    const update = async () => (isLeft ? found : api.update(code, after, found));
     return { ...(await recordedChange(was, after, record, update)), before, after, status: change.status };
   };
   const label = ([code]: readonly [string, unknown]) => `the license that ends with ${code.slice(-4)}`;

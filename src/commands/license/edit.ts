@@ -72,9 +72,9 @@ export default command({
         await refuseSecond(api, ({ key }) => key === code, { remote_user, app_code: app_code ?? account.app_code });
       const change = () =>
         replace && isWhole
-          ? api.replace(code, { remote_user, app_code, size_allowance })
+          ? api.replace(code, { remote_user, app_code, size_allowance }, found)
           : api
-              .update(code, fields)
+              .update(code, fields, found)
               .catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields, context)));
       const { run, record } = context.recorder(account);
       const license = found ? await recordedChange(found, fields, record, change) : await change();

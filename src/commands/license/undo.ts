@@ -49,7 +49,7 @@ export default command({
       const undo = undoOrRefuse(step);
       if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' };
       const { license: found, fields } = undo;
-      const update = () => licensing(step.change.app_code).update(found.key ?? '', fields);
+      const update = () => licensing(step.change.app_code).update(found.key ?? '', fields, found);
       const license = await recordedChange(found, fields, record, update);
       return { ...license, before: changedFrom(found, fields), after: fields, status: 'undone' };
     };

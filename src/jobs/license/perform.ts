@@ -170,13 +170,13 @@ export class Performer {
     const { asked } = one;
     const api = licensing(asked.app_code);
     const [key, size_before] = [keyOf(listed), sizeOf(listed)];
-    const found = rules.differs && (await this.#limit(() => api.view(key)));
+    const found = rules.differs && (await this.#limit(() => api.view(key, listed)));
     if (found && sizeOf(found) !== size_before)
       throw new Failure('rejected', `somebody resized it to ${sizeOf(found) ?? '?'} meanwhile`);
     await this.#inOrder(() => undefined);
     await journal.record(asked, { event: 'resizing', time: now(), size_before });
     const fields = { size_allowance: asked.size_allowance };
-    const send = () => recordedChange(listed, fields, record, () => api.update(key, fields));
+    const send = () => recordedChange(listed, fields, record, () => api.update(key, fields, listed));
     const license = await this.#limit(async () => (this.#breaker.stopped() ? undefined : send()));
     if (!license) return undefined;
     this.#breaker.answered();

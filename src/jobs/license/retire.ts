@@ -103,7 +103,7 @@ export async function retireMissing(
   if (name !== user.remote_user)
     throw new Failure('rejected', `the license is that of '${name ?? ''}' by now; it was not changed`);
   const fields = retiredFields(name, key, now);
-  const license = await recordedChange(found, fields, record, () => api.update(key, fields));
+  const license = await recordedChange(found, fields, record, () => api.update(key, fields, found));
   return retiredRow(user, 'retired', license, sizeOf(found));
 }
 
