@@ -3,7 +3,7 @@ import { isList, ownFormats, twinOf } from '../commands/environment.ts';
 import { type Failure, usage } from '../core/failure.ts';
 import { checkZone } from '../core/moment.ts';
 import { defined, namesIn } from '../core/table-names.ts';
-import { cellsOf, cellText } from '../output/columns.ts';
+import { cellsOf, cellText, namesOf, rulesOf } from '../output/columns.ts';
 import { formats, rowOf, wholeFormats } from '../output/formats.ts';
 import { fitted, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
@@ -47,7 +47,7 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
     plan: hasPlan ? planPresented(options, host) : undefined,
     checkFields(fromFile) {
       const strange = strangeNames(command, options, [...fromFile, ...(hasPlan ? planColumns : [])]);
-      const own = [...new Set([...(command.show?.columns ?? []), ...(command.fields ?? []), ...fromFile])];
+      const own = [...new Set([...namesOf(command.show ?? {}), ...(command.fields ?? []), ...fromFile])];
       if (strange.length > 0 && command.show?.others !== 'any') throw noFields(strange, own, options);
     },
   };
@@ -144,8 +144,12 @@ function presented({ result, ...command }: Presented, options: Options, host: Pr
 /** A plan says what becomes of users: a key that is there already may go where the room is small, whole. */
 function ofPlan(show: Show<unknown>): Show<unknown> {
   const [key] = licenseColumns;
-  const untruncated = show.untruncated?.filter((name) => name !== key);
-  return { ...show, untruncated, layout: { ...show.layout, [key]: { minWidth: Infinity } } };
+  const columns = show.columns?.map((column) =>
+    column === key || rulesOf(show, key) === column
+      ? { ...rulesOf(show, key), name: key, keep: 0, width: Infinity }
+      : column,
+  );
+  return { ...show, ...(columns && { columns }) };
 }
 
 type Presented = Pick<AnyCommand, 'show' | 'format' | 'result' | 'dryRun'>;
@@ -216,7 +220,7 @@ export function strangeNames(
 ): readonly string[] {
   const counted = count_by === undefined ? [] : [countByOf(count_by).field];
   const asked = new Set([...fieldsIn(fields), ...(sort === undefined ? [] : [sort.replace(/^-/, '')]), ...counted]);
-  const known = [...(show?.columns ?? []), ...beside, ...others];
+  const known = [...namesOf(show ?? {}), ...beside, ...others];
   return [...asked].filter((name) => !known.includes(name));
 }
 

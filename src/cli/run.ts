@@ -3,7 +3,7 @@ import { incompleteWith } from '../api/http/answer.ts';
 import { Planned, type PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { Failure, usage, abortReason, type FailureKind } from '../core/failure.ts';
-import { asObject, cellsOf } from '../output/columns.ts';
+import { asObject, cellsOf, namesOf } from '../output/columns.ts';
 import { singly } from '../output/json-rows.ts';
 import type { Clock } from '../core/system.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
@@ -35,8 +35,8 @@ export async function runCommand(
   // Rows of writes are outcomes: the run ends them itself, and says what is left.
   const isWrite = command.dryRun?.includes('requests') && !options.dry_run;
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
-  const asked = Object.entries(command.show?.layout ?? {}).flatMap(([name, { askedBy = '' }]) =>
-    values[askedBy] === undefined ? [] : [name],
+  const asked = (command.show?.columns ?? []).flatMap((column) =>
+    typeof column === 'string' || values[column.askedBy ?? ''] === undefined ? [] : [column.name],
   );
   if (options.sort !== undefined) asked.push(orderOf(options.sort).field);
   const printed = { note: messages.note, filter, turn, conclusions, asked };
@@ -129,7 +129,7 @@ function openRows(command: AnyCommand, options: Options, warn: (text: string) =>
   const { show } = command;
   const lacking = (row: unknown, names: readonly string[]): readonly string[] =>
     names.filter((name) => cellsOf(row, [name], show)[0] === undefined);
-  const knownIn = (row: unknown) => [...new Set([...(show?.columns ?? []), ...Object.keys(asObject(row, show) ?? {})])];
+  const knownIn = (row: unknown) => [...new Set([...namesOf(show ?? {}), ...Object.keys(asObject(row, show) ?? {})])];
   return {
     /** Presents one value: whole where it lacks a field, since a write's may hold a key that exists nowhere else. */
     one(row: unknown, presentation: Presentation): Presentation {

@@ -1,4 +1,5 @@
 import { failures, nameOf, success } from '../core/failure.ts';
+import { namesOf } from '../output/columns.ts';
 import { rowSchema, type ResultSchema } from '../schema/result.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
@@ -42,7 +43,7 @@ export default command({
 
 function describeCommand(command: CommandSurface) {
   const { name, summary, args = {}, options = {}, show, fields = [], examples } = command;
-  const columns = show?.columns ?? [];
+  const columns = namesOf(show ?? {});
   return {
     name,
     summary,

@@ -2,21 +2,19 @@ import type { ChatApi } from '../api/chat/chat.ts';
 import { Failure } from '../core/failure.ts';
 import { snippetLevel } from '../schema/snippet.ts';
 import { viewLevel } from '../schema/view.ts';
+import { whole } from '../output/columns.ts';
 import { command, type NamelessCommand } from './command.ts';
 
 export const channels = listing(({ channels }) => channels(), 'channel list', 'channels', {
   about: 'Lists the channels that the account is in or may join. Commands take the name or the stream_id.',
-  columns: ['stream_id', 'name', 'description', 'invite_only', 'first_message_id'],
-  untruncated: ['stream_id', 'name'],
+  columns: [...whole('stream_id', 'name'), 'description', 'invite_only', 'first_message_id'],
   none: 'the account sees no channel',
 });
 
 export const views = listing(({ views }) => views(), 'view list', `navigation views, which need level ${viewLevel}`, {
   about:
     'Lists the views that the account has pinned, hidden or made. view pin, hide and rename take the fragment or the name.',
-  columns: ['fragment', 'name', 'is_pinned'],
-  untruncated: ['fragment'],
-  layout: { is_pinned: { priority: 1 } },
+  columns: [...whole('fragment'), 'name', { name: 'is_pinned', keep: 1 }],
   none: 'the account has no views',
 });
 
@@ -26,8 +24,7 @@ export const snippets = listing(
   `saved snippets, which need level ${snippetLevel}`,
   {
     about: 'Lists the saved snippets of the account. snippet rm takes an id or a title.',
-    columns: ['id', 'title', 'content', 'date_created'],
-    layout: { date_created: { as: 'seconds' } },
+    columns: ['id', 'title', 'content', { name: 'date_created', as: 'seconds' }],
     none: 'no snippets are saved',
   },
 );

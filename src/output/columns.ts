@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, writeJson } from '../core/json.ts';
-import type { Presentation, Show } from './presentation.ts';
+import type { Column, ColumnRules, Presentation, Show } from './presentation.ts';
 
 /** A row as an object of JSON; undefined where it is a scalar or a list. */
 export function asObject<T>(value: T, show?: Show<T>): JsonObject | undefined {
@@ -7,15 +7,40 @@ export function asObject<T>(value: T, show?: Show<T>): JsonObject | undefined {
   return isObject(row) ? row : undefined;
 }
 
+/** Columns that a terminal never truncates. */
+export function whole(...names: readonly string[]) {
+  return names.map((name) => ({ name, keep: 'whole' }) as const);
+}
+
+/** The names of the columns that every row has. */
+export function namesOf({ columns = [] }: { readonly columns?: readonly Column<never>[] }): readonly string[] {
+  return columns.flatMap((column) => (typeof column === 'string' ? column : column.when ? [] : column.name));
+}
+
+export function rulesOf<T>(show: Show<T> | undefined, name: string): ColumnRules<T> | undefined {
+  for (const column of show?.columns ?? []) if (typeof column !== 'string' && column.name === name) return column;
+  return undefined;
+}
+
 /** The columns of a list, decided by its first row: those asked for, else the command's and the row's other scalars. */
 export function columnsOf(first: unknown, { show, fields }: Pick<Presentation, 'show' | 'fields'>): readonly string[] {
   const row = asObject(first, show);
   if (!row) return [];
   if (fields) return fields;
-  const named = show.columns ?? [];
-  if (show.columns && !show.others) return named;
-  const shown = new Set([...named, ...(show.consumed?.(first) ?? [])]);
-  const keys = Object.keys(row).filter((key) => !shown.has(key));
+  const named = namesOf(show);
+  if (named.length > 0 && !show.others) return named;
+  const shown = new Set(
+    show.others === 'any'
+      ? cellsOf(
+          first,
+          named.filter((name) => rulesOf(show, name)?.of),
+          show,
+        )
+      : [],
+  );
+  const keys = Object.keys(row).filter(
+    (key) => !named.includes(key) && rulesOf(show, key)?.when !== 'asked' && !shown.has(String(row[key])),
+  );
   const scalars = keys.filter((key) => typeof row[key] !== 'object' || row[key] === null);
   const columns = [...named, ...scalars];
   return columns.length > 0 ? columns : keys;
@@ -26,7 +51,7 @@ export function cellsOf<T>(row: T, columns: readonly string[], show: Show<T> | u
   const object = asObject(row, show);
   if (!object) return [row];
   return columns.map((column) => {
-    const value = show?.cell?.(row, column);
+    const value = rulesOf(show, column)?.of?.(row);
     // A column named `constructor` is not the member that every object inherits.
     return value === undefined && Object.hasOwn(object, column) ? object[column] : value;
   });

@@ -2,7 +2,7 @@ import { usage } from '../core/failure.ts';
 import type { JsonElement } from '../core/json-elements.ts';
 import { isObject } from '../core/json.ts';
 import { momentText } from '../core/moment.ts';
-import { asObject, cellsOf, cellText } from './columns.ts';
+import { asObject, cellsOf, cellText, rulesOf } from './columns.ts';
 import { JsonRows } from './json-rows.ts';
 import { plain } from './plain.ts';
 import type { CountBy, Presentation, Show } from './presentation.ts';
@@ -54,13 +54,14 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
     // What came before a failure is counted, and then it is thrown.
     if (reading.status === 'rejected') throw reading.reason;
   };
-  const cell = (row: unknown, column: string): unknown => {
-    if (!isObject(row) || !terminal) return undefined;
-    if (column === bar) return barMark.repeat(Math.max(0, Math.ceil((Number(row[name]) / most) * room)));
-    return column === field && row[field] === null ? none : undefined;
-  };
-  const columns = [field, name, ...(terminal && format.forPeople ? [bar] : [])];
-  return { rows: counted(), show: { columns, cell, ...(show.none !== undefined && { none: show.none }) } };
+  const mark = (row: unknown): string | undefined =>
+    isObject(row) ? barMark.repeat(Math.max(0, Math.ceil((Number(row[name]) / most) * room))) : undefined;
+  const columns = [
+    { name: field, of: (row: unknown) => (terminal && isObject(row) && row[field] === null ? none : undefined) },
+    name,
+    ...(terminal && format.forPeople ? [{ name: bar, of: mark }] : []),
+  ];
+  return { rows: counted(), show: { columns, ...(show.none !== undefined && { none: show.none }) } };
 }
 
 /** Reads the field of JSON texts; where no column of ours has that name, it alone is read. */
@@ -69,7 +70,7 @@ function reader(field: string, show: Show<unknown>) {
   return (open: JsonRows['open'], text: JsonElement): unknown => {
     if (isOwn) return text.read(field);
     const row = open(text);
-    isOwn ??= show.cell?.(row, field) === undefined && Object.hasOwn(asObject(row, show) ?? {}, field);
+    isOwn ??= rulesOf(show, field)?.of?.(row) === undefined && Object.hasOwn(asObject(row, show) ?? {}, field);
     return cellsOf(row, [field], show)[0];
   };
 }

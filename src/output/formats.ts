@@ -1,5 +1,5 @@
 import { namesIn } from '../core/table-names.ts';
-import { asObject } from './columns.ts';
+import { asObject, rulesOf } from './columns.ts';
 import { plainLines } from './plain.ts';
 import type { FormatRow, Formatter, Presentation } from './presentation.ts';
 
@@ -11,7 +11,7 @@ export const formats = {
     load: async (presentation) => {
       const { show, color, terminal } = presentation;
       const paint = color ? await import('./paint.ts') : undefined;
-      const hasMessages = Object.values(show.layout ?? {}).some(({ as }) => as === 'message');
+      const hasMessages = show.columns?.some((column) => typeof column !== 'string' && column.as === 'message');
       return (await import('./table.ts')).table(presentation, {
         bold: paint?.painter(1).bold,
         paintOf: paint?.statusPaint,
@@ -46,7 +46,10 @@ export const formats = {
       const { conversation } = await import('./messages/conversation.ts');
       const { show } = presentation;
       // Each message has its own URL as a field.
-      return reading(conversation(presentation), (row) => ({ ...asObject(row, show), url: show.cell?.(row, 'url') }));
+      return reading(conversation(presentation), (row) => ({
+        ...asObject(row, show),
+        url: rulesOf(show, 'url')?.of?.(row),
+      }));
     },
   },
   html: {},
@@ -109,7 +112,7 @@ function picked(formatter: Formatter, { show, fields }: Presentation): Formatter
     if (!object) return row;
     const pairs = fields.map((field) => [
       field,
-      Object.hasOwn(object, field) ? object[field] : show.cell?.(row, field),
+      Object.hasOwn(object, field) ? object[field] : rulesOf(show, field)?.of?.(row),
     ]);
     return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
   });

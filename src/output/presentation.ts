@@ -2,19 +2,12 @@ import type { JsonElement } from '../core/json-elements.ts';
 
 /** How the rows of a command look; the machine formats print the value itself (docs/architecture.md, Output). */
 export interface Show<T> {
-  /** Columns of table, csv and tsv under their wire names; absent: the scalar keys of the first row. */
-  readonly columns?: readonly string[];
+  /** Columns of table, csv and tsv; absent: the scalar keys of the first row. */
+  readonly columns?: readonly Column<T>[];
   /** The object that formats print and columns are read from, where the row holds more; absent: the row itself. */
   readonly data?: (row: T) => unknown;
-  /** The value of a column that is not simply the row's own key of that name; undefined leaves it to the row. */
-  readonly cell?: (row: T, column: string) => unknown;
-  /** Other scalar keys of the first row follow `columns`, but those in `consumed`, or `any`; absent: none follow. */
+  /** Other scalar keys of the first row follow; of `any` those that no column shows. Absent: none follow. */
   readonly others?: 'known' | 'any';
-  /** Keys that are never shown as other columns, because a column of another name shows them. */
-  readonly consumed?: (row: T) => readonly string[];
-  /** Columns that a terminal never truncates, and leaves out last: a key, a user, a name, an address. */
-  readonly untruncated?: readonly string[] | undefined;
-  readonly layout?: Readonly<Record<string, ColumnLayout>>;
   /** What stderr says where a list is empty, unless the format says it. */
   readonly none?: string;
   readonly line?: (row: T) => string;
@@ -37,13 +30,24 @@ interface Outcome<T> {
   readonly columns: readonly string[];
 }
 
-interface ColumnLayout {
-  /** The column of the lowest number goes first where room is small (default: 0); of two, the one further right. */
-  readonly priority?: number;
+/** A column under its wire name; a name alone says nothing more of it. */
+export type Column<T> = string | ColumnRules<T>;
+
+export interface ColumnRules<T> {
+  readonly name: string;
+  /** Its value, where that is not the row's own key of that name; undefined leaves it to the row. */
+  readonly of?: (row: T) => unknown;
+  /** Absent: always a column. `there`: where the row has it, behind those; `asked`: only by its name in --fields. */
+  readonly when?: 'there' | 'asked';
+  /** Narrower, it is not worth reading and goes (default: 10); of Infinity it is never cut. */
+  readonly width?: number;
+  /**
+   * The lowest goes first where room is small (default: 0); of two, the one further right. `whole` is never truncated,
+   * and goes last: a key, a user, a name, an address.
+   */
+  readonly keep?: number | 'whole';
   /** The option whose user asks by this column, which then goes last, as that of --sort does. */
   readonly askedBy?: string;
-  /** Narrower, the column is not worth reading and goes (default: 10); of Infinity it is never cut. */
-  readonly minWidth?: number;
   /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
   readonly as?: 'seconds' | 'message';
   /** The text shown in place of an empty one. */

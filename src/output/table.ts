@@ -1,4 +1,4 @@
-import { asObject, columnsOf, cellsOf, cellText } from './columns.ts';
+import { asObject, columnsOf, cellsOf, cellText, rulesOf } from './columns.ts';
 import {
   arrange,
   drawGrid,
@@ -19,7 +19,7 @@ const decidingRows = 200;
 interface TableParts {
   readonly bold?: ((text: string) => string) | undefined;
   readonly paintOf?: ((status: string) => ((text: string) => string) | undefined) | undefined;
-  /** The text of a message, for a column with the layout `message`. */
+  /** The text of a message, for a column that shows messages. */
   readonly messageText?: Parameters<typeof cellReader>[1];
   /** A line as lines of at most `room` columns, on a terminal. */
   readonly fold?: Fold | undefined;
@@ -106,13 +106,14 @@ function columnSizes(
     const wanted = values.reduce((most, { width }) => Math.max(most, width), Math.max(1, headWidth));
     // A name, a number and a date are never cut: a part of them would be wrong.
     const whole = values.reduce((most, { fixed, width }) => (fixed ? Math.max(most, width) : most), headWidth);
-    const { minWidth = minTextWidth, priority: usual = 0 } = show.layout?.[name] ?? {};
+    const { width: minWidth = minTextWidth, keep = 0 } = rulesOf(show, name) ?? {};
+    const usual = keep === 'whole' ? 0 : keep;
     const priority = asked.includes(name) ? Infinity : usual;
     const constant = values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown);
     return {
       wanted,
       minWidth: Math.max(whole, minWidth),
-      untruncated: show.untruncated?.includes(name) ?? false,
+      untruncated: keep === 'whole',
       constant,
       empty: values.every(({ shown }) => shown === ''),
       answer: name === 'status' || name === 'change',
@@ -200,9 +201,9 @@ function cellReader(
   paintOf?: (status: string) => Cell['paint'],
 ) {
   const read = (value: unknown, column: string, row: unknown): Cell => {
-    const { as: shape, empty = '' } = show.layout?.[column] ?? {};
+    const { as: shape, empty = '', keep } = rulesOf(show, column) ?? {};
     if (shape === 'message' && messageText) return cellOf(messageText(asObject(row, show) ?? {}));
-    const moment = show.untruncated?.includes(column) ? undefined : momentOf(value, shape);
+    const moment = keep === 'whole' ? undefined : momentOf(value, shape);
     if (moment) return cellOf(localText(moment), 'fixed');
     if (paintOf && column === 'status' && typeof value === 'string') return { ...cellOf(value), paint: paintOf(value) };
     const isFixed = ['number', 'bigint', 'boolean'].includes(typeof value);

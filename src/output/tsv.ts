@@ -1,5 +1,5 @@
 import { tsvCell } from '../core/tsv.ts';
-import { cellText, cellsOf, columnsOf } from './columns.ts';
+import { cellText, cellsOf, columnsOf, namesOf } from './columns.ts';
 import { plain } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 
@@ -27,6 +27,6 @@ export function records(choices: RecordChoices, write: (cells: readonly unknown[
   return {
     one: (value) => (value === undefined || value === null ? '' : row(value)),
     row,
-    end: () => (columns ? '' : header(fields ?? show.columns ?? [])),
+    end: () => (columns ? '' : header(fields ?? namesOf(show))),
   };
 }

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import { namesOf } from '../../src/output/columns.ts';
 import { commandTable } from '../../src/commands/index.ts';
 import { fakeService, openSandbox, run, runAlone } from '../helpers/run.ts';
 
 async function closedList(name: string): Promise<readonly string[]> {
   const command = await commandTable.find((entry) => entry.name === name)?.load();
-  return [...(command?.show?.columns ?? []), ...(command?.fields ?? [])];
+  return [...namesOf(command?.show ?? {}), ...(command?.fields ?? [])];
 }
 
 test.each(commandTable)('$name says its fields, or prints a text', async ({ name, load }) => {

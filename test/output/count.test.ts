@@ -141,7 +141,7 @@ test('rows that came as texts are counted by what a column of ours shows, else b
   );
   const show = {
     data: (row: unknown) => (row as { message: unknown }).message,
-    cell: (row: unknown, column: string) => (column === 'own' ? JSON.stringify(row).length : undefined),
+    columns: [{ name: 'own', when: 'asked', of: (row: unknown) => JSON.stringify(row).length } as const],
   };
   const counted = (by: string) => written(many(rows), look('tsv', { countBy: countByOf(by), show }));
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { arrange, lineWidth } from '../../src/output/grid.ts';
+import { whole } from '../../src/output/columns.ts';
 import { formats } from '../../src/output/formats.ts';
 import type { Presentation, Show } from '../../src/output/presentation.ts';
 import { inZone } from '../helpers/zone.ts';
@@ -17,7 +18,11 @@ const rows = [
   },
   { license_code: `${key}2`, remote_user: 'bob@example.com', app_code: 4711, size: 12, remark: 'another one' },
 ];
-const show: Show<unknown> = { untruncated: ['license_code', 'remote_user'], none: 'no licenses match' };
+const show: Show<unknown> = {
+  columns: whole('license_code', 'remote_user').map((column) => ({ ...column, when: 'there' })),
+  others: 'known',
+  none: 'no licenses match',
+};
 
 async function shownAt(
   width: number,
@@ -222,7 +227,8 @@ test('one row of a list that does not fit is a record', async () => {
 test('a table of which one column would be left is records', async () => {
   const long = { name: 'a-name-of-thirty-characters-ok', help: 'some words of help', kind: 'integer' };
   const text = await written(many(long, { ...long, kind: 'string' }), look('table', { terminal: true, width: 36 }), {
-    untruncated: ['name'],
+    columns: whole('name'),
+    others: 'known',
   });
   expect(text.split('\n').slice(0, 4)).toEqual([
     'name  a-name-of-thirty-characters-ok',

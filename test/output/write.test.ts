@@ -11,10 +11,12 @@ const licenses = [
 ];
 
 const show: Show<unknown> = {
-  columns: ['license_code', 'remote_user', 'app_code', 'size_allowance'],
-  cell: (row, column) => (column === 'license_code' ? (row as { code: string }).code : undefined),
+  columns: [
+    { name: 'license_code', of: (row) => (row as { code: string }).code },
+    ...['remote_user', 'app_code', 'size_allowance'],
+    { name: 'code', when: 'asked' },
+  ],
   others: 'known',
-  consumed: () => ['code'],
 };
 
 describe('whole outputs of a list', () => {

@@ -1,5 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import { urlOf, userOf } from '../../schema/profile.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Keys, Services } from '../context.ts';
 import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './account.ts';
@@ -24,9 +25,7 @@ export default command({
   },
 
   show: {
-    columns: ['profile', 'kind', 'url', 'account', 'status', 'detail'],
-    untruncated: ['profile', 'kind', 'url', 'account'],
-    layout: { detail: { minWidth: 20 } },
+    columns: [...whole('profile', 'kind', 'url', 'account'), 'status', { name: 'detail', width: 20 }],
   },
 });
 

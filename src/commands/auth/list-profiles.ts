@@ -1,4 +1,5 @@
 import { urlOf, userOf } from '../../schema/profile.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 
 export default command({
@@ -24,7 +25,6 @@ export default command({
   result: 'rows',
 
   show: {
-    columns: ['profile', 'kind', 'url', 'account', 'default', 'read_only', 'key'],
-    untruncated: ['profile', 'url', 'account'],
+    columns: [...whole('profile'), 'kind', ...whole('url', 'account'), 'default', 'read_only', 'key'],
   },
 });

@@ -8,6 +8,7 @@ import { readRoster, type CheckedRoster, type RosterSource } from '../../store/r
 import { optional, type Values, textField } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Keys, Terminal } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
@@ -53,8 +54,7 @@ export default command({
   fields: ['error'],
 
   show: {
-    columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user'],
-    untruncated: ['mac_address', 'remote_user', 'first_user'],
+    columns: [...whole('mac_address', 'remote_user'), 'app_code', 'status', ...whole('first_user')],
     others: 'known',
     outcome: {
       by: 'status',

@@ -3,6 +3,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect, optional, textField } from '../../schema/field.ts';
 import { firstActivationFields, licenseExtras, readMac } from '../../schema/license.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import { licenseShow, withOurs } from '../license/show.ts';
 import { readRoster } from '../../store/roster/read-roster.ts';
@@ -64,8 +65,7 @@ export default command({
 
   show: {
     ...licenseShow,
-    untruncated: ['mac_address', ...licenseShow.untruncated],
-    columns: ['mac_address', ...licenseShow.columns, 'status'],
+    columns: [...whole('mac_address'), ...licenseShow.columns, 'status'],
     data: ({ mac_address, status, error, fields }: SensorLicense) => ({
       mac_address,
       ...withOurs(fields, { mac_address, status, error }),

@@ -1,3 +1,4 @@
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 
 export default command({
@@ -16,8 +17,7 @@ export default command({
   result: 'rows',
 
   show: {
-    columns: ['target', 'host', 'pid', 'state', 'since', 'users', 'sending', 'until'],
-    untruncated: ['target', 'host'],
+    columns: [...whole('target', 'host'), 'pid', 'state', 'since', 'users', 'sending', 'until'],
     none: 'Nobody holds a claim.',
   },
 });

@@ -6,19 +6,13 @@ import { namesIn } from '../../core/table-names.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
 import { countField, flagField, optional, textField } from '../../schema/field.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
 import { warnOfNames, type Job } from './apply-plan.ts';
 import { applied, dryRun } from './apply-run.ts';
-import {
-  applyColumns,
-  differencesTo,
-  keptColumns,
-  readLicenseRoster,
-  refuseOtherTargets,
-  rosterOf,
-} from './license-roster.ts';
+import { differencesTo, keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf } from './license-roster.ts';
 import { targetsOf } from './target.ts';
 import { allowedBy, ensuringOptions, spansOf } from './options.ts';
 
@@ -143,18 +137,23 @@ export default command({
   isPrinted: isShown,
 
   show: {
-    untruncated: ['license_code', 'remote_user'],
-    layout: { error: { priority: 1, minWidth: 20 } },
-    columns: applyColumns,
+    columns: [
+      ...whole('remote_user'),
+      'app_code',
+      'size_allowance',
+      'status',
+      { name: 'license_code', keep: 'whole', of: ({ license }) => license?.key },
+      { name: 'error', when: 'there', keep: 1, width: 20 },
+      { name: 'license', when: 'asked' },
+      { name: 'size_allowance_before', when: 'asked' },
+    ],
     data: ({ license, size_allowance_before, error, ...row }) => {
       const isResized = row.status === 'resize' || row.status === 'resized';
       const isShrunk = row.status.startsWith('retire') && size_allowance_before !== row.size_allowance;
       const change = isResized || isShrunk ? changeInWords(size_allowance_before, row.size_allowance) : null;
       return { ...row, license: license?.fields ?? null, change, size_allowance_before, error };
     },
-    cell: (row, column) => (column === 'license_code' && row.license ? row.license.key : undefined),
     others: 'known',
-    consumed: () => ['license', 'size_allowance_before'],
     outcome: {
       by: 'status',
       nothing: 'unchanged',

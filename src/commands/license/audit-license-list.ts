@@ -16,6 +16,7 @@ import { writeWhole } from '../../store/disk/files.ts';
 import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
 import { optional, type Values, textField } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Terminal, Accounts, Disk, Services } from '../context.ts';
 import { appCodeOfEach, rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
@@ -72,9 +73,13 @@ export default command({
   fields: ['license'],
 
   show: {
-    untruncated: ['finding', 'license_code', 'remote_user'],
-    layout: { detail: { priority: 1, minWidth: 20 }, size_allowance: { priority: -1, minWidth: 14 } },
-    columns: ['finding', 'remote_user', 'app_code', 'size_allowance', 'license_code', 'detail'],
+    columns: [
+      ...whole('finding', 'remote_user'),
+      'app_code',
+      { name: 'size_allowance', keep: -1, width: 14 },
+      ...whole('license_code'),
+      { name: 'detail', keep: 1, width: 20 },
+    ],
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
     outcome: { by: 'finding', columns: ['finding', 'remote_user', 'app_code', 'size_allowance'] },
   },

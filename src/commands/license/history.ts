@@ -3,16 +3,10 @@ import { changesOf, changeText } from '../../jobs/license/history.ts';
 import { textField } from '../../schema/field.ts';
 import { profileNamed } from '../../store/account/profiles.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation } from '../context.ts';
 import { readTime } from '../typed-time.ts';
-
-/** Where the room is small, the others go before it. */
-const late = { priority: 1 };
-/** Rows of two servers look alike without it. */
-const whole = { minWidth: Infinity, priority: 2 };
-
-const what = ['origin', 'app_code', 'remote_user', 'change', 'license_code_end'] as const;
 
 export default command({
   about: [
@@ -53,9 +47,19 @@ export default command({
   },
 
   show: {
-    columns: ['time', 'run', 'account', 'computer', 'command', ...what],
-    untruncated: ['remote_user'],
-    layout: { change: { minWidth: 14 }, time: late, run: late, license_code_end: late, origin: whole },
+    columns: [
+      { name: 'time', keep: 1 },
+      { name: 'run', keep: 1 },
+      'account',
+      'computer',
+      'command',
+      // Rows of two servers look alike without it.
+      { name: 'origin', width: Infinity, keep: 2 },
+      'app_code',
+      ...whole('remote_user'),
+      { name: 'change', width: 14 },
+      { name: 'license_code_end', keep: 1 },
+    ],
     none: 'no such change by a run of this computer',
   },
 });

@@ -62,7 +62,11 @@ export default command({
 
   fields: licenseExtras,
 
-  show: { ...licenseShow, ...keyAlone, layout: { created: { askedBy: 'since' } } },
+  show: {
+    ...licenseShow,
+    ...keyAlone,
+    columns: [...licenseShow.columns, { name: 'created', when: 'there', askedBy: 'since' }],
+  },
 });
 
 /** @throws Failure rejected where the server does not say it: an incomplete list would pass for a whole one */

@@ -2,20 +2,18 @@ import { apart, keyOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
+import { whole } from '../../output/columns.ts';
 import type { Show } from '../../output/presentation.ts';
 import { licenseColumns } from '../../schema/license.ts';
 
+const [key, user, ...others] = licenseColumns;
+
 /** How licenses look: the key first, whatever its field is called; machine formats print what the server sent. */
 export const licenseShow = {
-  columns: licenseColumns,
+  columns: [{ name: key, keep: 'whole', of: (license) => license.key }, ...whole(user), ...others],
   others: 'any',
-  untruncated: ['license_code', 'remote_user'],
   none: 'no licenses match',
   data: (license) => license.fields,
-  cell: (license, column) => (column === 'license_code' ? license.key : undefined),
-  // The fields that show the key once more.
-  consumed: ({ key, fields }) =>
-    Object.keys(fields).filter((name) => key !== undefined && String(fields[name]) === key),
 } satisfies Show<License>;
 
 /** The fields of the server, and after them those of ours that have a value. */

@@ -9,6 +9,7 @@ import { messageFields } from '../../schema/messages.ts';
 import { JsonRows } from '../../output/json-rows.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import { flagField, textField } from '../../schema/field.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal } from '../context.ts';
 import type { TimeReading } from '../typed-time.ts';
@@ -53,21 +54,17 @@ export default command({
 
   show: {
     data: ({ message }) => message,
-    columns: ['id', 'timestamp', 'sender_full_name', 'display_recipient', 'subject', 'content'],
-    untruncated: ['sender_full_name', 'url'],
-    layout: {
-      id: { priority: -2 },
-      timestamp: { as: 'seconds', priority: 1 },
-      display_recipient: { priority: -1, minWidth: 60 },
-      subject: { minWidth: 60, empty: '(empty topic)' },
-      content: { as: 'message', priority: 2, minWidth: 24 },
-    },
+    columns: [
+      { name: 'id', keep: -2 },
+      { name: 'timestamp', as: 'seconds', keep: 1 },
+      ...whole('sender_full_name'),
+      { name: 'display_recipient', keep: -1, width: 60, of: ({ message }) => recipientsOf(message) },
+      { name: 'subject', width: 60, empty: '(empty topic)' },
+      { name: 'content', as: 'message', keep: 2, width: 24 },
+      { name: 'time', when: 'asked', of: ({ message: { timestamp } }) => utcText(timestamp) ?? undefined },
+      { name: 'url', when: 'asked', keep: 'whole', of: ({ message, site }) => messageLink(message, site) },
+    ],
     none: 'no messages match',
-    cell: ({ message, message: { timestamp }, site }, column) => {
-      if (column === 'display_recipient') return recipientsOf(message);
-      if (column === 'time') return utcText(timestamp) ?? undefined;
-      return column === 'url' ? messageLink(message, site) : undefined;
-    },
   },
 });
 

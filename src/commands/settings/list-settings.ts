@@ -1,8 +1,16 @@
 import { settingNamed, settingsMatching, settingsNear } from '../../schema/setting-text.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Field } from '../../schema/field.ts';
+import type { Column } from '../../output/presentation.ts';
 
-const settingColumns = ['name', 'type', 'values', 'level', 'help'] as const;
+const settingColumns: readonly Column<SettingDescription>[] = [
+  ...whole('name'),
+  'type',
+  { name: 'values', keep: 1, width: 20, of: valueList },
+  'level',
+  { name: 'help', keep: 2, width: 20 },
+];
 
 export default command({
   about: [
@@ -31,9 +39,6 @@ export default command({
 
   show: {
     columns: settingColumns,
-    cell: settingCell,
-    untruncated: ['name'],
-    layout: { values: { priority: 1, minWidth: 20 }, help: { priority: 2, minWidth: 20 } },
     none: 'no settings match',
   },
 });
@@ -49,8 +54,13 @@ export const describeOne = command({
     return describe(name, field);
   },
 
-  show: { columns: settingColumns, cell: settingCell },
+  show: { columns: settingColumns },
 });
+
+/** The values as a cell of a table: `1 automatic, 2 dark, 3 light`. */
+function valueList({ values }: SettingDescription): string {
+  return values.map(({ value, name }) => (name === undefined ? String(value) : `${value} ${name}`)).join(', ');
+}
 
 interface SettingDescription {
   readonly name: string;
@@ -72,10 +82,4 @@ function valuesOf(field: Field): SettingDescription['values'] {
   const names = new Map<number, string>();
   for (const [name, value] of Object.entries(field.names ?? {})) if (!names.has(value)) names.set(value, name);
   return [...names].map(([value, name]) => ({ value, name }));
-}
-
-/** The values as a cell of a table: `1 automatic, 2 dark, 3 light`. */
-function settingCell(row: SettingDescription, column: string): unknown {
-  if (column !== 'values') return undefined;
-  return row.values.map(({ value, name }) => (name === undefined ? String(value) : `${value} ${name}`)).join(', ');
 }

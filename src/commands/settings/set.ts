@@ -4,6 +4,7 @@ import type { Secret } from '../../core/secret.ts';
 import { changeSettings } from '../../jobs/settings/change-settings.ts';
 import { textField, type Assignment } from '../../schema/field.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Invocation, Terminal } from '../context.ts';
 import { readSettings, toBeAsked } from '../../jobs/settings/read-settings.ts';
@@ -41,7 +42,7 @@ export default command({
   },
 
   fields: ['value_before'],
-  show: { columns: ['name', 'value', 'value_name', 'status'], untruncated: ['name'] },
+  show: { columns: [...whole('name'), 'value', 'value_name', 'status'] },
 });
 
 /** Asks on a terminal before drafts are lost; a script, and a dry run, has said what it wants and is warned. */

@@ -11,6 +11,7 @@ import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Disk, Invocation, Terminal } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
@@ -121,8 +122,7 @@ export default command({
   fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper'],
 
   show: {
-    untruncated: ['channel', 'topic_name'],
-    columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'],
+    columns: ['stream_id', ...whole('channel', 'topic_name'), 'messages', 'deleted', 'status'],
     line: ({ topic_name, messages, deleted, status }) => {
       if (status === 'missing') return `Topic '${topic_name}': no messages`;
       if (status === 'deleted') return `Topic '${topic_name}': ${deleted} messages deleted`;

@@ -86,14 +86,15 @@ export default command({
   fields: [],
 
   show: {
-    columns: ['topic_name', 'messages', 'first_time', 'last_time', 'resolved', 'stream_id', 'channel'],
-    untruncated: ['topic_name'],
-    layout: {
-      topic_name: { empty: '(empty topic)' },
-      channel: { priority: 1, minWidth: Infinity },
-      stream_id: { priority: -2 },
-      first_time: { priority: -1 },
-    },
+    columns: [
+      { name: 'topic_name', keep: 'whole', empty: '(empty topic)' },
+      'messages',
+      { name: 'first_time', keep: -1 },
+      'last_time',
+      'resolved',
+      { name: 'stream_id', keep: -2 },
+      { name: 'channel', keep: 1, width: Infinity },
+    ],
     none: 'no topics match',
   },
 });

@@ -77,7 +77,11 @@ interface DocumentRun {
   readonly head: PageHead;
 }
 
-const columns = ['id', 'timestamp', 'sender_id', 'sender_full_name', 'display_recipient', 'subject', 'content'];
+const columns = [
+  ...['id', 'timestamp', 'sender_id', 'sender_full_name'],
+  { name: 'display_recipient', of: (message: unknown) => (isObject(message) ? recipientsOf(message) : undefined) },
+  ...['subject', 'content'],
+];
 
 export async function* documentOf(
   archives: readonly ChosenArchive[],
@@ -89,11 +93,7 @@ export async function* documentOf(
     for (const archive of archives) yield* archivedLines(archive, form, signal);
     return;
   }
-  const writer = await documentForm(output, head, options, {
-    columns,
-    cell: (message, column) =>
-      column === 'display_recipient' && isObject(message) ? recipientsOf(message) : undefined,
-  });
+  const writer = await documentForm(output, head, options, { columns });
   let isBegun = false;
   try {
     for (const archive of archives)
