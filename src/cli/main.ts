@@ -2,9 +2,10 @@ import { Failure } from '../core/failure.ts';
 import { rowOf } from '../output/formats.ts';
 import { guarded, readerGone, streamSink } from '../output/sink.ts';
 import { hasColor } from '../output/style.ts';
-import { refuseSlips, twinOf } from '../commands/environment.ts';
+import { globalOptions, refuseSlips, twinOf } from '../commands/environment.ts';
 import { variable } from '../core/system.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
+import { checkRules } from '../schema/usage-rules.ts';
 import { fillFromInput } from './input.ts';
 import { completing, openMessages, type Completing, type Messages, type MessageStyle } from './messages.ts';
 import { readCommandLine, type CommandRequest } from './program.ts';
@@ -87,6 +88,7 @@ async function perform(request: CommandRequest, started: Started, host: Host): P
   // No option is before the first of them.
   started.given.push('', ...Object.values(words).flat(), ...typed.map(({ text = '' }) => text));
   const values = readValues(command, words, typed);
+  checkRules(command.rules ?? [], { ...globalOptions, ...command.options }, { ...options, ...values });
   // doctor names them.
   if (command.name !== 'doctor') refuseSlips(host.system.env, messages.warn);
   // Help needs nothing of what runs a command.

@@ -16,7 +16,7 @@ type Row<R> =
 
 type Single<T> = T extends JsonRows<infer R> ? R : T;
 
-type Described = 'about' | 'input' | 'shared' | 'examples' | 'dryRun' | 'result' | 'format' | 'fields';
+type Described = 'about' | 'input' | 'rules' | 'shared' | 'examples' | 'dryRun' | 'result' | 'format' | 'fields';
 
 export interface Command<A extends Fields, O extends Fields, R> extends Pick<CommandSurface, Described> {
   readonly args?: A;

@@ -1,6 +1,7 @@
 import type { OwnFormat } from '../output/formats.ts';
 import type { Show } from '../output/presentation.ts';
 import type { Fields } from '../schema/field.ts';
+import type { UsageRule } from '../schema/usage-rules.ts';
 
 /** What a command says of itself, for help, manual and `chatelaine commands`. */
 export interface CommandSurface {
@@ -14,6 +15,8 @@ export interface CommandSurface {
   readonly input?: { readonly title: string; readonly lines: readonly string[] };
   readonly args?: Fields;
   readonly options?: Fields;
+  /** Rules across arguments and options; those that depend on more than what was given are checked by `run`. */
+  readonly rules?: readonly UsageRule[];
   /** Options that are the same in another command, whose help explains them. */
   readonly shared?: { readonly with: string; readonly options: Fields };
   /** Whole command lines; a test runs each against the sandbox. */

@@ -1,5 +1,6 @@
 import { parseDuration, type Milliseconds } from './duration.ts';
 import { Failure, unless, usage } from './failure.ts';
+import { startOf } from './period.ts';
 import { variable, type Environment } from './system.ts';
 
 export interface Calendar {
@@ -56,16 +57,12 @@ function withSaying(text: string, now: Milliseconds): string {
 
 /** The first day of this or the last week, month, quarter or year; of a weekday the latest before today. */
 function periodNamed(which: string, what: string, now: Milliseconds): string | undefined {
-  const before = which === 'last' ? 1 : 0;
-  const date = new Date(now);
-  const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()];
-  const dayOf = (...parts: readonly [number, number, number]): string =>
-    momentText(new Date(...parts).getTime()).slice(0, 10);
-  if (what === 'week') return dayOf(year, month, day - ((date.getDay() + 6) % 7) - 7 * before);
-  if (what === 'month') return dayOf(year, month - before, 1);
-  if (what === 'quarter') return dayOf(year, month - (month % 3) - 3 * before, 1);
-  if (what === 'year') return dayOf(year - before, 0, 1);
-  return before === 1 && what !== 'today' ? dayNamed(what, startOfDay(now) - 1) : undefined;
+  const period = (['week', 'month', 'quarter', 'year'] as const).find((name) => name === what);
+  if (period) {
+    const start = startOf(now, period);
+    return momentText(which === 'last' ? startOf(start - 1, period) : start).slice(0, 10);
+  }
+  return which === 'last' && what !== 'today' ? dayNamed(what, startOf(now, 'day') - 1) : undefined;
 }
 
 /** Writes `thursday 12 march 2026` as 2026-03-12, if its weekday is right; without a year, the latest begun. */

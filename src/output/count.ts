@@ -2,14 +2,13 @@ import { usage } from '../core/failure.ts';
 import type { JsonElement } from '../core/json-elements.ts';
 import { isObject } from '../core/json.ts';
 import { momentText } from '../core/moment.ts';
+import { startOf, startOfNext, type Period } from '../core/period.ts';
 import { asObject, cellsOf, cellText, rulesOf } from './columns.ts';
 import { JsonRows } from './json-rows.ts';
 import { plain } from './plain.ts';
 import type { CountBy, Presentation, Show } from './presentation.ts';
 import { compare } from './sort.ts';
 import { displayWidth } from './width.ts';
-
-type Unit = NonNullable<CountBy['unit']>;
 
 /** The column of bars has no name. */
 const bar = '';
@@ -86,14 +85,14 @@ function byCount([value, count]: Counts[number], [other, otherCount]: Counts[num
 }
 
 /** The start of the local period of a time, or null; times that follow one another are often in one period. */
-function startsOf(unit: Unit): (value: unknown) => number | null {
+function startsOf(unit: Period): (value: unknown) => number | null {
   let [from, to] = [0, 0];
   return (value) => {
     const time = timeOf(value);
     if (time >= from && time < to) return from;
     if (Number.isNaN(time)) return null;
     from = startOf(time, unit);
-    to = after(from, unit);
+    to = startOfNext(from, unit);
     return from;
   };
 }
@@ -105,27 +104,15 @@ function timeOf(value: unknown): number {
   return Date.parse(value.length === 10 ? `${value}T00:00` : value);
 }
 
-function startOf(time: number, unit: Unit): number {
-  const date = new Date(time);
-  const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()];
-  if (unit === 'week') return new Date(year, month, day - ((date.getDay() + 6) % 7)).getTime();
-  return new Date(year, unit === 'year' ? 0 : month, unit === 'day' ? day : 1).getTime();
-}
-
-/** The start of the next period: half a period behind the end of this one, whatever its length, is inside it. */
-function after(start: number, unit: Unit): number {
-  return startOf(start + { day: 1.5, week: 10.5, month: 45, year: 548 }[unit] * 86_400_000, unit);
-}
-
 /** More empty periods say that a time is wrong, and are left out. */
 const maxPeriods = 100_000;
 
 /** The periods in their order, those without a row between them included; rows without a time come last. */
-function inTime(counts: ReadonlyMap<unknown, number>, unit: Unit): Counts {
+function inTime(counts: ReadonlyMap<unknown, number>, unit: Period): Counts {
   const known = [...counts.keys()].filter((key) => typeof key === 'number').sort((one, other) => one - other);
   const [first = 0, last = -1] = [known[0], known.at(-1)];
   const starts: number[] = [];
-  for (let at = first; at <= last && starts.length < maxPeriods; at = after(at, unit)) starts.push(at);
+  for (let at = first; at <= last && starts.length < maxPeriods; at = startOfNext(at, unit)) starts.push(at);
   const label = (start: number): string => momentText(start).slice(0, { day: 10, week: 10, month: 7, year: 4 }[unit]);
   const periods = starts.length < maxPeriods ? starts : known;
   const rows = periods.map((start): Counts[number] => [label(start), counts.get(start) ?? 0]);

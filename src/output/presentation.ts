@@ -1,4 +1,5 @@
 import type { JsonElement } from '../core/json-elements.ts';
+import type { Period } from '../core/period.ts';
 
 /** How the rows of a command look; the machine formats print the value itself (docs/architecture.md, Output). */
 export interface Show<T> {
@@ -57,7 +58,7 @@ export interface ColumnRules<T> {
 /** What rows are counted by: the value of a field, or the day, week, month or year of its time. */
 export interface CountBy {
   readonly field: string;
-  readonly unit: 'day' | 'week' | 'month' | 'year' | undefined;
+  readonly unit: Period | undefined;
 }
 
 /** How one result is printed: what the command says of its rows, what the user chose, and what standard output is. */

@@ -1,4 +1,5 @@
 import { usage } from '../core/failure.ts';
+import { periods } from '../core/period.ts';
 import { asObject, cellsOf } from './columns.ts';
 import type { CountBy, Show } from './presentation.ts';
 
@@ -12,13 +13,11 @@ export function orderOf(text: string): Order {
   return text.startsWith('-') ? { field: text.slice(1), descending: true } : { field: text, descending: false };
 }
 
-const units = ['day', 'week', 'month', 'year'] as const;
-
 /** `FIELD` or `FIELD:month`. @throws Failure usage for a period that is not one of ours */
 export function countByOf(text: string): CountBy {
   const [, field = text, word] = /^(.+):(\w+)$/.exec(text) ?? [];
-  const unit = units.find((known) => known === word);
-  if (word !== undefined && !unit) throw usage(`--count-by: '${word}' is not one of ${units.join(', ')}`);
+  const unit = periods.find((known) => known === word);
+  if (word !== undefined && !unit) throw usage(`--count-by: '${word}' is not one of ${periods.join(', ')}`);
   return { field, unit };
 }
 

@@ -70,6 +70,10 @@ function rawCommand(
     args: rawArguments,
     options: rawOptions,
     examples,
+    rules: [
+      { option: 'include', excludes: ['jq'] },
+      { option: 'input', excludes: ['raw_field', 'field'], say: () => '--input excludes -f and -F: both are the body' },
+    ],
     dryRun: ['requests'],
     async *run(values, context) {
       const request = await rawRequest(service, values, context);
@@ -87,16 +91,14 @@ type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions>;
 async function rawRequest(
   service: Service,
   values: RawValues,
-  { options, readBytes, hide }: Pick<Invocation, 'options'> & Pick<Keys, 'hide'> & Pick<Disk, 'readBytes'>,
+  { readBytes, hide }: Pick<Keys, 'hide'> & Pick<Disk, 'readBytes'>,
 ): Promise<RawRequest> {
-  const { method, path, input, include, paginate } = values;
+  const { method, path, input, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
-  if (include && options.jq !== undefined) throw usage('--include and --jq exclude each other');
   const at = typedPath(service, path);
   const pairs = pairsOf(values);
   if (input === undefined) return { method, at, ...placed(service, method, pairs, hide) };
   if (method === 'GET') throw usage('--input: a GET has no body');
-  if (pairs.length > 0) throw usage('--input excludes -f and -F: both are the body');
   const bytes = await readBytes(input);
   // A form is read for its passwords alone, which are not shown.
   const form = service === 'chat' ? sealed([...new URLSearchParams(bytes.toString('utf8'))], hide) : undefined;

@@ -9,10 +9,11 @@ export default command({
   options: { all: flagField('Every profile; asks first, and needs --yes where nobody can be asked') },
   examples: ['chatelaine auth logout old'],
 
+  rules: [{ oneOf: ['name', 'all'], say: 'give the NAME of one profile, or --all' }],
+
   dryRun: ['rows'],
 
-  run({ name, all }, context) {
-    if ((name !== undefined) === (all === true)) throw usage('give the NAME of one profile, or --all');
+  run({ name }, context) {
     return name === undefined ? everyProfile(context) : forgotten(name, context);
   },
 

@@ -19,6 +19,12 @@ import { allowedBy, ensuringOptions, spansOf } from './options.ts';
 /** For a longer roster memory is saved: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
 
+/** Options that a plan leaves nothing to. */
+const ofRoster = [
+  ...namesIn({ ...rosterOptions, ...keepOptions }),
+  ...(['app_code', 'size_allowance', 'retire_missing', 'write_plan'] as const),
+];
+
 export default command({
   about: [
     'The file is a roster, your list of who should have which license: a workbook (.xlsx), CSV with a header, a JSON object on each line, or a JSON array. Columns: remote_user, size_allowance and optionally ' +
@@ -85,25 +91,28 @@ export default command({
     'chatelaine license apply roster.csv --dry-run --write-plan plan.ndjson',
   ],
 
+  rules: [
+    {
+      oneOf: ['file', 'file_option', 'plan'],
+      say: 'give either one roster (FILE or --file FILE) or --plan FILE',
+    },
+    { option: 'plan', excludes: ofRoster, say: (other) => `${other} is about a roster, and --plan has none` },
+    { option: 'write_plan', needs: ['dry_run'] },
+    { option: 'max_retire', needs: ['retire_missing'] },
+    { option: 'accept', needs: ['retire_missing'] },
+    { option: 'exit_code', needs: ['dry_run'] },
+  ],
+
   fields: ['license', 'change', 'size_allowance_before', 'error'],
   fieldsFromFile: 'keep_columns',
 
   dryRun: ['rows', 'requests'],
 
   async *run(values, context) {
-    const given = [values.file, values.file_option, values.plan].filter((one) => one !== undefined);
-    const [file] = given;
-    if (file === undefined || given.length > 1)
-      throw usage('give either one roster (FILE or --file FILE) or --plan FILE');
-    const [unused] = values.plan === undefined ? [] : namesIn(values).filter((name) => ofRoster.has(name));
-    if (unused !== undefined) throw usage(`--${unused.replaceAll('_', '-')} is about a roster, and --plan has none`);
-    if (values.write_plan !== undefined && !context.options.dry_run) throw usage('--write-plan needs --dry-run');
-    const [misplaced] = values.retire_missing ? [] : namesIn(values).filter((name) => ofRetiring.has(name));
-    if (misplaced !== undefined) throw usage(`--${misplaced.replace('_', '-')} needs --retire-missing`);
+    const { file = values.file_option ?? values.plan ?? '' } = values;
     const isAsked = context.interactive() && !context.options.yes;
     if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
       throw usage('--retire-missing needs --max-retire N where nobody is asked');
-    if (values.exit_code && !context.options.dry_run) throw usage('--exit-code needs --dry-run');
     const reviewed = values.plan === undefined ? undefined : readPlan(await context.read(file), file);
     const roster = reviewed ? rosterOf(reviewed) : await readLicenseRoster(file, values, context);
     if (roster.rows.length > manyRows) context.saveMemory();
@@ -161,15 +170,6 @@ export default command({
     },
   },
 });
-
-/** Options that a plan leaves nothing to. */
-const ofRoster: ReadonlySet<string> = new Set([
-  ...namesIn(rosterOptions),
-  ...namesIn(keepOptions),
-  ...(['app_code', 'size_allowance', 'retire_missing', 'write_plan'] as const),
-]);
-
-const ofRetiring: ReadonlySet<string> = new Set(['max_retire', 'accept']);
 
 /** `--changed` leaves unchanged rows out, `-q` all without trouble, but not from a plan or formats for programs. */
 function isShown(

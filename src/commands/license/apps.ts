@@ -2,14 +2,18 @@ import { listOfApplication } from '../../api/licensing/application.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { Extent } from '../../api/licensing/license-list.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import type { licenseFilters } from '../../schema/license.ts';
-import type { Accounts, GlobalValues, Services } from '../context.ts';
+import type { UsageRule } from '../../schema/usage-rules.ts';
+import type { Accounts, Services } from '../context.ts';
 
 export const allAppsOption = {
   all_apps: flagField('Ask every stored application; if one fails, it is named, and the exit code is 8'),
 } as const satisfies Fields;
+
+/** All applications leave none to choose. */
+export const allAppsRule: UsageRule = { option: 'all_apps', excludes: ['app_code', 'profile'] };
 
 interface LicenseListing extends Values<typeof licenseFilters> {
   readonly all_apps: boolean | undefined;
@@ -32,12 +36,6 @@ export async function* licensesOf(
 export interface OwnApp {
   readonly api: LicensingApi;
   readonly app_code: number;
-}
-
-/** @throws Failure usage where an application is chosen as well */
-export function refuseChosenApp(app_code: number | undefined, { profile }: Pick<GlobalValues, 'profile'>): void {
-  if (app_code !== undefined) throw usage('--all-apps and --app-code exclude each other');
-  if (profile !== undefined) throw usage('--all-apps and --profile exclude each other');
 }
 
 /** Asks each stored application. @throws Failure config for none; incomplete after the rows, naming the failed ones */

@@ -20,7 +20,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Terminal, Accounts, Disk, Services } from '../context.ts';
 import { appCodeOfEach, rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
-import { allAppsOption, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
+import { allAppsOption, ofEveryApp, allAppsRule, type OwnApp } from './apps.ts';
 
 const auditFields = {
   remote_user: rosterFields.remote_user,
@@ -59,8 +59,9 @@ export default command({
     'chatelaine license audit --write-accepted accepted.txt',
   ],
 
+  rules: [allAppsRule],
+
   async *run({ app_code, all_apps, roster, accept, write_accepted, ...options }, context) {
-    if (all_apps) refuseChosenApp(app_code, context.options);
     const expected = roster === undefined ? undefined : await readExpected(roster, options, app_code, context);
     const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
     const accepted =

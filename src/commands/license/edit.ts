@@ -47,13 +47,16 @@ export default command({
     "chatelaine license edit --match 'physio-77*' --size-allowance 6",
   ],
 
+  rules: [
+    { oneOf: ['license_code', 'match'], say: 'give either CODE or --match GLOB' },
+    { option: 'replace', needs: ['remote_user', 'app_code', 'size_allowance'] },
+  ],
+
   dryRun: ['requests'],
 
   run({ license_code: code, match, replace, allow_duplicate, ...fields }, context) {
-    if ((code === undefined) === (match === undefined)) throw usage('give either CODE or --match GLOB');
     const { remote_user, app_code, size_allowance } = fields;
     const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
-    if (replace && !isWhole) throw usage('--replace needs --remote-user, --app-code and --size-allowance');
     if (Object.keys(fields).length === 0)
       throw usage('nothing to change', 'Give --remote-user, --app-code or --size-allowance.');
     if (code === undefined) {

@@ -7,7 +7,7 @@ import { textField } from '../../schema/field.ts';
 import { licenseExtras, licenseFields, licenseFilters, matchField, phoneCode } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { readTime } from '../typed-time.ts';
-import { allAppsOption, licensesOf, refuseChosenApp } from './apps.ts';
+import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
 export default command({
@@ -34,6 +34,8 @@ export default command({
     'chatelaine license list --all-apps',
   ],
 
+  rules: [allAppsRule],
+
   async *run({ all_apps, match, code, size_allowance, since, limit, ...filter }, context) {
     const begin = since === undefined ? undefined : readTime('--since', since, context);
     const isWanted = (license: License): boolean =>
@@ -43,7 +45,6 @@ export default command({
         matchesGlob(code.map(phoneCode), phoneCode(license.key ?? ''))) &&
       (size_allowance === undefined || textOf(license, 'size_allowance') === String(size_allowance)) &&
       (begin === undefined || createdAt(license, since) >= begin);
-    if (all_apps) refuseChosenApp(filter.app_code, context.options);
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
     const listed = licensesOf({ ...filter, all_apps }, extent, context);

@@ -1,4 +1,3 @@
-import { usage } from '../../core/failure.ts';
 import { retiredFields } from '../../jobs/license/retire.ts';
 import { licenseCode, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
@@ -16,10 +15,11 @@ export default command({
   options: { remote_user: { ...licenseFilters.remote_user, help: 'In place of CODE: every license of that user' } },
   examples: ['chatelaine license retire --remote-user physio-7740'],
 
+  rules: [{ oneOf: ['license_code', 'remote_user'], say: 'give either CODE or --remote-user U' }],
+
   dryRun: ['requests'],
 
   async *run({ license_code, remote_user: users }, context) {
-    if ((license_code === undefined) === (users === undefined)) throw usage('give either CODE or --remote-user U');
     const account = await context.licensingAccount();
     refuseReadOnly(account);
     const input = users ? { users } : { codes: [...new Set(license_code)] };

@@ -1,10 +1,10 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
-import { allAppsOption, licensesOf, ofEveryApp, refuseChosenApp, type OwnApp } from './apps.ts';
+import { allAppsOption, licensesOf, ofEveryApp, allAppsRule, type OwnApp } from './apps.ts';
 import { codeAdvice, keyAlone, licenseShow, likeIt, wholeList } from './show.ts';
 
 export default command({
@@ -16,11 +16,11 @@ export default command({
   options: { ...licenseFilters, ...allAppsOption },
   examples: ['chatelaine license view 0191A-86552-95939-DF69B', 'chatelaine license view --remote-user physio-7731 -q'],
 
+  rules: [{ oneOf: ['license_code', 'remote_user'], say: 'give either CODE or --remote-user U' }, allAppsRule],
+
   run({ license_code, all_apps, ...filter }, context) {
     const { remote_user: users, ...application } = filter;
     const [code, ...others] = license_code ?? [];
-    if ((code === undefined) === (users === undefined)) throw usage('give either CODE or --remote-user U');
-    if (all_apps) refuseChosenApp(filter.app_code, context.options);
     const viewOne = (one: string) =>
       byPhone(one, all_apps ? viewInEveryApp(one, context) : context.licensing(filter).view(one), () =>
         licensesOf({ ...filter, remote_user: [], all_apps }, 'whole', context),

@@ -1,9 +1,5 @@
-import { utcText } from '../../core/moment.ts';
-import { Failure, usage } from '../../core/failure.ts';
-import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { everyChannel, lookUpChannel } from '../../jobs/topic/find-channel.ts';
-import { listTopics } from '../../jobs/topic/list-topics.ts';
-import { isSameName } from '../../schema/topic.ts';
+import { chosenTopics } from '../../jobs/topic/list-topics.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { ageOption, readAge } from '../typed-time.ts';
@@ -36,12 +32,18 @@ export default command({
     'chatelaine topic list --all-channels --older-than 30d --not-channel releases -o ndjson',
   ],
 
-  async *run({ channel: text, all_channels, not_channel = [], older_than, ...filter }, context) {
-    const { match, resolved: only, unresolved } = filter;
-    if (only && unresolved) throw usage('--resolved and --unresolved exclude each other');
-    if ((text === undefined) !== (all_channels === true))
-      throw usage('name one channel, or give --all-channels', 'See chatelaine topic list --help.');
-    if (not_channel.length > 0 && !all_channels) throw usage('--not-channel needs --all-channels');
+  rules: [
+    { option: 'resolved', excludes: ['unresolved'] },
+    {
+      oneOf: ['channel', 'all_channels'],
+      say: 'name one channel, or give --all-channels',
+      hint: 'See chatelaine topic list --help.',
+    },
+    { option: 'not_channel', needs: ['all_channels'] },
+  ],
+
+  async *run({ channel: text, not_channel = [], older_than, ...filter }, context) {
+    const { match } = filter;
     const before = readAge(older_than, context);
     const chat = context.chat();
     const place = text === undefined ? undefined : await readPlace(text, context);
@@ -50,30 +52,9 @@ export default command({
     const { fields, sort } = context.options;
     const isCounted =
       older_than !== undefined || fields === undefined || /messages|_time/.test(`${fields} ${sort ?? ''}`);
-    const sum = { topics: 0, messages: 0 };
-    for (const channel of channels.filter((one) => one !== undefined)) {
-      const named = place ? '' : `channel '${channel.name ?? ''}': `;
-      const { topics, unplaced, isLimited } = await listTopics(chat, channel, isCounted ? 'counts' : 'names').catch(
-        (cause: unknown) => {
-          context.warn(unlisted(cause, named));
-          return nothing;
-        },
-      );
-      if (unplaced > 0)
-        context.conclude(`messages whose topic the server does not show, in no topic of this list: ${unplaced}`);
-      if (isLimited) context.warn(`${named}${limitedCounts}`);
-      for (const { first_timestamp = null, last_timestamp = null, topic_name, messages, resolved } of topics) {
-        if (place?.topic !== undefined && !isSameName(place.topic, topic_name)) continue;
-        if (match && !matchesGlobInAnyCase(match, topic_name)) continue;
-        if (before !== undefined && (last_timestamp ?? Infinity) * 1000 >= before) continue;
-        if (resolved ? unresolved : only) continue;
-        const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
-        sum.topics += 1;
-        sum.messages += messages ?? 0;
-        const of = { stream_id: channel.stream_id, channel: channel.name };
-        yield { ...of, topic_name, ...(isCounted && { messages, ...times }), resolved };
-      }
-    }
+    const choice = { ...filter, before, topic: place?.topic, isAlone: place !== undefined };
+    const known = channels.filter((one) => one !== undefined);
+    const sum = yield* chosenTopics(chat, known, choice, isCounted ? 'counts' : 'names', context);
     if (!place)
       context.conclude(
         `channels: ${channels.length}, topics: ${sum.topics}${isCounted ? `, messages: ${sum.messages}` : ''}`,
@@ -98,14 +79,3 @@ export default command({
     none: 'no topics match',
   },
 });
-
-const nothing: Awaited<ReturnType<typeof listTopics>> = { topics: [], unplaced: 0, isLimited: false };
-
-const limitedCounts = 'the history is cut by the plan of the organization: older messages exist that are not counted';
-
-/** Why a channel among all has no rows. @throws Failure incomplete where it fails: the list before it is not whole */
-function unlisted(cause: unknown, named: string): string {
-  if (named === '' || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
-  if (cause.details.server?.code === 'BAD_NARROW') return named + cause.message;
-  throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);
-}

@@ -30,10 +30,11 @@ export default command({
   options: { pin: flagField('Pin them too'), hide: flagField('Hide them too') },
   examples: ["chatelaine view rename narrow/is/alerted 'My words' --pin"],
 
+  rules: [{ option: 'pin', excludes: ['hide'] }],
+
   dryRun: ['requests'],
 
   async *run({ renaming, pin, hide }, { chat, chatAccount, read, options, sleep }) {
-    if (pin && hide) throw usage('--pin and --hide exclude each other');
     const is_pinned = pin ? true : hide ? false : undefined;
     const api = chat();
     const renamings = await readRenamings(await wordsOf(renaming, { read }), api, { chatAccount });

@@ -1,9 +1,13 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { forward } from '../../api/chat/message-pages.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { foldName, resolvedPrefix } from '../../schema/topic.ts';
+import { matchesGlobInAnyCase } from '../../core/glob.ts';
+import { utcText } from '../../core/moment.ts';
+import { foldName, isSameName, resolvedPrefix } from '../../schema/topic.ts';
 import { findsByIds, inChannel, messagesOfIds } from '../messages/messages-by-ids.ts';
 import { isOldCopy, placeNarrow, refuseIgnored } from '../messages/places.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
 import type { Channel } from './find-channel.ts';
 import { topicNamesIn } from './near.ts';
 
@@ -60,6 +64,60 @@ export async function listTopics(
     .map(summaryOf)
     .sort((one, other) => other.last_timestamp - one.last_timestamp);
   return { topics: newestFirst, isLimited, unplaced: strays.size };
+}
+
+interface TopicChoice {
+  /** Whether one channel was named, and not all. */
+  readonly isAlone: boolean;
+  /** The one topic of a link. */
+  readonly topic?: string | undefined;
+  readonly match?: readonly string[] | undefined;
+  readonly before?: Milliseconds | undefined;
+  readonly resolved?: boolean | undefined;
+  readonly unresolved?: boolean | undefined;
+}
+
+/** The chosen topics, channel after channel; returns their sums. @throws Failure incomplete for one that fails */
+export async function* chosenTopics(
+  chat: Parameters<typeof listTopics>[0],
+  channels: readonly Channel[],
+  { isAlone, topic, match, before, resolved: only, unresolved }: TopicChoice,
+  show: 'counts' | 'names',
+  { conclude, warn }: Pick<WorkMessages, 'conclude' | 'warn'>,
+) {
+  const sum = { topics: 0, messages: 0 };
+  for (const channel of channels) {
+    const named = isAlone ? '' : `channel '${channel.name ?? ''}': `;
+    const { topics, unplaced, isLimited } = await listTopics(chat, channel, show).catch((cause: unknown) => {
+      warn(unlisted(cause, named));
+      return nothing;
+    });
+    if (unplaced > 0) conclude(`messages whose topic the server does not show, in no topic of this list: ${unplaced}`);
+    if (isLimited) warn(`${named}${limitedCounts}`);
+    for (const { first_timestamp = null, last_timestamp = null, topic_name, messages, resolved } of topics) {
+      if (topic !== undefined && !isSameName(topic, topic_name)) continue;
+      if (match && !matchesGlobInAnyCase(match, topic_name)) continue;
+      if (before !== undefined && (last_timestamp ?? Infinity) * 1000 >= before) continue;
+      if (resolved ? unresolved : only) continue;
+      const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
+      sum.topics += 1;
+      sum.messages += messages ?? 0;
+      const of = { stream_id: channel.stream_id, channel: channel.name };
+      yield { ...of, topic_name, ...(show === 'counts' && { messages, ...times }), resolved };
+    }
+  }
+  return sum;
+}
+
+const nothing: Awaited<ReturnType<typeof listTopics>> = { topics: [], unplaced: 0, isLimited: false };
+
+const limitedCounts = 'the history is cut by the plan of the organization: older messages exist that are not counted';
+
+/** Why a channel among all has no rows. @throws Failure incomplete where it fails: the list before it is not whole */
+function unlisted(cause: unknown, named: string): string {
+  if (named === '' || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
+  if (cause.details.server?.code === 'BAD_NARROW') return named + cause.message;
+  throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);
 }
 
 /** The topic has the spelling that was added last. */
