@@ -31,9 +31,9 @@ export type Connections = ReturnType<typeof openConnections>;
 const bodyLimit = 64 * 1024 * 1024;
 
 /** All share one rate gate. @param plan takes the requests that a dry run does not send */
-export function openConnections(running: Running, plan: (call: PlannedCall) => void) {
+export function openConnections(running: Running, plan: (call: PlannedCall) => void, unanswered: () => void) {
   let hasWritten = false;
-  const shared = { ...sharedBy(running), plan: running.options.dry_run ? plan : undefined };
+  const shared = { ...sharedBy(running), unanswered, plan: running.options.dry_run ? plan : undefined };
   const { redactor, messages } = running;
   const nobody = { authorization: undefined, key: undefined, sealed: false, readOnly: false };
   const unauthenticated = { ...shared, ...nobody, headers: {}, plan: undefined };

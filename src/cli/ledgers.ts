@@ -4,7 +4,8 @@ import type { Milliseconds } from '../core/duration.ts';
 import { Failure, labelled, orWarn } from '../core/failure.ts';
 import { variableWithText } from '../core/system.ts';
 import type { LicensingProfile } from '../schema/profile.ts';
-import { withTake } from '../store/claims.ts';
+import { withTake, type ClaimOptions } from '../store/claims.ts';
+import { openQueue } from '../store/queue.ts';
 import { jointClaims } from '../store/joint-claims.ts';
 import type { LicensingCredential } from '../store/account/credentials.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
@@ -18,10 +19,7 @@ const variableName = 'CHATELAINE_LEDGER';
 const day: Milliseconds = 86_400_000;
 
 /** Keeps claims; loads a ledger's code only where one is configured. `close` ends the sessions, and frees claims. */
-export function openLedgers(
-  { host, options, messages, redactor, signal }: Running,
-  accounts: Accounts,
-): { readonly ledgers: Ledgers; readonly tell: TellLedger; readonly close: () => Promise<void> } {
+export function openLedgers({ host, options, messages, redactor, signal }: Running, accounts: Accounts) {
   const opened = new Map<string, Promise<Ledger>>();
   const open = (url: string): Promise<Ledger> => {
     const known = opened.get(url) ?? load(url);
@@ -41,16 +39,31 @@ export function openLedgers(
     `${accounts.identityOf(account)} ${app_code}`;
   const urlFor = (account: LicensingCredential): string | undefined =>
     options.sandbox ? undefined : (typed() ?? account.ledger);
+  const queues = new Map<string, ReturnType<typeof openRun>>();
+  /** What this run shares with others that send requests to that server. */
+  const openRun = async (origin: string, width: number, claiming: ClaimOptions & Record<'settle', Milliseconds>) => {
+    const { localQueue } = await import('../store/lock/local-queue.ts');
+    const { runName } = await import('../store/lock/request-record.ts');
+    const [by, local] = [runName(origin, width), await localQueue(origin, host)];
+    const { elapsed, random, sleep } = host.clock;
+    const drawn = (span: Milliseconds) => sleep(span * (0.5 + random()), signal);
+    const queueing = { ...claiming, by, elapsed, sleep: drawn, warn: messages.warn };
+    return { by, local, queue: openQueue([local], queueing) };
+  };
   const ledgers: Ledgers = {
-    async claims(account, app_code, settle) {
+    async claims(account, app_code, settle, width = 1) {
       const target = targetOf(account, app_code);
       const url = urlFor(account);
       const requestLimit = options.timeout ?? defaultTimeout;
       const claiming = { settle, remember: Math.max(settle, day), signal, note: messages.note, requestLimit };
       const { openClaims } = await import('../store/lock/local-claims.ts');
-      const local = await openClaims(target, host, claiming);
+      const origin = accounts.identityOf(account);
+      const opening = queues.get(origin) ?? openRun(origin, width, claiming);
+      queues.set(origin, opening);
+      const { by, local: own, queue } = await opening;
+      const local = await openClaims(target, host, { ...claiming, by, queue: own });
       const shared = url === undefined ? undefined : await (await open(url)).claims(target, claiming);
-      return withTake(shared ? jointClaims(local, shared) : local, host.clock, claiming);
+      return { ...withTake(shared ? jointClaims(local, shared) : local, host.clock, claiming), queue };
     },
     async openAnswers(account, app_code, users) {
       const target = targetOf(account, app_code);
@@ -99,7 +112,12 @@ export function openLedgers(
   const close = async (): Promise<void> => {
     for (const ledger of opened.values()) await orUntold((await ledger).close());
   };
-  return { ledgers, tell: (account, entry) => orUntold(tell(account, entry)), close };
+  /** A request that is no POST for a license had no answer. */
+  const unanswered = async (): Promise<void> => {
+    for (const run of queues.values()) (await run).queue.unanswered();
+  };
+  const telling: TellLedger = (account, entry) => orUntold(tell(account, entry));
+  return { ledgers, tell: telling, unanswered: () => void unanswered(), close };
 }
 
 /** Tells the ledger of that credential what this run did; where it cannot, there is a warning, once. */

@@ -36,8 +36,8 @@ export function openSession(running: Running, command: string, checkFields: Cont
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
   const accounts = openAccounts(running, sandbox);
-  const { ledgers, tell, close: closeLedgers } = openLedgers(running, accounts);
-  const connections = openConnections(running, (call) => planned.push(call));
+  const { ledgers, tell, unanswered, close: closeLedgers } = openLedgers(running, accounts);
+  const connections = openConnections(running, (call) => planned.push(call), unanswered);
   const context: Context = {
     options,
     signal,

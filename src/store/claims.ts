@@ -1,6 +1,7 @@
 import type { Milliseconds } from '../core/duration.ts';
 import { Failure } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
+import type { OriginQueue } from './queue.ts';
 import { shiftAll, type PostEnd, type RequestHistories } from './request-history.ts';
 
 /**
@@ -41,6 +42,11 @@ export interface Claims {
   release(users: readonly string[], shown?: ReadonlySet<string>): Promise<void>;
   /** Why the claims are lost, so that nothing more may be created; undefined while they are not. */
   lost(): Failure | undefined;
+}
+
+export interface QueuedClaims extends Claims {
+  /** The requests that the server may still carry out, of all its applications. */
+  readonly queue: OriginQueue;
 }
 
 export interface TakenUsers extends Omit<BusyUsers, 'count'> {

@@ -13,6 +13,7 @@ import {
 } from './licensing-server.ts';
 import { dispatcherTo } from './network.ts';
 import { closeAll } from './outside.ts';
+import type { QueuePlan } from './server-queue.ts';
 
 /** One run of a command in a history. */
 export interface PlannedRun {
@@ -32,6 +33,8 @@ export interface LicensingPlan {
   readonly mishaps?: readonly Mishap[];
   readonly others?: readonly OtherLicense[];
   readonly shape?: LicenseShape;
+  /** The server carries requests out a few at a time, behind a gateway that gives up. */
+  readonly queue?: QueuePlan;
   /** The state folder is one file server's. */
   readonly isShared?: boolean;
   /** The computers share their claims by a ledger. */
@@ -73,7 +76,7 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
   const count = Math.max(0, ...plan.runs.map(({ computer = 0 }) => computer)) + 1;
   const computers = Array.from({ length: count }, (_, number) => new Computer(world, `vm${number + 1}`, share));
   computers.forEach((computer, number) => prepare(computer, plan, number));
-  const server = licensingServer(world, plan.mishaps ?? [], plan.others ?? [], plan.shape);
+  const server = licensingServer(world, plan.mishaps ?? [], plan.others ?? [], plan.shape, plan.queue);
   const ledger = plan.ledger && ledgerServer(world, plan.ledger);
   if (ledger) putLedger(world, ledger);
   const start = (line: string, number: number, fate: Fate): Process => {

@@ -6,9 +6,11 @@ import type { LicensingService } from '../../src/sandbox/licensing/licensing-cal
 import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
 import { createLag, createMotion } from '../../src/sandbox/licensing/visible.ts';
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
+import type { SandboxRequest } from '../../src/sandbox/request.ts';
 import { createStore } from '../../src/sandbox/state.ts';
 import type { Process, World } from './computer.ts';
 import type { Reply, Server } from './network.ts';
+import { serverQueue, type QueuePlan } from './server-queue.ts';
 
 /** How the server replies to one request. */
 export const replies = [
@@ -51,7 +53,10 @@ export interface SentPost {
   readonly user: string;
   readonly reply: ReplyName;
   readonly client: Process;
+  readonly at: number;
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface LicensingServer {
   readonly server: Server;
@@ -71,6 +76,7 @@ export function licensingServer(
   mishaps: readonly Mishap[],
   others: readonly OtherLicense[],
   shape: LicenseShape = {},
+  queued?: QueuePlan,
 ): LicensingServer {
   const { time } = world;
   const clock = { ...unusedClock, now: () => time.now() };
@@ -96,12 +102,14 @@ export function licensingServer(
     if (other.at === 0) issue(other);
     else world.time.after(other.at, () => issue(other));
 
+  const queue = queued && serverQueue(world, queued);
   const counts = new Map<string, number>();
   const server: LicensingServer = {
     posts: [],
     licenses: () => store.state.licenses.rows(),
     heal() {
       left = [];
+      queue?.empty();
       if (shape.list_shape?.startsWith('moving')) service = { ...service, shape: { ...shape, list_shape: 'pages' } };
     },
     server(request, client, reply) {
@@ -114,11 +122,25 @@ export function licensingServer(
         reply({ kind: 'refused' });
         return;
       }
-      const made = answerLicensing(service, request);
-      if (method === 'POST' && made.status === 201) {
-        const { remote_user: user } = JSON.parse(request.body.toString()) as { readonly remote_user: string };
-        server.posts.push({ user, reply: name, client });
+      if (queue) {
+        // Sent, whether the server keeps it or not: of what a gateway replied to nobody knows that it was answered.
+        const post: Writable<SentPost> = { user: userIn(request), reply: 'dropped', client, at: time.now() };
+        if (method === 'POST') server.posts.push(post);
+        const carryOut = (): Reply => {
+          const answer = answerLicensing(service, request);
+          store.keep();
+          world.tell('server', () => `carried out: ${method} ${request.target} ${post.user}`);
+          return { kind: 'answer', answer };
+        };
+        queue.take(method, carryOut, (made) => {
+          if ('answer' in made && made.answer.status === 201) post.reply = 'made';
+          reply(made);
+        });
+        return;
       }
+      const made = answerLicensing(service, request);
+      if (method === 'POST' && made.status === 201)
+        server.posts.push({ user: userIn(request), reply: name, client, at: time.now() });
       const changes = store.changes();
       const commit = mishap ? mishap.commit : 0;
       if (commit !== 0) {
@@ -138,6 +160,11 @@ export function licensingServer(
     },
   };
   return server;
+}
+
+function userIn({ method, body }: SandboxRequest): string {
+  const { remote_user = '' } = method === 'POST' ? (JSON.parse(body.toString()) as { remote_user?: string }) : {};
+  return remote_user;
 }
 
 function replyOf(name: Exclude<ReplyName, 'refused'>, answer: SandboxAnswer): Reply {

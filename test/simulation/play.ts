@@ -56,9 +56,9 @@ export async function search<Plan>(
   return { histories, cpuSeconds: cpuSeconds(), failing, limits, most };
 }
 
-/** Histories of consecutive seeds. */
-export function* seeded<Plan>({ draw }: SimulatedWorld<Plan>, first: number, count: number): Generator<Plan> {
-  for (let seed = first; seed < first + count; seed += 1) yield draw(seed);
+/** Histories of seeds, each so many after the one before it. */
+export function* seeded<Plan>({ draw }: SimulatedWorld<Plan>, first: number, count: number, step = 1): Generator<Plan> {
+  for (let number = 0; number < count; number += 1) yield draw(first + number * step);
 }
 
 /** Looks for a history that does wrong: first in the small world, then by seeds. */

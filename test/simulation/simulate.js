@@ -8,6 +8,7 @@ const { values } = parseArgs({
     world: { type: 'string' },
     seed: { type: 'string' },
     seeds: { type: 'string' },
+    alone: { type: 'string' },
     minutes: { type: 'string', default: '600' },
     whole: { type: 'boolean', default: false },
     kills: { type: 'string', default: '2' },
@@ -45,9 +46,10 @@ function worldOf(name) {
 async function searchIn(name) {
   const world = worldOf(name);
   const first = Number(values.seed ?? 1);
+  const count = Number(values.seeds ?? 1000);
   const plans = values.whole
     ? world.whole(values.kills !== '1', Number(values.every))
-    : seeded(world, first, Number(values.seeds ?? 1000));
+    : seeded(world, values.alone ? 16 * first + Number(values.alone) : first, count, values.alone ? 16 : 1);
   const { histories, cpuSeconds, failing, limits, most } = await search(world, plans, end);
   const rate = (histories / cpuSeconds).toFixed(1);
   console.log(

@@ -5,6 +5,7 @@ import type { LedgerFault, LedgerPlan } from './ledger-server.ts';
 import { playLicensing, type LicensingPlan, type Verdict } from './licensing-history.ts';
 import { replies, type Mishap } from './licensing-server.ts';
 import { archive, purge } from './chat-worlds.ts';
+import type { QueuePlan } from './server-queue.ts';
 import { signIn } from './sign-in-history.ts';
 
 /** A kind of history; a plan is JSON, which only its world understands. */
@@ -57,14 +58,62 @@ function crossing(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
   return { runs, mishaps: [{ method: 'POST', nth: 1 + chance.below(2), reply: chance.pick(['dropped', 'made']) }] };
 }
 
-const createAda = 'license create --remote-user ada --size-allowance 4 -o ndjson';
+/** Workers, the order in which they serve, how long that takes, and when the gateway gives up. */
+function queueOf(chance: Chance): QueuePlan {
+  const least = chance.pick([300, 700, 1500]);
+  const lost = Array.from({ length: 30 }, (_, index) => index + 1).filter(() => chance.happens(0.15));
+  return {
+    workers: chance.pick([1, 1, 2, 3]),
+    order: chance.pick(['fifo', 'lifo', 'random'] as const),
+    cost: [least, chance.pick([least, 2 * least])],
+    limit: chance.pick([300, 500, 1000]),
+    ...(chance.happens(0.25) ? { reads: chance.pick([20, 100, 300]) } : {}),
+    ...(chance.happens(0.4) ? { lost } : {}),
+  };
+}
+
+/** Up to 24 runs at once, of one user each, at a server with a queue. */
+function crowd(chance: Chance, line: (user: string) => string, same = 0): Pick<LicensingPlan, 'runs' | 'queue'> {
+  const count = chance.pick([1, 2, 3, 5, 8, 16, 24]);
+  const isKilled = chance.happens(0.3);
+  const runs = Array.from({ length: count }, (_, index) => ({
+    line: line(`user-${chance.happens(same) ? 0 : index}`),
+    pause: chance.below(chance.pick([30, 1000, 4000])),
+    fate: chance.happens(0.2) ? fateOf(chance, { kill: isKilled, disk: false }, 130) : {},
+  }));
+  return { runs, queue: queueOf(chance) };
+}
+
+/** A roster at a server with a queue, with runs for single users beside it, and again after it. */
+function crowdOf(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster'> {
+  const roster = rosterOf(1 + chance.below(chance.pick([4, 12])));
+  const isKilled = chance.happens(0.3);
+  const rows = { line: `${applyRoster} --concurrency ${chance.pick([1, 4, 8])}` };
+  const runs = Array.from({ length: 1 + chance.below(3) }, (_, index) => ({
+    ...(index === 0 || chance.happens(0.4) ? rows : { line: ensureOf(chance.pick(['ada', 'ben']), false) }),
+    pause: index === 0 ? 0 : chance.below(6000),
+    ...(index > 0 && chance.happens(0.3) ? { after: index - 1 } : {}),
+    fate: fateOf(chance, { kill: isKilled, disk: false }, 100 + 20 * roster.length),
+  }));
+  return { runs, queue: queueOf(chance), roster };
+}
+
+/** A server that carries each request out later than it promises, so that some come twice. */
+function overdue(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster'> {
+  const queue = { workers: 3, order: 'fifo', cost: [5500, 9500], limit: 500 } as const;
+  return { runs: [{ line: applyRoster }], queue, roster: rosterOf(1 + chance.below(4)) };
+}
+
+const createOf = (user: string): string => `license create --remote-user ${user} --size-allowance 4 -o ndjson`;
+const createAda = createOf('ada');
 const ensureAda = ensureOf('ada', false);
 
 const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
-  alone: [3, 7, 11],
+  alone: [3, 7, 11, 15],
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 15) return { seed, ...crowd(chance, (user) => ensureOf(user, false), 0.1) };
     if (seed % 16 === 3) return { seed, ...unmarked(chance) };
     if (seed % 16 === 7) return { seed, ...unwritten(chance) };
     if (seed % 16 === 11) return { seed, ...crossing(chance) };
@@ -99,9 +148,11 @@ const ensure: SimulatedWorld<LicensingPlan> = {
 };
 
 const create: SimulatedWorld<LicensingPlan> = {
-  about: 'license create: up to three runs, each of which makes one license at most',
+  about: 'license create: up to three runs, each of which makes one license at most; up to 24 at a server with a queue',
+  alone: [15],
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 15) return { seed, ...crowd(chance, createOf) };
     const isOn = { kill: chance.happens(0.6), disk: chance.happens(0.2) };
     const runs = Array.from({ length: 1 + chance.below(3) }, (_, index) => ({
       line: createAda,
@@ -151,9 +202,11 @@ function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
 
 const apply: SimulatedWorld<LicensingPlan> = {
   about: 'license apply: up to 30 rows, up to three runs, on one computer or two with one state folder',
-  alone: [5, 9, 13],
+  alone: [5, 9, 13, 15, 1],
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 15) return { seed, ...crowdOf(chance) };
+    if (seed % 64 === 1) return { seed, ...overdue(chance) };
     if (seed % 16 === 5) return { seed, ...torn(chance) };
     if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
     if (seed % 16 === 13) return { seed, ...asked(chance) };
@@ -187,8 +240,10 @@ const apply: SimulatedWorld<LicensingPlan> = {
 
 const shared: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure and apply on up to three computers that share a ledger: up to four runs at once',
+  alone: [15],
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 15) return { seed, ...sharedCrowd(chance) };
     const isOn = { kill: chance.happens(0.6), server: chance.happens(0.5), disk: chance.happens(0.1) };
     const roster = chance.happens(0.5) ? rosterOf(1 + chance.below(chance.pick([4, 25]))) : undefined;
     const users = roster?.map(([user]) => user) ?? ['ada', 'ben'];
@@ -212,6 +267,12 @@ const shared: SimulatedWorld<LicensingPlan> = {
   },
   play: playLicensing,
 };
+
+/** A server with a queue, before which several computers stand. */
+function sharedCrowd(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const { runs, ...plan } = chance.happens(0.5) ? crowdOf(chance) : crowd(chance, (user) => ensureOf(user, false), 0.1);
+  return { ...plan, runs: runs.map((run) => ({ ...run, computer: chance.below(3) })), ledger: {} };
+}
 
 const retireAda = 'license retire OTHER-1 -y -o ndjson';
 

@@ -5,14 +5,20 @@ import { withTake, type Claims, type FreeClaims } from '../../src/store/claims.t
 import type { RequestHistories, RequestHistory } from '../../src/store/request-history.ts';
 import { jointClaims } from '../../src/store/joint-claims.ts';
 import { openClaims } from '../../src/store/lock/local-claims.ts';
-import { givenBack, place, type Place } from './place.ts';
+import { givenBack, place, runOf, type Place } from './place.ts';
 
 /** Claims of a process that gives up as soon as it would have to wait. */
 async function openAt(host: Place): Promise<Claims> {
   const run = new AbortController();
   const note = (text: string): void => run.abort(new Error(text));
   const options = { remember: 86_400_000, signal: run.signal, note };
-  return givenBack(withTake(await openClaims('https://here.test 7', host, options), host.clock, options));
+  return givenBack(
+    withTake(
+      await openClaims('https://here.test 7', host, { ...options, ...(await runOf('https://here.test', host)) }),
+      host.clock,
+      options,
+    ),
+  );
 }
 
 const hour = 3_600_000;

@@ -42,6 +42,7 @@ async function repeatUntilDone(
     const sent = clock.elapsed();
     const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + rateLimits + stale);
     const step = nextStep(call.repeat, ending, answer ? 'an answer' : 'no answer');
+    if (ending.request === 'unknown' && call.repeat !== 'if unprocessed') connection.unanswered?.();
     if (step === 'leave unconfirmed') {
       const http = { method: request.method, url: request.shown, ...(answer && { status: answer.status }) };
       throw unconfirmed(failure ? failure.message : `the server answered ${answer.status}`, { http, cause: failure });

@@ -26,7 +26,6 @@ import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import { planned, refuseOther, refusePlan, retiringInWords, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
-import { defaultSettle } from './options.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
 import { askAbout, inApp, planLines } from './plan-lines.ts';
 
@@ -78,7 +77,7 @@ export async function* applied(
     const journal = licenseJournal(opened, context);
     const { missing } = await toRetire(job, context);
     const asked = await askAboutPlan(job, journal, missing, context);
-    const own = await claimsOf(targets, values.settle ?? defaultSettle, context);
+    const own = await claimsOf(targets, { ...job.rules, ...job }, context);
     const claiming = { ...context, journal, claims: own, openAnswers: answersOf(targets, context) };
     const { plan: listed, ...known } = await planClaimed(roster.rows, job, claiming);
     try {
@@ -89,7 +88,8 @@ export async function* applied(
       const profileOf = (code: number) => targets.find(({ app_code }) => app_code === code)?.account.profile;
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>
         void doubled.push({ licenses, profile: profileOf(app_code) });
-      const applying = { ...applyingOf(plan, job, context), ...known, journal, record, doubled: seen };
+      const queues = new Map([...own].map(([code, { queue }]) => [code, queue]));
+      const applying = { ...applyingOf(plan, job, context), ...known, journal, record, doubled: seen, queues };
       isBegun = true;
       for await (const row of applyRoster(plan, applying)) {
         if (row.size_allowance_before !== null) resized += 1;

@@ -3,6 +3,7 @@ import { Failure } from '../../core/failure.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { wholeFormats } from '../../output/formats.ts';
 import { giveLicense, type UserClaims } from '../../jobs/license/give-license.ts';
+import { openQueue, type Queueing } from '../../store/queue.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
@@ -47,7 +48,7 @@ export default command({
     const { options, note } = context;
     const allowed = allowedBy({ allow_similar, trust_list, send_again }, [remote_user]);
     const claims = options.dry_run
-      ? noClaims(await context.openAnswers(account, app_code, [remote_user]))
+      ? noClaims(await context.openAnswers(account, app_code, [remote_user]), { ...context, by: '', settle })
       : await context.claims(account, app_code, settle);
     const { record } = context.recorder(account);
     const rules = { ...spansOf(context, settle), ...allowed, wants: 'one license' } as const;
@@ -78,8 +79,9 @@ export default command({
 });
 
 /** The claims of a dry run, which writes nothing; `answers`: what is open. */
-function noClaims(answers: ReadonlyMap<string, OpenAnswer>): UserClaims {
+function noClaims(answers: ReadonlyMap<string, OpenAnswer>, queueing: Queueing): UserClaims {
   const nothing = (): Promise<void> => Promise.resolve();
   const take = async () => new Map([...answers].map(([user, answer]) => [user, { answer }]));
-  return { take, ended: nothing, posting: nothing, release: nothing, lost: () => undefined };
+  const queue = openQueue([], queueing);
+  return { take, ended: nothing, posting: nothing, release: nothing, lost: () => undefined, queue };
 }

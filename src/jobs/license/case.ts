@@ -3,9 +3,10 @@ import { hasKeyOf, identityOf, sizeOf, type License } from '../../api/licensing/
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import type { Queue } from '../../store/queue.ts';
 import type { RequestHistory } from '../../store/request-history.ts';
 import type { Licenses, LookupResult } from './license-user.ts';
-import type { Acting, End, Queue, Step, Why } from './step.ts';
+import type { Acting, End, LookUpStep, Step, Why } from './step.ts';
 
 /** One user who is to have a license, and all that is known. A value: each event makes a new one. */
 export interface Case {
@@ -50,7 +51,8 @@ type LastRequest =
   | { readonly event: 'refused'; readonly failure: Failure; readonly listed?: License | undefined };
 
 export type CaseEvent =
-  | { readonly event: 'held' | 'agreed' }
+  | { readonly event: 'held' }
+  | { readonly event: 'agreed' }
   | { readonly event: 'claimed'; readonly requests: Requests }
   | { readonly event: 'looked up'; readonly seen: SeenUser }
   | {
@@ -87,24 +89,16 @@ export function caseOf(asked: LicenseFields, requests: Requests, seen?: SeenUser
 }
 
 export function after(one: Case, event: CaseEvent): Case {
-  switch (event.event) {
-    case 'held':
-      return { ...one, claim: 'held' };
-    case 'agreed':
-      return { ...one, isAgreed: true };
-    case 'claimed':
-      return { ...one, claim: 'ours', requests: event.requests, unanswered: event.requests.unanswered ?? 0 };
-    case 'looked up':
-      return { ...one, seen: event.seen, isRelisted: one.isRelisted || one.seen?.by === 'moving list' };
-    case 'posted': {
-      const { at: posted, creation, before } = event;
-      const unanswered = creation?.state === 'answered' ? one.unanswered : one.unanswered + 1;
-      return { ...one, seen: undefined, posted, creation, before, unanswered };
-    }
-    case 'resized':
-    case 'refused':
-      return { ...one, last: event };
-  }
+  if (event.event === 'held') return { ...one, claim: 'held' };
+  if (event.event === 'agreed') return { ...one, isAgreed: true };
+  if (event.event === 'claimed')
+    return { ...one, claim: 'ours', requests: event.requests, unanswered: event.requests.unanswered ?? 0 };
+  if (event.event === 'looked up')
+    return { ...one, seen: event.seen, isRelisted: one.isRelisted || one.seen?.by === 'moving list' };
+  if (event.event === 'resized' || event.event === 'refused') return { ...one, last: event };
+  const { at: posted, creation, before } = event;
+  const unanswered = creation?.state === 'answered' ? one.unanswered : one.unanswered + 1;
+  return { ...one, seen: undefined, isRelisted: false, posted, creation, before, unanswered };
 }
 
 /** What is to happen for a user next: never a second license (docs/exactly-once.md, What a POST needs). */
@@ -132,6 +126,11 @@ export function isSent({ posted, requests }: Case): boolean {
   return posted !== undefined || requests.job === 'asked';
 }
 
+/** A POST of this run without an answer, for which is looked until it is decided. */
+export function isPending({ posted, seen, creation }: Case): boolean {
+  return posted !== undefined && !seen && creation?.state !== 'answered';
+}
+
 export function isAnswered({ creation }: Case): boolean {
   return creation?.state === 'answered';
 }
@@ -148,7 +147,7 @@ function settledAt(one: Case, { pending, until }: Queue, { settle }: Rules): Mil
   return pending === 0 || isAnswered(one) ? ended + settle : Math.max(ended + settle, until);
 }
 
-function lookUp(one: Case, queue: Queue, rules: Rules): Step {
+function lookUp(one: Case, queue: Queue, rules: Rules): LookUpStep {
   const { seen, posted } = one;
   const settled = settledAt(one, queue, rules);
   if (settled === undefined) return { do: 'look up', due: 'now' };
@@ -198,8 +197,11 @@ function whereNotListed(one: Case, seen: SeenUser, queue: Queue, rules: Rules): 
   if (refusal && by === 'filter' && posted === undefined && !requests.answer) return failed(one, refusal);
   if (claim !== 'ours') return { do: claim === 'none' ? 'claim' : 'wait for others' };
   if (by === 'moving list')
-    return one.isRelisted ? failed(one, { is: 'filter ignored' }) : { do: 'look up', due: 'with others' };
-  if (by === 'list' || !isSettled) return lookUp(one, queue, rules);
+    return one.isRelisted
+      ? failed(one, { is: 'filter ignored' })
+      : { ...lookUp(one, queue, rules), due: 'with others' };
+  const isShown = refusal?.is === 'similar' && posted !== undefined && !isAnswered(one);
+  if (by === 'list' || (!isSettled && !isShown)) return lookUp(one, queue, rules);
   if (isAnswered(one)) return failed(one, refusal ?? { is: 'not shown' });
   const isAgain = rules.sendAgain.has(asked.remote_user);
   const near = result.shows === 'near' ? result.licenses[0] : undefined;

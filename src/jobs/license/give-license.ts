@@ -3,7 +3,7 @@ import type { License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import type { Claims } from '../../store/claims.ts';
+import type { QueuedClaims } from '../../store/claims.ts';
 import { noRequests, type PostEnd } from '../../store/request-history.ts';
 import { caseOf, type Case, type Rules } from './case.ts';
 import { openInWords, similarTo } from './case-words.ts';
@@ -15,7 +15,7 @@ import type { Ports } from './perform.ts';
 import { settle } from './settle.ts';
 import type { End } from './step.ts';
 
-export type UserClaims = Pick<Claims, 'take' | 'posting' | 'ended' | 'release' | 'lost'>;
+export type UserClaims = Pick<QueuedClaims, 'take' | 'posting' | 'ended' | 'release' | 'lost' | 'queue'>;
 
 interface Giving extends Settling {
   readonly rules: Rules;
@@ -52,6 +52,7 @@ export async function giveLicense(api: LicensingApi, asked: LicenseFields, givin
     concurrency: 1,
     licensing: () => api,
     journal: noJournal,
+    queues: new Map([[asked.app_code, claims.queue]]),
     claims: {
       claim: async () => 'claimed',
       history: () => history,

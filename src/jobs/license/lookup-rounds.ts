@@ -1,5 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import type { Queue } from '../../store/queue.ts';
 import { noRequests } from '../../store/request-history.ts';
 import { after, caseOf, isAnswered, nextStep, type Case } from './case.ts';
 import { waitInWords } from './case-words.ts';
@@ -7,26 +8,29 @@ import type { KnownLicense } from './list-users.ts';
 import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
 import type { Ports } from './perform.ts';
 import { listRoster } from './plan.ts';
-import { idle, type Step } from './step.ts';
-
-type DueLookup = Extract<Step, { readonly do: 'look up' }>;
+import { idle, type LookUpStep } from './step.ts';
 
 /**
  * The lookups of those who wait: at once for whom that is due, with those that other runs had; then one sleep, and one
  * list for all that are left.
  */
 export function lookupRounds(ports: Ports, breaker: CircuitBreaker, waiting: Map<LicenseFields, Case>) {
-  const { rules, claims, isAlone, elapsed } = ports;
+  const { rules, claims, queues, isAlone, elapsed } = ports;
   let slept = 0;
-  const isDue = (due: DueLookup['due']): boolean => typeof due === 'string' || due <= Math.max(elapsed(), slept);
-  const lookupOf = (one: Case): DueLookup => {
-    const step = nextStep(one, idle, rules);
+  /** Of the servers, as of the last round: what other runs have asked for is a matter of time. */
+  const known = new Map<number, Queue>();
+  const queueOf = ({ asked, posted }: Case): Queue => (posted === undefined && known.get(asked.app_code)) || idle;
+  const isDue = (due: LookUpStep['due']): boolean => typeof due === 'string' || due <= Math.max(elapsed(), slept);
+  const lookupOf = (one: Case): LookUpStep => {
+    const step = nextStep(one, queueOf(one), rules);
     return step.do === 'look up' ? step : { do: 'look up', due: 'now' };
   };
 
   /** Undefined: nobody waits any more. */
   const nextRound = async (): Promise<Iterable<Case> | undefined> => {
     const all = [...waiting.values()];
+    const isAsked = all.some(({ posted, requests }) => posted === undefined && requests.posted !== undefined);
+    for (const [app_code, queue] of isAsked ? queues : []) known.set(app_code, await queue.look());
     const held = all.every(isAnswered) ? await claims.othersDone(all.map(({ asked }) => asked)) : [];
     const due = all.filter((one) => isDue(lookupOf(one).due));
     if (due.length + held.length > 0) return list(due, held);
@@ -73,7 +77,7 @@ export function lookupRounds(ports: Ports, breaker: CircuitBreaker, waiting: Map
     }
   };
 
-  return { isDue, nextRound };
+  return { isDue, queueOf, nextRound };
 }
 
 /** What these were answered: a list that shows the same need not hold a copy. */

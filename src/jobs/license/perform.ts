@@ -1,17 +1,22 @@
-import { keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
-import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
+import type { Deciding } from '../../api/http/call.ts';
+import { identityOf, keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
+import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
+import type { OriginQueue } from '../../store/queue.ts';
+import type { PostEnd } from '../../store/request-history.ts';
 import { limiter } from '../work/pool.ts';
 import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
-import { after, isSent, type Case, type Rules, type SeenUser } from './case.ts';
+import { after, isPending, isSent, nextStep, type Case, type Rules, type SeenUser } from './case.ts';
+import { waitInWords } from './case-words.ts';
 import { recordedChange, type RecordEvent } from './history.ts';
 import { endOf, lookUp, nearIn, nothing, type LicenseUser, type Settling } from './license-user.ts';
 import { listAfterPost } from './list-users.ts';
 import { requestsOf, type LicenseJournal } from './roster-journal.ts';
+import { sendInTurn, settleRequest, type PostSight } from './server-queue.ts';
 import type { RosterClaims } from './share-roster.ts';
-import type { End, Step } from './step.ts';
+import { idle, type End, type LookUpStep, type Step } from './step.ts';
 
 export interface Ports extends Settling {
   readonly rules: Rules;
@@ -21,6 +26,8 @@ export interface Ports extends Settling {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly journal: LicenseJournal;
   readonly claims: Omit<RosterClaims, 'releaseAll' | 'releaseBut'>;
+  /** Of each application: the requests that its server may still carry out, of all runs. */
+  readonly queues: ReadonlyMap<number, OriginQueue>;
   /** Aborted by Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
   /** Tells the history of this computer what was done. */
@@ -58,11 +65,11 @@ export class Performer {
     this.#ports = ports;
     this.#breaker = breaker;
     this.#report = report;
-    this.#limit = limiter(ports.concurrency);
+    this.#limit = limiter(() => ([...ports.queues.values()].some((queue) => queue.isSlow()) ? 1 : ports.concurrency));
   }
 
   async perform(one: Case, step: Performed): Promise<Case | undefined> {
-    if (step.do === 'look up') return this.#lookUp(one, step);
+    if (step.do === 'look up') return isPending(one) ? this.#watch(one) : this.#lookUp(one, step);
     if (step.do === 'create') return this.#create(one, step);
     if (step.do === 'resize') return this.#resize(one, step.license);
     const { agree, claims } = this.#ports;
@@ -75,7 +82,7 @@ export class Performer {
   }
 
   /** A lookup that fails creates nothing. */
-  async #lookUp(one: Case, { due, ...step }: Extract<Step, { readonly do: 'look up' }>): Promise<Case> {
+  async #lookUp(one: Case, { due, ...step }: LookUpStep): Promise<Case> {
     const { licensing, rules, elapsed, isAlone } = this.#ports;
     const { asked, seen, posted } = one;
     // One that comes too early to settle a POST may find the license all the same.
@@ -122,41 +129,73 @@ export class Performer {
   }
 
   /** A request that an interruption cut may have been sent; before a request it is the signal's own reason. */
-  async #post(one: Case, { before }: Create): Promise<Case | undefined> {
-    const { licensing, journal, claims, signal, now, elapsed } = this.#ports;
+  async #post(one: Case, step: Create): Promise<Case | undefined> {
+    const { licensing, journal, claims, signal, rules, now, elapsed } = this.#ports;
     const { asked, unanswered } = one;
-    const api = licensing(asked.app_code);
+    const [api, queue] = [licensing(asked.app_code), this.#queueOf(one)];
+    let { before } = step;
     await journal.record(asked, { event: 'sent', time: now() });
+    /** All runs know of it before its place is free. */
+    const pend = async (end: PostEnd): Promise<void> => {
+      await claims.ended(asked, end);
+      await queue.pend();
+    };
+    const send = async (): Promise<Creation | undefined> => {
+      await this.#breaker.ready();
+      if (this.#breaker.stopped()) return undefined;
+      this.sending += 1;
+      const creation = await api.create(asked, () => claims.posting(asked)).finally(() => (this.sending -= 1));
+      if (creation.state === 'unanswered') await pend(endOf(creation, now(), unanswered + 1));
+      return creation;
+    };
+    const again = async (): Promise<Case | undefined> => {
+      const seen = await this.#lookUp(one, { do: 'look up', due: 'now' });
+      const next = nextStep(seen, idle, rules);
+      if (next.do !== 'create') return seen;
+      ({ before } = next);
+      return undefined;
+    };
     try {
-      const creation = await this.#limit(async () => {
-        await this.#breaker.ready();
-        if (this.#breaker.stopped()) return undefined;
-        this.sending += 1;
-        return api.create(asked, () => claims.posting(asked)).finally(() => (this.sending -= 1));
-      });
-      if (!creation) {
+      const sent = await sendInTurn<Creation | Case | undefined>(queue, { within: this.#limit, send, again });
+      if (!sent || 'asked' in sent) {
         await this.#leaveUnsent(one);
-        return undefined;
+        return sent;
       }
-      const at = elapsed();
-      if (creation.state === 'answered') {
+      if (sent.state === 'answered') {
         this.#breaker.answered();
-        await this.#report.answered(asked, creation);
-      } else {
-        await claims.ended(asked, endOf(creation, now(), unanswered + 1));
+        await this.#report.answered(asked, sent);
+      } else if (sent.heard === 'nothing') {
         // A server that is gone must not leave every row unconfirmed.
-        if (creation.heard === 'nothing') this.#breaker.unanswered(() => api.ofUser(asked));
+        this.#breaker.unanswered(() => api.ofUser(asked));
       }
-      return after(one, { event: 'posted', at, creation, before });
+      return after(one, { event: 'posted', at: elapsed(), creation: sent, before });
     } catch (cause) {
       const isUnsent = cause === claims.lost() || cause === signal.reason;
       if (!(cause instanceof Failure) || !(isUnsent || signal.aborted || cause.isInterruption)) throw cause;
       this.#breaker.stop(cause);
       if (isUnsent) await this.#leaveUnsent(one);
       if (isUnsent) return undefined;
-      await claims.ended(asked, { event: 'ended', time: now(), unanswered: unanswered + 1 });
+      await pend({ event: 'ended', time: now(), unanswered: unanswered + 1 });
       return after(one, { event: 'posted', at: elapsed(), creation: undefined, before });
     }
+  }
+
+  /** Looks for a POST of this run without an answer until it is decided; no other is sent to that server meanwhile. */
+  async #watch(one: Case): Promise<Case> {
+    const { rules, elapsed, sleep, note, isAlone } = this.#ports;
+    if (isAlone) note(waitInWords([one], rules.settle));
+    const look = (deciding: Deciding): Promise<Case> =>
+      this.#lookUp(one, { do: 'look up', due: 'with others', deciding });
+    const seen = await settleRequest(this.#queueOf(one), look, postSightIn, { ...rules, elapsed, sleep });
+    const result = seen.seen?.result;
+    if (result?.shows === 'no answer') this.#breaker.stop(result.failure);
+    return seen;
+  }
+
+  #queueOf({ asked: { app_code } }: Case): OriginQueue {
+    const queue = this.#ports.queues.get(app_code);
+    if (!queue) throw new Error(`application ${app_code} has no queue`);
+    return queue;
   }
 
   /** A request that is not sent does not undo what is known of an earlier one. */
@@ -182,4 +221,12 @@ export class Performer {
     this.#breaker.answered();
     return after(one, { event: 'resized', license, listed });
   }
+}
+
+/** What a lookup says of a POST without an answer; a similar name is what the server may have made of it. */
+function postSightIn({ seen, before }: Case): PostSight {
+  const result = seen?.result;
+  if (result?.shows === 'no answer') return result.failure.kind === 'unavailable' ? 'no answer' : 'refused';
+  const licenses = result && 'licenses' in result ? result.licenses : [];
+  return licenses.some((license) => !before?.has(identityOf(license))) ? 'shown' : 'not shown';
 }

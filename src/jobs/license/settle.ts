@@ -1,13 +1,14 @@
 import type { License } from '../../api/licensing/license.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { pool } from '../work/pool.ts';
-import { after, isSent, nextStep, whereStopped, type Case } from './case.ts';
+import { after, isPending, isSent, nextStep, whereStopped, type Case } from './case.ts';
 import { severalWarning } from './case-words.ts';
+import { lookUp } from './license-user.ts';
 import { lookupRounds } from './lookup-rounds.ts';
 import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
 import { Performer, type Performed, type Ports, type Report } from './perform.ts';
-import { idle, type End } from './step.ts';
+import type { End } from './step.ts';
 
 /** Cases that are recorded while others are sent: many share a sync (docs/exactly-once.md, Journal). */
 const ahead = 16;
@@ -24,16 +25,19 @@ export async function settle(
 ): Promise<void> {
   const { rules, claims, isAlone } = ports;
   const waiting = new Map<LicenseFields, Case>();
+  /** Users to whom this run sends more than one POST: an earlier one may be carried out late. */
+  const resent = new Set<LicenseFields>();
   const performer = new Performer(ports, breaker, report);
-  const { isDue, nextRound } = lookupRounds(ports, breaker, waiting);
+  const { isDue, queueOf, nextRound } = lookupRounds(ports, breaker, waiting);
 
   /** Until it ends, or waits for a lookup with others; who may have a license is reported when the run has ended. */
   const advance = async (begun: Case): Promise<void> => {
     for (let one = begun; ;) {
-      const step = nextStep(one, idle, rules);
+      const step = nextStep(one, queueOf(one), rules);
       if (step.do === 'end') return end(one, step);
       if (step.do === 'wait for others') return;
-      const isGathered = step.do === 'look up' && step.due !== 'now' && !(isAlone && isDue(step.due));
+      const isGathered =
+        step.do === 'look up' && step.due !== 'now' && !isPending(one) && !(isAlone && isDue(step.due));
       const next = isGathered || breaker.isOver() ? undefined : await act(one, step);
       if (!next && (isGathered || isSent(one))) waiting.set(one.asked, one);
       if (!next) return;
@@ -43,6 +47,7 @@ export async function settle(
 
   const act = async (one: Case, step: Performed): Promise<Case | undefined> => {
     if (step.do === 'resize') confirmed(one, step.licenses);
+    if (step.do === 'create' && one.posted !== undefined) resent.add(one.asked);
     try {
       return await performer.perform(one, step);
     } catch (cause) {
@@ -91,6 +96,10 @@ export async function settle(
     breaker.stop(cause);
   }
   ports.signal.removeEventListener('abort', sayWait);
+  for (const asked of rules.wants === 'one license' && !breaker.stopped() ? resent : []) {
+    const result = await orWarn(lookUp(ports.licensing(asked.app_code), asked), ports.warn);
+    if (result?.shows === 'licenses' && result.licenses.length > 1) ports.doubled(asked, result.licenses);
+  }
   for (const one of waiting.values()) {
     const step = whereStopped(one, breaker.stopped());
     if (step) await report.end(one, step);

@@ -2,6 +2,7 @@ import type { Deciding } from '../../api/http/call.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
+import type { Queue } from '../../store/queue.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import type { Licenses } from './license-user.ts';
 
@@ -15,6 +16,8 @@ export type Step =
   | { readonly do: 'create'; readonly before: ReadonlySet<string> | undefined }
   | { readonly do: 'resize'; readonly license: License; readonly licenses: Licenses }
   | End;
+
+export type LookUpStep = Extract<Step, { readonly do: 'look up' }>;
 
 export type End = Met | Unmet;
 
@@ -51,11 +54,5 @@ export type Why =
   | { readonly is: 'used up'; readonly posts: number }
   | { readonly is: 'not shown' | 'nothing before' | 'filter ignored' };
 
-/** The requests without an answer that a server may still carry out; before `until` none counts as not carried out. */
-export interface Queue {
-  readonly pending: number;
-  readonly until: Milliseconds;
-}
-
 /** No request is pending. */
-export const idle: Queue = { pending: 0, until: 0 };
+export const idle: Queue = { pending: 0, until: 0, isSlow: false };

@@ -42,19 +42,25 @@ export async function* pool<I, T>(items: Iterable<I>, size: number, work: (item:
 
 /**
  * Lets `size` pieces of work be in progress at once; others wait in the order in which they came, whether or not one
- * before them throws. With 1 they are steps one after another.
+ * before them throws. With 1 they are steps one after another. A size that changes holds for what begins then.
  */
-export function limiter(size: number): <T>(work: () => T | Promise<T>) => Promise<T> {
+export function limiter(size: number | (() => number)): <T>(work: () => T | Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
-  let free = size;
+  const most = typeof size === 'number' ? () => size : size;
+  let running = 0;
+  const begin = (): void => {
+    while (running < most() && waiting.length > 0) {
+      running += 1;
+      waiting.shift()?.();
+    }
+  };
   const pass = (): void => {
-    const next = waiting.shift();
-    if (next) next();
-    else free += 1;
+    running -= 1;
+    begin();
   };
   return (work) => {
-    const turn = free > 0 ? Promise.resolve() : new Promise<void>((resolve) => void waiting.push(resolve));
-    if (free > 0) free -= 1;
+    const turn = new Promise<void>((resolve) => void waiting.push(resolve));
+    begin();
     const ending = turn.then(work);
     // Whoever awaits this piece goes on before the next one begins.
     ending.then(pass, pass);

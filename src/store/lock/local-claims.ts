@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import type { Milliseconds } from '../../core/duration.ts';
 import { batched, paced } from '../../core/batch.ts';
 import { Failure } from '../../core/failure.ts';
-import { randomBytes } from '../../core/outside.ts';
 import type { System } from '../../core/system.ts';
 import type { ClaimOptions, FreeClaims } from '../claims.ts';
 import { inWords } from '../disk/owner.ts';
+import type { QueuePlace } from '../queue.ts';
 import { isUnconfirmed, noRequests, onElapsed, type OpenAnswer, type RequestHistory } from '../request-history.ts';
 import { acquireLock, lockFolder, lockFolders, lockHolder, withLock, type Surroundings } from './lock.ts';
 import {
@@ -17,11 +18,19 @@ import {
   type RequestRecord,
 } from './request-record.ts';
 
+export interface LocalClaimOptions extends ClaimOptions {
+  readonly settle: Milliseconds;
+  /** The name of this run (`runName`). */
+  readonly by: string;
+  /** Where what dead runs have left is counted. */
+  readonly queue: Pick<QueuePlace, 'findDead'>;
+}
+
 /** The claims on the users of one application, named by its server and code (docs/exactly-once.md, The record). */
 export async function openClaims(
   name: string,
   host: Surroundings,
-  { remember, signal }: ClaimOptions,
+  { remember, signal, settle, by, queue }: LocalClaimOptions,
 ): Promise<FreeClaims> {
   const { clock, system } = host;
   const folder = await lockFolder(system);
@@ -31,29 +40,29 @@ export async function openClaims(
   /** Users of whom a line is not on disk: they are not given back, and count as asked for now, as after a kill. */
   const unrecorded = new Set<string>();
   /** While users are held, the file that says so is there. */
-  let hold: { readonly by: string; readonly end: () => Promise<void> } | undefined;
+  let hold: { readonly end: () => Promise<void> } | undefined;
 
   const takeUnderLock = async (names: readonly string[]) => {
     const now = clock.elapsed();
     const record = await readRecord(base, system);
-    const others = await othersIn(base, record, names, hold?.by, system);
+    const others = await othersIn(base, record, names, by, system);
     const histories = new Map<string, RequestHistory>();
     const taken = { histories, held: [...others.keys()], holder: [...others.values()][0], now };
     const free = names.filter((user) => !others.has(user));
     if (free.length === 0) return taken;
-    if (!hold) {
-      const by = randomBytes(8).toString('hex');
-      hold = { by, end: await acquireLock(holderPath(base, by), host) };
-    }
+    hold ??= { end: await acquireLock(holderPath(base, by), host) };
     // Held from here on: who gives others back meanwhile leaves that file.
     for (const user of free) held.add(user);
     const line = {
       event: 'held',
       time: clock.now(),
-      hold: { by: hold.by, remember },
+      hold: { by, remember },
       users: free.map(hashOf),
     } as const;
-    await addLines(base, [line], host, record);
+    // Of a run that has died all users count from now on, and all that it had under way.
+    const isStale = record.isStale || free.some((user) => isLeftBehind(record.users.get(hashOf(user))?.hold, by));
+    if (isStale) await queue.findDead(settle);
+    await addLines(base, [line], host, { ...record, isStale });
     for (const user of free) {
       const known = record.users.get(hashOf(user));
       const history = known && afterLine(known, line).history;
@@ -79,7 +88,7 @@ export async function openClaims(
     async busy(users) {
       const now = clock.elapsed();
       const record = await readRecord(base, system);
-      const others = await othersIn(base, record, users, hold?.by, system);
+      const others = await othersIn(base, record, users, by, system);
       for (const user of others.keys()) if (record.users.get(hashOf(user))?.history.answer) others.delete(user);
       return { count: others.size, holder: [...others.values()][0], now };
     },
@@ -109,12 +118,16 @@ export async function openClaims(
   };
 }
 
+function isLeftBehind(hold: { readonly by: string } | undefined, own: string): boolean {
+  return hold !== undefined && hold.by !== own;
+}
+
 /** Users whom other processes hold that are not certainly gone, and these processes in words. */
 async function othersIn(
   base: string,
   { users }: RequestRecord,
   names: readonly string[],
-  own: string | undefined,
+  own: string,
   system: System,
 ): Promise<Map<string, string>> {
   const others = new Map<string, string>();

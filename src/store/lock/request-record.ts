@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { readdir } from '../../core/outside.ts';
+import { randomBytes, readdir } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
@@ -146,7 +146,18 @@ export function holderPath(base: string, by: string): string {
   return `${base}.${by}.holder`;
 }
 
-/** Of those who hold users, who is not certainly gone. The files of all others are removed. */
+/** The name of a run among those that send POSTs to that server; `width`: how many it has under way at most. */
+export function runName(origin: string, width: number): string {
+  return `${hashOf(origin)}_${width}_${randomBytes(8).toString('hex')}`;
+}
+
+/** How many POSTs the run of that name has under way at most, if it is one that sends them to that server. */
+export function widthIn(by: string, origin: string): number {
+  const [of, width = '0'] = by.split('_');
+  return of === hashOf(origin) ? Number(width) : 0;
+}
+
+/** Of those who hold users, who is not certainly gone. What others of a name of `runName` left, their queue counts. */
 async function liveHolders(
   base: string,
   all: readonly (UserRecord | RecordLine)[],
@@ -159,7 +170,7 @@ async function liveHolders(
     if (of !== basename(base) || end !== 'holder') continue;
     const path = holderPath(base, by);
     if (holders.has(by) && (await lockHolder(path, system))) live.add(by);
-    else await remove(path);
+    else if (!by.includes('_')) await remove(path);
   }
   return live;
 }

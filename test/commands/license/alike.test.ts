@@ -4,8 +4,8 @@ import { fakeService, type FakeService } from '../../helpers/service.ts';
 
 const asked = { remote_user: 'ada', app_code: 7, size_allowance: 4 };
 const ada = (license_code: string, size_allowance = 4) => ({ ...asked, license_code, size_allowance });
-const list = (service: FakeService, rows: readonly unknown[]) =>
-  service.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, rows);
+const list = (service: FakeService, rows: readonly unknown[], times?: number) =>
+  service.expect('GET /v1/license/?remote_user=ada&app_code=7', times).reply(200, rows);
 const post = (service: FakeService) => service.expect({ method: 'POST', path: '/v1/license/', json: asked });
 const patch = (service: FakeService, status: number, body: unknown) =>
   service.expect({ method: 'PATCH', path: '/v1/license/K-1/', json: { size_allowance: 4 } }).reply(status, body);
@@ -84,8 +84,10 @@ const servers: readonly (readonly [
     (service) => {
       list(service, []);
       post(service).fail('ECONNRESET');
-      list(service, []);
+      list(service, [], 6);
       post(service).reply(400, { detail: 'exists' });
+      // Who got two POSTs is looked up once more.
+      list(service, []);
     },
     'unknown',
     [9, 9],

@@ -528,7 +528,9 @@ describe('faults', () => {
   });
 
   test('where the last list fails, unconfirmed rows are unknown; the same command settles them', async () => {
-    const { apply, sandbox, log, home } = await service({ fault: 'POST /v1/license/=drop-after#3;GET /*=502#24+31' });
+    const { apply, sandbox, log, home } = await service({
+      fault: 'POST /v1/license/=drop-after#3+27;GET /*=502#108+31',
+    });
     const names = users(30);
 
     const first = await apply('-o json', csv(names));

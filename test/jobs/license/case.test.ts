@@ -12,7 +12,8 @@ import {
   type Rules,
   type SeenUser,
 } from '../../../src/jobs/license/case.ts';
-import type { Queue } from '../../../src/jobs/license/step.ts';
+import { idle } from '../../../src/jobs/license/step.ts';
+import type { Queue } from '../../../src/store/queue.ts';
 
 const asked = { remote_user: 'ada', app_code: 7, size_allowance: 4 };
 const of = (key: string, size = 4, remote_user = 'ada'): License => ({
@@ -58,7 +59,6 @@ const rules: Rules = {
 };
 const another: Partial<Rules> = { wants: 'another license' };
 const again: Partial<Rules> = { sendAgain: new Set(['ada']) };
-const idle: Queue = { pending: 0, until: 0 };
 
 interface Row {
   readonly rules?: Partial<Rules>;
@@ -177,7 +177,7 @@ describe.each<readonly [heading: string, rows: Rows]>([
         'end resized K-0001',
       ],
       ['two that were not there: unknown', [claimed(), posted(lost), shown(one, other)], 'end unknown: others'],
-      ['a similar name that was not there: unknown', [claimed(), posted(lost), similar(6000)], 'end unknown: similar'],
+      ['a similar name that was not there: unknown', [claimed(), posted(lost), similar()], 'end unknown: similar'],
       ['nothing: sent again', [claimed(), posted(lost), nothing(6000)], 'create'],
       [
         'no repeat is left',
@@ -317,31 +317,31 @@ describe.each<readonly [heading: string, rows: Rows]>([
         'of one pending POST: --settle after its end',
         [claimed(), posted(lost)],
         'look up at 6000 since 6000',
-        { queue: { pending: 1, until: 6000 } },
+        { queue: { ...idle, pending: 1, until: 6000 } },
       ],
       [
         'of two: twice --settle after the last end',
         [claimed(), posted(lost)],
         'look up at 12000 since 12000',
-        { queue: { pending: 2, until: 12_000 } },
+        { queue: { ...idle, pending: 2, until: 12_000 } },
       ],
       [
         'of four, a lookup that settles two settles none',
         [claimed(), posted(lost), nothing(12_000)],
         'look up at 22000 since 22000',
-        { queue: { pending: 4, until: 22_000 } },
+        { queue: { ...idle, pending: 4, until: 22_000 } },
       ],
       [
         'what is shown is decided at once',
         [claimed(), posted(lost), shown(one)],
         'end created K-0001',
-        { queue: { pending: 4, until: 22_000 } },
+        { queue: { ...idle, pending: 4, until: 22_000 } },
       ],
       [
         'what was answered does not wait for the others',
         [claimed(), posted(answer), nothing(6000)],
         'end unknown: not shown',
-        { queue: { pending: 4, until: 22_000 } },
+        { queue: { ...idle, pending: 4, until: 22_000 } },
       ],
     ],
   ],

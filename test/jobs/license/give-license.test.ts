@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { openQueue } from '../../../src/store/queue.ts';
 import type { Creation } from '../../../src/api/licensing/license-writes.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { giveLicense, type UserClaims } from '../../../src/jobs/license/give-license.ts';
@@ -17,6 +18,7 @@ function recorded() {
     posting: async (user) => void calls.push(`posting ${user}`),
     release: async (users) => void calls.push(`release ${users.join()}`),
     lost: () => undefined,
+    queue: openQueue([], { ...giving, by: '', settle: 5000 }),
   };
   return { calls, claims };
 }

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { readdir } from '../../core/outside.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { jsonIn, writeJson } from '../../core/json.ts';
+import { orFailure, readBytes, remove, writePrivate } from '../disk/files.ts';
+import { emptyQueue, isQueueState, queueAfter, type KeptQueue, type QueuePlace, type QueueState } from '../queue.ts';
+import { acquireLock, lockFolder, lockHolder, withLock, type Surroundings } from './lock.ts';
+import { hashOf, widthIn } from './request-record.ts';
+
+/** The queue of a server as the runs of this computer know it: `ORIGIN.queue`, there once a POST had no answer. */
+export async function localQueue(origin: string, host: Surroundings): Promise<QueuePlace> {
+  const { system, clock } = host;
+  const folder = await lockFolder(system);
+  const base = join(folder, hashOf(origin));
+  const change = (next: (state: QueueState, now: Milliseconds) => QueueState): Promise<KeptQueue> =>
+    withLock(`${base}.queue.lock`, host, async () => {
+      const known = await read();
+      const state = next(known.state, known.now);
+      await writePrivate(`${base}.queue`, writeJson(state));
+      return { state, now: known.now };
+    });
+  const read = async () => {
+    const [bytes, now] = [await readBytes(`${base}.queue`), clock.now()];
+    const state = bytes ? jsonIn(bytes.toString('utf8'))?.value : emptyQueue;
+    // A moment in the future, after the clock was set, and one that is not known, count as now.
+    if (isQueueState(state)) {
+      const isAhead = Math.max(state.since, state.decided) > now;
+      const past = { since: Math.min(state.since, now), decided: Math.min(state.decided, now) };
+      return { state: { ...state, ...past }, now, isOdd: isAhead };
+    }
+    return {
+      state: { left: [{ by: 'unknown', posts: 1, others: 0, settle: 0 }], since: now, decided: 0 },
+      now,
+      isOdd: true,
+    };
+  };
+  return {
+    change,
+    async read() {
+      const { isOdd, ...kept } = await read();
+      // Written once, else it would be now for every reader.
+      return isOdd ? change((state) => state) : kept;
+    },
+    async takeTurn() {
+      try {
+        return await acquireLock(`${base}.turn.lock`, host, { wait: 0 });
+      } catch (cause) {
+        // Held by another run; an error of the disk has a cause.
+        if (cause instanceof Failure && cause.kind === 'unavailable' && !cause.cause) return undefined;
+        throw cause;
+      }
+    },
+    async findDead(settle) {
+      for (const name of await orFailure(`read ${folder}`, readdir(folder))) {
+        const [, by = ''] = name.split('.');
+        const posts = widthIn(by, origin);
+        if (posts === 0 || !name.endsWith('.holder')) continue;
+        const path = join(folder, name);
+        const owner = await readBytes(path);
+        // One lock, which is there before and after its owner was not.
+        if ((await lockHolder(path, system)) || !owner || !(await readBytes(path))?.equals(owner)) continue;
+        await change((state, now) => queueAfter(state, now, { by, posts, others: 0, settle }, 'left'));
+        await remove(path);
+      }
+    },
+  };
+}

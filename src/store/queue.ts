@@ -1,0 +1,230 @@
+import type { Milliseconds } from '../core/duration.ts';
+import { orWarn } from '../core/failure.ts';
+import { isObject } from '../core/json.ts';
+import type { Clock } from '../core/system.ts';
+
+/**
+ * The requests for licenses that a server may still carry out, of all runs (docs/exactly-once.md, A server has a
+ * queue); moments are on the clock `elapsed`.
+ */
+export interface Queue {
+  /** POSTs without an answer. While there is one, no other is sent to that server. */
+  readonly pending: number;
+  /** Before that moment none of them counts as not carried out. */
+  readonly until: Milliseconds;
+  /** A run has one request under way, and the POSTs of all runs go one at a time. */
+  readonly isSlow: boolean;
+}
+
+/** What is kept of a queue where other runs see it, by the clock of that place. */
+export interface QueueState {
+  readonly left: readonly LeftRequests[];
+  /** The later of the last end of one of them, and the last moment at which one was shown. */
+  readonly since: Milliseconds;
+  /** When it was last decided what became of one. */
+  readonly decided: Milliseconds;
+}
+
+/** The requests of one run without an answer: POSTs, and others that stand in the same queue. */
+export interface LeftRequests {
+  readonly by: string;
+  readonly posts: number;
+  readonly others: number;
+  readonly settle: Milliseconds;
+}
+
+export const emptyQueue: QueueState = { left: [], since: 0, decided: 0 };
+
+const slowFor: Milliseconds = 60_000;
+
+/** Of n requests none counts as not carried out before n times `settle`: they may be served in any order. */
+export function queueAt({ left, since, decided }: QueueState, now: Milliseconds, settle: Milliseconds): Queue {
+  const posts = left.reduce((sum, one) => sum + one.posts, 0);
+  const all = left.reduce((sum, one) => sum + one.others, posts);
+  const until = since + all * Math.max(settle, ...left.map((one) => one.settle));
+  const last = Math.max(decided, posts > 0 ? until : 0);
+  return { pending: now < until ? posts : 0, until, isSlow: now < last + slowFor };
+}
+
+/** After something became known of the requests of one run; `own` is what it has left now. */
+export function queueAfter(
+  state: QueueState,
+  now: Milliseconds,
+  own: LeftRequests,
+  what: 'left' | 'shown' | 'not carried out',
+): QueueState {
+  const known = now < queueAt(state, now, own.settle).until ? state.left : [];
+  const others = known.filter(({ by }) => by !== own.by);
+  return {
+    left: own.posts + own.others > 0 ? [...others, own] : others,
+    since: what === 'not carried out' ? Math.min(state.since, now) : now,
+    decided: what === 'left' ? Math.min(state.decided, now) : now,
+  };
+}
+
+export function isQueueState(value: unknown): value is QueueState {
+  if (!isObject(value) || !Array.isArray(value['left']) || !value['left'].every(isLeft)) return false;
+  return Number.isFinite(value['since']) && Number.isFinite(value['decided']);
+}
+
+function isLeft(value: unknown): value is LeftRequests {
+  if (!isObject(value) || typeof value['by'] !== 'string') return false;
+  return [value['posts'], value['others'], value['settle']].every((one) => Number.isFinite(one));
+}
+
+/** A place that other runs see: a file of this computer, or a row of the ledger. */
+export interface QueuePlace {
+  /** What is kept, and the moment by its clock. @throws Failure */
+  read(): Promise<KeptQueue>;
+  change(next: (state: QueueState, now: Milliseconds) => QueueState): Promise<KeptQueue>;
+  /** Undefined while another run has the turn; else what gives it back. */
+  takeTurn(): Promise<(() => Promise<void>) | undefined>;
+  /** Counts what dead runs have left that nobody has seen yet. */
+  findDead(settle: Milliseconds): Promise<void>;
+}
+
+export interface KeptQueue {
+  readonly state: QueueState;
+  readonly now: Milliseconds;
+}
+
+export interface OriginQueue {
+  /** @throws Failure where it cannot be read: then nothing may be sent */
+  look(): Promise<Queue>;
+  /** As of the last look. */
+  isSlow(): boolean;
+  /** What `look` says of the end, from this run's memory where no place can be read. */
+  until(): Promise<Milliseconds>;
+  /** Works alone among all runs once none is pending. @param work `hasWaited`: what was looked up may be old by now */
+  turn<T>(work: (hasWaited: boolean) => Promise<T>): Promise<T>;
+  /** A POST of this run ended without an answer; other runs know of it when this resolves. */
+  pend(): Promise<void>;
+  /** What became of a pending POST of this run. */
+  decided(how: 'shown' | 'not carried out'): Promise<void>;
+  /** This run does not look any more: what it leaves counts from now. */
+  left(): Promise<void>;
+  /** Another request of this run had no answer. */
+  unanswered(): void;
+}
+
+/** Keeps many runs that wait for one turn from busy polling. */
+const longestPause: Milliseconds = 250;
+
+const unknown = 'other runs may not know that the server has a request without an answer';
+
+export interface Queueing extends Pick<Clock, 'elapsed'> {
+  readonly by: string;
+  readonly settle: Milliseconds;
+  readonly sleep: (span: Milliseconds) => Promise<void>;
+  readonly note: (text: string) => void;
+  readonly warn: (text: string) => void;
+}
+
+/** The queue of a server as one run sees it, in its own memory and in the places that it shares with others. */
+export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): OriginQueue {
+  const { by, settle, elapsed, sleep, note, warn } = queueing;
+  const places = [memoryPlace(elapsed), ...shared];
+  const silent = { count: 0, last: -Infinity, isNew: false };
+  let [posts, isSlow] = [0, false];
+  const [oneTurn, oneChange] = [inSequence(), inSequence()];
+
+  const read = async (place: QueuePlace): Promise<Queue> => {
+    const { state, now } = await place.read();
+    const queue = queueAt(state, now, settle);
+    return { ...queue, until: queue.until - now + elapsed() };
+  };
+  const look = async (): Promise<Queue> => {
+    const seen: Queue[] = [];
+    for (const place of places) seen.push(await read(place));
+    isSlow = seen.some((one) => one.isSlow);
+    const [pending, until] = [seen.map((one) => one.pending), seen.map((one) => one.until)];
+    return { pending: Math.max(...pending), until: Math.max(...until), isSlow };
+  };
+  const othersLeft = (): number => (elapsed() < silent.last + silent.count * settle ? silent.count : 0);
+  const change = async (what: Parameters<typeof queueAfter>[3]): Promise<void> => {
+    const own = { by, posts, others: othersLeft(), settle };
+    [isSlow, silent.isNew] = [true, false];
+    for (const place of places)
+      await orWarn(
+        place.change((state, now) => queueAfter(state, now, own, what)),
+        warn,
+        unknown,
+      );
+  };
+  /** Tries until something is there, and says what it waits for. */
+  const wait = async <T>(attempt: () => Promise<T | undefined>): Promise<T> => {
+    for (let round = 1, told = elapsed(); ; round += 1) {
+      const found = await attempt();
+      if (found !== undefined) return found;
+      if (elapsed() - told >= 10_000) {
+        note('waiting for a request without an answer, which the server may still carry out');
+        told = elapsed();
+      }
+      await sleep(Math.min(20 * round, longestPause));
+    }
+  };
+  const inTurn = async <T>(work: (hasWaited: boolean) => Promise<T>, begun: Milliseconds): Promise<T> => {
+    const ends: (() => Promise<void>)[] = [];
+    try {
+      for (const place of places) ends.unshift(await wait(() => place.takeTurn()));
+      const { pending } = await look();
+      if (pending > 0) await wait(async () => ((await look()).pending > 0 ? undefined : true));
+      return await work(pending > 0 || elapsed() - begun > settle);
+    } finally {
+      for (const end of ends) await orWarn(end(), warn);
+    }
+  };
+
+  return {
+    look,
+    isSlow: () => isSlow,
+    async until() {
+      if (posts > 0 && silent.isNew) await oneChange(() => change('left'));
+      const known = await Promise.allSettled(places.map(read));
+      return Math.max(...known.map((one) => (one.status === 'fulfilled' ? one.value.until : -Infinity)));
+    },
+    turn(work) {
+      const begun = elapsed();
+      return oneTurn(() => inTurn(work, begun));
+    },
+    async pend() {
+      posts += 1;
+      await oneChange(async () => {
+        await change('left');
+        for (const place of places) await orWarn(place.findDead(settle), warn, unknown);
+      });
+    },
+    decided(how) {
+      posts -= 1;
+      return oneChange(() => change(how));
+    },
+    left: () => oneChange(() => change('left')),
+    unanswered() {
+      Object.assign(silent, { count: othersLeft() + 1, last: elapsed(), isNew: true });
+    },
+  };
+}
+
+/** Lets one piece of work begin when the one before it has ended, however that ended. */
+function inSequence(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+function memoryPlace(elapsed: Clock['elapsed']): QueuePlace {
+  let state: QueueState = { left: [], since: -Infinity, decided: -Infinity };
+  const kept = async (): Promise<KeptQueue> => ({ state, now: elapsed() });
+  return {
+    read: kept,
+    change(next) {
+      state = next(state, elapsed());
+      return kept();
+    },
+    takeTurn: async () => () => Promise.resolve(),
+    findDead: () => Promise.resolve(),
+  };
+}
