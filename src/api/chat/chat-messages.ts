@@ -33,10 +33,13 @@ export interface MessageHead {
   readonly last_moved_timestamp?: unknown;
 }
 
+/** How one request is otherwise sent. */
+export type CallLimits = Pick<Call, 'timeout' | 'repeat' | 'outlasts'>;
+
 /** Where pages of messages are asked for; messages are parsed, or their own text. */
 export interface MessageSource<M extends MessageHead = Message> {
   /** One request, sorted by id. */
-  messages(query: MessageQuery): Promise<MessagePage<M>>;
+  messages(query: MessageQuery, limits?: CallLimits): Promise<MessagePage<M>>;
 }
 
 export interface MessagePage<M extends MessageHead = Message> {

@@ -8,7 +8,7 @@ import type { Assignment } from '../../schema/field.ts';
 import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
 import { type Answer, isSuccess } from '../http/answer.ts';
-import { type MessagePage, type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
+import { type CallLimits, type MessagePage, type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
 import { asksInKnownWords } from './narrow-words.ts';
 import { withinUrl } from './long-url.ts';
 import { fetchUpload } from './uploads.ts';
@@ -36,7 +36,7 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
       const page = pageOf(answer);
       return { body: isObject(answer.body) ? answer.body : {}, page };
     },
-    raw: { messages: async (query: MessageQuery) => rawPageOf(await ask(query)) },
+    raw: { messages: async (query: MessageQuery, limits?: CallLimits) => rawPageOf(await ask(query, limits)) },
     upload: (upload: UploadPath, maxBytes: number) => fetchUpload(send, sendUnauthenticated, upload, maxBytes),
     ...endpoints((row) => async (...values) => {
       const { accepts, ...request } = row(...values);

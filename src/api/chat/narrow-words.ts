@@ -4,17 +4,18 @@ import { isObject, writeJson } from '../../core/json.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
 import { refusal } from './chat-answer.ts';
-import { type MessageQuery, messagesCall } from './chat-messages.ts';
+import { type CallLimits, type MessageQuery, messagesCall } from './chat-messages.ts';
 
 /** GET /messages in the newest words until the server proves older. @throws Failure rejected for a narrow it refuses */
 export function asksInKnownWords(
   send: Send,
   level: () => Promise<number | undefined>,
-): (query: MessageQuery) => Promise<Answer> {
+): (query: MessageQuery, limits?: CallLimits) => Promise<Answer> {
   let wordsLevel = Infinity;
-  return async (query) => {
+  return async (query, limits) => {
     const { narrow = [] } = query;
-    const get = (): Promise<Answer> => send(messagesCall({ ...query, narrow: legacyNarrow(narrow, wordsLevel) }));
+    const get = (): Promise<Answer> =>
+      send({ ...messagesCall({ ...query, narrow: legacyNarrow(narrow, wordsLevel) }), ...limits });
     const first = await get();
     if (narrow.length === 0 || !isBadNarrow(first)) return first;
     const hasOldWords = wordsLevel === Infinity && writeJson(legacyNarrow(narrow, 0)) !== writeJson(narrow);

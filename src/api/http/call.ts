@@ -33,8 +33,11 @@ export interface Call {
   readonly input?: TypedBody | undefined;
   readonly repeat: Repeat;
   readonly timeout?: Milliseconds;
-  /** A request in flight outlasts Ctrl-C, or Ctrl-C and SIGTERM: the next run depends on its answer. */
-  readonly outlasts?: 'interruption' | 'Ctrl-C' | undefined;
+  /**
+   * A request in flight outlasts Ctrl-C, or Ctrl-C and SIGTERM: the next run depends on its answer. One that follows
+   * it is sent after Ctrl-C too.
+   */
+  readonly outlasts?: 'interruption' | 'Ctrl-C' | 'earlier Ctrl-C' | undefined;
   /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */
   readonly before?: (() => Promise<void>) | undefined;
   /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */

@@ -28,7 +28,10 @@ export async function exchange(
   // Sent one turn after the last answer was read. Earlier, undici has not freed the connection and would open another,
   // and has not polled it for what no request asked for (test/network/second-answer.test.ts).
   await nextTurn();
-  if (signal.aborted) throw new TransportError('no connection', { cause: signal.reason });
+  const isOutlasted = (reason: unknown): boolean =>
+    reason instanceof Failure && (outlasts === 'interruption' ? reason.isInterruption : reason.kind === 'cancelled');
+  if (signal.aborted && !(outlasts === 'earlier Ctrl-C' && isOutlasted(signal.reason)))
+    throw new TransportError('no connection', { cause: signal.reason });
   const { origin, pathname, search } = new URL(url);
   const request = { origin, path: pathname + search, method, headers: sent, body: given ?? null };
   const options = deciding ? { ...request, reset: true } : request;
@@ -36,10 +39,7 @@ export async function exchange(
   const cancelAlarm = alarm(timeout, () => cancellation.cancel(new TransportError('timeout')));
   const stop = (): void => {
     const reason = abortReason(signal);
-    const isOutlasted =
-      reason instanceof Failure &&
-      (outlasts === 'Ctrl-C' ? reason.kind === 'cancelled' : outlasts && reason.isInterruption);
-    if (!(isOutlasted && cancellation.isSent)) cancellation.cancel(reason);
+    if (!(outlasts && isOutlasted(reason) && cancellation.isSent)) cancellation.cancel(reason);
   };
   signal.addEventListener('abort', stop);
   try {

@@ -1,5 +1,11 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
+import type {
+  CallLimits,
+  MessageHead,
+  MessagePage,
+  MessageQuery,
+  MessageSource,
+} from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { isSameName } from '../../schema/topic.ts';
@@ -32,10 +38,10 @@ export function isMovedCopy(message: MessageHead, before: MessageHead): boolean 
 const oldCopies = new WeakMap<MessageHead, MessageQuery['narrow']>();
 
 function proving<M extends MessageHead>(chat: Source<M>, found: (id: number) => void) {
-  return async (query: MessageQuery): Promise<MessagePage<M>> => {
+  return async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage<M>> => {
     const tests = testsOf(query);
     for (let isAgain = false; ; isAgain = true) {
-      const page = await chat.messages(query);
+      const page = await chat.messages(query, limits);
       const strays = page.messages.filter((message) => !tests.every((isOf) => isOf(message)));
       const [stray] = strays;
       // A server that says that it ignored the narrow is refused by whoever asked.
