@@ -26,11 +26,15 @@ export interface ChatServerOptions {
   readonly isAdmin?: boolean;
   /** Channels of which the account sees nothing. */
   readonly hiddenChannels?: readonly number[];
+  /** Channels whose messages the account did not receive: a narrow on one of them alone finds these. */
+  readonly unreceived?: readonly number[];
   /** What GET /streams lists, as it is then; without it, nothing. */
   readonly channels?: readonly {
     readonly stream_id: number;
     readonly name: string;
     readonly first_message_id?: number | null;
+    readonly invite_only?: boolean;
+    readonly history_public_to_subscribers?: boolean;
   }[];
   /** Before each answer: may change the messages. `calls` counts the delete_topic calls, this one included. */
   readonly meanwhile?: Meanwhile;
@@ -190,7 +194,12 @@ function found(
       ...{ result: 'error', code: 'BAD_NARROW', desc: `unknown channel ${String(unknown.operand)}` },
       msg: `Invalid narrow operator: unknown channel ${String(unknown.operand)}`,
     };
-  const shown = all.filter(({ stream_id }) => !options.hiddenChannels?.includes(stream_id));
+  const named = narrow.filter(({ operator }) => isChannel(operator)).map(({ operand }) => operand);
+  const shown = all.filter(
+    ({ stream_id }) =>
+      !options.hiddenChannels?.includes(stream_id) &&
+      (!options.unreceived?.includes(stream_id) || named.includes(stream_id)),
+  );
   const terms = ignoresNarrow === undefined ? narrow.map(matching) : [];
   const rows = shown.filter((row) => terms.every((isMatch) => isMatch(row)));
   const ignored = ignoresNarrow === 'says' ? { ignored_parameters_unsupported: ['narrow'] } : {};

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { MessageRecord } from '../../src/sandbox/records.ts';
 import { archiveFolder, type ChatEnded } from './chat-history.ts';
-import { endOf, leftFiles } from './chat-judges.ts';
+import { endOf, isVisible, leftFiles } from './chat-judges.ts';
 import { channelId, topic } from './chat-server.ts';
 import type { Process } from './computer.ts';
 import type { Verdict } from './licensing-history.ts';
@@ -188,7 +188,7 @@ function oldNews(ended: ChatEnded, archive: Archive, limits: Set<string>): strin
     const message = ended.server.versions.get(kept.id)?.at(-1)?.message;
     const known = archive.changes.findLast((change) => change.id === kept.id && change.message)?.message ?? kept;
     const last = archive.changes.findLast(isOf(kept.id))?.change;
-    if (message?.stream_id !== channelId)
+    if (!isVisible(message))
       return last === 'gone' ? [] : [`message ${kept.id} is not visible, and a recheck says ${last ?? 'nothing'}`];
     if (last === 'gone') return [`message ${kept.id} is visible, and a recheck says that it is gone`];
     if (known.content !== message[form === 'source' ? 'content' : 'rendered'])
@@ -264,8 +264,8 @@ function unhealed(
 ): string[] {
   const last = runs.at(-1);
   if (last?.exit === 0) return [];
-  const isVisible = server.state.messages.rows().some(({ stream_id }) => stream_id === channelId);
-  if (parts.length === 0 && !isVisible) {
+  const isAnyThere = server.state.messages.rows().some(({ stream_id }) => stream_id === channelId);
+  if (parts.length === 0 && !isAnyThere) {
     limits.add('nothing of the channel was ever visible to a run');
     return [];
   }

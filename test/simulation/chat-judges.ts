@@ -1,6 +1,15 @@
 import type { MessageRecord } from '../../src/sandbox/records.ts';
 import { archiveFolder, closingLine, purgeLine, type ChatEnded } from './chat-history.ts';
-import { channelId, topic, type Deletion, type DeleteCall, type Look, type Step, type Version } from './chat-server.ts';
+import {
+  channelId,
+  topic,
+  vaultId,
+  type Deletion,
+  type DeleteCall,
+  type Look,
+  type Step,
+  type Version,
+} from './chat-server.ts';
 import type { Process } from './computer.ts';
 import { deadline, type Verdict } from './licensing-history.ts';
 
@@ -220,9 +229,13 @@ function unasked(run: Process, ended: ChatEnded): number[] {
   return [...ended.server.versions.keys()].filter((id) => {
     const now = versionAt(id, run, ended);
     const isAsked = ended.server.asked.some(
-      ({ client, at, ids }) => client === run && at > (now?.at ?? 0) && ids.includes(id),
+      ({ client, at, ids, isInVault }) =>
+        client === run &&
+        at > (now?.at ?? 0) &&
+        ids.includes(id) &&
+        isInVault === (now?.message?.stream_id === vaultId),
     );
-    return !isAsked && isVisible(now?.message) && !isInTopic(now?.message);
+    return !isAsked && isVisible(now?.message) && !isInTopic(now.message);
   });
 }
 
@@ -312,7 +325,8 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: ChatEnde
   }
   const does = new Set(plan.people?.map((deed) => deed.does));
   // What is elsewhere now is named, and deleted under that name; a pull tells what it could not see.
-  const isElsewhere = does.has('move') || does.has('rename') || does.has('stale') || does.has('stale-back');
+  const isElsewhere =
+    does.has('vault') || does.has('move') || does.has('rename') || does.has('stale') || does.has('stale-back');
   if (last?.exit === 8 && (isElsewhere || !line.startsWith(purgeLine))) return wrongs;
   return [
     ...wrongs,
@@ -321,8 +335,8 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: ChatEnde
 }
 
 /** In a channel that the account can read. */
-function isVisible(message: MessageRecord | undefined): boolean {
-  return message?.stream_id === channelId;
+export function isVisible(message: MessageRecord | undefined): message is MessageRecord {
+  return message?.stream_id === channelId || message?.stream_id === vaultId;
 }
 
 function isInTopic(message: MessageRecord | undefined): boolean {

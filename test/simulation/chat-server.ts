@@ -51,6 +51,7 @@ export const deedNames = [
     'move',
     'stale',
     'hide',
+    'vault',
     'back',
     'stale-back',
     'rename',
@@ -64,8 +65,8 @@ export interface Deed {
   readonly at: number;
   readonly on?: Pick<ChatMishap, 'call' | 'nth'>;
   /**
-   * `hide`, `hide-all`: into a channel that the account cannot read. `stale`, `stale-back`: moved out of the topic, or
-   * into it, and the cache of the server keeps the other place.
+   * `hide`, `hide-all`: into a channel that the account cannot read; `vault`: into a private one that it joined later.
+   * `stale`, `stale-back`: moved out of the topic, or into it, and the cache of the server keeps the other place.
    */
   readonly does: (typeof deedNames)[number];
   /** Of the message, from the oldest at the beginning. */
@@ -79,6 +80,14 @@ export interface Deletion {
   /** When it came into the topic, or was edited last. */
   readonly changed: number;
   readonly call: DeleteCall;
+}
+
+interface Asked {
+  readonly client: Process;
+  readonly at: number;
+  readonly ids: readonly number[];
+  /** In the private channel that the account joined later, which shows its messages to no other request. */
+  readonly isInVault: boolean;
 }
 
 /** A message from some moment on; without one where it is removed. */
@@ -129,7 +138,7 @@ export interface ChatServer {
   readonly first: readonly number[];
   readonly deletions: readonly Deletion[];
   /** Requests for messages by their ids that were answered. */
-  readonly asked: readonly { readonly client: Process; readonly at: number; readonly ids: readonly number[] }[];
+  readonly asked: readonly Asked[];
   /** Messages that left the sight of the account, or the server, through other people: when, by id. */
   readonly unseen: ReadonlyMap<number, number>;
   /** Every later request is answered as it should be, and people are done. */
@@ -140,6 +149,7 @@ export const topic = 'plans';
 export const account = samplePeople.find(({ role, bot }) => role === 'administrator' && bot === 'none');
 export const channelId = 1;
 const hiddenId = 900;
+export const vaultId = 901;
 
 export function chatServer(
   world: World,
@@ -162,6 +172,10 @@ export function chatServer(
       ...hidden,
       ...{ archived: false, recipient_id: 900, subscribers: [{ user_id: 10, since: 0 }], muted_by: [] },
     });
+    state.channels.put(vaultId, {
+      ...{ stream_id: vaultId, name: 'vault', privacy: 'private', shared_history: true, archived: false },
+      ...{ recipient_id: vaultId, subscribers: [{ user_id: account?.user_id ?? 0, since: Infinity }], muted_by: [] },
+    });
     for (let index = 0; index < plan.messages; index += 1)
       write(state, `message ${index}`, time.now() - (plan.messages - index) * 60_000);
   });
@@ -177,7 +191,7 @@ export function chatServer(
   const deletions: Deletion[] = [];
   let left = plan.mishaps ?? [];
   const steps: Step[] = [];
-  const asked: { client: Process; at: number; ids: number[] }[] = [];
+  const asked: Asked[] = [];
   const versions = new Map(state.messages.rows().map((message) => [message.id, [{ at: start, message }] as Version[]]));
   const keepVersion = (id: number): void => {
     const before = versions.get(id) ?? [];
@@ -189,7 +203,8 @@ export function chatServer(
     keepVersion(message.id);
     changed.set(message.id, time.now());
     // Below this level a purge asks for a sample of the ids alone (docs/apis.md, Deleting a topic).
-    if (message.subject !== topic && service.level < 300) unseen.set(message.id, time.now());
+    if ((message.subject !== topic || message.stream_id === vaultId) && service.level < 300)
+      unseen.set(message.id, time.now());
   };
   const moved = (message: MessageRecord, to: Partial<MessageRecord>): MessageRecord => {
     const now = Math.floor(time.now() / 1000);
@@ -221,6 +236,7 @@ export function chatServer(
       unseen.set(message.id, time.now());
       put(moved(message, { stream_id: hiddenId }));
     },
+    vault: (message) => put(moved(message, { stream_id: vaultId })),
     back: (message) => put(moved(message, { stream_id: channelId, subject: topic })),
     'stale-back': (message) =>
       put({
@@ -314,7 +330,9 @@ export function chatServer(
       const made = replyOf(name, answerChat(service, request), query.get('num_before') === '0');
       if (kind) note(client, query, kind, made);
       const ids = query.get('message_ids');
-      if (ids !== null && name === 'made') asked.push({ client, at: time.now(), ids: JSON.parse(ids) as number[] });
+      const isInVault = query.get('narrow')?.includes(String(vaultId)) ?? false;
+      if (ids !== null && name === 'made')
+        asked.push({ client, at: time.now(), ids: JSON.parse(ids) as number[], isInVault });
       reply(made);
       return;
     }

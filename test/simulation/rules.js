@@ -205,15 +205,14 @@ export const rules = [
   ...inFile('purge', 'jobs/topic/purge-topic.ts', [
     [
       'messages that are gone are asked for by their ids',
-      'survivors = await lookElsewhere(purge, gone);',
-      'survivors = await lookElsewhere(purge, []);',
+      'new Set(survivors.isSample ? sampleOf(gone) : gone);',
+      'new Set(survivors.isSample ? sampleOf(gone) : []);',
     ],
-    ['what is found elsewhere counts although a later request fails', 'standings.found([id], []);', ''],
-    [
-      'of what a sample did not ask for nothing is concluded',
-      'standings.found([], isSample ? ids.filter((id) => !asked.has(id)) : []);',
-      '',
-    ],
+    ['what is found elsewhere counts although a later request fails', 'standings.found([id], untested);', ''],
+    ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
+  ]),
+  ...inFile('purge', 'jobs/messages/private-channels.ts', [
+    ['private channels are asked too', 'if (open.delete(message.id)) take(message);', ''],
   ]),
   ...inFile('archive', 'jobs/messages/places.ts', [
     [

@@ -6,6 +6,7 @@ import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { planPull, type Puller } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, tellChanges } from '../../jobs/archive/recheck-archive.ts';
+import { privateSearch, type PrivateSearch } from '../../jobs/messages/private-channels.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { isUrl } from '../../schema/link.ts';
@@ -70,16 +71,17 @@ export default command({
         `'${values.folder}' is a ${channel === values.folder ? 'link' : 'channel'}, not a folder`,
         `The folder comes first; for the channel: ${context.again({ channel }, ['DIR'])}`,
       );
-    const pullerFor = (folders: readonly string[]) => agreedPuller(folders, adopt, context);
-    if (!all_channels) return pullFolder(values, context, () => factsFor(values, context), pullerFor([values.folder]));
+    // One for all: it asks the server for its level once, and for its users.
+    const chat = context.chat();
+    const one = { ...context, chat: () => chat, search: privateSearch(chat) };
+    const pullerFor = (folders: readonly string[]) => agreedPuller(folders, adopt, one);
+    if (!all_channels) return pullFolder(values, one, () => factsFor(values, one), pullerFor([values.folder]));
     const place = Object.keys(values).find((name) => places.test(name));
     if (place !== undefined)
       throw usage(
         `--all-channels has a folder for each channel, and takes no --${place.replaceAll('_', '-')}`,
         'Pull that into a folder of its own, without --all-channels. Part of each channel: --topic, --sender, --search, --since and the like.',
       );
-    // One for all: it asks the server for its level once, and for its users.
-    const chat = context.chat();
     let facts: Promise<AccountFacts> | undefined;
     const factsOnce = () => (facts ??= factsFor(values, context));
     const said = new Set<string>();
@@ -91,7 +93,7 @@ export default command({
       const puller = await pullerFor(folders);
       return ({ folder, stream_id }: ChannelFolder, warn: Terminal['warn']) => {
         const own = { ...values, channel: [`id:${stream_id}`], folder };
-        return pullFolder(own, { ...context, note, warn, chat: () => chat }, factsOnce, puller);
+        return pullFolder(own, { ...one, note, warn }, factsOnce, puller);
       };
     };
     return pullChannels(chat, values.folder, begin, context);
@@ -112,7 +114,7 @@ type PullValues = SelectionValues & {
 
 async function pullFolder(
   { folder, both, recheck, files, max_file_size, ...values }: PullValues,
-  context: Invocation & Services & Accounts & Terminal & Disk & Time,
+  context: Invocation & Services & Accounts & Terminal & Disk & Time & Record<'search', PrivateSearch>,
   factsOf: () => Promise<AccountFacts>,
   puller: Puller | Promise<Puller>,
 ) {

@@ -4,8 +4,8 @@ import { Planned } from '../../api/http/call.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
-import type { PurgeRun } from '../../jobs/topic/purge-run.ts';
-import { budgetOf, openPurges, type Budget, type Purge } from '../../jobs/topic/purge-topics.ts';
+import { purgeTogether, type PurgeLimits } from '../../jobs/topic/purge-together.ts';
+import { budgetOf, openPurges, type Purge } from '../../jobs/topic/purge-topics.ts';
 import type { PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
 import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
@@ -15,7 +15,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Disk, Invocation, Terminal } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
-import { isSeveral, refuseNewer, topicsOf, withoutNewer, type Naming } from '../../jobs/topic/named-topics.ts';
+import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
 import { describeTopics, hasMessages, labelOf, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
 import { checkNaming, namingOptions, readNaming, withLinked, type NamedTopics } from './named-topics.ts';
 import { channelArgument, readPlace } from './place.ts';
@@ -105,28 +105,29 @@ export default command({
     if (context.options.dry_run) {
       // It asks for the request that would be sent first.
       const plan = async (survey: Doomed) => {
+        refuseNewer(survey, naming);
         if (!hasMessages(survey)) return rowOf(survey, 0, 'missing');
         await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
         throw new Planned();
       };
-      yield* each(surveys, place ? nameOf : labelOf, checked(naming, plan));
+      yield* each(surveys, place ? nameOf : labelOf, plan);
       return;
     }
     const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
     if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
-    const purgeOne = checked(naming, purger(purge, run, budget, missing_ok));
+    const purgeOne = purger(purge, surveys, { naming, run, budget, missing_ok });
     yield* each(surveys, place ? nameOf : labelOf, purgeOne, (survey) => partly(survey, purge));
     run.done();
   },
 
-  fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper'],
+  fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper', 'unsearched_channels', 'at_least'],
 
   show: {
     columns: ['stream_id', ...whole('channel', 'topic_name'), 'messages', 'deleted', 'status'],
-    line: ({ topic_name, messages, deleted, status }) => {
+    line: ({ topic_name, messages, deleted, at_least, status }) => {
       if (status === 'missing') return `Topic '${topic_name}': no messages`;
       if (status === 'deleted') return `Topic '${topic_name}': ${deleted} messages deleted`;
-      const least = status === 'unseen' ? 'at least ' : '';
+      const least = at_least ? 'at least ' : '';
       return `Topic '${topic_name}': ${least}${deleted} of ${Math.max(messages, deleted)} messages deleted (${status})`;
     },
     outcome: { by: 'status', columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'] },
@@ -167,24 +168,14 @@ async function confirmTopics(
 
 const nameOf = ({ topic_name }: Topic): string => topic_name;
 
-function checked<T>(naming: Naming, work: (survey: Doomed) => Promise<T>) {
-  return async (survey: Doomed): Promise<T> => {
-    refuseNewer(survey, naming);
-    return work(survey);
-  };
-}
-
-function purger(purge: Purge, run: PurgeRun, budget: Budget, missing_ok: boolean | undefined) {
+function purger(purge: Purge, surveys: readonly Doomed[], limits: PurgeLimits) {
+  const purgeOne = purgeTogether(purge, surveys, limits);
   return async (survey: Doomed) => {
-    if (!hasMessages(survey) && !(await purge.earlier(survey)).isBegun) {
-      // An earlier run may have ended its purge.
-      const end = run.endOf(survey);
-      return end ? rowOf(survey, end.deleted, end.status ?? 'deleted') : rowOf(survey, 0, 'missing');
-    }
-    await run.begin(survey);
-    const outcome = await purge.run(survey, run, { maxMessages: budget.of(survey), missing_ok });
-    budget.take(survey, outcome);
-    return rowOf(survey, outcome.tally.deleted, outcome.status, outcome);
+    const outcome = await purgeOne(survey);
+    if (outcome) return rowOf(survey, outcome.tally.deleted, outcome.status, outcome);
+    // An earlier run may have ended its purge.
+    const end = limits.run.endOf(survey);
+    return end ? rowOf(survey, end.deleted, end.status ?? 'deleted') : rowOf(survey, 0, 'missing');
   };
 }
 
@@ -211,14 +202,17 @@ async function checkAllowed(
   });
 }
 
+const nothingSeen = { arrived: 0, deeper: [], unsearched: 0, isLeast: false };
+
 function rowOf<S extends string>(
   survey: TopicSurvey,
   deleted: number,
   status: S,
-  { arrived, deeper }: Pick<PurgeOutcome, 'arrived' | 'deeper'> = { arrived: 0, deeper: [] },
+  { arrived, deeper, unsearched, isLeast }: Omit<PurgeOutcome, 'status' | 'tally'> = nothingSeen,
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
-  const place = { stream_id: channel.stream_id, channel: channel.name, topic_name };
-  return { ...place, messages: ids.length, deleted, ...times, spellings, arrived, deeper, status };
+  const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length };
+  const doubts = { arrived, deeper, unsearched_channels: unsearched, at_least: isLeast || status === 'unseen' };
+  return { ...place, deleted, ...times, spellings, ...doubts, status };
 }

@@ -12,8 +12,9 @@ import { refuseIgnored } from '../messages/places.ts';
 import { channelsIn, type MessageSelection } from '../messages/selection.ts';
 import { keepAside } from '../../store/archive/archive-lists.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
+import type { PrivateSearch } from '../messages/private-channels.ts';
 import { listAttached } from './attached-files.ts';
-import { formsOf } from './part-forms.ts';
+import { formsOf, markdownOf } from './part-forms.ts';
 import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
 import { firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
@@ -26,6 +27,8 @@ interface Pulling {
   warn?(text: string): void;
   /** Whether all of the selection is compared with the archive, and not only what is newest. */
   readonly isWhole?: boolean | undefined;
+  /** Where else messages of a damaged part are looked for. */
+  readonly search?: PrivateSearch | undefined;
   /** Whether parts that were read in the last seven days and look unchanged are trusted. */
   now?(): Milliseconds;
 }
@@ -47,7 +50,7 @@ export async function pullArchive<M extends StoredMessage>(
   // A time in the future is of another clock.
   const age = (now ?? NaN) - Date.parse(archive.state.checked ?? '');
   const which = age >= 0 && age < trustedFor ? 'changed' : 'all';
-  const repaired = await repairArchive(chat, archive, head, { which, note: pulling.note });
+  const repaired = await repairArchive(chat, archive, head, { ...pulling, which });
   if (which === 'all' && now !== undefined) archive.mark({ checked: new Date(now).toISOString() });
   let added = 0;
   try {
@@ -151,7 +154,7 @@ async function repairArchive(
   chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { which, note }: { readonly which: 'all' | 'changed'; note(text: string): void },
+  { which, note, search }: Pick<Pulling, 'note' | 'search'> & { readonly which: 'all' | 'changed' },
 ) {
   const losses: (string | undefined)[] = [];
   for (const number of archive.parts.map(({ part }) => part)) {
@@ -161,7 +164,7 @@ async function repairArchive(
       if (!part || !read) continue;
       if (read.problem === undefined) continue;
       note(`part ${number}, ${form}: ${read.problem}; fetching its ${part.count} messages again`);
-      losses.push(await repairFile(chat, archive, selectionIn(head), part, form));
+      losses.push(await repairFile(chat, archive, selectionIn(head), { part, form, search }));
     }
     await listAttached(archive, head, number);
   }
@@ -173,11 +176,12 @@ async function repairFile(
   chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
   { folder, repair }: OpenArchive,
   selection: MessageSelection,
-  part: ArchivePart,
-  form: ArchiveForm,
+  { part, form, search }: Pick<Pulling, 'search'> & { readonly part: ArchivePart; readonly form: ArchiveForm },
 ): Promise<string | undefined> {
   const known = { ids: part.ids, channelOf: () => undefined, reasonFor: reasons(chat) };
-  const { shown } = await messagesNow(chat, selection, known, form);
+  const { shown, gone } = await messagesNow(chat, selection, known, form);
+  const query = { ...selection.form, ...markdownOf(form) };
+  await search?.find(chat, query, [...gone.keys()], (message) => shown.set(message.id, message));
   const messages = part.ids.flatMap((id) => shown.get(id) ?? []);
   const recorded = part[form];
   const absent = new Set(recorded ? recorded.absent : part.ids);

@@ -6,9 +6,10 @@ import { writeJson } from '../../core/json.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveChange, ReasonGone } from '../../store/archive/archive-lists.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
-import { readPart, type ArchivedMessage, type ArchiveForm } from '../../store/archive/part.ts';
+import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import { messagesOfIds } from '../messages/messages-by-ids.ts';
 import { isMovedCopy, isOldCopy, placeNarrow } from '../messages/places.ts';
+import type { PrivateSearch } from '../messages/private-channels.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import { messagesNow, reasons } from './messages-now.ts';
@@ -19,6 +20,8 @@ interface Rechecked {
   readonly changes: readonly ArchiveChange[];
   /** Messages that are no longer visible, by reason; those that were known to be gone included. */
   readonly gone: Readonly<Record<ReasonGone, number>>;
+  /** Private channels in which some of these were not looked for. */
+  readonly unsearched: number;
 }
 
 /** Records what changed: edited, moved, gone (with the reason), or back. What is gone is asked for again each time. */
@@ -26,7 +29,7 @@ export async function recheckArchive(
   chat: Pick<ChatApi, 'messages' | 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { now }: { now(): Milliseconds },
+  { now, search }: { now(): Milliseconds; readonly search: PrivateSearch },
 ): Promise<Rechecked> {
   // The source changes with an edit only; the rendered text also where the server renders it another way.
   const form = head.forms.includes('source') ? 'source' : 'rendered';
@@ -46,7 +49,13 @@ export async function recheckArchive(
   const all: ArchiveChange[] = [];
   const moves = openMoves(chat, selectionIn(head), form);
   const gone = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
-  for (const part of archive.parts) {
+  const missing = new Map<number, { readonly part: ArchivePart; readonly why: ReasonGone; readonly isNew: boolean }>();
+  const isoNow = (): string => new Date(now()).toISOString();
+  const record = async (changes: readonly ArchiveChange[]): Promise<void> => {
+    await archive.record(changes);
+    all.push(...changes);
+  };
+  const statesIn = async (part: ArchivePart): Promise<ReadonlyMap<number, MessageState>> => {
     const read = await readPart(archive.folder, part, form);
     if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
     const before = new Map<number, MessageState>();
@@ -54,40 +63,61 @@ export async function recheckArchive(
       const { message = archived, why, isMoved = false } = recorded.get(archived.id) ?? {};
       before.set(archived.id, { message, why, isMoved });
     }
+    return before;
+  };
+  const changesOf = (state: MessageState, message: Message | undefined, left: ReadonlySet<number>, seen: string) => {
+    if (!message) return [];
+    const kinds = kindsOfChange(state, message, left);
+    moves.note(state, message, kinds);
+    return kinds.map((change): ArchiveChange => ({ id: message.id, change, seen, message }));
+  };
+  for (const part of archive.parts) {
+    const before = await statesIn(part);
     const channelOf = (id: number): number | undefined => {
       const channel = before.get(id)?.message['stream_id'];
       return typeof channel === 'number' ? channel : undefined;
     };
     const known = { ids: [...before.keys()], channelOf, reasonFor };
     const found = await messagesNow(chat, selectionIn(head), known, form);
-    const seen = new Date(now()).toISOString();
-    const whyOf = (id: number): ReasonGone | undefined => lasting(before.get(id)?.why, found.gone.get(id));
-    for (const id of found.gone.keys()) gone[whyOf(id) ?? 'unknown'] += 1;
-    const changes = [...before].flatMap(([id, state]): ArchiveChange[] => {
-      const why = whyOf(id);
-      if (why !== undefined) return why === state.why ? [] : [{ id, change: 'gone', seen, why }];
-      const message = found.shown.get(id);
-      if (!message) return [];
-      const kinds = kindsOfChange(state, message, found.left);
-      moves.note(state, message, kinds);
-      return kinds.map((change) => ({ id, change, seen, message }));
-    });
-    await archive.record(changes);
-    all.push(...changes);
+    const seen = isoNow();
+    for (const [id, reason] of found.gone) {
+      const known = before.get(id)?.why;
+      const why = lasting(known, reason) ?? reason;
+      missing.set(id, { part, why, isNew: why !== known });
+    }
+    await record([...before].flatMap(([id, state]) => changesOf(state, found.shown.get(id), found.left, seen)));
   }
-  const seen = new Date(now()).toISOString();
-  const unseen = (await moves.unseen()).map((message) => ({ id: message.id, change: 'moved', seen, message }) as const);
-  await archive.record(unseen);
-  return { changes: [...all, ...unseen], gone };
+  const moved = new Map<number, Message>();
+  const open = [...missing].filter(([, { why }]) => why !== 'limit').map(([id]) => id);
+  const query = { ...selectionIn(head).form, ...markdownOf(form) };
+  const unsearched = await search.find(chat, query, open, (message) => moved.set(message.id, message));
+  const seen = isoNow();
+  for (const part of new Set([...moved.keys()].map((id) => missing.get(id)?.part)))
+    if (part)
+      await record(
+        [...(await statesIn(part))].flatMap(([id, state]) =>
+          changesOf(state, moved.get(id), new Set(moved.keys()), seen),
+        ),
+      );
+  const left = [...missing].filter(([id]) => !moved.has(id));
+  for (const [, { why }] of left) gone[why] += 1;
+  await record(left.flatMap(([id, { why, isNew }]) => (isNew ? [{ id, change: 'gone', seen, why }] : [])));
+  await record((await moves.unseen()).map((message) => ({ id: message.id, change: 'moved', seen, message })));
+  return { changes: all, gone, unsearched: left.reduce((most, [id]) => Math.max(most, unsearched.get(id) ?? 0), 0) };
 }
 
 /** Says what is no longer visible, and counts what a recheck saw for the first time. */
-export function tellChanges({ changes, gone }: Rechecked, { note, warn }: Pick<WorkMessages, 'note' | 'warn'>) {
+export function tellChanges(
+  { changes, gone, unsearched }: Rechecked,
+  { note, warn }: Pick<WorkMessages, 'note' | 'warn'>,
+) {
   const { limit, 'no-access': barred, account, unknown } = gone;
   if (limit > 0)
     warn(`${messagesText(limit)} no longer visible: the plan of the organization hides messages of their age`);
   if (barred > 0) warn(`${messagesText(barred)} no longer visible, nor is anything else of their channels`);
   if (account > 0) note(`${messagesText(account)} not visible to this account: the one before it saw them`);
+  if (unsearched > 0)
+    warn(`what is no longer visible was not looked for in ${unsearched} private channels: too many requests`);
   if (unknown > 0) note(`${messagesText(unknown)} no longer visible: deleted, or moved out of sight`);
   const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
   return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };

@@ -7,12 +7,14 @@ import { topicLevels } from '../../schema/topic.ts';
 import type { CallEnd, LookStep } from '../../store/archive/line-file.ts';
 import type { Keeper } from './keep-topic.ts';
 import { deletable, type Standings } from './standings.ts';
-import { newerPages, newestPages, type TopicSurvey } from './survey-topic.ts';
+import { newerPages, newestPage, newestPages, type TopicSurvey } from './survey-topic.ts';
 
 export interface Purging {
   sleep(span: Milliseconds): Promise<void>;
   now(): Milliseconds;
   note(text: string): void;
+  /** The line that continues the purge. */
+  again(): string;
   /** Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
   /** Called before the first round and after each with the number of surveyed messages that are left. */
@@ -47,7 +49,7 @@ const maxHiddenRounds = 50;
  * @throws Failure auth, rejected; usage or incomplete above `maxMessages`; incomplete where there is no progress
  */
 export async function deleteRounds(purge: PurgeWork): Promise<void> {
-  const { chat, survey, state, keeper, left, note, sleep } = purge;
+  const { chat, survey, state, keeper, left, note, sleep, signal } = purge;
   const { standings } = state;
   const level = await chat.level();
   const isAtomic = level !== undefined && level < topicLevels.batches;
@@ -62,6 +64,7 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
     const end = ending instanceof Failure ? (isCrossing(ending) ? 'crossed' : 'failed') : ending;
     standings.ended(end);
     await keeper?.record({ call: end });
+    if (signal.aborted) await lookOnce(purge);
     if (ending instanceof Failure) {
       if (!(await isRepeatable(chat, ending))) throw ending;
       // The server is left alone for a moment.
@@ -101,18 +104,20 @@ const leastNewest = 5000;
  */
 export async function lookAt(
   { chat, survey, state, keeper, now }: PurgeWork,
-  extent: 'whole' | 'newest',
+  extent: 'whole' | 'newest' | 'one page',
 ): Promise<Looked> {
   const { standings } = state;
   const pages: (readonly number[])[] = [];
   const unkept: RawMessage[] = [];
   const time = new Date(now()).toISOString();
   let from: number | null = null;
-  for await (const { messages, found_oldest } of newestPages(chat, survey)) {
+  const read = extent === 'one page' ? newestPage : newestPages;
+  for await (const { messages, found_oldest } of read(chat, survey)) {
     pages.unshift(messages.map(({ id }) => id));
     unkept.unshift(...messages.filter((message) => keeper?.lacks(message)));
     const lowest = messages[0]?.id ?? Infinity;
-    if (extent === 'whole' || found_oldest || !isEnough(standings, pages, lowest)) continue;
+    const isLast = extent === 'one page' || (extent === 'newest' && isEnough(standings, pages, lowest));
+    if (found_oldest || !isLast) continue;
     from = lowest;
     break;
   }
@@ -120,6 +125,12 @@ export async function lookAt(
   const step = standings.look({ time, from, ids });
   if (state.last === 'answered') state.last = 'seen';
   return { step, newest: ids.at(-1) ?? 0, pages: pages.length, unkept };
+}
+
+/** After Ctrl-C: how many went, as one request shows. Its failure does not hide the interruption. */
+async function lookOnce(purge: PurgeWork): Promise<void> {
+  const looked = await lookAt(purge, 'one page').catch(() => undefined);
+  if (looked) await purge.keeper?.record({ ...looked.step, there: [] });
 }
 
 /** Whether the newest messages of a topic, down to `lowest`, are enough before the next call. */
@@ -186,7 +197,7 @@ async function deleteOnce(purge: PurgeWork): Promise<'whole' | 'part' | Failure>
     state.last = 'answered';
     return complete ? 'whole' : 'part';
   } catch (cause) {
-    if (!(cause instanceof Failure) || cause.isInterruption || signal.aborted) throw cause;
+    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     if (cause.details.http?.status !== undefined) state.last = 'seen';
     return cause;
   } finally {

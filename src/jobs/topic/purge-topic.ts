@@ -1,5 +1,7 @@
+import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
+import type { PrivateSearch } from '../messages/private-channels.ts';
 import { deleteRounds, lookAt, type Purging, type PurgeWork } from './delete-rounds.ts';
 import {
   ascending,
@@ -19,6 +21,10 @@ export interface PurgeOutcome {
   /** Messages that came into the topic during this run. */
   readonly arrived: number;
   readonly deeper: readonly Deeper[];
+  /** Private channels in which messages that are gone were not looked for. */
+  readonly unsearched: number;
+  /** Whether nobody looked after the last call: more may be deleted. */
+  readonly isLeast: boolean;
 }
 
 export type TopicPurge = ReturnType<typeof openTopicPurge>;
@@ -27,19 +33,49 @@ export type TopicPurge = ReturnType<typeof openTopicPurge>;
 export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, purging: Purging) {
   const standings = openStandings();
   const purge: PurgeWork = { ...purging, chat, survey, state: { standings } };
-  let survivors: Survivors = { places: [], isSample: false };
+  const survivors = { places: new Set<string>(), isSample: false };
+  /** Messages that left the topic, and were found nowhere so far; `untested`: for which a sample was asked. */
+  let missing: readonly number[] = [];
+  let untested: readonly number[] = [];
+  let unsearched = 0;
   const outcome = (): PurgeOutcome => {
     const tally = standings.counts();
-    return { status: statusOf(tally), tally, arrived: standings.arrived.size, deeper: standings.deeper };
+    const isLeast = purge.state.last === 'open' || purge.state.last === 'answered';
+    const { arrived, deeper } = standings;
+    return { status: statusOf(tally), tally, arrived: arrived.size, deeper, unsearched, isLeast };
   };
   standings.expect(survey.ids);
+  /** At once: a later request may fail. Of the untested ones nobody knows then whether they were deleted. */
+  const take = ({ id, display_recipient, subject }: MessageHead): void => {
+    if (!standings.of.has(id)) return;
+    standings.found([id], untested);
+    const channelName = typeof display_recipient === 'string' ? `#${display_recipient}` : 'a direct conversation';
+    survivors.places.add(`${channelName} > ${String(subject)}`);
+  };
+  /** Below level 300 a sample is asked for, the oldest included, since servers delete the oldest message last. */
   const findGone = async (): Promise<void> => {
     const left = [...standings.of].filter(([, standing]) => !/^(waiting|present)$/.test(standing));
     const gone = ascending(left.map(([id]) => id));
-    survivors = await lookElsewhere(purge, gone);
+    survivors.isSample = !(await findsByIds(chat));
+    const asked = new Set(survivors.isSample ? sampleOf(gone) : gone);
+    [missing, untested] = [[...asked], gone.filter((id) => !asked.has(id))];
+    for (const narrow of [inChannel(survey.channel.stream_id), inPublicChannels, received]) {
+      const query = { narrow, apply_markdown: false };
+      for await (const message of messagesOfIds({ ...chat.raw, level: chat.level }, query, missing))
+        if (asked.delete(message.id)) take(message);
+      missing = [...asked];
+    }
   };
   return {
     outcome,
+    take,
+    missing: () => missing,
+    /** Of messages that are gone: in how many private channels they were not looked for. */
+    searched(channels: ReadonlyMap<number, number>): void {
+      unsearched = missing.reduce((most, id) => Math.max(most, channels.get(id) ?? 0), 0);
+    },
+    /** What a failure of this purge means. */
+    inPart: (cause: Failure) => inPart(cause, purge),
     /**
      * Keeps the messages, deletes in rounds, and looks at the end for what is left here or under another name. An empty
      * topic is only looked at: nothing of it was confirmed.
@@ -55,7 +91,7 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
       } catch (cause) {
         // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
         if (isAnswering(cause) && !purging.signal.aborted) await findGone().catch(() => undefined);
-        throw inPart(cause, purge);
+        throw cause instanceof Failure ? inPart(cause, purge) : cause;
       } finally {
         if (purge.state.last) purging.left?.(standings.left());
       }
@@ -70,45 +106,27 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
   };
 }
 
+/** Looks for what purges miss in private channels, for all of them together. */
+export async function findInPrivate(
+  { raw }: PurgeWork['chat'],
+  search: PrivateSearch,
+  purges: readonly TopicPurge[],
+): Promise<void> {
+  const ids = new Set(purges.flatMap((purge) => purge.missing()));
+  const take = (message: MessageHead): void => purges.forEach((purge) => purge.take(message));
+  const unsearched = await search.find(raw, { apply_markdown: false }, [...ids], take);
+  for (const purge of purges) purge.searched(unsearched);
+}
+
 /** Messages that exist although their topic was deleted: it was renamed or resolved, or they were moved, meanwhile. */
 interface Survivors {
-  readonly places: readonly string[];
+  readonly places: ReadonlySet<string>;
   /** Only some of the ids were asked for: there may be more survivors. */
   readonly isSample: boolean;
 }
 
 /** Messages that are asked for one by one where the server does not know `message_ids`. */
 const sampleSize = 8;
-
-/**
- * Asks for messages by ids, ascending: in their channel, all public channels, what the account received. Below level
- * 300 a sample of them, the oldest included, since servers delete the oldest message last.
- */
-async function lookElsewhere(
-  { chat: { raw, level }, survey: { channel }, state: { standings } }: PurgeWork,
-  ids: readonly number[],
-): Promise<Survivors> {
-  const isSample = !(await findsByIds({ level }));
-  const places = new Set<string>();
-  let open = isSample ? sampleOf(ids) : ids;
-  const asked = new Set(open);
-  for (const narrow of [inChannel(channel.stream_id), inPublicChannels, received]) {
-    const wanted = new Set(open);
-    const query = { narrow, apply_markdown: false };
-    for await (const message of messagesOfIds({ ...raw, level }, query, open)) {
-      if (!wanted.delete(message.id)) continue;
-      const { id, display_recipient, subject } = message;
-      // At once: a later request may fail.
-      standings.found([id], []);
-      const channelName = typeof display_recipient === 'string' ? `#${display_recipient}` : 'a direct conversation';
-      places.add(`${channelName} > ${String(subject)}`);
-    }
-    open = [...wanted];
-  }
-  // Of the others nobody knows whether they were deleted.
-  if (places.size > 0) standings.found([], isSample ? ids.filter((id) => !asked.has(id)) : []);
-  return { places: [...places], isSample };
-}
 
 function sampleOf(ids: readonly number[]): number[] {
   const step = Math.max(1, (ids.length - 1) / (sampleSize - 1));
@@ -122,23 +140,25 @@ function isAnswering(cause: unknown): boolean {
 }
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */
-function inPart(cause: unknown, { survey, state }: PurgeWork): unknown {
-  if (!(cause instanceof Failure) || !state.last) return cause;
+function inPart(cause: Failure, { survey, state, again }: PurgeWork): Failure {
+  if (!state.last) return cause;
   const { topic_name, ids } = survey;
   const left = state.standings.left();
   const message = `${cause.message}; ${left} of ${ids.length} messages of '${topic_name}' were left ${sinceThen[state.last]}`;
+  const hint = `To continue: ${again()}`;
   switch (cause.kind) {
     case 'unavailable':
     case 'config':
-      return cause.as('incomplete', message, { hint: continues, retryable: true });
+      return cause.as('incomplete', message, { hint, retryable: true });
     case 'rejected':
     case 'not_found':
       // A refused check is no refused deletion.
-      return left < ids.length ? cause.as('incomplete', message, { hint: continues, retryable: false }) : cause;
-    case 'auth':
+      return left < ids.length ? cause.as('incomplete', message, { hint, retryable: false }) : cause;
     case 'hangup':
     case 'cancelled':
     case 'terminated':
+      return cause.as(cause.kind, message, { hint });
+    case 'auth':
       return cause.as(cause.kind, message);
     default:
       return cause;
@@ -151,11 +171,9 @@ const sinceThen = {
   seen: 'when last seen',
 };
 
-const continues = 'Run the same command again: it continues.';
-
 function survived({ topic_name }: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
-  const few = places.slice(0, 10).map((place) => `'${place}'`);
-  const more = places.length > few.length ? ` and ${places.length - few.length} other topics` : '';
+  const few = [...places].slice(0, 10).map((place) => `'${place}'`);
+  const more = places.size > few.length ? ` and ${places.size - few.length} other topics` : '';
   const hidden = tally.gone + tally.goneOutOfOrder;
   const others = `; ${tally.deleted} were deleted${hidden > 0 ? `, ${hidden} are no longer visible to this account` : ''}`;
   return new Failure(

@@ -1,25 +1,28 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { usage } from '../../core/failure.ts';
+import { type Failure, usage } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { Journal, JournalContent, JournalHeader } from '../../store/journal.ts';
+import { privateSearch } from '../messages/private-channels.ts';
 import type { Progress, WorkMessages } from '../work/work-messages.ts';
 import { topicKeeper, type Keeper } from './keep-topic.ts';
 import { isSeveral, type Naming } from './named-topics.ts';
 import { openPurgeRun, type PurgeRun } from './purge-run.ts';
-import { openTopicPurge, type PurgeOutcome, type TopicPurge } from './purge-topic.ts';
+import { findInPrivate, openTopicPurge, type PurgeOutcome, type TopicPurge } from './purge-topic.ts';
 import { deletable } from './standings.ts';
 import type { Topic, TopicSurvey } from './survey-topic.ts';
 import { earlierPurges, type EarlierPurges, type Keeping } from './topic-archives.ts';
 
 export type Purge = ReturnType<typeof openPurges>;
 
-type PurgeLimits = Readonly<Record<'maxMessages', number | undefined> & Record<'missing_ok', boolean | undefined>>;
+/** Their archives are open meanwhile, each with some files. */
+const mostTogether = 25;
 
 /** What the purges of one run use of it. */
 interface PurgeParts extends WorkMessages {
   readonly signal: AbortSignal;
   interactive(): boolean;
+  again(): string;
   now(): Milliseconds;
   sleep(span: Milliseconds): Promise<void>;
   archive(folder: string): Promise<OpenArchive>;
@@ -36,7 +39,8 @@ interface PurgeKeeping extends Pick<Keeping, 'root' | 'site' | 'account' | 'maxF
 export function openPurges(chat: ChatApi, { isKept, ...place }: PurgeKeeping, context: PurgeParts) {
   const keeperFor = (total: number): Keeper | undefined =>
     isKept ? topicKeeper(chat, { ...place, ...keepingFor(context, total) }) : undefined;
-  const opened = new Map<TopicSurvey, TopicPurge>();
+  const opened = new Map<TopicSurvey, { readonly purge: TopicPurge; readonly keeper: Keeper | undefined }>();
+  const search = privateSearch(chat);
   return {
     /** The record of this command's runs over several topics. */
     async openRun(named: object, naming: Naming): Promise<PurgeRun> {
@@ -49,11 +53,10 @@ export function openPurges(chat: ChatApi, { isKept, ...place }: PurgeKeeping, co
     },
     earlier: async (topic: Topic): Promise<EarlierPurges> =>
       isKept ? earlierPurges(topic, place) : { isBegun: false, ended: undefined },
-    /**
-     * Deletes a topic of at most `maxMessages`, or ends the interrupted purge of one that is empty.
-     * @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen`
-     */
-    async run(survey: TopicSurvey, run: PurgeRun, { maxMessages, missing_ok }: PurgeLimits): Promise<PurgeOutcome> {
+    /** How many topics are purged before their messages are looked for in private channels, together. */
+    together: async (): Promise<number> => ((await search.channels()).length > 0 ? mostTogether : 1),
+    /** Deletes a topic of at most `maxMessages`, or looks at one that is empty. @throws Failure incomplete */
+    async run(survey: TopicSurvey, maxMessages: number | undefined): Promise<PurgeOutcome> {
       const total = survey.ids.length;
       const keeper = keeperFor(total);
       const deleting = counted(context, isKept ? `archived ${total}, gone` : 'gone', total);
@@ -65,10 +68,39 @@ export function openPurges(chat: ChatApi, { isKept, ...place }: PurgeKeeping, co
         last = count;
       };
       const purge = openTopicPurge(chat, survey, { ...context, left, keeper, maxMessages });
-      opened.set(survey, purge);
+      opened.set(survey, { purge, keeper });
       try {
         await purge.run();
+        return purge.outcome();
+      } catch (cause) {
+        // What ended the purge says more than an archive that cannot be closed after it.
+        await keeper?.close().catch(() => undefined);
+        throw cause;
+      } finally {
         deleting.end();
+      }
+    },
+    /** Looks in private channels for what the purges of these topics miss. */
+    search: (surveys: readonly TopicSurvey[]) =>
+      findInPrivate(
+        chat,
+        search,
+        surveys.flatMap((survey) => opened.get(survey)?.purge ?? []),
+      ),
+    /** Leaves the purge of a topic open after a failure; what that means for it. */
+    async leave(survey: TopicSurvey, cause: Failure): Promise<Failure> {
+      const { purge, keeper } = opened.get(survey) ?? {};
+      await keeper?.close().catch(() => undefined);
+      return purge?.inPart(cause) ?? cause;
+    },
+    /**
+     * Ends the purge of a topic; undefined where there was none.
+     * @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen`
+     */
+    async end(survey: TopicSurvey, run: PurgeRun, missing_ok: boolean | undefined): Promise<PurgeOutcome | undefined> {
+      const { purge, keeper } = opened.get(survey) ?? {};
+      if (!purge) return undefined;
+      try {
         const [outcome, failure] = [purge.outcome(), purge.failure()];
         for (const text of unarchived(survey, outcome)) context.warn(text);
         if (failure && !(outcome.status === 'unseen' && missing_ok)) throw failure;
@@ -81,19 +113,20 @@ export function openPurges(chat: ChatApi, { isKept, ...place }: PurgeKeeping, co
         });
         return outcome;
       } catch (cause) {
-        deleting.end();
-        // What ended the purge says more than an archive that cannot be closed after it.
         await keeper?.close().catch(() => undefined);
         throw cause;
       }
     },
     /** What has become of a topic so far; undefined where its purge did not begin. */
-    outcomeOf: (survey: TopicSurvey) => opened.get(survey)?.outcome(),
+    outcomeOf: (survey: TopicSurvey) => opened.get(survey)?.purge.outcome(),
   };
 }
 
 /** What the archive may lack, if there is one, and what is in no count. */
-function unarchived({ topic_name, isLimited }: TopicSurvey, { arrived, deeper, tally }: PurgeOutcome): string[] {
+function unarchived(
+  { topic_name, isLimited }: TopicSurvey,
+  { arrived, deeper, tally, unsearched }: PurgeOutcome,
+): string[] {
   const hidden = `topic '${topic_name}': at least ${tally.deleted} messages were deleted; those that the plan hid are in no count and no archive`;
   const texts = deeper.map(
     ({ first, last, seen }) =>
@@ -101,6 +134,10 @@ function unarchived({ topic_name, isLimited }: TopicSurvey, { arrived, deeper, t
       'what was edited, or moved in between them, since then was deleted without being archived',
   );
   if (isLimited) texts.push(hidden);
+  if (unsearched > 0)
+    texts.push(
+      `topic '${topic_name}': its messages were not looked for in ${unsearched} private channels (too many requests): if they were moved there, they are not deleted`,
+    );
   if (arrived === 0) return texts;
   const came = `topic '${topic_name}': ${arrived} ${arrived === 1 ? 'message' : 'messages'} arrived during the deletion`;
   return [...texts, `${came}; others that arrived during a delete call may have been deleted without being archived`];

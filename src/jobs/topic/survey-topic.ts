@@ -62,6 +62,13 @@ export function newestPages({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): AsyncG
   return checked(topic, backward(raw, queryOf(topic), { anchor: 'newest', page }));
 }
 
+/** The newest page of a topic, also after Ctrl-C, for at most 10 s. @throws as surveyTopic */
+export function newestPage({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): AsyncGenerator<MessagePage<RawMessage>> {
+  const limits = { repeat: 'never', timeout: 10_000, outlasts: 'earlier Ctrl-C' } as const;
+  const source = { messages: (query: MessageQuery) => raw.messages(query, limits) };
+  return checked(topic, backward(source, queryOf(topic), { anchor: 'newest', page, limit: page }));
+}
+
 /** The pages of a topic above a message, upward. @throws as surveyTopic */
 export function newerPages(
   { raw }: Pick<ChatApi, 'raw'>,

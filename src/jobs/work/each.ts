@@ -4,6 +4,11 @@ import { Failure, type FailureKind } from '../../core/failure.ts';
 /** What ends a run over many arguments at once: the next would fail the same way, or was forbidden. */
 const fatal: ReadonlySet<FailureKind> = new Set(['internal', 'usage', 'config', 'auth', 'unavailable']);
 
+/** Whether a run over many arguments ends with this failure of one. */
+export function isFatal({ kind, isInterruption }: Failure): boolean {
+  return fatal.has(kind) || isInterruption;
+}
+
 /**
  * Does the same for each argument in turn, yielding what came of it; what failed is named at the end. `partly` is
  * yielded of an argument that failed or was not reached. @throws Failure of the one argument where there is only one
@@ -23,9 +28,8 @@ export async function* each<I, T>(
       if (cause instanceof Planned) continue;
       if (!(cause instanceof Failure)) throw cause;
       failed.push({ label: label(item), failure: cause });
-      const isFatal = fatal.has(cause.kind) || cause.isInterruption;
-      if (partly) yield* (isFatal ? items.slice(index) : [item]).map(partly);
-      if (isFatal) throw ended(cause, index - failed.length + 1, items.slice(index).map(label), failed);
+      if (partly) yield* (isFatal(cause) ? items.slice(index) : [item]).map(partly);
+      if (isFatal(cause)) throw ended(cause, index - failed.length + 1, items.slice(index).map(label), failed);
     }
   }
   const [first, ...others] = failed;

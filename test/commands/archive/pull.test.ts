@@ -502,9 +502,9 @@ describe('archive pull --recheck', () => {
       [first, 'edited'],
       [second, 'edited'],
       [third, 'edited'],
+      [sixth, 'moved'],
       [fourth, 'gone'],
       [fifth, 'gone'],
-      [sixth, 'moved'],
     ]);
     expect(contentOf(folder)).toMatchObject(before);
   });

@@ -73,6 +73,8 @@ describe('it is repeated until the topic is empty', () => {
           spellings: ['lunch'],
           arrived: 0,
           deeper: [],
+          unsearched_channels: 0,
+          at_least: false,
           status: 'deleted',
         },
       ],
@@ -676,23 +678,64 @@ test('one topic that is refused does not keep the others: exit 8, and it is name
   expect(error?.message).toContain('lunch: ');
 });
 
-test('Ctrl-C in a purge is exit 130 after the answer of the call, and says what was left', async () => {
-  const interrupt = new AbortController();
-  const server = await kitchen({
-    messages: topicOf('lunch', idsBetween(1, 10)),
-    deletesPerCall: 4,
-    meanwhile(_messages, _request, calls) {
-      if (calls === 2) interrupt.abort(new Failure('cancelled', 'interrupted'));
-    },
+describe('Ctrl-C in a delete call', () => {
+  const interrupted = (options: Partial<ChatServerOptions> = {}, ids = idsBetween(1, 10)) => {
+    const interrupt = new AbortController();
+    return kitchen({
+      messages: topicOf('lunch', ids),
+      deletesPerCall: 4,
+      ...options,
+      meanwhile(...given) {
+        options.meanwhile?.(...given);
+        if (given[2] === 2) interrupt.abort(new Failure('cancelled', 'interrupted'));
+      },
+    }).then((server) => ({ ...server, run: (words: string) => server.run(words, { interrupt: interrupt.signal }) }));
+  };
+
+  test('exit 130 after the answer and one look, so that the row says how many went, and the line that goes on', async () => {
+    const server = await interrupted();
+
+    const { exitCode, stdout, error } = await server.run(`${line} --no-archive -o json`);
+
+    expect(exitCode).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject([{ messages: 10, deleted: 8, at_least: false, status: 'incomplete' }]);
+    expect(error?.message).toBe("interrupted; 2 of 10 messages of 'lunch' were left when last seen");
+    expect(error?.hint).toContain('chatelaine topic delete 5 lunch --no-archive');
+    const since = server.seen.slice(server.seen.findLastIndex(({ path }) => path.endsWith('/delete_topic')) + 1);
+    expect(since.map(({ parameters: { anchor, num_before } }) => ({ anchor, num_before }))).toEqual([
+      { anchor: 'newest', num_before: '5000' },
+    ]);
   });
 
-  const { exitCode, stdout, error } = await server.run(`${line} -o json`, { interrupt: interrupt.signal });
+  test('a call that is answered with 502 is looked after too', async () => {
+    const reply = { status: 502, body: '<h1>Bad gateway</h1>', deletes: 3 };
+    const server = await interrupted({ deleteReply: (call) => (call === 2 ? reply : undefined) });
 
-  expect(exitCode).toBe(130);
-  expect(JSON.parse(stdout)).toMatchObject([{ messages: 10, deleted: 4, status: 'incomplete' }]);
-  expect(error?.message).toBe(
-    "interrupted; 6 of 10 messages of 'lunch' were left when last seen, before the last call, which was answered",
-  );
+    const { exitCode, error } = await server.run(`${line} -o json`);
+
+    expect(exitCode).toBe(130);
+    expect(error?.message).toBe("interrupted; 3 of 10 messages of 'lunch' were left when last seen");
+  });
+
+  test('what is below the one request counts as it was before', async () => {
+    const server = await interrupted({ deletesPerCall: 1000 }, idsBetween(1, 8000));
+
+    const { stdout } = await server.run(`${line} --no-archive -o json`);
+
+    expect(JSON.parse(stdout)).toMatchObject([{ messages: 8000, deleted: 2000, at_least: false }]);
+  });
+
+  test('where that look fails the row says at least', async () => {
+    const server = await interrupted({ awayAfter: 2 });
+
+    const { exitCode, stdout, error } = await server.run(`${line} -o json`);
+
+    expect(exitCode).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject([{ messages: 10, deleted: 4, at_least: true, status: 'incomplete' }]);
+    expect(error?.message).toBe(
+      "interrupted; 6 of 10 messages of 'lunch' were left when last seen, before the last call, which was answered",
+    );
+  });
 });
 
 test('--deadline in a purge is exit 8 with what is left', async () => {
