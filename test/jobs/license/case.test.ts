@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { AnsweredCreation, Creation } from '../../../src/api/licensing/license-writes.ts';
 import type { License } from '../../../src/api/licensing/license.ts';
@@ -86,34 +87,38 @@ interface TableRow {
 
 type Rows = readonly (readonly [name: string, events: readonly CaseEvent[], step: string, given?: Row])[];
 
-describe.each<readonly [heading: string, rows: Rows]>([
+const tables: readonly (readonly [heading: string, rows: Rows])[] = [
   [
     'What a POST needs',
     [
-      ['nothing is known: it is looked up', [], 'look up now'],
-      ['not listed, not claimed: it is claimed', [nothing()], 'claim'],
-      ['somebody else has it: it is left to them', [nothing(), { event: 'held' }], 'wait for others'],
-      ['listed, whoever has the claim: unchanged', [shown(one)], 'end unchanged K-0001'],
-      ['listed of another size: resized', [shown(small)], 'resize K-0001'],
-      ['of several the one of the asked size is kept', [shown(small, other)], 'end unchanged K-0002'],
-      ['claimed and not listed: created', [claimed(), nothing()], 'create'],
-      ['claimed after the lookup, and no POST is known: created', [nothing(), claimed()], 'create'],
+      ['nothing', [], 'look up now'],
+      ['not listed, not claimed', [nothing()], 'claim'],
+      ['not listed, claimed by another run', [nothing(), { event: 'held' }], 'wait for others'],
+      ['listed, whoever has the claim', [shown(one)], 'end unchanged K-0001'],
+      ['listed with another size', [shown(small)], 'resize K-0001'],
+      ['several are listed, one of the asked size', [shown(small, other)], 'end unchanged K-0002'],
+      ['claimed, then not listed', [claimed(), nothing()], 'create'],
+      ['not listed, then claimed, and the claim knows of no POST', [nothing(), claimed()], 'create'],
+      ['claimed, and a POST of a moment ago is known', [claimed({ posted: 900 })], 'look up now since 5900'],
       [
-        'a POST of a moment ago is known: looked up at once, since it may be listed',
-        [claimed({ posted: 900 })],
-        'look up now since 5900',
+        'the same, and a lookup at once shows nothing',
+        [claimed({ posted: 900 }), nothing()],
+        'look up at 5900 since 5900',
       ],
-      ['and once more --settle after that POST', [claimed({ posted: 900 }), nothing()], 'look up at 5900 since 5900'],
-      ['that lookup shows nothing: created', [claimed({ posted: 900 }), nothing(5900)], 'create'],
       [
-        'a lookup before the claim settles no POST that the claim tells of',
+        'the same, and a lookup `--settle` after that POST shows nothing',
+        [claimed({ posted: 900 }), nothing(5900)],
+        'create',
+      ],
+      [
+        'not listed, then claimed, and the claim knows of a POST',
         [nothing(), claimed({ posted: 900 })],
         'look up at 5900 since 5900',
       ],
-      ['a list that is not whole: failed', [claimed(), cut], 'end failed: incomplete'],
-      ['no lookup is answered: failed', [claimed(), noAnswer], 'end failed: unread'],
+      ['unanswered, and the list is not whole', [claimed(), cut], 'end failed: incomplete'],
+      ['no lookup is answered', [claimed(), noAnswer], 'end failed: unread'],
       [
-        'a plan that says otherwise: failed',
+        'a plan that was read says something else',
         [shown(small)],
         'end failed: differs',
         { rules: { differs: () => 'another size' } },
@@ -123,21 +128,21 @@ describe.each<readonly [heading: string, rows: Rows]>([
   [
     'A list is a hint',
     [
-      ['what a list does not show is claimed', [unlisted()], 'claim'],
-      ['then looked up by the filter', [unlisted(), claimed()], 'look up now'],
-      ['which decides', [unlisted(), claimed(), nothing()], 'create'],
+      ['a list does not show the user', [unlisted()], 'claim'],
+      ['the same, and claimed', [unlisted(), claimed()], 'look up now'],
+      ['the same, and a lookup by the filter shows nothing', [unlisted(), claimed(), nothing()], 'create'],
       [
-        'a list that decides is followed by a lookup that does',
+        'a list that settles a POST does not show the user',
         [claimed({ posted: 900 }), unlisted(5900)],
         'look up now since 5900',
       ],
       [
-        'a list that the POSTs of the run move decides nothing',
+        'a lookup first shows that the filter is ignored',
         [claimed(), seen({ shows: 'nothing', unfiltered }, undefined, 'moving list')],
         'look up with others',
       ],
       [
-        'nor does one after a list',
+        'the same again, after a list was read twice',
         [
           claimed(),
           ...Array.from({ length: 2 }, () => seen({ shows: 'nothing', unfiltered }, undefined, 'moving list')),
@@ -145,12 +150,12 @@ describe.each<readonly [heading: string, rows: Rows]>([
         'end failed: filter ignored',
       ],
       [
-        'a length at which servers cut lists',
+        'the filter is ignored, and the list may be cut',
         [claimed(), seen({ shows: 'nothing', unfiltered })],
         'end failed: may be cut',
       ],
       [
-        'the same with --trust-list',
+        'the same, with `--trust-list`',
         [claimed(), seen({ shows: 'nothing', unfiltered })],
         'create',
         { rules: { uncounted: 'trust' } },
@@ -160,124 +165,162 @@ describe.each<readonly [heading: string, rows: Rows]>([
   [
     'States of a request',
     [
-      ['refused: nothing was created', [claimed(), nothing(), { event: 'refused', failure }], 'end failed: refused'],
+      ['refused', [claimed(), nothing(), { event: 'refused', failure }], 'end failed: refused'],
       [
-        'a repeat that is refused says nothing of the request before it',
+        'unanswered, and the repeat is refused',
         [claimed(), posted(lost), nothing(6000), { event: 'refused', failure }],
         'end unknown: refused',
       ],
-      ['unanswered: looked up --settle after it', [claimed(), posted(lost)], 'look up at 6000 since 6000'],
-      ['cut by an interruption: the same', [claimed(), posted(undefined)], 'look up at 6000 since 6000'],
-      ['an older answer settles nothing', [claimed(), posted(lost), nothing(5999)], 'look up at 6000 since 6000'],
-      ['one license that was not there: the one created', [claimed(), posted(lost), shown(one)], 'end created K-0001'],
-      ['one of another size: resized', [claimed(), posted(lost), shown(small)], 'resize K-0001'],
+      ['unanswered', [claimed(), posted(lost)], 'look up at 6000 since 6000'],
+      ['cut by an interruption', [claimed(), posted(undefined)], 'look up at 6000 since 6000'],
       [
-        'then it has the size',
+        'unanswered, and an answer older than `--settle` after it shows nothing',
+        [claimed(), posted(lost), nothing(5999)],
+        'look up at 6000 since 6000',
+      ],
+      [
+        'unanswered, and one license is there that was not',
+        [claimed(), posted(lost), shown(one)],
+        'end created K-0001',
+      ],
+      ['the same, of another size', [claimed(), posted(lost), shown(small)], 'resize K-0001'],
+      [
+        'the same, once it is resized',
         [claimed(), posted(lost), shown(small), { event: 'resized', license: one, listed: small }],
         'end resized K-0001',
       ],
-      ['two that were not there: unknown', [claimed(), posted(lost), shown(one, other)], 'end unknown: others'],
-      ['a similar name that was not there: unknown', [claimed(), posted(lost), similar()], 'end unknown: similar'],
-      ['nothing: sent again', [claimed(), posted(lost), nothing(6000)], 'create'],
       [
-        'no repeat is left',
+        'unanswered, and two licenses are there that were not',
+        [claimed(), posted(lost), shown(one, other)],
+        'end unknown: others',
+      ],
+      [
+        'unanswered, and a similar name is there that was not',
+        [claimed(), posted(lost), similar()],
+        'end unknown: similar',
+      ],
+      ['unanswered, and nothing is shown', [claimed(), posted(lost), nothing(6000)], 'create'],
+      [
+        'the same, and no repeat is left',
         [claimed(), posted(lost), nothing(6000), posted(lost), nothing(6000)],
         'end unknown: used up',
       ],
       [
-        'POSTs of earlier runs count',
+        'the same, where earlier runs used up the repeats',
         [claimed({ unanswered: 1, posted: 1 }), nothing(5001), posted(lost), nothing(6000)],
         'end unknown: used up',
       ],
-      ['once they are used up, each run sends one', [claimed({ unanswered: 9, posted: 1 }), nothing(5001)], 'create'],
       [
-        'the list is not whole',
+        'earlier runs used up the repeats, and this one has sent nothing',
+        [claimed({ unanswered: 9, posted: 1 }), nothing(5001)],
+        'create',
+      ],
+      [
+        'unanswered, and the list is not whole',
         [claimed(), posted(lost), seen({ shows: 'incomplete', failure }, 6000)],
         'end unknown: incomplete',
       ],
-      ['no lookup is answered', [claimed(), posted(lost), noAnswer], 'end unknown: unread'],
+      ['unanswered, and no lookup is answered', [claimed(), posted(lost), noAnswer], 'end unknown: unread'],
       [
-        'what an interrupted run of the job asked for is created',
+        'an interrupted run of the job asked, and one is listed',
         [claimed({ posted: 1, job: 'asked' }), shown(one)],
         'end created K-0001',
       ],
-      ['what it created is created', [claimed({ job: 'created' }), shown(one)], 'end created K-0001'],
-      ['what it asked for is never failed', [claimed({ posted: 1, job: 'asked' }), cut], 'end unknown: incomplete'],
+      ['an interrupted run of the job created it', [claimed({ job: 'created' }), shown(one)], 'end created K-0001'],
+      [
+        'an interrupted run of the job asked, and the list is not whole',
+        [claimed({ posted: 1, job: 'asked' }), cut],
+        'end unknown: incomplete',
+      ],
     ],
   ],
   [
     'Answered is not confirmed',
     [
-      ['answered: looked up with all others, at once', [claimed(), posted(answer)], 'look up with others since 1000'],
-      ['not shown: once more after --settle', [claimed(), posted(answer), nothing(1000)], 'look up at 6000 since 6000'],
+      ['answered', [claimed(), posted(answer)], 'look up with others since 1000'],
       [
-        'a list misses it: looked up by the filter',
+        'answered, and a lookup at once shows nothing',
+        [claimed(), posted(answer), nothing(1000)],
+        'look up at 6000 since 6000',
+      ],
+      [
+        'answered, and a list of all does not show it',
         [claimed(), posted(answer), unlisted(1000)],
         'look up now since 1000',
       ],
-      ['shown: created', [claimed(), posted(answer), shown(one)], 'end created K-0001'],
-      ['the answered key among several: created', [claimed(), posted(answer), shown(other, one)], 'end created K-0001'],
+      ['answered, and shown', [claimed(), posted(answer), shown(one)], 'end created K-0001'],
+      ['answered, and shown among several', [claimed(), posted(answer), shown(other, one)], 'end created K-0001'],
       [
-        'one alone, new, of the asked size, with another key: the listed one',
+        'answered, and one new license of the asked size has another key',
         [claimed(), posted(answer), shown(other)],
         'end created K-0002',
       ],
       [
-        'anything else with other keys: unknown',
+        'answered, and other keys are shown otherwise',
         [claimed(), posted(answer), shown(other, of('K-0003'))],
         'end unknown: others',
       ],
-      ['the answered key of another size: resized', [claimed(), posted(answer), shown(small)], 'resize K-0001'],
+      ['answered, and shown with another size', [claimed(), posted(answer), shown(small)], 'resize K-0001'],
       [
-        'another license was answered: the listed one is resized',
+        'another license was answered, and is shown',
         [claimed(), posted({ ...answer, license: small, license_is: 'another' }), shown(small)],
         'resize K-0001',
       ],
       [
-        'not shown after --settle either: nothing is sent',
+        'answered, and not shown after `--settle` either',
         [claimed(), posted(answer), nothing(6000)],
         'end unknown: not shown',
       ],
-      ['under a similar name: nothing is sent', [claimed(), posted(answer), similar(6000)], 'end unknown: similar'],
+      ['answered, and a similar name is shown', [claimed(), posted(answer), similar(6000)], 'end unknown: similar'],
+      ['answered, and no lookup is answered', [claimed(), posted(answer), noAnswer], 'end created K-0001'],
       [
-        'no lookup is answered: what the server said counts',
-        [claimed(), posted(answer), noAnswer],
-        'end created K-0001',
-      ],
-      [
-        'without a key it is unknown',
+        'the same, without a key',
         [claimed(), posted({ ...answer, license: undefined, license_is: 'without a key' }), noAnswer],
         'end unknown: unread',
       ],
       [
-        'an open answer of an earlier run: nothing is sent',
+        'an earlier run was answered, and nothing is shown',
         [claimed({ answer: open }), nothing()],
         'end unknown: open',
       ],
-      ['nor beside a similar name', [claimed({ answer: open }), similar()], 'end unknown: open'],
-      ['--send-again goes on', [claimed({ answer: open }), nothing()], 'create', { rules: again }],
-      ['also beside a similar name', [claimed({ answer: open }), similar()], 'create', { rules: again }],
+      ['the same, beside a similar name', [claimed({ answer: open }), similar()], 'end unknown: open'],
       [
-        'and sends once',
+        'an earlier run was answered, with `--send-again`',
+        [claimed({ answer: open }), nothing()],
+        'create',
+        { rules: again },
+      ],
+      [
+        'the same, beside a similar name, with `--send-again`',
+        [claimed({ answer: open }), similar()],
+        'create',
+        { rules: again },
+      ],
+      [
+        'the same, once a second POST had no answer',
         [claimed({ answer: open }), nothing(), posted(lost), nothing(6000)],
         'end unknown: used up',
         { rules: again },
       ],
-      ['an exact license closes it', [claimed({ answer: open }), shown(one)], 'end unchanged K-0001'],
+      [
+        'an earlier run was answered, and an exact license is shown',
+        [claimed({ answer: open }), shown(one)],
+        'end unchanged K-0001',
+      ],
     ],
   ],
   [
     'Names that servers change',
     [
-      ['a similar name: nothing is created', [claimed(), similar()], 'end failed: similar'],
-      ['--allow-similar: they are two users', [claimed(), similar()], 'create', { rules: { similar: 'allow' } }],
+      ['a similar name is shown, and no exact one', [claimed(), similar()], 'end failed: similar'],
+      ['the same, with `--allow-similar`', [claimed(), similar()], 'create', { rules: { similar: 'allow' } }],
       [
-        'a similar name of a list is looked up',
+        'a list shows a similar name, and no exact one',
         [seen({ shows: 'near', licenses: [near] }, undefined, 'list'), claimed()],
         'look up now',
       ],
       [
-        'one that was there before does not keep a POST from being repeated',
+        'unanswered, and only a similar name of before is shown, with `--allow-similar`',
         [claimed(), posted(lost, new Set(['K-0009\nAda\n7'])), similar(6000)],
         'create',
         { rules: { similar: 'allow' } },
@@ -287,23 +330,23 @@ describe.each<readonly [heading: string, rows: Rows]>([
   [
     'license create',
     [
-      ['what is there is told first', [claimed(), shown(one)], 'ask', { rules: another }],
-      ['then another one is created', [claimed(), shown(one), { event: 'agreed' }], 'create', { rules: another }],
-      ['also where no lookup is answered', [claimed(), noAnswer, { event: 'agreed' }], 'create', { rules: another }],
+      ['anything, before a person knows of it', [claimed(), shown(one)], 'ask', { rules: another }],
+      ['the same, once the person agreed', [claimed(), shown(one), { event: 'agreed' }], 'create', { rules: another }],
+      ['no lookup is answered', [claimed(), noAnswer, { event: 'agreed' }], 'create', { rules: another }],
       [
-        'one that is new is the one created',
+        'unanswered, and one license is new',
         [claimed(), posted(lost, new Set(['K-0001\nada\n7'])), shown(one, other)],
         'end created K-0002',
         { rules: another },
       ],
       [
-        'one of another size is not resized',
+        'unanswered, and one of another size is new',
         [claimed(), posted(lost), shown(small)],
         'end unknown: others',
         { rules: another },
       ],
       [
-        'without a lookup before nothing tells',
+        'unanswered, and no lookup came before',
         [claimed(), { event: 'posted', at: 1000, creation: lost, before: undefined }],
         'end unknown: nothing before',
         { rules: another },
@@ -314,42 +357,60 @@ describe.each<readonly [heading: string, rows: Rows]>([
     'A server has a queue',
     [
       [
-        'of one pending POST: --settle after its end',
+        'one POST is pending',
         [claimed(), posted(lost)],
         'look up at 6000 since 6000',
         { queue: { ...idle, pending: 1, until: 6000 } },
       ],
       [
-        'of two: twice --settle after the last end',
+        'two are pending',
         [claimed(), posted(lost)],
         'look up at 12000 since 12000',
         { queue: { ...idle, pending: 2, until: 12_000 } },
       ],
       [
-        'of four, a lookup that settles two settles none',
+        'four are pending, and a lookup after twice `--settle` shows nothing',
         [claimed(), posted(lost), nothing(12_000)],
         'look up at 22000 since 22000',
         { queue: { ...idle, pending: 4, until: 22_000 } },
       ],
       [
-        'what is shown is decided at once',
+        'four are pending, and this one is shown',
         [claimed(), posted(lost), shown(one)],
         'end created K-0001',
         { queue: { ...idle, pending: 4, until: 22_000 } },
       ],
       [
-        'what was answered does not wait for the others',
+        'four are pending, and this one was answered and is not shown',
         [claimed(), posted(answer), nothing(6000)],
         'end unknown: not shown',
         { queue: { ...idle, pending: 4, until: 22_000 } },
       ],
     ],
   ],
-])('%s', (_heading, rows) => {
+];
+
+describe.each(tables)('%s', (_heading, rows) => {
   const table = rows.map(([name, events, expected, given]): TableRow => ({ name, events, expected, given }));
   test.each(table)('$name', ({ events, expected, given }) => {
     expect(step(events, given)).toBe(expected);
   });
+});
+
+/** A step without its moments and keys, as docs/exactly-once.md writes it. */
+const inDocs = (expected: string): string =>
+  expected
+    .replace(/ K-\d+| since \d+/g, '')
+    .replace(/ at \d+/, ' later')
+    .replace(/^end /, '');
+
+test('docs/exactly-once.md has each row, below its heading', () => {
+  const page = readFileSync('docs/exactly-once.md', 'utf8');
+  const sections = new Map(page.split(/^##+ /m).map((text) => [text.split('\n', 1)[0] ?? '', text]));
+  const lines = tables.flatMap(([heading, rows]) =>
+    rows.map(([name, , expected]) => [heading, `| ${name} | ${inDocs(expected)} |`] as const),
+  );
+  expect(lines.filter(([heading, line]) => !sections.get(heading)?.includes(line))).toEqual([]);
 });
 
 test.each<readonly [name: string, events: readonly CaseEvent[], outcome: string | undefined]>([
