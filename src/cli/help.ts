@@ -50,7 +50,7 @@ export const exitAdvice: Readonly<Record<string, string>> = {
   5: 'Check the name. snippet rm and topic delete have --missing-ok.',
   6: 'Read what the server said. The same command fails again.',
   7: 'Run the same command again, later.',
-  8: 'Run the same command again: it does what is left.',
+  8: 'Do what the hint says; retryable (-o json) tells whether to run the command again.',
   9:
     'Check before you repeat: the message says what to check. This code is only for requests that a server cannot undo or would carry out twice: a license, an ' +
     'e-mail address, a password, the name of a view.',

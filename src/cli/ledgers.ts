@@ -75,7 +75,7 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
         return new Map([...local, ...(await (await open(url)).openAnswers(target, users))]);
       } catch (cause) {
         if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-        messages.warn(`${cause.message}; what was answered to other machines is not known`);
+        messages.warn(`${cause.message}; cannot see what other machines requested`);
         return local;
       }
     },

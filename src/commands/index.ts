@@ -55,7 +55,11 @@ export const commandTable: readonly CommandEntry[] = [
   entry('license view', 'Show one license, or all of one user', () => import('./license/view-license.ts')),
   entry('license edit', 'Change a license in place', () => import('./license/edit.ts')),
   entry('license rename', 'Give the licenses of a user a new name', () => import('./license/rename.ts')),
-  entry('license retire', 'Retire the license of a user who left', () => import('./license/retire.ts')),
+  entry(
+    'license retire',
+    'Rename the license of a user who left, and set the smallest size',
+    () => import('./license/retire.ts'),
+  ),
   entry('license history', 'Show what runs on this computer changed', () => import('./license/history.ts')),
   entry('license undo', 'Undo what a run changed', () => import('./license/undo.ts')),
   entry('license ensure', 'Give a user one license, and print its key', () => import('./license/ensure.ts')),

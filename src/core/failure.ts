@@ -2,18 +2,17 @@ export const success = { exit: 0, name: 'ok', means: 'done, an empty result incl
 
 /** Every other way a command can end, with its exit code. EXIT STATUS in the manual is a loop over it. */
 export const failures = {
-  internal: { exit: 1, means: 'a bug in chatelaine: please report it' },
+  internal: { exit: 1, means: 'chatelaine cannot start, or has a bug' },
   usage: { exit: 2, means: 'a bad option, value or input file; nothing was changed' },
   config: {
     exit: 3,
-    means:
-      'credentials are missing, incomplete, unsafe or for another host, or the profile is read-only; nothing was changed',
+    means: 'credentials, configuration or a stored file cannot be used; nothing was changed',
   },
   auth: { exit: 4, means: 'the server refused the credential or permission; for auth status, a credential is refused' },
-  not_found: { exit: 5, means: 'the license, sensor, topic, view or snippet does not exist' },
-  rejected: { exit: 6, means: 'any other refusal by the server, or it ignored something that was asked for' },
+  not_found: { exit: 5, means: 'something that you named does not exist, or this account cannot see it' },
+  rejected: { exit: 6, means: 'the server refused or ignored something, or --jq failed' },
   unavailable: { exit: 7, means: 'network, proxy, TLS, timeout or server error; safe to run again' },
-  incomplete: { exit: 8, means: 'part was done and the rest is named; run again to resume' },
+  incomplete: { exit: 8, means: 'not everything was done, perhaps nothing; the message says what is left' },
   unknown: { exit: 9, means: 'a call that is not safe to repeat may or may not have happened' },
   differences: { exit: 10, means: 'an audit or a check found differences' },
   hangup: { exit: 129, means: 'the terminal was closed; state is saved' },

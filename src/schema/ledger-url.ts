@@ -24,7 +24,7 @@ export function parseLedgerUrl(text: string): LedgerUrl {
   if (url.password !== '' || url.searchParams.has('password'))
     throw usage(
       'the URL of the ledger holds a password',
-      'Leave it out: PGPASSWORD or the file of PGPASSFILE (~/.pgpass) has it.',
+      'Leave it out, and set PGPASSWORD, or write the password into ~/.pgpass (PGPASSFILE).',
     );
   const unknown = [...url.searchParams.keys()].filter((name) => !parameters.some((known) => known === name));
   if (unknown.length > 0 || url.hash !== '')

@@ -1,14 +1,14 @@
 import { flagField, type Fields, type Values, textField } from './field.ts';
 
-/** Most messages of one request (docs/apis.md, Limits on input). */
+/** Most messages of one request (docs/apis.md, Messages). */
 export const maxMessages = 5000;
-/** The recommended page (docs/apis.md, Limits on input). */
+/** The recommended page (docs/apis.md, Messages). */
 export const pageSize = 1000;
 /** The anchor that means `newest`; above Number.MAX_SAFE_INTEGER and exact as a double (docs/apis.md, Messages). */
 export const newestAnchor = 10_000_000_000_000_000;
-/** Most bytes of a URL (docs/apis.md, Limits on input). */
+/** Most bytes of a URL (docs/apis.md, Parameters). */
 export const maxRequestLine = 8192;
-/** Request lines above 8 KiB are refused by the server's proxy (docs/apis.md, Limits on input). */
+/** Request lines above 8 KiB are refused by the server's proxy (docs/apis.md, Parameters). */
 export const maxUrlBytes = 7000;
 
 /** The fields of a message (docs/apis.md, Messages); a message has those that apply to it. */

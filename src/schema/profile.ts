@@ -84,7 +84,7 @@ export const profileSettings = {
     mac_format: {
       kind: 'string',
       choices: ['as_is'],
-      help: 'Licensing: send MAC addresses as they were typed',
+      help: 'Licensing: as_is sends MAC addresses as typed',
       environment: 'as_is: sensor addresses are sent as typed; belongs to the complete credential',
     },
     ...shared,

@@ -16,8 +16,8 @@ const ofOneRun = new Set(['yes', 'confirm', 'send-again', 'recreate', 'adopt']);
 function wordsOf(name: string, field: Field): string[] {
   const flag = `--${flagOf(name, field)}`;
   if (field.kind === 'boolean') return [flag];
-  if (name === 'csv_safe') return [`${flag}=semicolon`];
   const choices = 'choices' in field ? field.choices : undefined;
+  if ('bare' in field) return [`${flag}=${choices?.[0] ?? 'x'}`];
   const values = { integer: '4', duration: '30s', string: choices?.[0] ?? "it's -x", json: '{}', secret: 'x' };
   const value = name === 'output' ? 'ndjson' : values[field.kind];
   return field.many ? [flag, value, `${flag}=-second`] : [flag, value];

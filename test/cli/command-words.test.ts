@@ -154,8 +154,8 @@ test('help says what exit codes mean', async () => {
   expect(one).toMatchObject({
     exitCode: 0,
     stdout:
-      '  8  part was done and the rest is named; run again to resume\n' +
-      '     Run the same command again: it does what is left.\n',
+      '  8  not everything was done, perhaps nothing; the message says what is left\n' +
+      '     Do what the hint says; retryable (-o json) tells whether to run the\n     command again.\n',
   });
   expect(
     all.stdout
@@ -197,5 +197,5 @@ test.each([
 ])('%s leads to exit codes, also behind options', async (line) => {
   const { exitCode, stdout } = await run(fakeService(), line, { bare: true });
   expect(exitCode).toBe(0);
-  expect(stdout).toContain('  8  part was done');
+  expect(stdout).toContain('  8  not everything was done');
 });

@@ -101,10 +101,14 @@ export async function refuseMissingRoute(
   const level = await levelOf();
   const { host } = new URL(http.url);
   if (level === undefined)
-    throw new Failure('rejected', `${host} has no ${what} (404), and reports no level as a chat server does`, {
-      hint: `Check the site URL of the profile: is ${host} a chat server?`,
-      http,
-    });
+    throw new Failure(
+      'rejected',
+      `${host} has no ${what} (404) and reports no feature level: it may not be a chat server`,
+      {
+        hint: `Check the site URL of the profile: is ${host} a chat server?`,
+        http,
+      },
+    );
   throw new Failure('rejected', `${what} need level ${needed}; this server has ${level}`, {
     hint: level >= needed ? 'Check the site URL of the profile.' : 'Update the chat server, or choose another profile.',
     http,

@@ -159,6 +159,6 @@ function wholeSelection(
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
   const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
   if (narrow.length === 0 && message_ids === undefined)
-    context.note('keeps every message that you received, direct ones too; for a channel add --channel');
+    context.note('archives every message that you received, direct ones too; --channel archives one channel');
   return { range, narrow, form };
 }

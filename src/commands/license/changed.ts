@@ -99,7 +99,7 @@ export async function* changeEach(
     if (!whose.includes(user)) {
       await journal?.append({ license, step: 'forget', time: context.now() });
       const text = `the license of '${whose[0] ?? ''}' is that of '${user}' by now; it was not changed`;
-      throw new Failure('rejected', text, { hint: 'If it is meant all the same, repeat the command with its key.' });
+      throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
     }
     const after = { ...change.fieldsOf(user, code), ...(earlier && { remote_user: earlier.to }) };
     // Where it has the earlier name it was not changed, or put back since.

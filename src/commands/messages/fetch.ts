@@ -24,7 +24,7 @@ export default command({
     'A terminal shows a conversation in local time (-o text); -o table shows each message on a line. --fields time,url,content adds ' +
       'the time as RFC 3339 and the link of the message to any other format.',
     'Fetches the newest 100; with --limit N the newest N, or with --anchor the N from there on; with --all every one. --num-before and ' +
-      '--num-after are sent as typed, in one request. The output is always sorted by id.',
+      '--num-after are sent as typed, in one request. Messages are sorted by id, unless you give --sort.',
   ],
   args: {
     link: textField(

@@ -8,7 +8,7 @@ export const channelArgument = {
   nonempty: true,
   placeholder: 'CHANNEL',
   suggest: 'channels',
-  help: 'Id or name of the channel; id:7 and name:2024 say which; #name, and a #narrow/… link or its whole URL as pasted',
+  help: 'The channel: id, name, #name or a pasted link; id:7 or name:2024 if both fit',
 } as const;
 
 export interface NamedPlace {

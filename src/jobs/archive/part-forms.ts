@@ -29,7 +29,7 @@ export async function formsOf<M extends MessageHead>(
   const [first, last] = [page[0], page.at(-1)];
   throw new Failure(
     'unavailable',
-    `messages ${first?.id} to ${last?.id} changed between each two requests for their two forms`,
+    `messages ${first?.id} to ${last?.id} changed each time between fetching HTML and Markdown`,
     { hint: 'Run the same command again: it continues.' },
   );
 }

@@ -78,7 +78,7 @@ export async function missingUsers(
       const { key } = license;
       const remote_user = textOf(license, 'remote_user');
       if (key === undefined || remote_user === undefined)
-        throw new Failure('unavailable', 'the list does not say whose the licenses are: nobody can be called missing');
+        throw new Failure('unavailable', 'a license in the list lacks its user or key: no user can be called missing');
       if (known.isRetired(license) || likeness(license, { remote_user, app_code }) !== 'exact') continue;
       active.add(key);
       const user = { remote_user, app_code, size_allowance: sizeOf(license) ?? 0, key };

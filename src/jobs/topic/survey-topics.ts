@@ -37,7 +37,7 @@ export async function surveyTopics(
   if (hidden.length > 0 && !include_hidden)
     throw new Failure(
       'rejected',
-      `the plan of the organization hides older messages of ${listed(hidden)}, which would be deleted unseen: nothing was deleted`,
+      `nothing was deleted: the Zulip plan hides older messages of ${listed(hidden)}, which cannot be archived`,
       { hint: 'Give --include-hidden to delete them too.' },
     );
   const missing = surveys.filter((survey) => !hasMessages(survey) && !survey.isBegun);

@@ -74,7 +74,7 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
     }
     if (isWhole) return;
     await remove(draft);
-    throw new Failure('unavailable', `${path} was not written whole, and is left as it was`, {
+    throw new Failure('unavailable', `cannot write all of ${path}; the old file is unchanged`, {
       hint: 'Make room on the disk, then run the same command again.',
     });
   };

@@ -128,7 +128,7 @@ async function configOf(address: LedgerAddress, connecting: Connecting, socket: 
     password() {
       if (password) return password.reveal();
       throw new Failure('config', `the ledger ${address.name} asks for a password of ${user}, and none is known`, {
-        hint: 'PGPASSWORD or the file of PGPASSFILE (~/.pgpass) has it.',
+        hint: 'Set PGPASSWORD, or write the password into ~/.pgpass (PGPASSFILE).',
       });
     },
   };

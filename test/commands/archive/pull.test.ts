@@ -559,7 +559,7 @@ test("a channel in the folder's place is refused, and a pull of everything that 
   const refused = await run(['archive', 'pull', '#general', '-o', 'json']);
   const all = await run(['archive', 'pull', join(home, 'general')]);
   const again = await run(['archive', 'pull', join(home, 'general')]);
-  const said = 'keeps every message that you received, direct ones too; for a channel add --channel';
+  const said = 'archives every message that you received, direct ones too; --channel archives one channel';
 
   expect([refused.exitCode, refused.error?.hint]).toEqual([
     2,

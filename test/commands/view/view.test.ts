@@ -34,7 +34,11 @@ test('a view that the account does not have is named, with what can be done', as
 });
 
 test.each([
-  [404, '<h1>no</h1>', 'chat.test has no navigation views (404), and reports no level as a chat server does'],
+  [
+    404,
+    '<h1>no</h1>',
+    'chat.test has no navigation views (404) and reports no feature level: it may not be a chat server',
+  ],
   [200, { ...done, zulip_feature_level: 200 }, 'navigation views need level 390; this server has 200'],
 ])(
   'where the route is not there, and the level answers %i: which host or level that is',

@@ -305,7 +305,7 @@ describe('many processes', () => {
     const child = spawn('/bin/sh', [...limited, host.folder, 'second'], { stdio: ['ignore', 'pipe', 'pipe'] });
     const { code, stderr } = await ended(child);
     expect(code).not.toBe(0);
-    expect(stderr).toContain(`${fileIn(host, 'credentials.json')} was not written whole`);
+    expect(stderr).toContain(`cannot write all of ${fileIn(host, 'credentials.json')}`);
     expect(readFileSync(fileIn(host, 'credentials.json'), 'utf8')).toBe(before);
     expect((await openProfiles(host.system, host.clock).all()).map(({ name }) => name)).toEqual(['app']);
   });
