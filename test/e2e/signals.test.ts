@@ -58,7 +58,7 @@ describe('in a delete call', () => {
     const { run, record, env } = await purging('slow@1s');
     run.child.kill('SIGINT');
     expect((await run.ended).code).toBe(130);
-    expect(record()).toMatch(/"asked"\}\n\{"call":"whole"\}\n$/);
+    expect(record()).toMatch(/"asked"\}\n\{"call":"whole"\}\n\{"look":[^\n]*"taken":\[\d+,\d+\][^\n]*\n$/);
     const next = await start('topic delete firmware race -o json', { env, home: run.home }).ended;
     expect({ code: next.code, rows: JSON.parse(next.stdout) as unknown }).toMatchObject({
       ...{ code: 0, rows: [{ deleted: 2, status: 'deleted' }] },
