@@ -27,6 +27,7 @@ export async function settle(
   const waiting = new Map<LicenseFields, Case>();
   /** Users to whom this run sends more than one POST: an earlier one may be carried out late. */
   const resent = new Set<LicenseFields>();
+  const several = new Map<LicenseFields, readonly License[]>();
   const performer = new Performer(ports, breaker, report);
   const { isDue, queueOf, nextRound } = lookupRounds(ports, breaker, waiting);
 
@@ -73,7 +74,7 @@ export async function settle(
     claims.confirmed(asked);
     if (licenses.length < 2) return;
     // A user for whom the run creates a license, and who has several, is its result.
-    if (isSent(one) || one.requests.job === 'created') ports.doubled(asked, licenses);
+    if (isSent(one) || one.requests.job === 'created') several.set(asked, licenses);
     else ports.warn(severalWarning(asked));
   };
 
@@ -98,8 +99,9 @@ export async function settle(
   ports.signal.removeEventListener('abort', sayWait);
   for (const asked of rules.wants === 'one license' && !breaker.stopped() ? resent : []) {
     const result = await orWarn(lookUp(ports.licensing(asked.app_code), asked), ports.warn);
-    if (result?.shows === 'licenses' && result.licenses.length > 1) ports.doubled(asked, result.licenses);
+    if (result?.shows === 'licenses' && result.licenses.length > 1) several.set(asked, result.licenses);
   }
+  for (const [asked, licenses] of several) ports.doubled(asked, licenses);
   for (const one of waiting.values()) {
     const step = whereStopped(one, breaker.stopped());
     if (step) await report.end(one, step);

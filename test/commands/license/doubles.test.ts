@@ -58,6 +58,27 @@ test.each([
   service.done();
 });
 
+test.each([
+  ['ensure', 'license ensure --remote-user ada --size-allowance 4', ''],
+  ['apply', 'license apply - -o csv --fields license_code --no-header', csv(['ada'])],
+])('%s: a POST that is carried out late, after its repeat was sent: both licenses are seen, once', async (...given) => {
+  const [, line, stdin] = given;
+  const service = fakeService();
+  service.expect(list).reply(200, []);
+  service.expect(post).fail('ECONNRESET');
+  service.expect(list, 6).reply(200, []);
+  service.expect(post).reply(201, row('K-2'));
+  // It confirms the repeat; then who got two POSTs is looked up once more.
+  service.expect(list, 2).reply(200, [row('K-1'), row('K-2')]);
+
+  const ran = await runAt(service, line, { stdin });
+
+  expect([ran.exitCode, ran.stdout]).toEqual([10, 'K-2\n']);
+  expect(ran.stderr).toContain('warning: 1 user for whom this run created a license has several');
+  expect(retiring(ran)).toBe('license retire K-2');
+  service.done();
+});
+
 /** A server on which somebody else gives each user another license right after this run did. */
 async function shared(count: number) {
   const time = linkedClocks();
