@@ -262,6 +262,16 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
       ],
       ['answered, and shown with another size', [claimed(), posted(answer), shown(small)], 'resize K-0001'],
       [
+        'the same, and the resize is refused',
+        [claimed(), posted(answer), shown(small), { event: 'refused', failure, listed: small }],
+        'end failed: refused',
+      ],
+      [
+        'answered, and one of another size has another key',
+        [claimed(), posted(answer), shown(of('K-0002', 2))],
+        'end unknown: others',
+      ],
+      [
         'another license was answered, and is shown',
         [claimed(), posted({ ...answer, license: small, license_is: 'another' }), shown(small)],
         'resize K-0001',
