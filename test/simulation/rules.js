@@ -117,8 +117,8 @@ export const rules = [
     ['a key is given out of the license that is listed', 'if (!only) return undefined;', 'return undefined;'],
     [
       'what a lagging list does not show is looked for once more',
-      "if (by === 'list' || !isSettled)",
-      "if (by === 'list' || (!isSettled && !isAnswered(one)))",
+      "if (by === 'list' || (!isSettled && !isShown))",
+      "if (by === 'list' || (!isSettled && !isShown && !isAnswered(one)))",
     ],
     [
       'what was answered is never sent again',
@@ -127,7 +127,7 @@ export const rules = [
     ],
   ]),
   ...inFile('ensure', 'jobs/license/give-license.ts', [
-    ['an answer is recorded at once', 'user.ended(endOf(creation, giving.now(), 0))', 'undefined'],
+    ['an answer is recorded at once', 'ended(row, endOf(creation, now(), 0))', 'Promise.resolve()'],
   ]),
   ...inFile('apply', 'jobs/license/perform.ts', [
     [
