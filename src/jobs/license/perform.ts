@@ -2,6 +2,7 @@ import type { Deciding } from '../../api/http/call.ts';
 import { identityOf, keyOf, sizeOf, type License } from '../../api/licensing/license.ts';
 import type { AnsweredCreation, Creation } from '../../api/licensing/license-writes.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OriginQueue } from '../../store/queue.ts';
@@ -60,6 +61,8 @@ export class Performer {
   /** Applications whose list holds what this run creates. */
   readonly #conclusive = new Set<number>();
   sending = 0;
+  /** When the run last said what it waits for. */
+  #said: Milliseconds = 0;
 
   constructor(ports: Ports, breaker: CircuitBreaker, report: Pick<Report, 'answered'>) {
     this.#ports = ports;
@@ -184,8 +187,12 @@ export class Performer {
   async #watch(one: Case): Promise<Case> {
     const { rules, elapsed, sleep, note, isAlone } = this.#ports;
     if (isAlone) note(waitInWords([one], rules.settle));
-    const look = (deciding: Deciding): Promise<Case> =>
-      this.#lookUp(one, { do: 'look up', due: 'with others', deciding });
+    const look = (deciding: Deciding): Promise<Case> => {
+      const isDue = elapsed() - Math.max(this.#said, one.posted ?? 0) >= 10_000;
+      if (isDue) note('waiting for requests without an answer, which the server may still carry out');
+      if (isDue) this.#said = elapsed();
+      return this.#lookUp(one, { do: 'look up', due: 'with others', deciding });
+    };
     const seen = await settleRequest(this.#queueOf(one), look, postSightIn, { ...rules, elapsed, sleep });
     const result = seen.seen?.result;
     if (result?.shows === 'no answer') this.#breaker.stop(result.failure);

@@ -164,3 +164,20 @@ describe.each(servers)('%s', (_what, script, status, [ensureExit, applyExit]) =>
     expect(one.seen).toEqual(other.seen);
   });
 });
+
+test.each([
+  ['ensure', 'license ensure --remote-user ada --size-allowance 4', ''],
+  ['apply', 'license apply -', JSON.stringify([asked])],
+])('%s says every ten seconds what it waits for', async (_what, line, stdin) => {
+  const service = fakeService();
+  list(service, []);
+  post(service).fail('ECONNRESET');
+  list(service, [], 8);
+  list(service, [ada('K-1')]);
+
+  const { exitCode, stderr } = await run(service, `${line} --settle 30s`, { stdin });
+
+  service.done();
+  expect(exitCode).toBe(0);
+  expect(stderr.match(/waiting for requests without an answer/g)).toHaveLength(2);
+});
