@@ -6,7 +6,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { Queue } from '../../store/queue.ts';
 import type { RequestHistory } from '../../store/request-history.ts';
 import type { Licenses, LookupResult } from './license-user.ts';
-import type { Acting, End, LookUpStep, Step, Why } from './step.ts';
+import { lookUpNow, type Acting, type End, type LookUpStep, type Step, type Why } from './step.ts';
 
 /** One user who is to have a license, and all that is known. A value: each event makes a new one. */
 export interface Case {
@@ -150,7 +150,7 @@ function settledAt(one: Case, { pending, until }: Queue, { settle }: Rules): Mil
 function lookUp(one: Case, queue: Queue, rules: Rules): LookUpStep {
   const { seen, posted } = one;
   const settled = settledAt(one, queue, rules);
-  if (settled === undefined) return { do: 'look up', due: 'now' };
+  if (settled === undefined) return lookUpNow;
   const until = settled + rules.settle;
   // Who is not in a list that decides is looked up by the filter, which decides as much.
   if (seen?.by === 'list' && seen.since !== undefined)

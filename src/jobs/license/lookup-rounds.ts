@@ -41,17 +41,20 @@ export function lookupRounds(ports: Ports, breaker: CircuitBreaker, waiting: Map
     return isAlone ? waited(all, (one) => one) : list(all, []);
   };
 
-  const waited = function* (due: readonly Case[], changed: (one: Case) => Case): Generator<Case> {
-    for (const one of due) {
+  /** Takes them out, so that memory holds no case that has ended. */
+  const waited = function* (due: Case[], changed: (one: Case) => Case): Generator<Case> {
+    due.reverse();
+    for (let one = due.pop(); one; one = due.pop()) {
       waiting.delete(one.asked);
       yield changed(one);
     }
   };
 
   /** One list for all of them; each is decided when it is reached, since then the memory of a long run peaks. */
-  const list = async (due: readonly Case[], held: readonly LicenseFields[]): Promise<Iterable<Case>> => {
+  const list = async (due: Case[], held: readonly LicenseFields[]): Promise<Iterable<Case>> => {
     let [since, until] = [-Infinity, 0];
-    for (const { deciding } of due.map(lookupOf)) {
+    for (const one of due) {
+      const { deciding } = lookupOf(one);
       since = Math.max(since, deciding?.since ?? since);
       until = Math.max(until, deciding?.until ?? until);
     }

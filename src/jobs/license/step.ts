@@ -19,6 +19,9 @@ export type Step =
 
 export type LookUpStep = Extract<Step, { readonly do: 'look up' }>;
 
+/** One object: a plan has it for each row. */
+export const lookUpNow: LookUpStep = { do: 'look up', due: 'now' };
+
 export type End = Met | Unmet;
 
 /** `licenses`: all that a list shows; without them no list could be read (`unread`), and what was answered counts. */
