@@ -120,11 +120,6 @@ export const rules = [
       "if (by === 'list' || (!isSettled && !isShown))",
       "if (by === 'list' || (!isSettled && !isShown && !isAnswered(one)))",
     ],
-    [
-      'what was answered is never sent again',
-      "  if (isAnswered(one)) return failed(one, refusal ?? { is: 'not shown' });\n",
-      '',
-    ],
   ]),
   ...inFile('ensure', 'jobs/license/give-license.ts', [
     ['an answer is recorded at once', 'ended(row, endOf(creation, now(), 0))', 'Promise.resolve()'],
