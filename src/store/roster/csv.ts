@@ -9,13 +9,16 @@ import {
   type RosterReader,
   type WantedColumns,
 } from './header.ts';
-import { isOwnHeader, ownTable } from './own-tsv.ts';
+import { differenceIn, isOwnHeader, ownRows } from './own-tsv.ts';
 import { linesIn } from './roster-text.ts';
 
 /** `line`: the one that it begins on. */
-interface CsvRecord extends HeaderRow {
-  /** Bytes up to its end, with its line end. */
+interface Row extends HeaderRow {
+  /** Bytes up to its end, with its line end in CSV. */
   readonly end: number;
+}
+
+interface CsvRecord extends Row {
   /** The line after it. */
   readonly next: number;
   readonly text: string;
@@ -50,15 +53,13 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
   const rest = isList ? bytes : bytes.subarray(header.end);
   const firstLine = isList ? start : header.next;
   const isOurs = line === 1 && start === 1 && !isList && isOwnHeader(header, wanted);
-  const own = isOurs ? ownTable(rest, firstLine, columns, wanted) : undefined;
-  if (own?.isWhole) {
-    for (const record of own.records()) takeCells(columns, record, record.isLast ? 'file' : 'line', reader);
-    return;
-  }
+  const take = (record: Row): void => takeCells(columns, record, rest, reader);
+  const own = isOurs ? ownRows(rest, firstLine, columns, wanted) : undefined;
+  if (own) return own.forEach(take);
   const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine }, (record) => {
-    const unclear = own?.differenceIn(record);
+    const unclear = isOurs ? differenceIn(record, columns, wanted) : undefined;
     if (unclear) reader.bad(record.line, unclear);
-    else takeCells(columns, record, endOf(record, rest), reader);
+    else take(record);
   });
   const hint = 'Quote such a cell, and write each quote inside it twice: "5"" pipe".';
   if (fault) reader.bad(fault.line, { reason: fault.reason, hint });
@@ -106,15 +107,8 @@ function chooseHeader(bytes: Buffer, shapes: readonly CsvShape[], wanted: Wanted
   return { header, below };
 }
 
-type RowEnd = 'line' | 'file';
-
-function endOf({ end }: CsvRecord, bytes: Buffer): RowEnd {
-  const last = bytes[end - 1];
-  return end === bytes.length && last !== 10 && last !== 13 ? 'file' : 'line';
-}
-
 /** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
-function takeCells(columns: readonly string[], { line, cells }: HeaderRow, end: RowEnd, reader: RosterReader): void {
+function takeCells(columns: readonly string[], { line, cells, end }: Row, bytes: Buffer, reader: RosterReader): void {
   const values = new Map<string, unknown>();
   let last = 0;
   cells.forEach((cell, index) => {
@@ -125,7 +119,7 @@ function takeCells(columns: readonly string[], { line, cells }: HeaderRow, end: 
   if (last === 0) return;
   const counted = `${cells.length} cells, and the header has ${columns.length}`;
   if (last > columns.length) reader.bad(line, { reason: counted, hint: 'Quote cells that hold the separator.' });
-  else if (end === 'file' && cells.length < columns.length)
+  else if (end === bytes.length && !/[\r\n]/.test(bytes.toString('latin1', end - 1)) && cells.length < columns.length)
     reader.bad(line, { reason: `${counted}; the file may be cut off here` });
   else reader.row(line, values);
 }

@@ -39,22 +39,18 @@ interface StoredCell {
   value: string;
 }
 
-export async function readSheet(
-  zip: Zip,
-  part: string,
-  meaning: CellContext,
-  take: (row: SheetRow) => void,
-  limit = Infinity,
-): Promise<void> {
+/** The rows in their order, at most so many, without those that hold nothing; and the merges, which follow them. */
+export async function readSheet(zip: Zip, part: string, meaning: CellContext, limit = Infinity) {
   if (!zip.names.includes(part)) throw damaged('a sheet is missing');
+  const [rows, merges]: [SheetRow[], Merge[]] = [[], []];
   let row = { line: 0, isHidden: false, cells: new Map<number, SheetCell>() };
-  let [column, count] = [-1, 0];
+  let column = -1;
   let columns = new Set<number>();
   let cell: StoredCell | undefined;
   let isValue = false;
   let inline = textReader();
   await parseXml(zip, part, {
-    open(name, { r, s, t = 'n', hidden }) {
+    open(name, { r, s, t = 'n', hidden, ref = '' }) {
       if (name === 'row') {
         const line = r === undefined ? row.line + 1 : Number(r);
         if (!(line > row.line)) throw damaged(`row ${r} follows row ${row.line}`);
@@ -67,6 +63,7 @@ export async function readSheet(
         inline = textReader();
       } else if (name === 'f' && cell) cell.isFormula = true;
       else if (name === 'v') isValue = true;
+      else if (name === 'mergeCell') merges.push(...mergeAt(ref));
       else inline.open(name);
     },
     text(piece) {
@@ -82,12 +79,12 @@ export async function readSheet(
         if (isSecond) row.cells.set(column, other('', 'two cells of one place', saveAgain));
         else if (value !== '') row.cells.set(column, value);
         cell = undefined;
-      } else if (name === 'row' && row.cells.size > 0) {
-        if ((count += 1) <= limit) take(row);
-      } else inline.close(name);
+      } else if (name === 'row' && row.cells.size > 0 && rows.length < limit) rows.push(row);
+      else inline.close(name);
     },
-    isDone: () => count >= limit,
+    isDone: () => rows.length >= limit,
   });
+  return { rows, merges };
 }
 
 /** The cells that a merge covers: all but its first one, which holds its value. */
@@ -96,31 +93,12 @@ export interface Merge {
   covers(column: number, line: number): boolean;
 }
 
-const longestTag = 1024 * 1024;
-
-/** In the file they follow the rows, which need them. */
-export async function mergesOf(zip: Zip, part: string): Promise<readonly Merge[]> {
-  const found: Merge[] = [];
-  let text = '';
-  for await (const chunk of zip.read(part)) {
-    text += chunk.toString('latin1');
-    for (const [tag] of text.matchAll(/<(?:\w+:)?mergeCell [^<>]*>/g)) {
-      const [, from, to] = / ref=["']([A-Z]+\d+):([A-Z]+\d+)["']/.exec(tag) ?? [];
-      if (from === undefined || to === undefined) continue;
-      const [[left, right], [top, bottom]] = [[from, to].map(columnOfCell), [from, to].map(lineOfCell)];
-      const covers = (column: number, line: number): boolean =>
-        column >= (left ?? 0) && column <= (right ?? 0) && line >= (top ?? 0) && line <= (bottom ?? 0);
-      found.push({ first: from, covers });
-    }
-    const begun = text.lastIndexOf('<');
-    text = begun > text.lastIndexOf('>') ? text.slice(begun) : '';
-    if (text.length > longestTag) throw damaged('a tag has more than 1 MiB');
-  }
-  return found;
-}
-
-function lineOfCell(place: string): number {
-  return Number(/\d+$/.exec(place)?.[0]);
+function mergeAt(place: string): readonly Merge[] {
+  const [, first, top, last, bottom] = /^([A-Z]{1,3}(\d+)):([A-Z]{1,3}(\d+))$/.exec(place) ?? [];
+  if (first === undefined || last === undefined) return [];
+  const [left, right] = [columnOfCell(first), columnOfCell(last)];
+  const isInLines = (line: number): boolean => line >= Number(top) && line <= Number(bottom);
+  return [{ first, covers: (column, line) => column >= left && column <= right && isInLines(line) }];
 }
 
 /** B7 is in column 1. */

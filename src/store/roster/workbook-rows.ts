@@ -22,28 +22,14 @@ export async function readWorkbookRows(
 ): Promise<void> {
   const sheets = await openWorkbook(bytes);
   const sheet = await chooseSheet(sheets, typed, headerLine, wanted);
-  const merges = await sheet.merges();
-  let columns: readonly string[] | undefined;
-  const first: HeaderRow[] = [];
-  let hidden = 0;
-  await sheet.read((row) => {
-    if (columns) {
-      if (takeCells(columns, row, { sheet: sheet.name, merges }, wanted, reader) && row.isHidden) hidden += 1;
-      return;
-    }
-    if (headerLine !== undefined && row.line < headerLine) return;
-    first.push(headerOf(row));
-    const [header] = first;
-    if (
-      header &&
-      (headerLine !== undefined ||
-        first.length > maxHeaderSearch ||
-        countRequired(header.cells, wanted) === wanted.required.length)
-    )
-      columns = columnsIn(sheet, sheets, header, wanted, first);
-  });
-  const [header] = first;
-  if (!columns && header) columnsIn(sheet, sheets, header, wanted, first);
+  const { rows, merges } = await sheet.read();
+  const start = rows.findIndex(({ line }) => line >= (headerLine ?? 1));
+  const [first, ...below] = start < 0 ? [] : rows.slice(start);
+  if (!first) return;
+  const others = headerLine === undefined ? below.slice(0, maxHeaderSearch) : [];
+  const columns = columnsIn(sheet, sheets, headerOf(first), wanted, others.map(headerOf));
+  const isTaken = (row: SheetRow): boolean => takeCells(columns, row, { sheet: sheet.name, merges }, wanted, reader);
+  const hidden = below.filter((row) => isTaken(row) && row.isHidden).length;
   if (hidden > 0) warn?.(`sheet '${sheet.name}': ${hidden} hidden ${hidden === 1 ? 'row is' : 'rows are'} read too`);
 }
 
@@ -78,13 +64,9 @@ async function chooseSheet(
 }
 
 async function hasHeader(sheet: Sheet, headerLine: number | undefined, wanted: WantedColumns): Promise<boolean> {
-  let isFound = false;
-  const limit = Math.max(maxHeaderSearch, headerLine ?? 0);
-  await sheet.read((row) => {
-    if (headerLine !== undefined && row.line !== headerLine) return;
-    isFound ||= countRequired(headerOf(row).cells, wanted) === wanted.required.length;
-  }, limit);
-  return isFound;
+  const { rows } = await sheet.read(Math.max(maxHeaderSearch, headerLine ?? 0));
+  const places = headerLine === undefined ? rows : rows.filter(({ line }) => line === headerLine);
+  return places.some((row) => countRequired(headerOf(row).cells, wanted) === wanted.required.length);
 }
 
 /** @throws Failure usage naming the other sheets too, where the header is not the wanted one */

@@ -2,14 +2,11 @@ import { posix } from 'node:path';
 import { usage } from '../../core/failure.ts';
 import {
   isTrue,
-  mergesOf,
   readSheet,
   textReader,
   unescaped,
   type CellContext,
-  type Merge,
   type NumberStyle,
-  type SheetRow,
   type TextReader,
 } from './sheet.ts';
 import { parseXml } from './xml.ts';
@@ -18,9 +15,8 @@ import { openZip, type Zip } from './zip.ts';
 /** A sheet of a workbook in the format of Office Open XML (ECMA-376, part 1, 18). */
 export interface Sheet {
   readonly name: string;
-  /** Reads its rows in their order, those without a cell that holds anything left out. @throws Failure usage */
-  read(take: (row: SheetRow) => void, limit?: number): Promise<void>;
-  merges(): Promise<readonly Merge[]>;
+  /** @throws Failure usage */
+  read(limit?: number): ReturnType<typeof readSheet>;
 }
 
 const saveAs = 'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".';
@@ -49,11 +45,7 @@ export async function openWorkbook(bytes: Buffer): Promise<readonly Sheet[]> {
   const styles = await stylesOf(zip, partOf('styles'));
   const texts = await sharedTexts(zip, partOf('sharedStrings'));
   const meaning = { styles, texts, epoch };
-  return named.map(({ name, part }) => ({
-    name,
-    read: (take, limit) => readSheet(zip, part, meaning, take, limit),
-    merges: () => mergesOf(zip, part),
-  }));
+  return named.map(({ name, part }) => ({ name, read: (limit) => readSheet(zip, part, meaning, limit) }));
 }
 
 function otherKind({ names }: Zip): string {

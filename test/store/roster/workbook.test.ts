@@ -563,8 +563,7 @@ test.each([
   const [opened] = await openWorkbook(zipOf(parts, { says: { size: 1024 } }));
   const begun = performance.now();
 
-  await opened?.merges().catch(() => undefined);
-  await expect(opened?.read(() => undefined)).rejects.toThrow('damaged workbook');
+  await expect(opened?.read()).rejects.toThrow('damaged workbook');
 
   expect(performance.now() - begun).toBeLessThan(5000);
 });
