@@ -1,18 +1,10 @@
 import { unless, usage } from '../core/failure.ts';
 
-/** The parts of a ledger's URL that were written; the others come from the environment and defaults. */
-export interface LedgerUrl {
-  readonly host?: string;
-  readonly port?: string;
-  readonly user?: string;
-  readonly dbname?: string;
-  readonly sslmode?: string;
-  readonly sslrootcert?: string;
-}
-
 const noHost = '-';
 const shape = 'Write it as in postgres://chatelaine@db.example.com/ledger.';
 const parameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert'] as const;
+/** What was written; the rest comes from the environment and defaults. */
+type LedgerUrl = Readonly<Partial<Record<(typeof parameters)[number], string>>>;
 
 /** A ledger's URL, as libpq reads one. @throws Failure usage, without the text, which may hold a password */
 export function parseLedgerUrl(text: string): LedgerUrl {

@@ -6,24 +6,18 @@ import { makePrivateFolder, refuseUnwritable } from './disk/private-folder.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
 
-interface OpenLog {
-  read(): Promise<readonly unknown[]>;
-  /** Adds a record whole or not at all; the kill of a process does not lose it. */
-  append(record: unknown): Promise<void>;
-}
+type OpenLog = ReturnType<typeof logOn>;
 
-export interface SandboxLog {
-  /** Does the work while nobody else reads or appends: no other process, and no other caller in this one. */
-  exclusively<T>(work: (log: OpenLog) => Promise<T>): Promise<T>;
-}
+export type SandboxLog = Awaited<ReturnType<typeof openSandboxLog>>;
 
 /** Several sandboxes share the records. Not synced: they are play data. @throws Failure config */
-export async function openSandboxLog(path: string, host: Surroundings): Promise<SandboxLog> {
+export async function openSandboxLog(path: string, host: Surroundings) {
   await prepareFolder(dirname(path), host);
   const seen: Seen = { log: '', size: 0, unread: [] };
   let last: Promise<unknown> = Promise.resolve();
   return {
-    exclusively(work) {
+    /** Does the work while nobody else reads or appends: no other process, and no other caller in this one. */
+    exclusively<T>(work: (log: OpenLog) => Promise<T>): Promise<T> {
       const turn = last.then(() => locked(path, host, () => withFile(path, (file) => work(logOn(path, file, seen)))));
       last = turn.catch(() => undefined);
       return turn;
@@ -65,7 +59,7 @@ async function withFile<T>(path: string, work: (file: FileHandle) => Promise<T>)
   }
 }
 
-function logOn(path: string, file: FileHandle, seen: Seen): OpenLog {
+function logOn(path: string, file: FileHandle, seen: Seen) {
   let isCurrent = false;
   const catchUp = async (): Promise<void> => {
     if (isCurrent) return;
@@ -74,11 +68,12 @@ function logOn(path: string, file: FileHandle, seen: Seen): OpenLog {
     isCurrent = true;
   };
   return {
-    async read() {
+    async read(): Promise<readonly unknown[]> {
       await catchUp();
       return seen.unread.splice(0);
     },
-    async append(record) {
+    /** Adds a record whole or not at all; the kill of a process does not lose it. */
+    async append(record: unknown): Promise<void> {
       await catchUp();
       await appendLine(path, file, seen, recordLine(record));
     },

@@ -5,12 +5,7 @@ import { isObject } from '../../core/json.ts';
 import { ifThere, openFile, orFailure, readBytes, syncFolder } from '../disk/files.ts';
 import { eachLine, recordLine } from '../disk/records.ts';
 
-export interface LineFile {
-  /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
-  append(...records: readonly unknown[]): Promise<void>;
-  isInPlace(): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type LineFile = ReturnType<typeof appending>;
 
 export interface LineList<T> {
   readonly records: readonly T[];
@@ -44,7 +39,7 @@ export async function readList<T>(
  * A file of so many bytes of whole lines: a cut end is removed. Its first record makes the file. `failed`: from then on
  * nobody knows what of it is on disk.
  */
-export function appending(path: string, size: number, failed: () => void): LineFile {
+export function appending(path: string, size: number, failed: () => void) {
   let file: FileHandle | undefined;
   let end = size;
   const opened = async (): Promise<FileHandle> => {
@@ -55,7 +50,8 @@ export function appending(path: string, size: number, failed: () => void): LineF
     return file;
   };
   return {
-    async append(...added) {
+    /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
+    async append(...added: readonly unknown[]): Promise<void> {
       const bytes = Buffer.from(added.map(recordLine).join(''));
       const write = async (): Promise<void> => {
         const target = await opened();

@@ -17,16 +17,7 @@ export interface LedgerClaimOptions extends ClaimOptions {
 export const shortLimit: Milliseconds = 5000;
 
 /** One connection to a ledger, with the session that holds claims; all applications of a run share it. */
-export interface LedgerSession {
-  /** Calls a function of the ledger. @throws Failure unavailable; the signal's reason while the statement still runs */
-  call(name: string, values: readonly unknown[], limits: QueryLimits): Promise<unknown>;
-  /** The name of a user in the ledger: a log of the database shows nothing that can be tested without the salt. */
-  whoIs(target: string, user: string): Buffer;
-  /** A ledger that was restored or failed over may lack POSTs that end before that, by its clock. -Infinity: none. */
-  readonly askedUntil: Milliseconds;
-  /** Why the session is lost; undefined while it is not. */
-  lost(): Failure | undefined;
-}
+export type LedgerSession = Awaited<ReturnType<typeof openSession>>;
 
 interface OpeningSession extends LedgerClaimOptions {
   readonly host: string;
@@ -38,7 +29,7 @@ const longestWait: Milliseconds = 300_000;
 const longestPause: Milliseconds = 2000;
 
 /** @throws Failure unavailable, auth or config; the signal's reason */
-export async function openSession(connect: () => Promise<Database>, opening: OpeningSession): Promise<LedgerSession> {
+export async function openSession(connect: () => Promise<Database>, opening: OpeningSession) {
   const { host, pid, clock, settle, remember, signal } = opening;
   const database = await whileFull(connect, opening);
   const rows = (text: string, values: readonly unknown[] = []) => database.query(text, values, { signal });
@@ -58,8 +49,10 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
     );
   let lost: Failure | undefined;
   return {
+    /** A ledger that was restored or failed over may lack POSTs that end before that, by its clock. -Infinity: none. */
     askedUntil: wait > 0 ? asked : -Infinity,
-    async call(name, values, limits) {
+    /** Calls a function of the ledger. @throws Failure unavailable; the signal's reason while the statement still runs */
+    async call(name: string, values: readonly unknown[], limits: QueryLimits): Promise<unknown> {
       const all = [ledgerVersion, session, ...values];
       const text = `SELECT chatelaine.${name}(${all.map((_value, index) => `$${index + 1}`).join(', ')}) AS answer`;
       try {
@@ -72,11 +65,13 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
         throw lost;
       }
     },
-    whoIs: (target, user) => whoIs(key, target, user),
-    lost: () => lost ?? database.lost(),
+    whoIs: (target: string, user: string) => whoIs(key, target, user),
+    /** Why the session is lost; undefined while it is not. */
+    lost: (): Failure | undefined => lost ?? database.lost(),
   };
 }
 
+/** The name of a user in the ledger: a log of the database shows nothing that can be tested without the salt. */
 export function whoIs(salt: Buffer, target: string, user: string): Buffer {
   return hash('sha256', Buffer.concat([salt, hash('sha256', `${target}\0${user}`, 'buffer')]), 'buffer');
 }

@@ -11,17 +11,7 @@ import type { LedgerAddress } from './ledger-address.ts';
 import { ledgerFailure } from './ledger-failure.ts';
 
 /** One connection to the database of a ledger. */
-export interface Database {
-  /**
-   * Sends one statement; statements run one after another. Rows have the types of the database; JSON is parsed.
-   * @throws Failure unavailable, config or auth; the signal's reason, and then the statement still runs
-   */
-  query(text: string, values: readonly unknown[], limits: QueryLimits): Promise<readonly Record<string, unknown>[]>;
-  /** Why the connection has ended; undefined while it is open. */
-  lost(): Failure | undefined;
-  /** Ends the connection: the server releases what its session holds. */
-  close(): Promise<void>;
-}
+export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
 export interface QueryLimits {
   /** Ends the wait for the answer. */
@@ -45,7 +35,7 @@ const statementLimit: Milliseconds = 30_000;
 const closeLimit: Milliseconds = 1000;
 
 /** @throws Failure unavailable, auth where the role is refused, config for what is missing; the signal's reason */
-export async function openDatabase(address: LedgerAddress, connecting: Connecting): Promise<Database> {
+export async function openDatabase(address: LedgerAddress, connecting: Connecting) {
   const socket = new Socket();
   const client = new pg.Client(await configOf(address, connecting, socket));
   withoutOptions(client);
@@ -73,7 +63,11 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
   }
   socket.setKeepAlive(true, 15_000);
   let last: Promise<unknown> = Promise.resolve();
-  const send = async (text: string, values: readonly unknown[], limit = statementLimit) => {
+  const send = async (
+    text: string,
+    values: readonly unknown[],
+    limit = statementLimit,
+  ): Promise<readonly Record<string, unknown>[]> => {
     if (lost) throw lost;
     try {
       return (await limited(limit, client.query<Record<string, unknown>>(text, [...values]))).rows;
@@ -82,7 +76,11 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
     }
   };
   return {
-    query(text, values, { signal, grace = 0, limit }) {
+    /**
+     * Sends one statement; statements run one after another. Rows have the types of the database; JSON is parsed.
+     * @throws Failure unavailable, config or auth; the signal's reason, and then the statement still runs
+     */
+    query(text: string, values: readonly unknown[], { signal, grace = 0, limit }: QueryLimits) {
       const sent = last.then(() => send(text, values, limit));
       last = sent.catch(() => undefined);
       return orAborted(sent, signal).catch((cause: unknown) => {
@@ -90,8 +88,10 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
         return within(connecting.alarm, grace, sent, () => abortReason(signal));
       });
     },
+    /** Why the connection has ended; undefined while it is open. */
     lost: ended,
-    async close() {
+    /** Ends the connection: the server releases what its session holds. */
+    async close(): Promise<void> {
       await limited(
         closeLimit,
         last.then(() => client.end()),

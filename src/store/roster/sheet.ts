@@ -1,4 +1,4 @@
-import { parseXml, type XmlReader } from './xml.ts';
+import { parseXml } from './xml.ts';
 import { damaged, type Zip } from './zip.ts';
 
 /** What a cell stores: its text, or something that is not taken for a user or a size. */
@@ -172,23 +172,20 @@ export function isTrue(value: string | undefined): boolean {
   return value === '1' || value === 'true';
 }
 
-export interface TextReader extends Required<Omit<XmlReader, 'isDone'>> {
-  open(name: string): void;
-  value(): string;
-}
+export type TextReader = ReturnType<typeof textReader>;
 
 /** Collects a text and its runs of one format each; without the phonetic readings that Japanese texts have. */
-export function textReader(): TextReader {
+export function textReader() {
   let [found, isText, isPhonetic] = ['', false, false];
   return {
-    open(name) {
+    open(name: string): void {
       if (name === 'rPh') isPhonetic = true;
       if (name === 't') isText = !isPhonetic;
     },
-    text(piece) {
+    text(piece: string): void {
       if (isText) found += piece;
     },
-    close(name) {
+    close(name: string): void {
       if (name === 'rPh') isPhonetic = false;
       if (name === 't') isText = false;
     },

@@ -2,7 +2,7 @@ import { Parser, type Handler } from 'htmlparser2';
 import type { Failure } from '../../core/failure.ts';
 import { damaged, type Zip } from './zip.ts';
 
-export interface XmlReader {
+interface XmlReader {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(piece: string): void;
   close?(name: string): void;

@@ -10,11 +10,7 @@ interface ZipEntry {
   readonly headerAt: number;
 }
 
-export interface Zip {
-  readonly names: readonly string[];
-  /** The content of a file in pieces, if there is one. @throws Failure usage for a damaged, locked or too large one */
-  read(name: string): AsyncGenerator<Buffer, void, undefined>;
-}
+export type Zip = ReturnType<typeof openZip>;
 
 /** A small archive may unpack to a thousand times its size. */
 const maxPartBytes = 128 * 1024 * 1024;
@@ -23,11 +19,12 @@ const [endMark, entryMark, headerMark, endMark64] = ['PK\x05\x06', 'PK\x01\x02',
 const endSize = 22;
 
 /** Reads a zip archive's directory (APPNOTE.TXT 4.3), also that of large archives. @throws Failure usage for none */
-export function openZip(bytes: Buffer): Zip {
+export function openZip(bytes: Buffer) {
   const entries = directoryOf(bytes);
   return {
     names: [...entries.keys()],
-    async *read(name) {
+    /** The content of a file in pieces, if there is one. @throws Failure usage for a damaged, locked or too large one */
+    async *read(name: string): AsyncGenerator<Buffer, void, undefined> {
       const entry = entries.get(name);
       if (entry) yield* contentOf(bytes, entry);
     },
