@@ -246,31 +246,21 @@ export interface Assignment {
 }
 
 /** Reads every item, and reports all that failed at once. @throws Failure usage with a line for each bad item */
-export function collect<I, T>(items: Iterable<I>, read: (item: I, index: number) => T): T[] {
+export function collect<I, T>(items: readonly I[], read: (item: I, index: number) => T): T[] {
   const problems: Failure[] = [];
-  const values: T[] = [];
-  const note = (cause: unknown): void => {
-    if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
-    problems.push(cause);
-  };
-  let index = 0;
-  try {
-    for (const item of items) {
-      try {
-        values.push(read(item, index));
-      } catch (cause) {
-        note(cause);
-      }
-      index += 1;
+  const values = items.flatMap((item, index) => {
+    try {
+      return [read(item, index)];
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.kind !== 'usage') throw cause;
+      problems.push(cause);
+      return [];
     }
-  } catch (cause) {
-    note(cause);
-  }
-  const [first] = problems;
-  if (!first) return values;
-  const hints = new Set(problems.map((problem) => problem.details.hint).filter((hint) => hint !== undefined));
+  });
+  if (problems.length === 0) return values;
+  const hints = new Set(problems.flatMap(({ details }) => details.hint ?? []));
   throw usage(
-    problems.map((problem) => problem.message),
-    hints.size > 0 ? [...hints].join(' ') : undefined,
+    problems.map(({ message }) => message),
+    [...hints].join(' ') || undefined,
   );
 }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { constants, randomBytes, truncate, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
-import { openFile, orFailure, remove, storageFailure } from './disk/files.ts';
+import { openFile, orFailure, remove, storageFailure, withFile } from './disk/files.ts';
 import { makePrivateFolder, refuseUnwritable } from './disk/private-folder.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
@@ -9,6 +9,8 @@ import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
 type OpenLog = ReturnType<typeof logOn>;
 
 export type SandboxLog = Awaited<ReturnType<typeof openSandboxLog>>;
+
+const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
 /** Several sandboxes share the records. Not synced: they are play data. @throws Failure config */
 export async function openSandboxLog(path: string, host: Surroundings) {
@@ -18,7 +20,10 @@ export async function openSandboxLog(path: string, host: Surroundings) {
   return {
     /** Does the work while nobody else reads or appends: no other process, and no other caller in this one. */
     exclusively<T>(work: (log: OpenLog) => Promise<T>): Promise<T> {
-      const turn = last.then(() => locked(path, host, () => withFile(path, (file) => work(logOn(path, file, seen)))));
+      const opened = () => orFailure(`write the sandbox's data ${path}`, openFile(path, flags));
+      const turn = last.then(() =>
+        locked(path, host, () => withFile(opened(), (file) => work(logOn(path, file, seen)))),
+      );
       last = turn.catch(() => undefined);
       return turn;
     },
@@ -47,16 +52,6 @@ interface Seen {
 
 function locked<T>(path: string, host: Surroundings, work: () => Promise<T>): Promise<T> {
   return withLock(`${path}.lock`, host, work, { what: `the sandbox's data ${path}` });
-}
-
-async function withFile<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
-  const file = await orFailure(`write the sandbox's data ${path}`, openFile(path, flags));
-  try {
-    return await work(file);
-  } finally {
-    await file.close();
-  }
 }
 
 function logOn(path: string, file: FileHandle, seen: Seen) {

@@ -6,6 +6,7 @@ import { renaming } from '../../core/shell-word.ts';
 import { ifThere, refuseNewer, remove, replace, storageFailure } from '../disk/files.ts';
 import { readPrivate } from '../disk/private-file.ts';
 import { makePrivateFolder, refuseUnsafeFolder } from '../disk/private-folder.ts';
+import type { System } from '../../core/system.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 
@@ -23,23 +24,17 @@ export type Content = Readonly<Record<string, unknown>>;
 export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<Content> {
   await refuseUnsafeFolder(foldersOf(host.system).config, host.system);
   const path = pathOf(file, host);
-  const content = await readContent(path, file, host);
-  if (content) return content;
+  const read = () => readContent(path, file, host.system);
   // A second look distinguishes a file that an editor is writing in place from a broken one.
-  await host.clock.sleep(50);
-  const later = await readContent(path, file, host);
-  if (later) return later;
+  const content = (await read()) ?? (await host.clock.sleep(50).then(read));
+  if (content) return content;
   throw new Failure('config', `${path} is not valid JSON`, {
     hint: `Repair it, or move it away and sign in again: ${renaming(path, `${path}.broken`)}`,
   });
 }
 
 /** Undefined: not a JSON object. */
-async function readContent(
-  path: string,
-  file: ConfigurationFile,
-  { system }: Surroundings,
-): Promise<Content | undefined> {
+async function readContent(path: string, file: ConfigurationFile, system: System): Promise<Content | undefined> {
   const text = await readPrivate(path, system, file === 'credentials' ? 0o077 : 0o022);
   if (text === undefined) return {};
   const content = jsonIn(text)?.value;
@@ -64,24 +59,21 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
     const path = pathOf(file, host);
     const target = await targetOf(path);
     const draft = `${target}.new`;
-    let isWhole: boolean;
     try {
       writeConf(draft, content);
-      isWhole = (await readPrivate(draft, host.system)) === confText(content);
-      if (isWhole) await replace(draft, target);
+      const isWhole = (await readPrivate(draft, host.system)) === confText(content);
+      if (isWhole) return await replace(draft, target);
     } catch (cause) {
       throw storageFailure(`cannot write ${path}`, cause);
     }
-    if (isWhole) return;
     await remove(draft);
     throw new Failure('unavailable', `cannot write all of ${path}; the old file is unchanged`, {
       hint: 'Make room on the disk, then run the same command again.',
     });
   };
-  const read = (file: ConfigurationFile): Promise<Content> => readConfiguration(file, host);
   const change = async (): Promise<void> => {
     for (const file of ['config', 'credentials'] as const) await removeDrafts(pathOf(file, host));
-    await work({ read, write });
+    await work({ read: (file) => readConfiguration(file, host), write });
   };
   await withLock(join(folder, 'config.lock'), host, change, { what: 'the configuration' });
 }

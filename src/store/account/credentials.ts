@@ -19,29 +19,20 @@ import { readConfiguration } from './configuration.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
 import { appCodeOf, environmentCredential, type EnvironmentKey } from './environment-credential.ts';
 
-interface Holder {
-  /** Undefined: from the environment. */
-  readonly profile: string | undefined;
-  readonly key: Secret;
-}
+/** `profile` is undefined for the environment's. */
+type Holder = Readonly<{ profile: string | undefined; key: Secret }>;
 
 export type LicensingCredential = { readonly kind: 'licensing' } & Holder & CredentialValues<'licensing'>;
 
 export type ChatCredential = { readonly kind: 'chat' } & Holder & CredentialValues<'chat'>;
 
-const readOnlyAdvice =
-  'Choose another profile with --profile, sign in again without --read-only, or unset CHATELAINE_READ_ONLY.';
-
 /** Refuses a credential that may not write before anything is sent, lists included. @throws Failure config */
 export function refuseReadOnly({ read_only, profile }: LicensingCredential | ChatCredential): void {
   if (!read_only) return;
-  throw new Failure(
-    'config',
-    `${profile === undefined ? 'this run' : `the profile ${profile}`} is read-only: nothing was sent`,
-    {
-      hint: readOnlyAdvice,
-    },
-  );
+  const who = profile === undefined ? 'this run' : `the profile ${profile}`;
+  throw new Failure('config', `${who} is read-only: nothing was sent`, {
+    hint: 'Choose another profile with --profile, sign in again without --read-only, or unset CHATELAINE_READ_ONLY.',
+  });
 }
 
 export interface Choice {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
-import { exists, ifThere, openFile, orFailure, unlessRefused, writeWhole } from '../disk/files.ts';
+import { exists, ifThere, openFile, orFailure, unlessRefused, withFile, writeWhole } from '../disk/files.ts';
 import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private-folder.ts';
 import { acquireLock, type Surroundings } from '../lock/lock.ts';
 import { filesFolder, keptName } from './kept-file.ts';
@@ -79,13 +79,9 @@ export async function documentsIn(
 }
 
 async function beginningOf(path: string): Promise<string> {
-  const file = await openFile(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
+  const read = (file: FileHandle) => file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+  const { buffer, bytesRead } = await withFile(openFile(path), read);
+  return buffer.toString('utf8', 0, bytesRead);
 }
 
 export async function isFolder(path: string): Promise<boolean> {

@@ -3,7 +3,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';
 import { constants } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { openFile, orFailure, syncFolder } from '../disk/files.ts';
+import { openFile, orFailure, syncFolder, withFile } from '../disk/files.ts';
 import { refuseLinks } from '../disk/private-folder.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import {
@@ -155,13 +155,10 @@ export async function openArchive(folder: string, host: Surroundings, signal: Ab
  */
 async function syncList(path: string, { bytes, size }: LineList<unknown>): Promise<void> {
   if (bytes.length === 0) return;
-  const file = await openFile(path, constants.O_RDWR);
-  try {
+  await withFile(openFile(path, constants.O_RDWR), async (file) => {
     if (size < bytes.length) await file.truncate(size);
     await file.datasync();
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /** Nothing but a copy brings a list back. That of a purge is judged by whoever continues the purge. */

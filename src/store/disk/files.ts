@@ -53,7 +53,11 @@ export function writePrivate(path: string, ...parts: readonly (string | Uint8Arr
 export async function writeWhole<T>(path: string, write: (file: FileHandle) => Promise<T>, mode = 0o600): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    const written = await writeDraft(draft, write, mode);
+    const written = await withFile(open(draft, 'wx', mode), async (file) => {
+      const result = await write(file);
+      await file.sync();
+      return result;
+    });
     await replace(draft, path);
     return written;
   } catch (cause) {
@@ -93,12 +97,11 @@ function stillOpen(what: string, cause: unknown): Failure {
   });
 }
 
-async function writeDraft<T>(draft: string, write: (file: FileHandle) => Promise<T>, mode: number): Promise<T> {
-  const file = await open(draft, 'wx', mode);
+/** Works with a file, and closes it. */
+export async function withFile<T>(opening: Promise<FileHandle>, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await opening;
   try {
-    const written = await write(file);
-    await file.sync();
-    return written;
+    return await work(file);
   } finally {
     await file.close();
   }
@@ -106,14 +109,10 @@ async function writeDraft<T>(draft: string, write: (file: FileHandle) => Promise
 
 /** Makes a new or renamed entry of a folder survive a power cut; a system that cannot sync folders needs no call. */
 export async function syncFolder(folder: string): Promise<void> {
-  let handle: FileHandle | undefined;
   try {
-    handle = await open(folder, 'r');
-    await handle.sync();
+    await withFile(open(folder, 'r'), (handle) => handle.sync());
   } catch (cause) {
     if (!['EISDIR', 'EPERM', 'EINVAL', 'EACCES', 'ENOTSUP'].includes(codeOf(cause) ?? '')) throw cause;
-  } finally {
-    await handle?.close();
   }
 }
 
@@ -138,12 +137,7 @@ export async function openFile(path: string, flags = constants.O_RDONLY, forLink
 
 /** @throws as `openFile` */
 export async function readFile(path: string): Promise<Buffer> {
-  const file = await openFile(path);
-  try {
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
+  return withFile(openFile(path), (file) => file.readFile());
 }
 
 /** Undefined where there is none. @throws Failure config */

@@ -2,7 +2,7 @@ import { constants, readFile, stat, type FileHandle, type Stats } from '../../co
 import { Failure } from '../../core/failure.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { hasModes, ifThere, openFile, storageFailure, unlessRefused } from './files.ts';
+import { hasModes, ifThere, openFile, unlessRefused, withFile } from './files.ts';
 
 /**
  * The text of a file of this user, if there is one. `forbidden`: mode bits that make it unsafe, by default all of
@@ -19,16 +19,11 @@ export function readPrivateBytes(path: string, system: System): Promise<Buffer |
 }
 
 async function bytesOf(path: string, system: System, forbidden: number, opening: Promise<FileHandle>) {
-  const file = await ifThere(`read ${path}`, opening);
-  if (!file) return undefined;
-  try {
+  const reading = withFile(opening, async (file) => {
     await refuseUnsafe(path, await file.stat(), system, forbidden);
-    return await file.readFile();
-  } catch (cause) {
-    throw storageFailure(`cannot read ${path}`, cause);
-  } finally {
-    await file.close();
-  }
+    return file.readFile();
+  });
+  return ifThere(`read ${path}`, reading);
 }
 
 /** Refuses what another user owns, or others can read or write. @throws Failure config with the repairing command */

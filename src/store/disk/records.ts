@@ -1,7 +1,7 @@
 import type { Failure } from '../../core/failure.ts';
 import { jsonIn, writeJson } from '../../core/json.ts';
 import { appendFileSync, constants, fstatSync, readSync, type FileHandle } from '../../core/outside.ts';
-import { openFile } from './files.ts';
+import { openFile, withFile } from './files.ts';
 
 /** All records of an append-only file, and the bytes up to the end of the last. @throws as `eachRecord` */
 export function readRecords(bytes: Buffer, damaged: Damaged) {
@@ -61,12 +61,7 @@ export function openToAppend(path: string): Promise<FileHandle> {
 
 /** As `appendLines`, to a file that is not open. @throws Failure config, or an error of the file system */
 export async function appendTo(path: string, lines: string): Promise<boolean> {
-  const file = await openToAppend(path);
-  try {
-    return await appendLines(file, lines);
-  } finally {
-    await file.close();
-  }
+  return withFile(openToAppend(path), (file) => appendLines(file, lines));
 }
 
 export function recordLine(record: unknown): string {
