@@ -2,10 +2,7 @@ import { isWindows } from './system.ts';
 
 const selectors = String.raw`\ufe00-\ufe0f\u{e0100}-\u{e01ef}`;
 
-/**
- * The pattern of characters that no reader sees. Joiners that emoji and scripts need are none, nor is a variation
- * selector behind what it varies.
- */
+/** Characters that no reader sees; not the joiners of emoji and scripts, nor a selector behind what it varies. */
 export const invisible = [
   String.raw`(?![\u200c\u200d\u180b-\u180d\u180f${selectors}])\p{Default_Ignorable_Code_Point}|[\u2800\u{1d159}]`,
   String.raw`(?<=^|[\s${selectors}])[${selectors}]|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]`,

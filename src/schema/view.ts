@@ -27,10 +27,7 @@ export const viewFields = {
   },
 } as const satisfies Fields;
 
-/**
- * The fragment of a view: the typed one if the list of views has it, else decoded, as pasted from an address bar.
- * @throws Failure usage where it would change the path
- */
+/** The typed fragment if views list it, else decoded, as pasted. @throws Failure usage if it would change the path */
 export function readFragment(text: string, site: string | undefined, listed: readonly string[]): string {
   const typed = isUrl(text)
     ? labelled(`fragment '${text}'`, () => fragmentOf(text, site))

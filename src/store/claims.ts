@@ -11,15 +11,9 @@ import { shiftAll, type PostEnd, type RequestHistories } from './request-history
 export interface Claims {
   /** Whether other machines see the claims: then a roster is claimed in portions, so that they share its work. */
   readonly isShared: boolean;
-  /**
-   * Claims all as soon as nobody else holds one; moments are on the clock `elapsed` of this process.
-   * @throws Failure unavailable when the wait is over; as `takeFree`
-   */
+  /** Claims all once nobody else holds one; moments are by `elapsed`. @throws Failure unavailable; as `takeFree` */
   take(users: readonly string[]): Promise<RequestHistories>;
-  /**
-   * Claims those that nobody else holds, without waiting. A process that died holding a user counts as asking now.
-   * @throws Failure unavailable, config when no folder can be written or a file is damaged
-   */
+  /** Claims those that are free; who died holding a user counts as asking now. @throws Failure unavailable, config */
   takeFree(users: readonly string[]): Promise<TakenUsers>;
   /** How many of the users somebody else holds without an answer that is recorded. Claims nothing. */
   busy(users: readonly string[]): Promise<BusyUsers>;
@@ -29,10 +23,7 @@ export interface Claims {
    * @throws Failure where the claim is lost: then nothing may be sent
    */
   posting(user: string, soon?: () => readonly string[]): Promise<void>;
-  /**
-   * Records at once how a POST ended; its user stays claimed. An answer stays open until a release confirms it.
-   * @throws Failure where it is not recorded: then the user counts as asked for
-   */
+  /** Its user stays claimed, an answer open until a release confirms it. @throws Failure: the user counts as asked for */
   ended(user: string, end: PostEnd): Promise<void>;
   /**
    * Gives users back. A user that is never given back counts as abandoned once this process has ended.

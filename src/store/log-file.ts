@@ -44,10 +44,7 @@ export function openSummaryFile(path: string): (text: string) => void {
   };
 }
 
-/**
- * Open until the process ends: a reader of a named pipe reads to its end then. Of this user alone where it is new.
- * Never blocking: neither a signal nor `--deadline` would end a wait for a reader.
- */
+/** Open until the end, as readers of a pipe expect; never blocking, since no signal would end the wait for a reader. */
 function opened(path: string, flags: number, cannot: string): number {
   try {
     return openSync(path, flags | constants.O_CREAT | constants.O_NONBLOCK, 0o600);

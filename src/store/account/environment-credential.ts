@@ -14,10 +14,7 @@ import {
 export type EnvironmentKey =
   { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
 
-/**
- * The environment's complete credential of that kind, or undefined. Opens no key file.
- * @throws Failure config naming what is missing, empty or doubled, usage for a malformed value
- */
+/** The environment's complete credential; opens no key file. @throws Failure config for a part of one; usage */
 export function environmentCredential<K extends Kind>(
   env: Environment,
   kind: K,

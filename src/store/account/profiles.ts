@@ -65,10 +65,7 @@ export function openProfiles(system: System, clock: Clock) {
       const config = await read();
       for (const name of [names].flat()) storedIn(config, name);
     },
-    /**
-     * Replaces one of the same name; the first of its kind becomes the default. Without a key and key command the
-     * stored key stays, bound to its origin.
-     */
+    /** Replaces one of that name; the first of a kind is the default; without a new key the stored one stays, bound. */
     async save(profile: Profile, key: Secret | undefined): Promise<void> {
       const valid = check(profile);
       refuseExposed(urlOf(valid), valid, system.env);

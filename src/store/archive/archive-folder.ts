@@ -8,10 +8,7 @@ import { filesFolder, keptName } from './kept-file.ts';
 
 const lockName = 'lock';
 
-/**
- * Makes and locks an archive's folder. The result unlocks it, and removes an empty new one. @throws Failure
- * unavailable at once naming the process that holds it; config where it cannot be made
- */
+/** Makes and locks a folder; the result undoes both. @throws Failure unavailable naming who holds it; config */
 export async function takeFolder(
   folder: string,
   host: Surroundings,
@@ -95,10 +92,7 @@ const portion = 262_144;
 /** The mode of a folder of documents: whom the umask allows can read them. */
 export const sharedFolder = 0o777;
 
-/**
- * Writes a document that appears whole or not at all, readable as the umask or the replaced file allows.
- * @throws what the pieces throw; Failure config where it cannot be written, unavailable where the disk is full
- */
+/** Writes a document whole or not at all, for whom the umask or the old file allows. @throws as `pieces`; Failure */
 export async function writeTextFile(path: string, pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
     let gathered = '';

@@ -131,10 +131,7 @@ export function differenceOf(bytes: Buffer, seal: ListSeal | undefined): 'change
   return bytes.length > seal.bytes ? 'longer' : undefined;
 }
 
-/**
- * The current lists, without an end that was cut. A changed list keeps what was recorded, so that it is still found.
- * @throws Failure config where one cannot be read
- */
+/** Lists without a cut end; of a changed one what was recorded, so that it is still found. @throws Failure config */
 export async function sealedLists(folder: string, before: ArchiveState['lists']): Promise<ArchiveState['lists']> {
   const lists: Record<string, ListSeal> = {};
   for (const name of listNames) {

@@ -149,10 +149,7 @@ export async function openArchive(folder: string, host: Surroundings, signal: Ab
   }
 }
 
-/**
- * Removes a cut end, and syncs the rest: a killed run may have written what only the memory holds, and what follows
- * relies on it. @throws an error of the file system
- */
+/** Removes a cut end, and syncs what a killed run may have left in memory alone. @throws an error of the file system */
 async function syncList(path: string, { bytes, size }: LineList<unknown>): Promise<void> {
   if (bytes.length === 0) return;
   await withFile(openFile(path, constants.O_RDWR), async (file) => {

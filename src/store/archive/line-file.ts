@@ -35,10 +35,7 @@ export async function readList<T>(
   return { records, damaged, bytes, size };
 }
 
-/**
- * A file of so many bytes of whole lines: a cut end is removed. Its first record makes the file. `failed`: from then on
- * nobody knows what of it is on disk.
- */
+/** So many bytes of whole lines, the rest is cut off; made by its first record. `failed`: its content is in doubt. */
 export function appending(path: string, size: number, failed: () => void) {
   let file: FileHandle | undefined;
   let end = size;

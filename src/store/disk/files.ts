@@ -119,10 +119,7 @@ export async function syncFolder(folder: string): Promise<void> {
 /** Windows has no such flag; making a link needs a right of its own there. */
 const noLink = isWindows ? 0 : constants.O_NOFOLLOW;
 
-/**
- * Refuses a link, which leads out of the folder, and a FIFO, on which opening waits without end. @throws Failure
- * config, or an error of the file system
- */
+/** Refuses a link, which leads out of the folder, and a FIFO, which blocks. @throws Failure config, a system error */
 export async function openFile(path: string, flags = constants.O_RDONLY, forLinks = noLink): Promise<FileHandle> {
   const irregular = (hint: string): Failure => new Failure('config', `${path} is not a regular file`, { hint });
   const file = await open(path, flags | constants.O_NONBLOCK | forLinks, 0o600).catch((cause: unknown) => {

@@ -135,10 +135,7 @@ async function markOf(system: System): Promise<string> {
   return mark;
 }
 
-/**
- * Undefined where it does not exist here. An error that passes is thrown: after a boot nobody would know the owner.
- * @throws Failure config, unavailable
- */
+/** Undefined where it is not there. @throws Failure for an error that passes: after a boot the owner is unknown */
 async function whereThere<T>(what: string, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

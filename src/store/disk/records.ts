@@ -19,10 +19,7 @@ export function* eachRecord(bytes: Buffer, damaged: Damaged) {
   }
 }
 
-/**
- * Reads lines of JSON, without a last one that a crash cut or broke. `json`: undefined for a broken one; `size`: bytes
- * up to its end.
- */
+/** Lines of JSON (undefined: broken), without a last one that a crash cut. `size`: bytes up to the end of the line. */
 export function* eachLine(bytes: Buffer) {
   let size = 0;
   for (let end = bytes.indexOf(10), line = 1; end >= 0; end = bytes.indexOf(10, size), line += 1) {
@@ -40,10 +37,7 @@ export function isCutBefore(bytes: Buffer, beginning: string): boolean {
   return text.startsWith(beginning) || beginning.startsWith(text);
 }
 
-/**
- * Appends lines to a file that is open to read and append; they are on disk when this resolves. False: its end is a cut
- * line, and nothing was appended. @throws an error of the file system
- */
+/** Appends and syncs lines; false where the file ends in a cut line. @throws an error of the file system */
 export async function appendLines(file: FileHandle, lines: string): Promise<boolean> {
   const last = Buffer.alloc(1);
   readSync(file.fd, last, 0, 1, fstatSync(file.fd).size - 1);

@@ -100,10 +100,7 @@ function tlsOf(mode: string | undefined, host: string): LedgerTls {
 
 type DatabasePlace = Pick<LedgerAddress, 'host' | 'port' | 'database' | 'user'>;
 
-/**
- * The password as libpq finds it. The package would read the file too, but a trace could show it, and a file that
- * others can read would be a warning. @throws Failure config for a file that others can read
- */
+/** As libpq finds it; the package would show it in a trace. @throws Failure config for a file that others can read */
 async function passwordIn(place: DatabasePlace, system: System): Promise<Secret | undefined> {
   const text = variable(system.env, 'PGPASSWORD');
   if (text !== undefined) return new Secret(text);

@@ -31,10 +31,7 @@ function missingSteps(version: number, steps: readonly LedgerStep[]): readonly L
   });
 }
 
-/**
- * The version of the ledger in a database; 0: there is none. USAGE on its schema is enough.
- * @throws Failure config where the ledger has lost its salt, or a part of the schema
- */
+/** The version in a database, 0 for none; USAGE is enough. @throws Failure config where a part or the salt is lost */
 export async function versionIn(rows: SendStatement): Promise<number> {
   const found = await rows(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = to_regnamespace('chatelaine')
