@@ -18,7 +18,11 @@ import { archiveForms, isMessage, type ArchivedMessage, type ArchivePart, type P
 export async function readLists(folder: string) {
   await refuseLinks(folder, join(folder, filesFolder));
   return {
-    'parts.ndjson': await readList(join(folder, 'parts.ndjson'), partIn, 'a part of an archive'),
+    'parts.ndjson': await readList(
+      join(folder, 'parts.ndjson'),
+      (record) => (isPart(record) ? record : undefined),
+      'a part of an archive',
+    ),
     'changes.ndjson': await readList(join(folder, 'changes.ndjson'), changeIn, 'a change of an archived message'),
     'files.ndjson': await readList(join(folder, 'files.ndjson'), fileRecordIn, 'an attached file'),
     'purge.ndjson': await readList(join(folder, 'purge.ndjson'), (record) => record, 'a record of a purge'),
@@ -31,10 +35,6 @@ export type Lists = Awaited<ReturnType<typeof readLists>>;
 export function partsIn(lines: readonly ArchivePart[]): ArchivePart[] {
   const parts = new Map(lines.map((line) => [line.part, line]));
   return [...parts.values()].sort((one, other) => one.part - other.part);
-}
-
-function partIn(record: unknown): ArchivePart | undefined {
-  return isPart(record) ? record : undefined;
 }
 
 function isPart(record: unknown): record is ArchivePart {

@@ -45,16 +45,15 @@ export interface Archive extends ArchiveContent {
   readonly damage: readonly FileDamage[];
   /** Files of parts that no line of parts.ndjson names, and that a crash does not leave. */
   readonly unlisted: readonly string[];
-  readonly damaged: readonly string[];
-  readonly strange: readonly string[];
+  /** Files that a repair has left, and files that are not of the archive. */
+  readonly others: readonly FileDamage[];
 }
 
 /** Reads an archive, also while another process adds to it. @throws Failure usage for none; config for a damaged one */
 export async function readArchive(folder: string): Promise<Archive> {
   const archive = await inspectArchive(folder);
-  const head = archive.damage.find(({ file }) => file === manifestFile);
-  if (head) throw damagedFile(folder, head);
-  refuseLostLines(archive);
+  const isLine = ({ file, problem }: FileDamage): boolean => file === 'parts.ndjson' && problem.startsWith('line ');
+  refuseDamage(archive, (damage) => damage.file === manifestFile || isLine(damage));
   return archive;
 }
 
@@ -116,8 +115,13 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
       ...listNames.flatMap((file) => damageOf(file, lists[file], manifest)),
     ],
     unlisted: unlisted.filter((name) => !foreign.includes(name) && !isOfNext(name)),
-    damaged: names.filter(isKeptAside).sort(),
-    strange: [...names.filter(isStrange), ...foreign].sort(),
+    others: [
+      ...names
+        .filter(isKeptAside)
+        .sort()
+        .map((file) => ({ file, problem: keptAside })),
+      ...[...names.filter(isStrange), ...foreign].sort().map((file) => ({ file, problem: strangeFile })),
+    ],
   };
 }
 
@@ -138,7 +142,8 @@ export async function openArchive(folder: string, host: Surroundings, signal: Ab
     if (!manifest) await refuseOtherFiles(folder);
     const names = await namesIn(folder);
     const lists = await readLists(folder);
-    if (manifest) refuseDamagedLists(archiveIn(folder, { manifest }, names, lists));
+    // Nothing but a copy brings a list back. That of a purge is judged by whoever continues the purge.
+    if (manifest) refuseDamage(archiveIn(folder, { manifest }, names, lists), ({ file }) => file !== 'purge.ndjson');
     for (const name of listNames)
       await orFailure(`write ${name} of ${folder}`, syncList(join(folder, name), lists[name]));
     await orFailure(`write into ${folder}`, syncFolder(folder));
@@ -158,16 +163,9 @@ async function syncList(path: string, { bytes, size }: LineList<unknown>): Promi
   });
 }
 
-/** Nothing but a copy brings a list back. That of a purge is judged by whoever continues the purge. */
-function refuseDamagedLists(archive: Archive): void {
-  const damaged = archive.damage.find(({ file }) => file !== 'purge.ndjson');
-  if (damaged) throw damagedFile(archive.folder, damaged);
-  refuseLostLines(archive);
-}
-
 /** Parts whose line is lost would be written over, and the server may not have their messages any more. */
-function refuseLostLines({ folder, parts, unlisted, damage }: Archive): void {
-  const damaged = damage.find(({ file, problem }) => file === 'parts.ndjson' && problem.startsWith('line '));
+function refuseDamage({ folder, parts, unlisted, damage }: Archive, isFatal: (damage: FileDamage) => boolean): void {
+  const damaged = damage.find(isFatal);
   if (damaged) throw damagedFile(folder, damaged);
   const isWhole = parts.every(({ part }, index) => part === index + 1);
   if (unlisted.length === 0 && isWhole) return;
@@ -175,18 +173,16 @@ function refuseLostLines({ folder, parts, unlisted, damage }: Archive): void {
   throw new Failure('config', `${join(folder, 'parts.ndjson')} lost ${what}`, { hint: copyHint('parts.ndjson') });
 }
 
-export interface ArchiveProblem {
+export interface ArchiveProblem extends FileDamage {
   /** The number of the part; null where it is not about one part. */
   readonly part: number | null;
-  readonly file: string;
-  readonly problem: string;
   /** Ids of the messages that have to be fetched again, as `first-last`; null for none. */
   readonly ids: string | null;
 }
 
 /** Reads the whole archive, file by file, and yields what is wrong with it. */
 export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProblem> {
-  for (const { file, problem } of archive.damage) yield { part: null, file, problem, ids: null };
+  yield* archive.damage.map(ofFile);
   for (const part of archive.parts) {
     yield* problemsOfLine(part, archive.parts);
     for (const form of archive.head.forms) {
@@ -196,15 +192,17 @@ export async function* problemsOf(archive: Archive): AsyncGenerator<ArchiveProbl
     }
   }
   for (const file of archive.unlisted) yield { part: partNumberIn(file) ?? null, file, problem: lostLine, ids: null };
-  for await (const { file, problem } of problemsOfKept(archive)) yield { part: null, file, problem, ids: null };
-  for (const file of archive.damaged)
-    yield { part: null, file, problem: 'a repair could not recover all of this damaged file', ids: null };
-  for (const file of archive.strange) yield { part: null, file, problem: strangeFile, ids: null };
+  for await (const damage of problemsOfKept(archive)) yield ofFile(damage);
+  yield* archive.others.map(ofFile);
+}
+
+function ofFile(damage: FileDamage): ArchiveProblem {
+  return { part: null, ...damage, ids: null };
 }
 
 export const lostLine = 'parts.ndjson lost its line';
-
 export const strangeFile = 'it does not belong to the archive';
+const keptAside = 'a repair could not recover all of this damaged file';
 
 async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<FileDamage> {
   const own = new Set<string>();

@@ -49,9 +49,8 @@ interface Opened {
   readonly release: () => Promise<void>;
 }
 
-export function openedArchive(folder: string, { release, ...opened }: Opened) {
-  const manifest = openedManifest(folder, opened);
-  const read = opened.lists;
+export function openedArchive(folder: string, { manifest: before, lists: read, release }: Opened) {
+  const manifest = openedManifest(folder, before);
   let isOnDisk = true;
   const failed = (): void => void (isOnDisk = false);
   const open = (name: ListName): LineFile => appending(join(folder, name), read[name].size, failed);
@@ -147,7 +146,7 @@ export function openedArchive(folder: string, { release, ...opened }: Opened) {
 }
 
 /** archive.json of an open archive: it is written when its head is set, and at the end if anything else changed. */
-function openedManifest(folder: string, { manifest }: Pick<Opened, 'manifest'>) {
+function openedManifest(folder: string, manifest: Manifest | undefined) {
   let head: ArchiveHead | undefined = manifest;
   let state = manifest?.state ?? noState;
   const seen = new Map(Object.entries(state.seen));
