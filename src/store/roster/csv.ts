@@ -24,12 +24,6 @@ interface CsvRecord extends Row {
   readonly text: string;
 }
 
-interface CsvShape {
-  readonly delimiter: string;
-  readonly line: number;
-  readonly limit?: number;
-}
-
 /** A row with more bytes is most likely one with a quote that is never closed. */
 const maxRecordBytes = 1024 * 1024;
 
@@ -42,11 +36,7 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
   // Its cells would not be counted before all are read.
   for (const one of linesIn(bytes))
     if (one.end - one.start > maxRecordBytes) throw usage(`a line of more than 1 MiB: line ${one.line + start - 1}`);
-  const { header, below } = chooseHeader(
-    bytes,
-    shapes.map((delimiter) => ({ delimiter, line: start })),
-    wanted,
-  );
+  const { header, below } = chooseHeader(bytes, shapes, start, wanted);
   if (!header) return;
   const isList = isWithoutHeader(header, wanted);
   const columns = isList ? [wanted.alone ?? ''] : columnsOf(header, wanted, headerLine > 1 ? [] : below);
@@ -55,7 +45,8 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
   const isOurs = line === 1 && start === 1 && !isList && isOwnHeader(header, wanted);
   const take = (record: Row): void => takeCells(columns, record, rest, reader);
   const own = isOurs ? ownRows(rest, firstLine, columns, wanted) : undefined;
-  if (own) return own.forEach(take);
+  own?.forEach(take);
+  if (own) return;
   const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine }, (record) => {
     const unclear = isOurs ? differenceIn(record, columns, wanted) : undefined;
     if (unclear) reader.bad(record.line, unclear);
@@ -83,17 +74,18 @@ function lineStart(text: string, lines: number): number {
   return end.lastIndex;
 }
 
-type Header = CsvRecord & Pick<CsvShape, 'delimiter'>;
+type Header = CsvRecord & { readonly delimiter: string };
 
 /** The reading of the first row that has most of the required columns, and the rows below. @throws Failure usage */
-function chooseHeader(bytes: Buffer, shapes: readonly CsvShape[], wanted: WantedColumns) {
+function chooseHeader(bytes: Buffer, delimiters: readonly string[], line: number, wanted: WantedColumns) {
   const found: Header[] = [];
   const below: CsvRecord[] = [];
-  const faults = shapes.map((shape) => {
+  const faults = delimiters.map((delimiter) => {
     const records: CsvRecord[] = [];
-    const fault = readCsv(bytes, { ...shape, limit: maxHeaderSearch }, (record) => void records.push(record));
+    const shape = { delimiter, line, limit: maxHeaderSearch };
+    const fault = readCsv(bytes, shape, (record) => void records.push(record));
     const [first, ...others] = records;
-    if (first) found.push({ ...first, delimiter: shape.delimiter });
+    if (first) found.push({ ...first, delimiter });
     below.push(...others);
     return fault;
   });
@@ -128,7 +120,11 @@ function takeCells(columns: readonly string[], { line, cells, end }: Row, bytes:
  * Reads CSV (RFC 4180) with any line ends; blank lines are skipped, and blanks around a cell without quotes dropped.
  * Calls `take` for each record in order. Returns where and why a text is no CSV from some line on.
  */
-function readCsv(bytes: Buffer, { delimiter, line: first, limit }: CsvShape, take: (record: CsvRecord) => void) {
+function readCsv(
+  bytes: Buffer,
+  { delimiter, line: first, limit }: { readonly delimiter: string; readonly line: number; readonly limit?: number },
+  take: (record: CsvRecord) => void,
+) {
   let [end, line] = [0, first];
   // The parser's own count of lines errs where a quoted cell holds CRLF; its count of bytes does not.
   const begins = (text: string): number => line + lineEndsIn(/^\s*/.exec(text)?.[0] ?? '');

@@ -95,14 +95,10 @@ function formatOf(file: string, text: string): RosterFormat {
 }
 
 function readLines({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
-  let start = 0;
-  for (let number = 1; start < text.length; number += 1) {
-    const end = text.indexOf('\n', start);
-    const line = text.slice(start, end < 0 ? undefined : end).trim();
-    const parsed = line === '' ? undefined : parse(line);
-    if (parsed && 'reason' in parsed) reader.bad(number, parsed);
-    else if (parsed) takeObject(number, parsed.value, wanted, reader);
-    start = end < 0 ? text.length : end + 1;
+  for (const [index, line] of text.split('\n').entries()) {
+    const parsed = line.trim() === '' ? undefined : parse(line.trim());
+    if (parsed && 'reason' in parsed) reader.bad(index + 1, parsed);
+    else if (parsed) takeObject(index + 1, parsed.value, wanted, reader);
   }
 }
 

@@ -106,31 +106,19 @@ function takeCells(
     if (column === '') continue;
     const cell = cells.get(index);
     values.set(column, cell && textOf(cell));
-    if (cell === undefined) {
-      const merge = names.includes(column) ? merges.find(({ covers }) => covers(index, line)) : undefined;
-      if (merge) faults.push(mergedFault(column, `${cellName(index, line)} of sheet '${sheet}'`, merge));
-      continue;
-    }
-    isRow = true;
+    isRow ||= cell !== undefined;
     if (typeof cell === 'string' || !names.includes(column)) continue;
-    const rule = `${column}: holds ${cell.kind}`;
-    faults.push({
-      reason: `${column}: cell ${cellName(index, line)} of sheet '${sheet}' holds ${cell.holds}`,
-      rule,
-      hint: cell.hint,
-    });
+    const place = `${column}: cell ${cellName(index, line)} of sheet '${sheet}'`;
+    if (cell)
+      faults.push({ reason: `${place} holds ${cell.holds}`, rule: `${column}: holds ${cell.kind}`, hint: cell.hint });
+    const merge = cell ? undefined : merges.find(({ covers }) => covers(index, line));
+    const hint = 'Unmerge the cells, and write the value in each row.';
+    const rule = `${column}: is empty in merged cells`;
+    if (merge) faults.push({ reason: `${place} is empty: it is merged with ${merge.first}`, rule, hint });
   }
   if (isRow && faults.length > 0) reader.bad(line, joined(faults));
   else if (isRow) reader.row(line, values);
   return isRow;
-}
-
-function mergedFault(column: string, place: string, { first }: Merge): Fault {
-  return {
-    reason: `${column}: cell ${place} is empty: it is merged with ${first}`,
-    rule: `${column}: is empty in merged cells`,
-    hint: 'Unmerge the cells, and write the value in each row.',
-  };
 }
 
 /** Column 1 of line 7 is B7. */
