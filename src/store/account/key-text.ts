@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
-import type { Stats } from '../../core/outside.ts';
 import { Failure, labelled } from '../../core/failure.ts';
 import { openInput, readStartText, TooMuchInput } from '../../core/read.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { refuseQuoted } from '../../schema/url.ts';
-import { hasModes, storageFailure } from '../disk/files.ts';
+import { storageFailure } from '../disk/files.ts';
+import { refuseUnsafe } from '../disk/private-file.ts';
 
 /** A key from its text; `source` names where it is from. @throws Failure config when it is empty or not for a header */
 export function keyFrom(text: string, source: string): Secret {
@@ -45,7 +45,10 @@ export async function readKeyFile(
   try {
     const opened = await openInput(path);
     stream = opened.stream;
-    refuseOpen(path, source, opened.stats, system);
+    const isMounted = opened.stats.uid === 0 && system.uid !== 0;
+    const otherwise = `; or, where its mode is not yours to change, give a pipe: <(cat ${shellWord(path)})`;
+    const words = { what: `${source}: ${path}`, otherwise };
+    if (opened.stats.isFile()) await refuseUnsafe(path, opened.stats, system, isMounted ? 0o007 : 0o077, words);
     return keyFrom(firstLine(await readStartText(stream, { signal, maxBytes })), `${source} (${path})`);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
@@ -54,17 +57,4 @@ export async function readKeyFile(
   } finally {
     stream?.destroy();
   }
-}
-
-function refuseOpen(path: string, source: string, found: Stats, system: System): void {
-  if (!found.isFile() || !hasModes(system)) return;
-  const isMounted = found.uid === 0 && system.uid !== 0;
-  if (found.uid !== system.uid && !isMounted) {
-    throw new Failure('config', `${source}: ${path} belongs to another user (id ${found.uid})`);
-  }
-  if ((found.mode & (isMounted ? 0o007 : 0o077)) === 0) return;
-  const mode = (found.mode & 0o777).toString(8);
-  throw new Failure('config', `${source}: ${path} can be read by other users (mode ${mode})`, {
-    hint: `Run: chmod 600 ${shellWord(path)}; or, where its mode is not yours to change, give a pipe: <(cat ${shellWord(path)})`,
-  });
 }

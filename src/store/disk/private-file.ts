@@ -32,7 +32,11 @@ export async function refuseUnsafe(
   found: Stats,
   system: System,
   forbidden: number,
-  { what = path, repair = 'Run: chmod 600' }: { readonly what?: string; readonly repair?: string } = {},
+  {
+    what = path,
+    repair = 'Run: chmod 600',
+    otherwise = '',
+  }: Partial<Record<'what' | 'repair' | 'otherwise', string>> = {},
 ): Promise<void> {
   if (!hasModes(system)) return;
   if (found.uid !== system.uid && found.uid !== 0) {
@@ -43,7 +47,7 @@ export async function refuseUnsafe(
   if ((found.mode & forbidden) === 0 || (await isOwnGroupAlone(found, system, forbidden))) return;
   const danger = (found.mode & forbidden & 0o055) === 0 ? 'written' : 'read';
   throw new Failure('config', `${what} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
-    hint: `${repair} ${shellWord(path)}`,
+    hint: `${repair} ${shellWord(path)}${otherwise}`,
   });
 }
 
