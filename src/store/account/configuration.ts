@@ -62,7 +62,8 @@ export async function changeConfiguration(host: Surroundings, work: (files: File
     try {
       writeConf(draft, content);
       const isWhole = (await readPrivate(draft, host.system)) === confText(content);
-      if (isWhole) return await replace(draft, target);
+      if (isWhole) await replace(draft, target);
+      if (isWhole) return;
     } catch (cause) {
       throw storageFailure(`cannot write ${path}`, cause);
     }
