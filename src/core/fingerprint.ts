@@ -1,4 +1,3 @@
-/** Values of `rest`. */
 export const restSize = 2048;
 
 /** 64 bits of a text, 53 of them in a number: of a million texts two are alike once in forty million lists. */

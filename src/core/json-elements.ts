@@ -1,12 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { endOfString, isObject, type JsonObject, maxDepth, parseJson, sign, tooDeep } from './json.ts';
 
-/** A document that is an object, one of whose members is an array of objects. */
-interface JsonEnvelope {
-  /** The document with an empty array in place of the elements. */
-  readonly body: unknown;
-  readonly elements: readonly JsonElement[];
-}
+/** `body`: the document with an empty array in place of the elements. */
+type JsonEnvelope = Readonly<{ body: unknown; elements: readonly JsonElement[] }>;
 
 /**
  * The objects in the array `name` of a document, each with its own bytes, unchanged. The platform parses the whole, and

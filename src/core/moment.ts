@@ -1,11 +1,9 @@
 import { parseDuration, type Milliseconds } from './duration.ts';
 import { Failure, unless, usage } from './failure.ts';
 import { startOf } from './period.ts';
-import { variable, type Environment } from './system.ts';
+import { variable, type Clock, type Environment } from './system.ts';
 
-export interface Calendar {
-  /** Milliseconds since 1970-01-01 UTC. */
-  now(): Milliseconds;
+export interface Calendar extends Pick<Clock, 'now'> {
   /** @throws Failure usage where the variable TZ names no time zone: the platform takes UTC for it */
   checkZone(): void;
 }

@@ -27,12 +27,10 @@ export function commandLine(
   return ['chatelaine', command, ...[...words, ...typed].map(shellWord)].join(' ');
 }
 
-/** The line that removes a file. */
 export function removing(path: string): string {
   return `${isWindows ? 'del' : 'rm'} ${shellWord(path)}`;
 }
 
-/** The line that gives a file another name. */
 export function renaming(from: string, to: string): string {
   return `${isWindows ? 'move' : 'mv'} ${shellWord(from)} ${shellWord(to)}`;
 }

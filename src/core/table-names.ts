@@ -1,9 +1,3 @@
-export function rowsWhere<T extends object>(table: T, isWanted: (name: keyof T & string) => boolean): Partial<T> {
-  const rows: Partial<T> = {};
-  for (const name of namesIn(table)) if (isWanted(name)) rows[name] = table[name];
-  return rows;
-}
-
 /** The names of a table's rows in order. TypeScript has the keys of an object as `string`: the one cast is here. */
 export function namesIn<T extends object>(table: T): (keyof T & string)[] {
   return Object.keys(table) as (keyof T & string)[];

@@ -97,11 +97,9 @@ export type Values<T extends Fields> = { readonly [K in RequiredNames<T>]: Value
 
 type Optional<T extends Fields> = { readonly [K in keyof T]: Omit<T[K], 'required'> & { required: false } };
 
-/** A text, of which something must be typed. */
 export const textField = (placeholder: string, help: string) =>
   ({ kind: 'string', nonempty: true, placeholder, help }) as const;
 
-/** A number of things, at least one. */
 export const countField = (placeholder: string, help: string) =>
   ({ kind: 'integer', min: 1, placeholder, help }) as const;
 
@@ -140,7 +138,6 @@ export function takesWord(field: Field): boolean {
   return field.kind !== 'boolean' && !(field.kind === 'string' && field.bare !== undefined);
 }
 
-/** The flag of a field, without dashes in front. */
 export function flagOf(name: string, field: Field): string {
   return field.flag ?? name.replaceAll('_', '-');
 }

@@ -38,7 +38,6 @@ export const matchField = {
   ...textField('GLOB', "Only users whose name matches, as in 'physio-*'; * is any text, ? one character"),
 } as const;
 
-/** The name of a user whose license was retired. */
 export const retiredName = /^left-\d{4}-\d\d-/;
 
 /** The query of GET /first-activation/ (docs/apis.md, Licensing answers). */

@@ -1,4 +1,4 @@
-import { rowsWhere } from '../../core/table-names.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { maxMessages, newestAnchor } from '../../schema/messages.ts';
 import { nothingFound, readAnchor, window } from './window.ts';
 import type { UserCall } from './chat-call.ts';
@@ -95,4 +95,10 @@ export function oneMessage(call: UserCall) {
     throw new Refusal('Invalid message(s)');
   const look = { apply_markdown, allow_empty_topic_name, client_gravatar: true, search: undefined };
   return { message: showMessage(call, message, look), raw_content: message.content };
+}
+
+function rowsWhere<T extends object>(table: T, isWanted: (name: keyof T & string) => boolean): Partial<T> {
+  const rows: Partial<T> = {};
+  for (const name of namesIn(table)) if (isWanted(name)) rows[name] = table[name];
+  return rows;
 }
