@@ -111,13 +111,10 @@ export function openCredentials(
     },
     async chat({ profile, typed = true }: Choice): Promise<ChatCredential> {
       const given = environmentCredential(system.env, 'chat');
-      if (given && (profile === undefined || !typed))
-        return {
-          kind: 'chat',
-          profile: undefined,
-          ...given.values,
-          key: await keyOfEnvironment(given.values.site, given.key),
-        };
+      if (given && (profile === undefined || !typed)) {
+        const key = await keyOfEnvironment(given.values.site, given.key);
+        return { kind: 'chat', profile: undefined, ...given.values, key };
+      }
       const chosen = await (profile === undefined
         ? defaultOf(profiles, 'chat')
         : profileNamed(profiles, profile, 'chat'));

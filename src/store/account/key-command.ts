@@ -154,12 +154,8 @@ function notRun(cause: unknown): ProgramTrouble {
   return new ProgramTrouble(`cannot be run: ${codeOf(cause) ?? 'error'}`, { cause });
 }
 
-interface ProgramOutcome {
-  /** The exit code, or the name of the signal that ended it. */
-  readonly code: number | string;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+/** `code`: the exit code, or the name of the signal that ended it. */
+type ProgramOutcome = Readonly<{ code: number | string; stdout: string; stderr: string }>;
 
 const longest = 65_536;
 

@@ -21,10 +21,7 @@ import { remove } from '../disk/files.ts';
 import { foldersOf, namesFile } from '../disk/folders.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 
-export interface CandidateProfile {
-  readonly kind: Kind;
-  readonly name: string;
-}
+export type CandidateProfile = Pick<Profile, 'kind' | 'name'>;
 
 export type Profiles = ReturnType<typeof openProfiles>;
 

@@ -24,21 +24,20 @@ export function sharedClaims(
   const posts = recordedPosts(session, clock, options, namesOf);
 
   const takeFree = async (wanted: readonly string[]): Promise<TakenUsers> => {
-    let all: TakenUsers = { now: NaN, histories: new Map(), held: [], holder: undefined };
+    const parts: TakenUsers[] = [];
     // Once where there are no users, since a statement tells the time.
     for (let at = 0; at === 0 || at < wanted.length; at += portion) {
       const some = wanted.slice(at, at + portion);
       const names = namesOf(some);
       const users = new Map(names.map((name, index) => [name.toString('base64'), some[index] ?? '']));
-      const taken = takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil);
-      all = {
-        now: taken.now,
-        histories: new Map([...all.histories, ...taken.histories]),
-        held: [...all.held, ...taken.held],
-        holder: all.holder ?? taken.holder,
-      };
+      parts.push(takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil));
     }
-    return all;
+    return {
+      now: parts.at(-1)?.now ?? NaN,
+      histories: new Map(parts.flatMap(({ histories }) => [...histories])),
+      held: parts.flatMap(({ held }) => held),
+      holder: parts.find(({ holder }) => holder !== undefined)?.holder,
+    };
   };
 
   /** Users for whom a POST was sent since they were claimed. */
@@ -117,11 +116,8 @@ function recordedPosts(
   };
 }
 
-/** The moment before a statement, on both clocks of the machine. */
-interface Recorded extends Readonly<Record<'now' | 'elapsed', Milliseconds>> {
-  /** Resolves when the statement has succeeded. */
-  readonly written: Promise<unknown>;
-}
+/** The moment before a statement, on both clocks of the machine; `written` resolves when it has succeeded. */
+type Recorded = Readonly<{ now: Milliseconds; elapsed: Milliseconds; written: Promise<unknown> }>;
 
 /** Reads what `chatelaine.take` answers; `users`: the names behind those in base64. @throws Failure unavailable */
 function takenFrom(answer: unknown, users: ReadonlyMap<string, string>, askedUntil: Milliseconds): TakenUsers {

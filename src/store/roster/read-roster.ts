@@ -102,8 +102,12 @@ function readValue(name: string, field: Field, value: unknown, faults: Fault[]):
     faults.push({ reason: `${name}: ${text} ${rule}`, rule: `${name} ${rule}`, hint });
     return undefined;
   }
+  return orFault(text, faults, () => readField(name, field, text));
+}
+
+function orFault<T>(text: string, faults: Fault[], read: () => T): T | undefined {
   try {
-    return readField(name, field, text);
+    return read();
   } catch (cause) {
     faults.push(faultOf(cause, text));
     return undefined;
@@ -126,7 +130,9 @@ async function complete<T extends Fields, R extends Values<T>>(
   const completed: R[] = [];
   for (const [index, row] of rows.entries()) {
     const line = lines[index] ?? 0;
-    const filled = fill instanceof Failure ? undefined : filledBy(fill, row, line, bad);
+    const faults: Fault[] = [];
+    const filled = fill instanceof Failure ? undefined : orFault('', faults, () => fill(row));
+    for (const fault of faults) bad.add(line, fault);
     if (!filled && !(fill instanceof Failure)) continue;
     const key = keyOf(filled ?? row);
     const first = earlier.get(key);
@@ -141,15 +147,6 @@ async function complete<T extends Fields, R extends Values<T>>(
   const failure = bad.failure() ?? (fill instanceof Failure ? fill : undefined);
   if (failure) throw failure;
   return completed;
-}
-
-function filledBy<A, B>(fill: (row: A) => B, row: A, line: number, bad: BadRows): B | undefined {
-  try {
-    return fill(row);
-  } catch (cause) {
-    bad.add(line, faultOf(cause, ''));
-    return undefined;
-  }
 }
 
 function hashOf(rows: readonly unknown[]): string {

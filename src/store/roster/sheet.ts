@@ -4,12 +4,7 @@ import { damaged, type Zip } from './zip.ts';
 /** What a cell stores: its text, or something that is not taken for a user or a size. */
 export type SheetCell = string | OtherCell;
 
-interface OtherCell {
-  readonly text: string;
-  readonly holds: string;
-  readonly kind: string;
-  readonly hint: string;
-}
+type OtherCell = Readonly<Record<'text' | 'holds' | 'kind' | 'hint', string>>;
 
 export interface SheetRow {
   /** As the spreadsheet program counts it. */

@@ -55,11 +55,7 @@ function otherKind({ names }: Zip): string {
   return names.includes('content.xml') ? 'a workbook (.ods)' : 'a zip archive, not a workbook';
 }
 
-interface Relation {
-  readonly id: string;
-  readonly type: string;
-  readonly target: string;
-}
+type Relation = Readonly<Record<'id' | 'type' | 'target', string>>;
 
 /** Which other parts a part names; '' is the archive. */
 async function relationsOf(zip: Zip, part: string): Promise<readonly Relation[]> {
