@@ -17,10 +17,7 @@ const fileVersion = 1;
 /** A file's content; keys that this version does not know are kept when it is written again. */
 export type Content = Readonly<Record<string, unknown>>;
 
-/**
- * Reads a file of the configuration, empty where there is none, without lock or package. @throws Failure config where
- * others own or can write it or its folder, can read keys, or it is no JSON object of this version
- */
+/** Needs no lock; empty where there is none. @throws Failure config for an unsafe file or folder, or no JSON of ours */
 export async function readConfiguration(file: ConfigurationFile, host: Surroundings): Promise<Content> {
   await refuseUnsafeFolder(foldersOf(host.system).config, host.system);
   const path = pathOf(file, host);

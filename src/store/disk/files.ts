@@ -46,10 +46,7 @@ export function writePrivate(path: string, ...parts: readonly (string | Uint8Arr
   });
 }
 
-/**
- * Gives a path the file that `write` fills: readers see the old or the whole new one, also after a crash. `mode` is
- * less the umask. @throws what `write` throws; Failure config, unavailable where the disk is full
- */
+/** Fills a file: readers see the old or the whole new one, even after a crash. @throws as `write`; Failure config */
 export async function writeWhole<T>(path: string, write: (file: FileHandle) => Promise<T>, mode = 0o600): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {

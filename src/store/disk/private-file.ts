@@ -4,10 +4,7 @@ import { shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { hasModes, ifThere, openFile, unlessRefused, withFile } from './files.ts';
 
-/**
- * The text of a file of this user, if there is one. `forbidden`: mode bits that make it unsafe, by default all of
- * others; not on Windows. @throws Failure config when it is unsafe, with the repairing command, or cannot be read
- */
+/** The text of a file, if there is one. `forbidden`: unsafe mode bits, except on Windows. @throws Failure config */
 export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
   // Tools that keep a configuration elsewhere, and mounts of Kubernetes, put links there.
   return (await bytesOf(path, system, forbidden, openFile(path, constants.O_RDONLY, 0)))?.toString('utf8');

@@ -29,11 +29,7 @@ export interface LedgerAddress {
   readonly name: string;
 }
 
-/**
- * Completes a ledger's URL as libpq does: first what it says, then the environment, then defaults
- * (docs/exactly-once.md, The shared ledger).
- * @throws Failure usage for a bad URL, config for a value that cannot be used
- */
+/** Completes a ledger's URL as libpq does (docs/exactly-once.md, The shared ledger). @throws Failure usage, config */
 export async function ledgerAddress(url: string, system: System): Promise<LedgerAddress> {
   const { env } = system;
   const values = parseLedgerUrl(url);

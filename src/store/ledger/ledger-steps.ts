@@ -9,10 +9,7 @@ export interface LedgerStep {
   readonly sql: string;
 }
 
-/**
- * All steps from 1 on. A change is a new step at the end: ledgers exist that a published one created, so it is never
- * edited (docs/exactly-once.md, The shared ledger).
- */
+/** All steps from 1 on; a change is a new one at the end, since ledgers exist that a published one created. */
 export const ledgerSteps: readonly LedgerStep[] = [
   { version: 1, what: 'sessions, claims, open answers, the history, and the functions that runs call', sql: ledgerSql },
 ];

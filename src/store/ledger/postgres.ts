@@ -76,10 +76,7 @@ export async function openDatabase(address: LedgerAddress, connecting: Connectin
     }
   };
   return {
-    /**
-     * Sends one statement; statements run one after another. Rows have the types of the database; JSON is parsed.
-     * @throws Failure unavailable, config or auth; the signal's reason, and then the statement still runs
-     */
+    /** Statements run one after another. @throws Failure; the signal's reason, and then the statement still runs */
     query(text: string, values: readonly unknown[], { signal, grace = 0, limit }: QueryLimits) {
       const sent = last.then(() => send(text, values, limit));
       last = sent.catch(() => undefined);

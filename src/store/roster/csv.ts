@@ -116,10 +116,7 @@ function takeCells(columns: readonly string[], { line, cells, end }: Row, bytes:
   else reader.row(line, values);
 }
 
-/**
- * Reads CSV (RFC 4180) with any line ends; blank lines are skipped, and blanks around a cell without quotes dropped.
- * Calls `take` for each record in order. Returns where and why a text is no CSV from some line on.
- */
+/** RFC 4180 with any line ends, without blank lines and blanks around cells; returns where and why a text is none. */
 function readCsv(
   bytes: Buffer,
   { delimiter, line: first, limit }: { readonly delimiter: string; readonly line: number; readonly limit?: number },
