@@ -165,15 +165,11 @@ export function utcText(seconds: unknown): string | null {
 /** @throws Failure usage where TZ names no time zone: the platform takes UTC for it */
 export function checkZone(env: Environment): void {
   const zone = variable(env, 'TZ')?.replace(/^:?(?:\/.*\/zoneinfo\/|posix\/)?/, '');
-  try {
-    if (zone !== undefined) new Intl.DateTimeFormat('en', { timeZone: zone });
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw usage(
-      `TZ names no time zone: '${zone}'`,
-      'Set it to a name such as Europe/Berlin or UTC, or write the zone: 2026-03-01T08:00:00Z.',
-    );
-  }
+  if (zone === undefined || unless(RangeError, () => new Intl.DateTimeFormat('en', { timeZone: zone }))) return;
+  throw usage(
+    `TZ names no time zone: '${zone}'`,
+    'Set it to a name such as Europe/Berlin or UTC, or write the zone: 2026-03-01T08:00:00Z.',
+  );
 }
 
 function notMoment(text: string): Failure {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { usage, type Failure } from '../../core/failure.ts';
+import { unless, usage, type Failure } from '../../core/failure.ts';
 import { encodingOf } from '../../core/read.ts';
 import { badRowsOf } from './bad-rows.ts';
 
@@ -41,12 +41,9 @@ function decoded(file: string, bytes: Buffer): string {
       if (!isUtf8(bytes.subarray(start, end))) bad.add(line, { reason: 'not valid UTF-8', hint: saveAsUtf8 });
   const failure = bad.failure();
   if (failure) throw failure;
-  try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
-    throw usage(`${file}: not valid UTF-16`, saveAsUtf8);
-  }
+  const text = unless(TypeError, () => new TextDecoder(encoding, { fatal: true }).decode(bytes));
+  if (text === undefined) throw usage(`${file}: not valid UTF-16`, saveAsUtf8);
+  return text;
 }
 
 /** The lines of a text by its bytes, from 1 on: no byte of a character that takes several is a line end. */

@@ -1,5 +1,5 @@
 import { Parser, type Handler } from 'htmlparser2';
-import type { Failure } from '../../core/failure.ts';
+import { unless, type Failure } from '../../core/failure.ts';
 import { damaged, type Zip } from './zip.ts';
 
 interface XmlReader {
@@ -41,19 +41,12 @@ export async function parseXml(zip: Zip, part: string, reader: XmlReader): Promi
   for await (const chunk of zip.read(part)) {
     sinceTag += chunk.length;
     if (sinceTag > maxTextBytes + chunk.length) throw notXml(part, 'a text of more than 1 MiB');
-    parser.write(decoded(decoder, chunk, part));
+    const text = unless(TypeError, () => decoder.decode(chunk, { stream: true }));
+    if (text === undefined) throw notXml(part, 'not UTF-8');
+    parser.write(text);
     if (reader.isDone?.()) return;
   }
   parser.end();
-}
-
-function decoded(decoder: TextDecoder, chunk: Buffer, part: string): string {
-  try {
-    return decoder.decode(chunk, { stream: true });
-  } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
-    throw notXml(part, 'not UTF-8');
-  }
 }
 
 function notXml(part: string, reason: string): Failure {
