@@ -105,9 +105,8 @@ export function openCredentials(
         return licensingOfEnvironment(given);
       }
       const chosen = await chosenApp(profiles, { profile, typed, app_code }, system.env, row);
-      if (row === undefined || chosen?.app_code === row)
-        return licensingCredential(chosen ?? (await defaultOf(profiles, 'licensing')));
-      return licensingCredential(await appOf(profiles, row));
+      const isOther = row !== undefined && row !== chosen.app_code;
+      return licensingCredential(isOther ? await appOf(profiles, row) : chosen);
     },
     async chat({ profile, typed = true }: Choice): Promise<ChatCredential> {
       const given = environmentCredential(system.env, 'chat');
@@ -144,19 +143,19 @@ export function credentialFrom(profile: Profile, key: Secret): LicensingCredenti
   return { ...fields, profile: name, key };
 }
 
-/** The stored app in use; for a row, undefined where none is. What is typed goes before what the environment says. */
+/** The stored app in use, else that of the row. What is typed goes before what the environment says. */
 async function chosenApp(
   profiles: StoredProfiles,
   { profile, typed, app_code }: LicensingChoice,
   env: System['env'],
   row: number | undefined,
-): Promise<LicensingProfile | undefined> {
+): Promise<LicensingProfile> {
   if (!typed && app_code !== undefined) return appOf(profiles, app_code);
   if (profile !== undefined) return profileNamed(profiles, profile, 'licensing');
   const code = app_code ?? appCodeOf(env);
   if (code !== undefined) return appOf(profiles, code);
   const isChosen = (await profiles.defaults()).licensing !== undefined;
-  return isChosen || row === undefined ? defaultOf(profiles, 'licensing') : undefined;
+  return isChosen || row === undefined ? defaultOf(profiles, 'licensing') : appOf(profiles, row);
 }
 
 /** The binding is checked before a command runs; a profile with only a command may lack it (a copied config.json). */
