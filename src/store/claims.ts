@@ -23,7 +23,7 @@ export interface Claims {
    * @throws Failure where the claim is lost: then nothing may be sent
    */
   posting(user: string, soon?: () => readonly string[]): Promise<void>;
-  /** Its user stays claimed, an answer open until a release confirms it. @throws Failure: the user counts as asked for */
+  /** Its user stays claimed, an answer open until a release confirms it. @throws Failure: the user counts as asked */
   ended(user: string, end: PostEnd): Promise<void>;
   /**
    * Gives users back. A user that is never given back counts as abandoned once this process has ended.

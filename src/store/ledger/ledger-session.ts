@@ -51,7 +51,7 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
   return {
     /** A ledger that was restored or failed over may lack POSTs that end before that, by its clock. -Infinity: none. */
     askedUntil: wait > 0 ? asked : -Infinity,
-    /** Calls a function of the ledger. @throws Failure unavailable; the signal's reason while the statement still runs */
+    /** Calls a function of the ledger. @throws Failure unavailable; the signal's reason: the statement still runs */
     async call(name: string, values: readonly unknown[], limits: QueryLimits): Promise<unknown> {
       const all = [ledgerVersion, session, ...values];
       const text = `SELECT chatelaine.${name}(${all.map((_value, index) => `$${index + 1}`).join(', ')}) AS answer`;

@@ -13,12 +13,12 @@ import { differenceIn, isOwnHeader, ownRows } from './own-tsv.ts';
 import { linesIn } from './roster-text.ts';
 
 /** `line`: the one that it begins on. */
-interface Row extends HeaderRow {
+interface EndedRow extends HeaderRow {
   /** Bytes up to its end, with its line end in CSV. */
   readonly end: number;
 }
 
-interface CsvRecord extends Row {
+interface CsvRecord extends EndedRow {
   /** The line after it. */
   readonly next: number;
   readonly text: string;
@@ -43,7 +43,7 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
   const rest = isList ? bytes : bytes.subarray(header.end);
   const firstLine = isList ? start : header.next;
   const isOurs = line === 1 && start === 1 && !isList && isOwnHeader(header, wanted);
-  const take = (record: Row): void => takeCells(columns, record, rest, reader);
+  const take = (record: EndedRow): void => takeCells(columns, record, rest, reader);
   const own = isOurs ? ownRows(rest, firstLine, columns, wanted) : undefined;
   own?.forEach(take);
   if (own) return;
@@ -100,7 +100,12 @@ function chooseHeader(bytes: Buffer, delimiters: readonly string[], line: number
 }
 
 /** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
-function takeCells(columns: readonly string[], { line, cells, end }: Row, bytes: Buffer, reader: RosterReader): void {
+function takeCells(
+  columns: readonly string[],
+  { line, cells, end }: EndedRow,
+  bytes: Buffer,
+  reader: RosterReader,
+): void {
   const values = new Map<string, unknown>();
   let last = 0;
   cells.forEach((cell, index) => {

@@ -23,7 +23,7 @@ export function openZip(bytes: Buffer) {
   const entries = directoryOf(bytes);
   return {
     names: [...entries.keys()],
-    /** The content of a file in pieces, if there is one. @throws Failure usage for a damaged, locked or too large one */
+    /** The content of a file in pieces, if there is one. @throws Failure usage for a damaged, locked or large one */
     async *read(name: string): AsyncGenerator<Buffer, void, undefined> {
       const entry = entries.get(name);
       if (entry) yield* contentOf(bytes, entry);
