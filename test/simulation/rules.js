@@ -101,8 +101,8 @@ export const rules = [
   ...inFile('ensure', 'store/disk/files.ts', [
     [
       'the content of a file is synced before its name',
-      '    await file.sync();\n    return written;',
-      '    return written;',
+      '      await file.sync();\n      return result;',
+      '      return result;',
     ],
     ['a name is synced', '  await syncFolder(dirname(to));', ''],
   ]),
