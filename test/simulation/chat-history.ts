@@ -17,6 +17,8 @@ export interface ChatPlan {
   readonly mishaps?: readonly ChatMishap[];
   readonly people?: readonly Deed[];
   readonly sizes?: Partial<Sizes>;
+  /** When somebody moves the folder of the archives away. */
+  readonly take?: Pick<Deed, 'at' | 'on'>;
 }
 
 /** What the judges look at. */
@@ -26,9 +28,13 @@ export interface ChatEnded {
   readonly runs: readonly Process[];
   readonly healed: readonly (readonly [line: string, runs: readonly Process[]])[];
   readonly computer: Computer;
+  /** When the folder of the archives was moved away; Infinity where it was not. */
+  readonly taken: number;
 }
 
 export const archiveFolder = '/home/ada/archive';
+/** Where the folder is that somebody moved away. */
+export const awayFolder = '/home/ada/away';
 export const purgeLine = `topic delete general ${topic} --confirm ${topic} --archive ${archiveFolder} -o ndjson`;
 export const closingLine = `${purgeLine} --missing-ok`;
 
@@ -44,7 +50,13 @@ export async function playChat(
   setSizes(plan.sizes);
   const world = new World(plan.seed, trace);
   const computer = new Computer(world, 'vm1');
-  const server = chatServer(world, plan);
+  let taken = Infinity;
+  const server = chatServer(world, plan, () => {
+    if (!computer.disk.has(archiveFolder) || computer.disk.has(awayFolder)) return;
+    computer.disk.rename(archiveFolder, awayFolder);
+    taken = world.time.now();
+    world.tell('people', () => `move ${archiveFolder} away`);
+  });
   const start = (line: string, _number: number, fate: Fate): Process =>
     new Process(computer, {
       line: `${line} --deadline ${deadline}ms`.split(' '),
@@ -65,7 +77,7 @@ export async function playChat(
     await world.time.runUntil(() => !run.isAlive, world.time.now() + 4 * deadline);
     healed.push([last, [run]]);
   }
-  const { wrongs, limits } = judge({ plan, server, runs, healed, computer });
+  const { wrongs, limits } = judge({ plan, server, runs, healed, computer, taken });
   return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
 }
 

@@ -1,5 +1,5 @@
 import type { MessageRecord } from '../../src/sandbox/records.ts';
-import { archiveFolder, closingLine, purgeLine, type ChatEnded } from './chat-history.ts';
+import { archiveFolder, awayFolder, closingLine, purgeLine, type ChatEnded } from './chat-history.ts';
 import {
   channelId,
   topic,
@@ -22,6 +22,7 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
   const wrongs = [
     ...unarchived(ended, limits),
     ...idles(ended),
+    ...withoutArchive(ended),
     ...leftFiles(ended),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
@@ -31,7 +32,9 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
 
 /** Each archived message, of all archives and versions, by id: parts that are listed, and changes. */
 function archived({ computer: { disk } }: ChatEnded): ReadonlyMap<number, ReadonlySet<string>> {
-  const files = [...disk.files()].filter(([path]) => path.startsWith(`${archiveFolder}/`));
+  const isArchived = (path: string): boolean =>
+    [archiveFolder, awayFolder].some((folder) => path.startsWith(`${folder}/`));
+  const files = [...disk.files()].filter(([path]) => isArchived(path));
   const linesOf = (name: RegExp): unknown[] =>
     files
       .filter(([path]) => name.test(path))
@@ -138,7 +141,7 @@ function rowOf({ stdout }: Process): Row | undefined {
 /** A run with a fault leaves what it wrote, its lock and its sign of life at most; others leave nothing. */
 export function leftFiles({ computer, plan }: ChatEnded): string[] {
   const own = /\/(archive\.json|\w+\.ndjson|(source|rendered)-\d+\.ndjson)$|\/here-\w+$/;
-  const left = [...computer.disk.files().keys()].filter((path) => !own.test(path));
+  const left = [...computer.disk.files().keys()].filter((path) => !own.test(path) && !path.startsWith(awayFolder));
   const faults = plan.runs.filter(({ fate }) => Object.keys(fate ?? {}).length > 0).length;
   return left.length > 3 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(', ')}`] : [];
 }
@@ -290,6 +293,17 @@ function unansweredOf(run: Process, name: string, ended: ChatEnded): string[] {
   // Where the last call was answered, an earlier one was not.
   const isTrue = calls.some(({ size }) => Math.abs(Number(count) - size) <= between);
   return isTrue ? [] : [`${name} says of the last call, before which ${last.size} were left: ${run.stderr}`];
+}
+
+/** Between the look at the archive and the arrival of the call, in milliseconds. */
+const lookToCall = 1000;
+
+/** No run goes on deleting when its archive does not lie where it was. */
+function withoutArchive({ server, taken }: ChatEnded): string[] {
+  const late = server.steps.filter(
+    (step) => 'size' in step && step.client.started < taken && step.at > taken + lookToCall && step.size > 0,
+  );
+  return late.map(({ at }) => `a call at ${at} deletes, and the archive was taken away at ${taken}`);
 }
 
 /** Calls in a row after which nothing is gone, in one run. */

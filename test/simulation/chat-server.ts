@@ -159,7 +159,9 @@ export function chatServer(
     readonly batches?: number;
     readonly mishaps?: readonly ChatMishap[];
     readonly people?: readonly Deed[];
+    readonly take?: Pick<Deed, 'at' | 'on'>;
   },
+  take: () => void,
 ): ChatServer {
   const { time } = world;
   const clock = { ...unusedClock, now: () => time.now() };
@@ -289,6 +291,7 @@ export function chatServer(
       counts.set(call, nth);
       found ??= left.find((one) => one.call === call && (one.stays ? nth % one.nth === 0 : one.nth === nth));
       for (const deed of people) if (deed.on?.call === call && deed.on.nth === nth) meet(deed);
+      if (plan.take?.on?.call === call && plan.take.on.nth === nth) time.after(plan.take.at, take);
     }
     return found;
   };

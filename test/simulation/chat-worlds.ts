@@ -37,6 +37,7 @@ export const purge: SimulatedWorld<ChatPlan> = {
       mishaps: [...(crossing?.mishaps ?? []), ...mishaps, ...(chance.happens(0.1) ? [staying(chance)] : [])],
       people: [...(crossing?.people ?? []), ...(isOn.people ? deedsOf(chance) : [])],
       ...(chance.happens(0.6) ? { sizes: sizesOf(chance, messages), batches: chance.pick([1, 1, 1000, 1000]) } : {}),
+      ...(chance.happens(0.1) ? { take: taking(chance) } : {}),
     };
   },
   whole: (isNight, every) => everyKill(smallPurges(), purge.play, isNight, every),
@@ -182,6 +183,11 @@ function crossingOf(chance: Chance): { readonly mishaps: ChatMishap[]; readonly 
   const people = [{ does, nth: chance.below(60), at: chance.below(40), on: { call: 'delete' as const, nth } }];
   const last = { call: 'delete' as const, nth, reply: chance.pick(['whole', '500', 'dropped'] as const) };
   return { mishaps: [...mishaps.slice(0, -1), last], people };
+}
+
+/** At a request of a purge somebody moves the folder of its archives away. */
+function taking(chance: Chance): NonNullable<ChatPlan['take']> {
+  return { at: chance.below(40), on: { call: chance.pick(['look', 'delete'] as const), nth: 1 + chance.below(3) } };
 }
 
 /** What a slow server, or a proxy in front of it, goes on doing. */
