@@ -146,8 +146,23 @@ describe('--probe', () => {
     {
       what: 'a filter that is ignored',
       server: { licenseShape: { filters: 'ignored' } },
+      pages: '6 licenses on 1 page, and no total: the list may be cut there',
+      filter: 'the server ignores the filter by user',
+      promise: /^nothing is created: .*, unless --trust-list is given$/,
+    },
+    {
+      what: 'the same with a total',
+      server: { licenseShape: { filters: 'ignored', list_shape: 'pages' } },
+      pages: '6 licenses on 1 page, whole',
       filter: 'the server ignores the filter by user',
       promise: byLists,
+    },
+    {
+      what: 'a list of 25 that is cut in silence',
+      server: { licenseShape: { list_shape: 'cut', page_size: 25 }, seed: fifty },
+      pages: '25 licenses on 1 page, and no total: the list may be cut there',
+      filter: whole,
+      promise: byFilter,
     },
     {
       what: 'a list that is cut in silence',

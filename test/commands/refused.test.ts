@@ -166,7 +166,7 @@ describe('what just keeps a rule is sent', () => {
     ['ключ', '%D0%BA%D0%BB%D1%8E%D1%87'],
   ])('the code %s is one segment', async (code, sent) => {
     const service = fakeService();
-    service.expect(`GET /v1/license/${sent}/`).reply(200, '"K-1"');
+    service.expect(`GET /v1/license/${sent}/`).reply(200, JSON.stringify(code));
 
     expect(await run(service, ['license', 'view', code])).toMatchObject({ exitCode: 0 });
     service.done();

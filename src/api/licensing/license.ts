@@ -61,12 +61,23 @@ export function hasKeyOf({ key: answered }: License, { key: listed }: License): 
   if (!hidden.test(listed))
     return listed.length >= tellingChars && (answered.startsWith(listed) || answered.endsWith(listed));
   if (!answered.startsWith(begin) || !answered.endsWith(end)) return false;
-  return begin.length + end.length >= tellingChars || (hiding.test(listed) ? undefined : false);
+  return begin.length + end.length >= tellingChars || (isMasked(listed) ? undefined : false);
+}
+
+export function isMasked(text: string): boolean {
+  return hiding.test(text);
+}
+
+/** Whether a masked text may stand for this name, in any case. */
+export function mayBePartOf(masked: string, name: string): boolean {
+  const [, begin = '', end = ''] = hidden.exec(masked.toLowerCase()) ?? [];
+  const whole = name.toLowerCase();
+  return whole.startsWith(begin) && whole.endsWith(end);
 }
 
 /** The license, marked where its key is only a part of one. @param key_is what the profile says of its keys */
 export function withPart(license: License, key_is: 'whole' | undefined): License {
-  const isPart = key_is === undefined && license.key !== undefined && hiding.test(license.key);
+  const isPart = key_is === undefined && license.key !== undefined && isMasked(license.key);
   return isPart ? { ...license, isPart } : license;
 }
 

@@ -28,20 +28,22 @@ export type PageSize = Pick<Page, 'next' | 'total' | 'pages' | 'count'>;
 /** Called for each page of a list, counted from 1, before its rows. */
 export type Heard = (page: PageSize, place: number) => void;
 
-/** Servers cut a list at such a length, or a multiple of it. */
-const cutLength = 50;
-
 /** Adds up the pages of a list; the first page begins another reading of it. */
 export function measureList() {
   let [count, total] = [0, 0];
+  /** The lengths of the first and the last page, and whether all between are as long as the first. */
+  let [first, last, isEven] = [0, 0, true];
   return {
-    heard: (page: PageSize, place: number): void =>
-      void ([count, total] =
-        place === 1 ? [page.count, page.total] : [count + page.count, Math.max(total, page.total)]),
+    heard(page: PageSize, place: number): void {
+      [count, total] = place === 1 ? [page.count, page.total] : [count + page.count, Math.max(total, page.total)];
+      [first, isEven] = place === 1 ? [page.count, true] : [first, isEven && last === first];
+      last = page.count;
+    },
     isCounted: () => total > 0 && total === count,
     /** Whether a page told of more licenses, none of which can be deleted: rows moved between the pages. */
     lacksRows: () => total > count,
-    mayBeCut: () => total === 0 && count > 0 && count % cutLength === 0,
+    /** Without a total only full pages before the last show that nothing is missing. */
+    mayBeCut: () => total === 0 && count > 0 && !(count > first && isEven && last <= first),
   };
 }
 
@@ -91,13 +93,14 @@ function rowsIn(answer: Answer): readonly unknown[] {
   if (Array.isArray(body)) return body;
   refuseError(answer, 'list');
   if (!isObject(body)) throw unreadable(answer, 'no list of licenses');
-  const named: unknown = rowNames.map((name) => body[name]).find((value) => Array.isArray(value));
-  if (Array.isArray(named)) return named;
+  const arrays = Object.entries(body).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
+  const [named, second] = arrays.filter(([name]) => rowNames.has(name));
+  if (named && !second) return named[1];
   // Under another name only where it is the only array, and holds objects.
-  const [only, ...others] = Object.values(body).filter((value) => Array.isArray(value));
+  const [only, ...others] = arrays.map(([, array]) => array);
   if (others.length === 0 && only !== undefined && only.length > 0 && only.every(isObject)) return only;
-  throw unreadable(answer, 'no list of licenses');
+  throw unreadable(answer, second ? 'two lists, of which none is known to be the licenses' : 'no list of licenses');
 }
 
 /** Names under which servers put the rows of a page beside other things. */
-const rowNames = ['results', 'licenses', 'data', 'items'] as const;
+const rowNames: ReadonlySet<string> = new Set(['results', 'licenses', 'data', 'items']);

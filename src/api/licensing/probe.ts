@@ -28,12 +28,12 @@ export async function* probeServer(server: ProbedServer): AsyncGenerator<Observa
   const { first, failure } = list;
   if (failure && !first) throw failure;
   if (!first) return;
-  yield pagesOf(first, list);
+  const filter = await filterOf(server, list.licenses);
+  yield pagesOf(first, list, filter);
   const { total, count } = first;
   const told = `the server tells ${total === count ? 'the number of rows it shows' : 'a number beside the rows of a page'}`;
   yield { about: 'count', detail: total === 0 ? 'the server does not say how many licenses there are' : told };
   yield { about: 'order', detail: await orderOf(server, list.licenses) };
-  const filter = await filterOf(server, list.licenses);
   yield { about: 'filter', ...filters[filter] };
   yield { about: 'lag', detail: await lagOf(server, first, list.licenses) };
   yield { about: 'promise', ...promiseOf(filter, list) };
@@ -72,10 +72,17 @@ async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<
   return list;
 }
 
-function pagesOf(first: Page, { licenses, pages, isCut, failure, mayBeCut }: ProbedList): Observation {
+/** Servers cut lists at such lengths, and their multiples. */
+const cutLength = 5;
+
+function pagesOf(
+  first: Page,
+  { licenses, pages, isCut, failure, mayBeCut }: ProbedList,
+  filter: keyof typeof filters,
+): Observation {
   const rows = `${licenses.length} licenses on ${pages} page${pages === 1 ? '' : 's'}`;
-  if (mayBeCut)
-    return { about: 'pages', detail: `${rows}, and no total: the list may be cut there`, advice: cutAdvice };
+  if (mayBeCut && !failure && (filter === 'ignored' || licenses.length % cutLength === 0))
+    return { about: 'pages', detail: `${rows}, and no total: the list may be cut there` };
   if (!failure) return { about: 'pages', detail: isCut ? `${rows}, and more that were not read` : `${rows}, whole` };
   const why = first.more === undefined ? '' : '; the server hints at more rows and names no URL for them';
   return { about: 'pages', detail: `${rows}, not whole (${failure.kind})${why}`, advice: showsWhy };

@@ -1,6 +1,15 @@
 import { Failure } from '../../core/failure.ts';
 import { type Heard, measureList } from './list-page.ts';
-import { distinct, identityOf, type License, type LicenseHolder, textOf, type UserLicenses } from './license.ts';
+import {
+  distinct,
+  identityOf,
+  isMasked,
+  type License,
+  type LicenseHolder,
+  mayBePartOf,
+  textOf,
+  type UserLicenses,
+} from './license.ts';
 
 interface LookUp {
   /** Every row that the server answers to these filters, whole. @throws Failure incomplete */
@@ -38,8 +47,7 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
     all.push(...again.licenses);
     if (!again.lacksRows) whole += 1;
     const { exact, near } = sortedBy((license) => likeness(license, asked), all);
-    // Any of the rows without a name may be of that user; a null is the name of nobody.
-    if (exact.length === 0 && all.some(({ fields }) => fields['remote_user'] === undefined))
+    if (exact.length === 0 && all.some((license) => isNameless(license, [asked.remote_user])))
       throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
     if (exact.length > 0 || whole === 2)
       return { exact, near, unfiltered: { licenses: keysOf(all), mayBeCut: again.mayBeCut } };
@@ -97,6 +105,14 @@ export function randomName(random: () => number): string {
       .toString(36)
       .padStart(7, '0');
   return `chatelaine-control-${part()}${part()}`;
+}
+
+/** Whether a row may be of any of these users: its name is not there, no text, or masked. */
+export function isNameless(license: License, users: Iterable<string>): boolean {
+  const name = textOf(license, 'remote_user');
+  if (name === undefined) return true;
+  for (const user of isMasked(name) ? users : []) if (name !== user && mayBePartOf(name, user)) return true;
+  return false;
 }
 
 /** How a listed license relates to the user and the application that were asked for. */

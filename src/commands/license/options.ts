@@ -19,9 +19,7 @@ export const settleOptions = {
 export const ensuringOptions = {
   ...settleOptions,
   allow_similar: flagField('Create a license even if the server lists a similar name, as Ada for ada'),
-  trust_list: flagField(
-    'Trust a list without a total whose length is a multiple of 50, from a server that ignores the filter by user',
-  ),
+  trust_list: flagField('Trust a list without a total from a server that ignores the filter by user'),
   send_again: {
     ...textField(
       'USER',

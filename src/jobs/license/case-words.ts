@@ -6,7 +6,7 @@ import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { isAnswered, isSent, type Case } from './case.ts';
-import type { LicenseUser } from './license-user.ts';
+import { cutHint, type LicenseUser } from './license-user.ts';
 import type { Unmet, Why } from './step.ts';
 
 /** Why a user has no license, in a sentence that may follow what was sent. */
@@ -24,7 +24,7 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
     case 'open':
       return openInWords(asked, why.answer, why.near);
     case 'may be cut':
-      return `the server ignores the filter by user, and its list of ${why.count} licenses has no total: it may be cut there`;
+      return `the server ignores the filter by user, and its list of ${why.count} ${why.count === 1 ? 'license' : 'licenses'} has no total: it may be cut there`;
     case 'differs':
       return why.text;
     case 'others': {
@@ -49,7 +49,8 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
   const { asked } = one;
   const sent = sentFailure(one);
   if (outcome === 'unknown') {
-    const hint = isAnswered(one) || why.is === 'open' ? sendAgainHint(asked) : whereToLook(asked);
+    const isLost = isAnswered(one) || why.is === 'open';
+    const hint = isLost ? (mayBeCut(one) ? cutHint : sendAgainHint(asked)) : whereToLook(asked);
     const details = { ...sent?.details, hint, retryable: false };
     const isEnded = why.is === 'stopped' && why.failure?.isInterruption;
     return new Failure(isEnded ? why.failure.kind : 'unknown', unknownInWords(one, why), details);
@@ -60,6 +61,11 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
   const text = `${reasonOf(why, asked) ?? ''}${isRefused ? '; nothing was created' : ''}`;
   const kind = why.is === 'may be cut' || why.is === 'filter ignored' ? 'incomplete' : 'rejected';
   return new Failure(kind, text, { hint: hints[why.is]?.(asked), ...(why.is !== 'similar' && { retryable: false }) });
+}
+
+/** Whether the list that does not show what was answered may lack rows: another POST would make a license too many. */
+export function mayBeCut({ seen }: Case): boolean {
+  return seen !== undefined && 'unfiltered' in seen.result && seen.result.unfiltered?.mayBeCut === true;
 }
 
 const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = {

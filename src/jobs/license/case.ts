@@ -70,7 +70,7 @@ export interface Rules {
   readonly wants: 'one license' | 'another license';
   /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
   readonly similar: 'refuse' | 'allow';
-  /** Whether a list without a total counts whose length is one at which servers cut lists (`--trust-list`). */
+  /** Whether a list without a total counts (`--trust-list`). */
   readonly uncounted: 'refuse' | 'trust';
   /** Users whose POST is sent, once, although an earlier one was answered (`--send-again`). */
   readonly sendAgain: ReadonlySet<string>;
@@ -215,11 +215,11 @@ function whereNotListed(one: Case, seen: SeenUser, queue: Queue, rules: Rules): 
 }
 
 /** Why no license is created where none of the very name is shown. */
-function refusalOf({ before, posted, requests }: Case, result: LookupResult, rules: Rules): Why | undefined {
+function refusalOf(one: Case, result: LookupResult, rules: Rules): Why | undefined {
+  const { before, requests, posted } = one;
   if (result.shows === 'incomplete') return { is: 'incomplete', failure: result.failure };
-  const { unfiltered } = result;
-  if (unfiltered?.mayBeCut && rules.uncounted === 'refuse')
-    return { is: 'may be cut', count: unfiltered.licenses.size };
+  const list = rules.uncounted === 'refuse' && !isAnswered(one) ? result.unfiltered : undefined;
+  if (list?.mayBeCut) return { is: 'may be cut', count: list.licenses.size };
   if (result.shows !== 'near') return undefined;
   // A near name is what the server may have made of what was answered: who sends again has looked at it.
   const isAllowed = posted !== undefined || requests.answer !== undefined || rules.similar === 'allow';

@@ -87,6 +87,10 @@ export function endOf(creation: Creation, time: Milliseconds, unanswered: number
 /** After these the server certainly created or changed nothing. */
 export const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
 
+/** What to do where a list lacks licenses that the server has answered. */
+export const cutHint =
+  'Each further license could be a second one. Ask who runs the server for a filter by user, or for a whole list.';
+
 /** A claim that cannot be given back, on a full disk for example, only makes later runs wait. */
 export const unreleased = 'later runs for the same users will wait a little';
 

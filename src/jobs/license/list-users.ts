@@ -1,12 +1,13 @@
 import { measureList, type PageSize } from '../../api/licensing/list-page.ts';
 import { distinct, identityOf, textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
-import { foldName, likeness, minCutChars } from '../../api/licensing/user-licenses.ts';
+import { foldName, isNameless, likeness, minCutChars } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';
 import { writeJson } from '../../core/json.ts';
 import { pool } from '../work/pool.ts';
 import {
+  cutHint,
   lookUp,
   lookupResult,
   nothing,
@@ -157,7 +158,7 @@ async function readList(
   try {
     for await (const license of api.list({ app_code }, 'whole', heard)) {
       const name = textOf(license, 'remote_user');
-      if (name === undefined) return unusable('its rows do not name users');
+      if (name === undefined || isNameless(license, wanted)) return unusable('its rows do not name users');
       if (total > longest) return unusable('it is too long');
       all?.add(license.key ?? identityOf(license));
       if (wanted.has(name) && likeness(license, { remote_user: name, app_code }) === 'exact') {
@@ -221,9 +222,6 @@ export async function listAfterPost(
     throw cause;
   }
 }
-
-const cutHint =
-  'Each further license could be a second one. Ask who runs the server for a filter by user, or for a whole list.';
 
 function unusable(why: string): Failure {
   return new Failure('incomplete', `the list of the application is not used: ${why}`);

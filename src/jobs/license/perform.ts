@@ -126,7 +126,8 @@ export class Performer {
       if (failure) this.#breaker.stop(failure);
       else this.#conclusive.add(app_code);
       if (list instanceof Failure) return sent;
-      const seen = { by: 'filter', since: sent.posted + rules.settle, result: list.result ?? nothing } as const;
+      const result = list.result ?? { ...nothing, unfiltered: { ...earlier, mayBeCut: failure !== undefined } };
+      const seen = { by: 'filter', since: sent.posted + rules.settle, result } as const;
       return after(sent, { event: 'looked up', seen });
     });
   }

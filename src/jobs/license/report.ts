@@ -4,7 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
 import { isSent, type Case } from './case.ts';
-import { inWords, sendAgainHint } from './case-words.ts';
+import { inWords, mayBeCut, sendAgainHint } from './case-words.ts';
 import { endOf } from './license-user.ts';
 import { fatalKinds } from './circuit-breaker.ts';
 import { outcomeOf, recordEnd } from './outcome.ts';
@@ -105,9 +105,10 @@ export class RosterReport {
     const isAnswered = creation?.state === 'answered';
     if (!isAnswered) this.#parts.progress.step();
     if (result.status === 'unknown') {
+      const isOpen = 'why' in end && end.why.is === 'open';
       const isUnread = !('why' in end) || end.why.is === 'stopped' || end.why.is === 'unread';
-      if (isAnswered && isUnread) this.answeredOnly.set(asked, 'unconfirmed');
-      else if (isAnswered || ('why' in end && end.why.is === 'open')) this.answeredOnly.set(asked, 'open');
+      if (isAnswered && (isUnread || mayBeCut(one))) this.answeredOnly.set(asked, 'unconfirmed');
+      else if (isAnswered || (isOpen && !mayBeCut(one))) this.answeredOnly.set(asked, 'open');
     }
     this.#ready.put(asked, result);
     // A row whose request is unconfirmed is given back at the end, with the time of that request.

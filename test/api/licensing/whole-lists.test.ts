@@ -191,6 +191,8 @@ describe('an error inside 200 is no list', () => {
     ['the only array, empty', { things: [] }, 7],
     ['the only array, of texts', { messages: ['Not found.'] }, 7],
     ['two arrays', { one: [ada], other: [bob] }, 7],
+    ['two arrays of rows', { results: [], licenses: [ada] }, 7],
+    ['two arrays of rows, one of them under data', { data: [ada], items: [] }, 7],
     ['a text with blanks as row', ['An error occurred.'], 7],
     ['a single object', { license_code: 'K-1' }, 7],
   ])('a list is %s: %j ends %i', async (_what, body, exitCode) => {

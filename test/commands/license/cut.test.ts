@@ -93,19 +93,43 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
   const ignored = { filters: 'ignored' } as const;
   const users = named('user', 150);
 
-  test('a length of 50 or a multiple of it, without a total: nothing is created without --trust-list', async () => {
-    const { run, held, counts } = await service(users, ignored);
+  test.each([1, 20, 25, 30, 100])(
+    'a list of %i without a total: nothing is created without --trust-list',
+    async (length) => {
+      const { run, held, counts } = await service(users, { ...ignored, page_size: length });
 
-    const ran = await run('license apply - -o json', csv(users));
-    const few = await run('license apply -', csv(users.slice(-3)));
-    const plan = await run('license apply - -n', csv(users));
-    const ensured = await run('license ensure --remote-user user-149 --size-allowance 4');
+      const ran = await run('license apply - -o json', csv(users));
+      const few = await run('license apply -', csv(users.slice(-3)));
+      const plan = await run('license apply - -n', csv(users));
+      const ensured = await run('license ensure --remote-user user-149 --size-allowance 4');
 
-    expect([ran, few, plan, ensured].map(({ exitCode }) => exitCode)).toEqual([8, 8, 8, 8]);
-    expect(ran.error?.message).toContain('100 unchanged, 50 failed');
-    expect(ensured.stderr).toContain('its list of 100 licenses has no total');
-    expect(ensured.stderr).toContain('--trust-list');
-    expect([counts()[1], held()]).toEqual([0, users]);
+      expect([ran, few, plan, ensured].map(({ exitCode }) => exitCode)).toEqual([8, 8, 8, 8]);
+      expect(ran.error?.message).toContain(`${length} unchanged, ${150 - length} failed`);
+      expect(ensured.stderr).toMatch(new RegExp(`its list of ${length} licenses? has no total`));
+      expect(ensured.stderr).toContain('--trust-list');
+      expect([counts()[1], held()]).toEqual([0, users]);
+    },
+  );
+
+  test('a list without a total, of pages that are full but the last, is whole', async () => {
+    const { run, held } = await service(users, { ...ignored, list_shape: 'next-url', page_size: 40 });
+
+    const ensured = await run('license ensure --remote-user new --size-allowance 4');
+
+    expect([ensured.exitCode, held()]).toEqual([0, [...users, 'new']]);
+  });
+
+  test('where the list shows fewer licenses than were answered, no third one is offered', async () => {
+    const { run, held } = await service(users, { ...ignored, page_size: 20 });
+    const home = emptyHome();
+    const ensure = 'license ensure --remote-user new --size-allowance 4 --trust-list --settle 0s -o json';
+
+    const [first, second] = [await run(ensure, '', { home }), await run(ensure, '', { home })];
+
+    expect([first.exitCode, second.exitCode, held().length]).toEqual([9, 9, 151]);
+    expect(first.stdout).toContain('license_code');
+    expect(first.stderr + second.stderr).not.toContain('--send-again');
+    expect(second.error?.hint).toContain('Ask who runs the server');
   });
 
   test('--trust-list: a whole list of 100 licenses is one', async () => {
@@ -118,9 +142,11 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
     expect(held()).toEqual([...users.slice(0, 100), 'new']);
   });
 
-  test('an empty list is no length of 50', async () => {
+  test('an empty list has no length: a roster is begun, and goes on with --trust-list once the list is not empty', async () => {
     const { run, held } = await service([], ignored);
-    expect((await run('license apply -', csv(users.slice(0, 50)))).exitCode).toBe(0);
+    expect((await run('license apply -', csv(users.slice(0, 50)))).exitCode).toBe(8);
+    expect(held().length).toBeGreaterThan(0);
+    expect((await run('license apply - --trust-list', csv(users.slice(0, 50)))).exitCode).toBe(0);
     expect(held().toSorted()).toEqual(users.slice(0, 50).toSorted());
   });
 
@@ -133,13 +159,12 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
     const shape = { ...ignored, list_shape: list, page_size: 30 };
 
     test.each([
-      ['apply of many', csv(users), []],
-      ['apply of few', csv([...users.slice(0, 5), ...users.slice(-5)]), []],
-      ['apply of many, --trust-list', csv(users), ['--trust-list']],
-    ])('%s: one POST shows that the list is cut, and no other follows', async (_what, roster, options) => {
+      ['apply of many', csv(users)],
+      ['apply of few', csv([...users.slice(0, 5), ...users.slice(-5)])],
+    ])('%s, --trust-list: one POST shows that the list is cut, and no other follows', async (_what, roster) => {
       const { run, held, counts } = await service(users, shape);
 
-      const ran = await run(`license apply - -o json ${options.join(' ')}`, roster);
+      const ran = await run('license apply - -o json --trust-list', roster);
 
       expect([ran.exitCode, counts()[1], held().length]).toEqual([exitCode, 1, users.length + 1]);
       expect(ran.error?.message).toContain('its list is cut');
@@ -150,7 +175,7 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
     test('ensure prints the key, and says that the list is cut', async () => {
       const { run, counts } = await service(users, shape);
 
-      const ran = await run('license ensure --remote-user new --size-allowance 4');
+      const ran = await run('license ensure --remote-user new --size-allowance 4 --trust-list');
 
       expect([ran.exitCode, counts()[1]]).toEqual([exitCode, 1]);
       expect(ran.stdout).toMatch(/^\S+\n$/);
@@ -163,8 +188,8 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
     const users = named('user', 30);
 
     test.each([
-      ['ensure', 'license ensure --remote-user new --size-allowance 4', ''],
-      ['apply', 'license apply - -o json', csv([...named('new', 30)])],
+      ['ensure', 'license ensure --remote-user new --size-allowance 4 --trust-list', ''],
+      ['apply', 'license apply - -o json --trust-list', csv([...named('new', 30)])],
     ])('%s: the answered key is printed', async (what, line, roster) => {
       const whole = await service(users, shape);
       expect((await whole.run(line, roster)).exitCode).toBe(0);
@@ -189,14 +214,14 @@ describe('a list that is cut in silence, and a filter that is ignored', () => {
   test('a list that lags is read again after --settle', async () => {
     const { run, held, counts } = await service(named('user', 30), { list_shape: 'array', ...ignored, stale: 2000 });
 
-    const ran = await run('license apply -', csv(named('new', 30)));
+    const ran = await run('license apply - --trust-list', csv(named('new', 30)));
 
     expect([ran.exitCode, counts()[1], held().length]).toEqual([0, 30, 60]);
   });
 
   test.each([
-    ['ensure', 'license ensure --remote-user new --size-allowance 4', ''],
-    ['apply', 'license apply -', csv(named('new', 30))],
+    ['ensure', 'license ensure --remote-user new --size-allowance 4 --trust-list', ''],
+    ['apply', 'license apply - --trust-list', csv(named('new', 30))],
   ])('%s: a POST without an answer is not sent again before the list has shown one', async (_what, line, roster) => {
     const fault = 'POST /v1/license/=drop-before#1';
     const { run, held, counts } = await service(named('user', 30), { list_shape: 'array', ...ignored, fault });
