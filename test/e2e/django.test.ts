@@ -19,6 +19,8 @@ const days: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
   ['pages by cursor', { DRF_PAGE: 'cursor', DRF_PAGE_SIZE: '7' }],
   ['the newest change first', { DRF_PAGE: 'number', DRF_PAGE_SIZE: '7', DRF_ORDER: 'modified' }],
   ['a filter in any case', { DRF_LOOKUP: 'iexact' }],
+  ['a filter that finds parts of names', { DRF_LOOKUP: 'icontains' }],
+  ['a filter that finds beginnings of names', { DRF_LOOKUP: 'startswith' }],
   ['a POST that takes up to a second', { DRF_SLOW: '1' }],
   ['one license a user', { DRF_UNIQUE: '1' }],
   ['a throttle', { DRF_RATE: '300/min' }],

@@ -9,12 +9,13 @@ import { isNothing, licenseOf, refuse, refuseError, refuseOther, type LicensingC
 import { listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
 import { type Heard, licenses } from './list-page.ts';
 import { probeServer } from './probe.ts';
-import { licensesOfUser } from './user-licenses.ts';
+import { licensesOfUser, type KnownFilter } from './user-licenses.ts';
 
 export type LicensingApi = ReturnType<typeof licensingApi>;
 
 /** Each licensing URL, and the meaning of its answers. @param random uniform in [0, 1): for a name that no user has */
 export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number) {
+  const filter: KnownFilter = {};
   const look = async (code: string): Promise<License> => {
     const connection = await open();
     const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
@@ -61,14 +62,18 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       }
     },
 
-    ...looksOver(open, random),
+    ...looksOver(open, random, filter),
 
     /** The same looks, of which each request decides about a POST. */
     deciding: (deciding: Deciding) =>
-      looksOver(async () => {
-        const connection = await open();
-        return { ...connection, send: (call) => connection.send({ ...call, deciding }) };
-      }, random),
+      looksOver(
+        async () => {
+          const connection = await open();
+          return { ...connection, send: (call) => connection.send({ ...call, deciding }) };
+        },
+        random,
+        filter,
+      ),
 
     view,
 
@@ -99,7 +104,7 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
   };
 }
 
-function looksOver(open: () => Promise<LicensingConnection>, random: () => number) {
+function looksOver(open: () => Promise<LicensingConnection>, random: () => number, filter: KnownFilter) {
   return {
     /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */
     async *list(filter: LicenseFilter = {}, extent: Extent = 'whole', heard?: Heard): AsyncGenerator<License> {
@@ -108,7 +113,7 @@ function looksOver(open: () => Promise<LicensingConnection>, random: () => numbe
 
     /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
     ofUser: (holder: LicenseHolder): Promise<UserLicenses> =>
-      licensesOfUser(holder, { rows: (filter, heard) => listRows(open, filter, 'whole', heard), random }),
+      licensesOfUser(holder, { rows: (only, heard) => listRows(open, only, 'whole', heard), random, filter }),
   };
 }
 

@@ -11,7 +11,14 @@ import {
   type UserLicenses,
 } from './license.ts';
 
+/** What was found out about the filter of a server, once for an application. */
+export interface KnownFilter {
+  /** `parts`: a filter by a user shows each name that contains that text. */
+  finds?: 'parts';
+}
+
 interface LookUp {
+  readonly filter: KnownFilter;
   /** Every row that the server answers to these filters, whole. @throws Failure incomplete */
   readonly rows: (filter: LicenseHolder, heard?: Heard) => AsyncIterable<License>;
   /** Uniform in [0, 1). */
@@ -19,7 +26,8 @@ interface LookUp {
 }
 
 /** One user's licenses (docs/exactly-once.md, Names that servers change). @throws Failure incomplete */
-export async function licensesOfUser(asked: LicenseHolder, { rows, random }: LookUp): Promise<UserLicenses> {
+export async function licensesOfUser(asked: LicenseHolder, look: LookUp): Promise<UserLicenses> {
+  const { rows, filter } = look;
   const length = measureList();
   const listed = await gather(rows(asked, length.heard));
   if (listed.length === 0) return { exact: [], near: await storedOtherwise(asked, rows) };
@@ -29,30 +37,67 @@ export async function licensesOfUser(asked: LicenseHolder, { rows, random }: Loo
     return weaker(name === asked.remote_user ? 'exact' : 'near', likenessOfApp(license, asked.app_code));
   };
   const named = listed.filter((license) => textOf(license, 'remote_user') === asked.remote_user);
-  if (named.length > 0) {
-    const shown = sortedBy(byFilter, named);
-    const isOfAnother = (license: License): boolean => {
-      const name = textOf(license, 'remote_user');
-      return name !== undefined && name !== asked.remote_user && likeness(license, asked) === 'other';
-    };
-    // The server ignores the filter.
-    if (!listed.some(isOfAnother)) return shown;
-    return { ...shown, unfiltered: { licenses: keysOf(listed), mayBeCut: length.mayBeCut() } };
-  }
+  const isOfAnother = (license: License): boolean => {
+    const name = textOf(license, 'remote_user');
+    return name !== undefined && name !== asked.remote_user && likeness(license, asked) === 'other';
+  };
+  if (named.length > 0 && !listed.some(isOfAnother)) return sortedBy(byFilter, named);
+  if (filter.finds) return ofParts(listed, asked, rows);
   const all = [...listed];
   let whole = length.lacksRows() ? 0 : 1;
   for (let at = 1; at <= mostReadings; at += 1) {
-    const again = await readAgain(listed, asked, { rows, random });
-    if (!again) return sortedBy(byFilter, listed);
+    const again = await readAgain(listed, asked, look);
+    if (!again && (await findsParts(listed, asked, rows))) filter.finds = 'parts';
+    if (!again) return filter.finds ? ofParts(listed, asked, rows) : sortedBy(byFilter, listed);
+    if (named.length > 0)
+      return { ...sortedBy(byFilter, named), unfiltered: { licenses: keysOf(listed), mayBeCut: length.mayBeCut() } };
     all.push(...again.licenses);
     if (!again.lacksRows) whole += 1;
     const { exact, near } = sortedBy((license) => likeness(license, asked), all);
-    if (exact.length === 0 && all.some((license) => isNameless(license, [asked.remote_user])))
-      throw new Failure('incomplete', 'the server ignores the filter, and its list does not name users');
+    if (exact.length === 0) refuseNameless(all, asked);
     if (exact.length > 0 || whole === 2)
       return { exact, near, unfiltered: { licenses: keysOf(all), mayBeCut: again.mayBeCut } };
   }
   throw new Failure('incomplete', 'the server ignores the filter, and its list moves while it is read');
+}
+
+/**
+ * What a filter that finds parts of names shows of one user: rows that contain the name are judged as in a list without
+ * a filter, and every other row is what the server made of the name.
+ */
+async function ofParts(listed: readonly License[], asked: LicenseHolder, rows: LookUp['rows']): Promise<UserLicenses> {
+  const found = sortedBy((license) => {
+    const isPart = contains(license, asked.remote_user);
+    return isPart ? likeness(license, asked) : weaker('near', likenessOfApp(license, asked.app_code));
+  }, listed);
+  if (found.exact.length > 0 || found.near.length > 0) return found;
+  refuseNameless(listed, asked);
+  return { exact: [], near: await storedOtherwise(asked, rows) };
+}
+
+function contains(license: License, text: string): boolean {
+  return textOf(license, 'remote_user')?.toLowerCase().includes(text.toLowerCase()) ?? false;
+}
+
+/** Whether the name without its last, or its first, character brings one of these rows that is longer than the name. */
+async function findsParts(listed: readonly License[], asked: LicenseHolder, rows: LookUp['rows']): Promise<boolean> {
+  const name = asked.remote_user;
+  const isLonger = (license: License): boolean =>
+    contains(license, name) && (textOf(license, 'remote_user') ?? '').length > name.length;
+  const longer = new Set(listed.filter(isLonger).map(identityOf));
+  const chars = Array.from(name);
+  const parts = longer.size > 0 && chars.length > 1 ? [chars.slice(0, -1), chars.slice(1)] : [];
+  for (const part of parts) {
+    const found = await orNothing(() => gather(rows({ ...asked, remote_user: part.join('') })));
+    if (found?.some((license) => longer.has(identityOf(license)))) return true;
+  }
+  return false;
+}
+
+/** @throws Failure incomplete where a row may be of that user, whose name it does not show */
+function refuseNameless(licenses: readonly License[], asked: LicenseHolder): void {
+  if (licenses.some((license) => isNameless(license, [asked.remote_user])))
+    throw new Failure('incomplete', 'the server shows licenses of other users too, and its list does not name users');
 }
 
 /** How often a list is read again, until two readings have as many rows as their pages tell. */
@@ -88,11 +133,16 @@ function sortedBy(likenessOf: (license: License) => Likeness, licenses: readonly
 /** The list again, if a random name shows its rows: the server ignores the filter. Undefined where it does not. */
 async function readAgain(listed: readonly License[], asked: LicenseHolder, { rows, random }: LookUp) {
   const length = measureList();
+  const control = await orNothing(() => gather(rows({ ...asked, remote_user: randomName(random) }, length.heard)));
+  const again = new Set(control?.map(identityOf));
+  if (!control || !listed.some((license) => again.has(identityOf(license)))) return undefined;
+  return { licenses: control, lacksRows: length.lacksRows(), mayBeCut: length.mayBeCut() };
+}
+
+/** Undefined where the server refuses such a name. */
+async function orNothing<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
-    const control = await gather(rows({ ...asked, remote_user: randomName(random) }, length.heard));
-    const again = new Set(control.map(identityOf));
-    if (!listed.some((license) => again.has(identityOf(license)))) return undefined;
-    return { licenses: control, lacksRows: length.lacksRows(), mayBeCut: length.mayBeCut() };
+    return await look();
   } catch (cause) {
     if (cause instanceof Failure && (cause.kind === 'rejected' || cause.kind === 'not_found')) return undefined;
     throw cause;

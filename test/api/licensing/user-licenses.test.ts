@@ -15,7 +15,7 @@ test.each([
   const rows = async function* () {
     yield* names.map(license);
   };
-  const found = await licensesOfUser({ remote_user: 'ada', app_code: 7 }, { rows, random: () => 0 });
+  const found = await licensesOfUser({ remote_user: 'ada', app_code: 7 }, { rows, random: () => 0, filter: {} });
   expect(found.exact.map(({ key }) => key)).toEqual(['K-ada']);
   expect(found.unfiltered && [...found.unfiltered.licenses]).toEqual(unfiltered);
 });
@@ -40,7 +40,7 @@ test.each(odd)('a list without a filter has %s', async (_what, remote_user, app_
   const rows = async function* () {
     yield* [license('ben'), unknown];
   };
-  const look = licensesOfUser({ remote_user: 'ada', app_code: 7 }, { rows, random: () => 0 });
+  const look = licensesOfUser({ remote_user: 'ada', app_code: 7 }, { rows, random: () => 0, filter: {} });
   const api = { list: rows, ofUser: () => look };
   const users = ['ada', ...Array.from({ length: 30 }, (_unused, index) => `user-${index}`)];
 
@@ -48,4 +48,96 @@ test.each(odd)('a list without a filter has %s', async (_what, remote_user, app_
   const many = await listUsers(api, 7, users, { concurrency: 1 });
 
   expect([one.shows, many.lookupResult('ada')?.shows]).toEqual([shows, shows]);
+});
+
+const long = 'a-name-of-exactly-30-characters';
+type Filter = (name: string, asked: string) => boolean;
+const filters: Readonly<Record<string, Filter>> = {
+  exact: (name, asked) => name === asked,
+  iexact: (name, asked) => name.toLowerCase() === asked.toLowerCase(),
+  icontains: (name, asked) => name.toLowerCase().includes(asked.toLowerCase()),
+  startswith: (name, asked) => name.startsWith(asked),
+  endswith: (name, asked) => name.endsWith(asked),
+  // The application, the size and the name in one text.
+  search: (name, asked) => `7 ${name} 4`.includes(asked),
+};
+const names = [
+  ...['ab', 'x-ab', 'ab-x', 'u', `${long}-9`, `9-${long}`, 'user30', 'user300', 'ada.lovelace', 'MIA', 'zz-q', 'q-zz'],
+  ...Array.from({ length: 30 }, (_unused, index) => `other-${index}`),
+];
+/** Of whom, and what a lookup shows by each filter; by those that are not named, as by `exact`. */
+const users: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
+  ['ab', 'licenses', {}],
+  ['user30', 'licenses', {}],
+  ['user3', 'nothing', {}],
+  ['zz', 'nothing', {}],
+  ['ada', 'nothing', {}],
+  ['lovelace', 'nothing', {}],
+  [long, 'nothing', {}],
+  ['u', 'licenses', {}],
+  ['mia', 'nothing', { iexact: 'near', icontains: 'near' }],
+  // Of a name of one character no part can be asked for.
+  ['z', 'nothing', { icontains: 'near', startswith: 'near', endswith: 'near', search: 'near' }],
+];
+
+test.each(Object.entries(filters).flatMap(([name, filter]) => users.map((user) => [name, filter, ...user] as const)))(
+  'a filter %s: %#',
+  async (name, filter, remote_user, exact, others) => {
+    const server = serverOf(filter);
+    const expected = others[name] ?? exact;
+
+    const one = await lookUp(server(), { remote_user, app_code: 7 });
+    const many = Array.from({ length: 30 }, (_unused, index) => `new-${index}`);
+    const listed = await listUsers(server(), 7, [remote_user, ...many], { concurrency: 1 });
+    const few = await listUsers(server(), 7, [remote_user, ...many.slice(0, 3)], { concurrency: 1 });
+
+    const results = [one, few.lookupResult(remote_user), listed.lookupResult(remote_user)];
+    // A similar name in the list counts whatever the filter shows.
+    const byList = remote_user === 'mia' ? 'near' : expected;
+    expect(results.map((result) => result?.shows)).toEqual([expected, expected, byList]);
+    expect(results.some((result) => result?.unfiltered)).toBe(false);
+  },
+);
+
+function serverOf(filter: Filter, log: string[] = []) {
+  return () => {
+    const known = {};
+    const rows = async function* ({ remote_user }: { readonly remote_user: string }) {
+      log.push(remote_user);
+      yield* names.filter((name) => filter(name, remote_user)).map(license);
+    };
+    return {
+      async *list() {
+        yield* names.map(license);
+      },
+      ofUser: (asked: { readonly remote_user: string }) =>
+        licensesOfUser({ ...asked, app_code: 7 }, { rows, random: () => 0, filter: known }),
+    };
+  };
+}
+
+test('three requests tell once that a filter finds parts of names', async () => {
+  const log: string[] = [];
+  const api = serverOf(filters['icontains'] ?? (() => false), log)();
+  for (const remote_user of ['user3', 'ada', 'lovelace', 'ab']) await lookUp(api, { remote_user, app_code: 7 });
+
+  expect(log).toEqual(['user3', expect.stringContaining('control'), 'user', 'ada', 'lovelace', 'ab']);
+});
+
+test('a name that is a part of others is found by its parts: two control queries', async () => {
+  const log: string[] = [];
+  await lookUp(serverOf(filters['endswith'] ?? (() => false), log)(), { remote_user: 'lovelace', app_code: 7 });
+
+  expect(log).toEqual(['lovelace', expect.stringContaining('control'), 'lovelac', 'ovelace']);
+});
+
+test('a server that cuts names in its filter too brings the same shorter row to both: near', async () => {
+  const cut = 'a-name-of-20-charact';
+  const rows = async function* ({ remote_user }: { readonly remote_user: string }) {
+    if (cut === remote_user.slice(0, 20)) yield license(cut);
+  };
+  for (const remote_user of [`${cut}e`, `${cut}ers`]) {
+    const found = await licensesOfUser({ remote_user, app_code: 7 }, { rows, random: () => 0, filter: {} });
+    expect(found).toMatchObject({ exact: [], near: [{ key: `K-${cut}` }] });
+  }
 });
