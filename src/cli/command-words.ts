@@ -3,6 +3,7 @@ import { usage, type Failure } from '../core/failure.ts';
 import { globalOptions } from '../commands/environment.ts';
 import { flagOf, takesWord, type Field } from '../schema/field.ts';
 import { nearest } from '../schema/nearest.ts';
+import type { TypedOption } from './values.ts';
 
 /** The line with `help` and `version`, typed as words, as the options that they mean. */
 export function withoutHelpWords(argv: readonly string[]): readonly string[] {
@@ -71,6 +72,28 @@ export function takesNextWord(word: string, fields = Object.entries<Field>(globa
   const letters = Array.from(word.slice(1));
   const at = letters.findIndex((letter) => taking.some(([, { short }]) => short === letter));
   return at >= 0 && at === letters.length - 1;
+}
+
+/** The global options of a line, also of one that cannot be read; behind `--` there are none. */
+export function globalsIn(argv: readonly string[]): TypedOption[] {
+  const typed: TypedOption[] = [];
+  for (let index = 0; index < argv.length && argv[index] !== '--'; index += 1) {
+    const word = argv[index] ?? '';
+    const next = takesNextWord(word) ? argv[(index += 1)] : undefined;
+    const [, flag, text = next] = /^--([^=]+)(?:=([^]*))?$/.exec(word) ?? [];
+    if (flag !== undefined) typed.push({ flag: flag.replaceAll('_', '-'), text });
+    else if (word.startsWith('-')) typed.push(...lettersIn(word.slice(1), next));
+  }
+  return typed;
+}
+
+/** `-qojson` and `-qo json`: switches, and perhaps one that takes the rest or the next word. */
+function lettersIn([letter, ...rest]: string, next: string | undefined): TypedOption[] {
+  const row = Object.entries<Field>(globalOptions).find(([, { short }]) => short !== undefined && short === letter);
+  if (!row) return [];
+  const flag = flagOf(...row);
+  if (takesWord(row[1])) return [{ flag, text: rest.length > 0 ? rest.join('') : next }];
+  return [{ flag, text: undefined }, ...lettersIn(rest.join(''), next)];
 }
 
 /** What other tools call a command, and what it is here. */

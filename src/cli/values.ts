@@ -9,7 +9,7 @@ import {
   withoutTwin,
   type GlobalOption,
 } from '../commands/environment.ts';
-import { Failure, usage } from '../core/failure.ts';
+import { Failure, unless, usage } from '../core/failure.ts';
 import { commandLine } from '../core/shell-word.ts';
 import { namesIn } from '../core/table-names.ts';
 import { isWindows, variable, type Environment } from '../core/system.ts';
@@ -118,14 +118,28 @@ export function windowsFault(path: string): string | undefined {
   return undefined;
 }
 
+type Formatted = Pick<AnyCommand, 'options' | 'format' | 'dryRun' | 'show'>;
+
 /** The global options: typed, else their variable. @throws Failure usage */
-export function readGlobals(
+export function readGlobals(typed: readonly TypedOption[], env: Environment, command: Formatted): Options {
+  return globalsWith(collect, typed, env, command);
+}
+
+/** Those that can be read, where the line as a whole or another option perhaps cannot: its failure is styled by them. */
+export function readableGlobals(typed: readonly TypedOption[], env: Environment): Options {
+  const readable: typeof collect = (items, read) =>
+    Array.from(items, (item, index) => unless(Failure, () => read(item, index))).filter((value) => value !== undefined);
+  return globalsWith(readable, typed, env, {});
+}
+
+function globalsWith(
+  each: typeof collect,
   typed: readonly TypedOption[],
   env: Environment,
-  { options: own = {}, ...command }: Pick<AnyCommand, 'options' | 'format' | 'dryRun' | 'show'>,
+  { options: own = {}, ...command }: Formatted,
 ): Options {
   const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...ownFormats(command)] };
-  const read = collect(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
+  const read = each(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
     if (name in own) return typed.some(({ flag }) => flag === `no-${name}`) ? [[name, false] as const] : [];
     const label = `--${flagOf(name, field)}`;
     const texts = typedFor(name, field, typed);
