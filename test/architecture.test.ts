@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join, posix } from 'node:path';
 import type TypeScript from 'typescript';
 import { expect, test } from 'vitest';
+import { namesIn } from '../src/core/table-names.ts';
 
 /** Required: an import would read its 9 MB twice, to find out which kind of module they are. */
 const ts = createRequire(import.meta.url)('typescript') as typeof TypeScript;
@@ -245,6 +246,33 @@ test('the name of a type is unique', () => {
   expect(twice, 'rename one, or use the other').toEqual([]);
 });
 
+test('what a command is given, and what it says of its looks, fit on a page', () => {
+  const count = (name: string): number => membersOf(name).length;
+  expect(count('Context'), 'put it into the part of the context that it belongs to').toBeLessThanOrEqual(25);
+  expect(count('Show'), 'say it of the column, or write it into the command that uses it').toBeLessThanOrEqual(8);
+});
+
+test('names and comments that readers stumble on become fewer', () => {
+  const named = (pattern: RegExp, isWanted: (node: TypeScript.Node) => boolean): number =>
+    sources.flatMap(({ tree }) => find(tree, isWanted)).filter((node) => pattern.test(functionName(node))).length;
+  const comments = sources.flatMap(({ text }) => text.match(/(?<=^\s*(?:\/\*\*|\/\/) )\w+/gm) ?? []);
+  const beginning = (words: RegExp): number => comments.filter((word) => words.test(word)).length;
+  const found = {
+    participles: named(
+      /^[a-z]+ed$|^(said|told|found|known|shown|seen|kept|left|held|written|read)$/,
+      ts.isFunctionDeclaration,
+    ),
+    gerunds: named(/ing$/, isTypeDeclaration),
+    what: beginning(/^What$/),
+    whether: beginning(/^Whether$/),
+    prepositions: beginning(/^(Of|In|With|Without|For|By|Beside|Behind|From|At|On|To)$/),
+  };
+  // These only fall: whoever takes some out lowers the number.
+  const most = { participles: 114, gerunds: 39, what: 255, whether: 89, prepositions: 134 };
+  const more = namesIn(most).filter((name) => found[name] > most[name]);
+  expect(more, 'name functions by verbs and types by what they hold; a comment has a subject and a verb').toEqual([]);
+});
+
 test('a cast is in the list of those that have a reason', () => {
   const found = sources.flatMap(({ name, tree }) => find(tree, isCast).map((node) => `${name}: ${castTo(node)}`));
   const added = found.filter((cast) => !casts.includes(cast));
@@ -335,6 +363,19 @@ function reached(name: string): ReadonlySet<string> {
     next.push(...loaded);
   }
   return found;
+}
+
+/** The members of an interface, those of the interfaces that it extends included. */
+function membersOf(name: string): readonly string[] {
+  return sources.flatMap(({ tree }) =>
+    find(tree, ts.isInterfaceDeclaration)
+      .filter(ts.isInterfaceDeclaration)
+      .filter((node) => node.name.text === name)
+      .flatMap(({ members, heritageClauses = [] }) => [
+        ...members.map((member) => member.name?.getText() ?? ''),
+        ...heritageClauses.flatMap(({ types }) => types.flatMap((one) => membersOf(one.expression.getText()))),
+      ]),
+  );
 }
 
 function isInside(folder: string, outer: string): boolean {

@@ -79,10 +79,11 @@ export function globalsIn(argv: readonly string[]): TypedOption[] {
   const typed: TypedOption[] = [];
   for (let index = 0; index < argv.length && argv[index] !== '--'; index += 1) {
     const word = argv[index] ?? '';
+    if (!word.startsWith('-')) continue;
     const next = takesNextWord(word) ? argv[(index += 1)] : undefined;
     const [, flag, text = next] = /^--([^=]+)(?:=([^]*))?$/.exec(word) ?? [];
     if (flag !== undefined) typed.push({ flag: flag.replaceAll('_', '-'), text });
-    else if (word.startsWith('-')) typed.push(...lettersIn(word.slice(1), next));
+    else typed.push(...lettersIn(word.slice(1), next));
   }
   return typed;
 }

@@ -13,7 +13,7 @@ import { defaultRetries } from '../commands/environment.ts';
 import { Secret } from '../core/secret.ts';
 import { namesIn } from '../core/table-names.ts';
 import type { Clock } from '../core/system.ts';
-import { readKeyFile } from '../store/account/key-text.ts';
+import { keyFrom, readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles } from '../store/account/profiles.ts';
 import { environmentCredential } from '../store/account/environment-credential.ts';
 import { canOthersRead } from '../store/disk/private-file.ts';
@@ -21,7 +21,7 @@ import { observer, openLog } from './trace.ts';
 import { keyHider } from './typed.ts';
 import type { Running } from './values.ts';
 import type { Host } from './host.ts';
-import { isInteractive } from './input.ts';
+import { isInteractive, readInputLine } from './input.ts';
 import { shortened } from './redactor.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
 
@@ -131,7 +131,7 @@ function limitsFrom(usual: number, { system }: Host, signal: AbortSignal) {
 }
 
 /** The parts of a context that choose credentials (stored, the environment's, the sandbox's) and read keys. */
-export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accounts & Omit<Keys, 'keyFromInput'> {
+export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accounts & OwnKeys {
   const { host, options, redactor, signal } = running;
   const { system } = host;
   let hide: ReturnType<typeof keyHider> | undefined;
@@ -145,7 +145,7 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
   const runKeyCommand = keyCommandRunner(running);
   const credentials = openCredentials(system, clock, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.typed.has('profile') };
-  const source: Pick<Accounts, 'licensingAccount' | 'chatAccount' | 'licensingApps'> = options.sandbox
+  const source: Omit<Accounts, 'accounts'> & Pick<Accounts['accounts'], 'licensingApps'> = options.sandbox
     ? {
         licensingAccount: ({ row_app_code, app_code } = {}) => sandbox.licensing(row_app_code ?? app_code),
         chatAccount: sandbox.chat,
@@ -167,27 +167,38 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
     return isReadOnly ? { ...account, read_only: true } : account;
   };
   return {
-    ...source,
     licensingAccount: (choice) => noted(source.licensingAccount(choice)),
     chatAccount: () => noted(source.chatAccount()),
-    places: () => [...places],
-    unknownVariables: () => unknownVariables(system.env),
-    environmentKinds: () => namesIn(kinds).filter((kind) => environmentCredential(system.env, kind)),
-    profiles: () => shownProfiles,
-    async credentialOf(name) {
-      const profile = await profiles.find(name);
-      return profile?.kind === 'chat' ? credentials.chat({ profile: name }) : credentials.licensing({ profile: name });
+    accounts: {
+      licensingApps: source.licensingApps,
+      places: () => [...places],
+      unknownVariables: () => unknownVariables(system.env),
+      environmentKinds: () => namesIn(kinds).filter((kind) => environmentCredential(system.env, kind)),
+      profiles: () => shownProfiles,
+      async credentialOf(name) {
+        const profile = await profiles.find(name);
+        return profile?.kind === 'chat'
+          ? credentials.chat({ profile: name })
+          : credentials.licensing({ profile: name });
+      },
+      identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : serverOf(base_url)),
     },
-    keyFromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', system, signal)),
-    othersCanRead: (file) => canOthersRead(file, system),
-    runKeyCommand,
-    hide: (text) => redactor.watch(new Secret(text)),
-    clean: (text) => shortened((hide ??= keyHider(running.typed))(redactor.clean(text))),
-    identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : serverOf(base_url)),
+    keys: {
+      fromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', system, signal)),
+      fromInput: async () => redactor.watch(keyFrom(await readInputLine(running), 'standard input')),
+      fromCommand: runKeyCommand,
+      othersCanRead: (file) => canOthersRead(file, system),
+    },
+    secrets: {
+      hide: (text) => redactor.watch(new Secret(text)),
+      clean: (text) => shortened((hide ??= keyHider(running.typed))(redactor.clean(text))),
+    },
   };
 }
 
-function keyCommandRunner({ host, options, messages, redactor, signal }: Running): Keys['runKeyCommand'] {
+type OwnKeys = Pick<Keys, 'secrets'> & { readonly keys: Omit<Keys['keys'], 'fromPassword'> };
+
+function keyCommandRunner({ host, options, messages, redactor, signal }: Running): Keys['keys']['fromCommand'] {
   return async (command) => {
     const { runKeyCommand } = await import('../store/account/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;

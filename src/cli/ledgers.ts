@@ -36,7 +36,7 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
     return text === undefined ? undefined : labelled(variableName, () => readLedgerUrl(text), 'config');
   };
   const targetOf = (account: LicensingCredential, app_code: number): string =>
-    `${accounts.identityOf(account)} ${app_code}`;
+    `${accounts.accounts.identityOf(account)} ${app_code}`;
   const urlFor = (account: LicensingCredential): string | undefined =>
     options.sandbox ? undefined : (typed() ?? account.ledger);
   const queues = new Map<string, ReturnType<typeof openRun>>();
@@ -50,14 +50,14 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
     const queueing = { ...claiming, by, elapsed, sleep: drawn, warn: messages.warn };
     return { by, local, queue: openQueue([local], queueing) };
   };
-  const ledgers: Ledgers = {
+  const ledgers: Ledgers['ledgers'] = {
     async claims(account, app_code, settle, width = 1) {
       const target = targetOf(account, app_code);
       const url = urlFor(account);
       const requestLimit = options.timeout ?? defaultTimeout;
       const claiming = { settle, remember: Math.max(settle, day), signal, note: messages.note, requestLimit };
       const { openClaims } = await import('../store/lock/local-claims.ts');
-      const origin = accounts.identityOf(account);
+      const origin = accounts.accounts.identityOf(account);
       const opening = queues.get(origin) ?? openRun(origin, width, claiming);
       queues.set(origin, opening);
       const { by, local: own, queue } = await opening;
@@ -79,20 +79,20 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
         return local;
       }
     },
-    async anyLedger() {
+    async any() {
       const url = typed() ?? (await profileInUse(accounts, options.profile))?.ledger;
       return url === undefined ? undefined : open(url);
     },
-    async ledger() {
-      const configured = await ledgers.anyLedger();
+    async configured() {
+      const configured = await ledgers.any();
       if (configured) return configured;
       throw new Failure('config', 'no ledger is configured', {
         hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login licensing --ledger URL`,
       });
     },
-    async ledgers() {
+    async all() {
       const url = typed();
-      const profiles = (await accounts.profiles().all()).filter((profile) => profile.kind === 'licensing');
+      const profiles = (await accounts.accounts.profiles().all()).filter((profile) => profile.kind === 'licensing');
       const urls = new Map(profiles.flatMap(({ ledger, name }) => (ledger === undefined ? [] : [[ledger, name]])));
       const found: ConfiguredLedger[] = url === undefined ? [] : [{ source: variableName, ledger: await open(url) }];
       for (const [ledger, source] of urls) if (ledger !== url) found.push({ source, ledger: await open(ledger) });
@@ -124,7 +124,7 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
 type TellLedger = (account: LicensingCredential, entry: HistoryEntry) => Promise<void>;
 
 /** The profile that is named, else the default licensing application. */
-async function profileInUse(accounts: Accounts, named: string | undefined): Promise<LicensingProfile | undefined> {
+async function profileInUse({ accounts }: Accounts, named: string | undefined): Promise<LicensingProfile | undefined> {
   const profiles = accounts.profiles();
   const name = named ?? (await profiles.defaults()).licensing;
   const profile = name === undefined ? undefined : await profiles.find(name);
@@ -134,10 +134,10 @@ async function profileInUse(accounts: Accounts, named: string | undefined): Prom
 /** What this run tells of licenses, and what earlier ones told; its code is loaded when it is used. */
 export function historyOf(
   command: string,
-  { identityOf }: Pick<Accounts, 'identityOf'>,
+  { accounts: { identityOf } }: Accounts,
   { host, options, messages }: Running,
   tell: TellLedger,
-): Pick<Disk, 'history' | 'recorder'> {
+): Pick<Disk['record'], 'history' | 'recorder'> {
   let name: string | undefined;
   // Drawn where it is used: node:crypto is no part of a plain list.
   const run = (): string => (name ??= runName());

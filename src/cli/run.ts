@@ -49,7 +49,7 @@ export async function runCommand(
   } catch (cause) {
     throw session.hasWritten() ? afterWrites(cause) : cause;
   } finally {
-    const places = isWrite ? session.context.places().map((place) => `on ${place}`) : [];
+    const places = isWrite ? session.context.accounts.places().map((place) => `on ${place}`) : [];
     for (const line of [...conclusions, ...session.seen(), ...places]) messages.note(line);
     await session.close();
   }

@@ -14,10 +14,9 @@ import { headersOf } from '../schema/profile.ts';
 import { provingPlaces } from '../jobs/messages/places.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private-folder.ts';
-import { keyFrom } from '../store/account/key-text.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openConnections, type Connections, openAccounts } from './connections.ts';
-import { isInteractive, readBytes, readInputLine } from './input.ts';
+import { isInteractive, readBytes } from './input.ts';
 import { openLedgers, historyOf } from './ledgers.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
@@ -31,7 +30,7 @@ export function openSession(running: Running, command: string, checkFields: Cont
   const planned: PlannedCall[] = [];
   const conclusions: string[] = [];
   const oldCopies = new Set<number>();
-  const kept: Parameters<Disk['untilWritten']>[0][] = [];
+  const kept: Parameters<Disk['record']['untilWritten']>[0][] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
@@ -43,28 +42,41 @@ export function openSession(running: Running, command: string, checkFields: Cont
     signal,
     again,
     checkFields,
-    saveMemory() {
-      setFlagsFromString('--heap-growing-percent=15');
-      connections.saveMemory();
+    program: {
+      saveMemory() {
+        setFlagsFromString('--heap-growing-percent=15');
+        connections.saveMemory();
+      },
+      surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     },
-    surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     ...accounts,
+    keys: {
+      ...accounts.keys,
+      async fromPassword(profile, password) {
+        const send = connections.open(profile.site, headersOf(profile));
+        return running.redactor.watch(await fetchKey(send, profile.email, password));
+      },
+    },
     ...services(accounts, connections, running, (id) => void oldCopies.add(id)),
-    ...questions(running, accounts),
-    ...records(running),
-    ...historyOf(command, accounts, running, tell),
-    ...ledgers,
+    sandbox: () => sandboxControl(host, signal, messages.note),
+    ...questions(running, accounts.accounts),
     note: messages.note,
     conclude: (text) => void conclusions.push(text),
     warn: messages.warn,
-    untilWritten: (record) => void kept.push(record),
-    files: () => foldersOf(host.system),
-    refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),
-    sandbox: () => sandboxControl(host, signal, messages.note),
-    now: () => clock.now(),
-    checkZone: () => checkZone(host.system.env),
-    elapsed: () => clock.elapsed(),
-    sleep: (span) => clock.sleep(span, signal),
+    progress: (label, total) => openProgress(running, label, total),
+    disk: filesOf(running),
+    record: {
+      ...journals(running),
+      ...historyOf(command, accounts, running, tell),
+      untilWritten: (record) => void kept.push(record),
+    },
+    ledgers,
+    clock: {
+      now: () => clock.now(),
+      checkZone: () => checkZone(host.system.env),
+      elapsed: () => clock.elapsed(),
+      sleep: (span) => clock.sleep(span, signal),
+    },
   };
   return {
     context,
@@ -95,7 +107,7 @@ export function openSession(running: Running, command: string, checkFields: Cont
 function services(
   accounts: Accounts,
   connections: Connections,
-  { host: { system, clock }, redactor }: Running,
+  { host: { system, clock } }: Running,
   foundOldCopy: (id: number) => void,
 ): Omit<Services, 'sandbox'> {
   return {
@@ -103,7 +115,6 @@ function services(
       const open = once(async () => connections.licensing(await accounts.licensingAccount(choice)));
       return licensingApi(open, clock.random);
     },
-    licensingAs: (credential) => licensingApi(async () => connections.licensing(credential), clock.random),
     chat() {
       const open = once(async () => connections.chat(await accounts.chatAccount()));
       const chat = chatApi(
@@ -112,27 +123,25 @@ function services(
       );
       return provingPlaces(chat, foundOldCopy);
     },
-    chatAs(credential) {
-      const { send, sendUnauthenticated } = connections.chat(credential);
-      return chatApi(send, sendUnauthenticated);
-    },
-    send: async (service) =>
-      service === 'chat'
-        ? connections.chat(await accounts.chatAccount()).send
-        : connections.licensing(await accounts.licensingAccount()).send,
-    async fetchKey(profile, password) {
-      const key = await fetchKey(connections.open(profile.site, headersOf(profile)), profile.email, password);
-      return redactor.watch(key);
-    },
-    async reach(url) {
-      const { reach } = await import('../api/http/proxy.ts');
-      return reach(connections.open(new URL(url).origin), url, system.env, clock);
+    servers: {
+      licensingAs: (credential) => licensingApi(async () => connections.licensing(credential), clock.random),
+      chatAs(credential) {
+        const { send, sendUnauthenticated } = connections.chat(credential);
+        return chatApi(send, sendUnauthenticated);
+      },
+      send: async (service) =>
+        service === 'chat'
+          ? connections.chat(await accounts.chatAccount()).send
+          : connections.licensing(await accounts.licensingAccount()).send,
+      async reach(url) {
+        const { reach } = await import('../api/http/proxy.ts');
+        return reach(connections.open(new URL(url).origin), url, system.env, clock);
+      },
     },
   };
 }
 
-/** What the user is asked, and what the user's files say. */
-function questions(running: Running, { places }: Pick<Accounts, 'places'>) {
+function questions(running: Running, { places }: Pick<Accounts['accounts'], 'places'>) {
   const { host, options, redactor, signal } = running;
   const prompt = once(async () => {
     const { openPrompt } = await import('./prompt.ts');
@@ -143,35 +152,41 @@ function questions(running: Running, { places }: Pick<Accounts, 'places'>) {
     [...places().filter((place) => !question.includes(place.replace(/^.*, /, ''))), question].join(': ');
   return {
     interactive: () => isInteractive(host, options),
-    isShown: () => host.stdout.isTTY === true,
     async confirm(question: string) {
       if (!options.yes) await (await prompt()).confirm(placed(question));
     },
-    ask: async (question: string) => (await prompt()).line(placed(question)),
-    secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
-    read: async (file: string) => decodeText(await readBytes(running, file)),
-    readBytes: (file: string) => readBytes(running, file),
-    keyFromInput: async () => redactor.watch(keyFrom(await readInputLine(running), 'standard input')),
+    terminal: {
+      isShown: () => host.stdout.isTTY === true,
+      ask: async (question: string) => (await prompt()).line(placed(question)),
+      secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
+    },
   };
 }
 
-/** What long work leaves behind: journals, archives, a line of progress. */
-function records(running: Running) {
+function filesOf(running: Running): Disk['disk'] {
   const { host, signal } = running;
   return {
-    async journal(header: JournalHeader, file?: string) {
-      const { openJournal } = await import('../store/journal.ts');
-      return openJournal(file ?? journalFile(host, header), header, host, { signal });
-    },
-    async readJournal(header: JournalHeader, file?: string) {
-      const { readJournal } = await import('../store/journal.ts');
-      return readJournal(file ?? journalFile(host, header), header);
-    },
-    async archive(folder: string) {
+    read: async (file) => decodeText(await readBytes(running, file)),
+    readBytes: (file) => readBytes(running, file),
+    async archive(folder) {
       const { openArchive } = await import('../store/archive/archive.ts');
       return openArchive(folder, host, signal);
     },
-    progress: (label: string, total: number) => openProgress(running, label, total),
+    files: () => foldersOf(host.system),
+    refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),
+  };
+}
+
+function journals({ host, signal }: Running): Pick<Disk['record'], 'journal' | 'readJournal'> {
+  return {
+    async journal(header, file) {
+      const { openJournal } = await import('../store/journal.ts');
+      return openJournal(file ?? journalFile(host, header), header, host, { signal });
+    },
+    async readJournal(header, file) {
+      const { readJournal } = await import('../store/journal.ts');
+      return readJournal(file ?? journalFile(host, header), header);
+    },
   };
 }
 

@@ -125,7 +125,7 @@ export function readGlobals(typed: readonly TypedOption[], env: Environment, com
   return globalsWith(collect, typed, env, command);
 }
 
-/** Those that can be read, where the line as a whole or another option perhaps cannot: its failure is styled by them. */
+/** Those that can be read, also where the line or another option cannot: its failure has their style. */
 export function readableGlobals(typed: readonly TypedOption[], env: Environment): Options {
   const readable: typeof collect = (items, read) =>
     Array.from(items, (item, index) => unless(Failure, () => read(item, index))).filter((value) => value !== undefined);

@@ -20,7 +20,7 @@ export default command({
   ],
 
   async run(_values, context) {
-    const { nouns, commands } = await context.surface();
+    const { nouns, commands } = await context.program.surface();
     return {
       groups: Object.entries(nouns).map(([name, summary]) => ({ name, summary })),
       commands: commands.map(describeCommand),

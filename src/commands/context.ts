@@ -45,6 +45,10 @@ export interface Invocation {
   again(options?: Readonly<Record<string, string | number | true | undefined>>, words?: readonly string[]): string;
   /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
   checkFields(fromFile: readonly string[]): void;
+  readonly program: ProgramItself;
+}
+
+interface ProgramItself {
   /** Collects garbage once the heap has grown by 30 %: V8 lets it grow fourfold while its collector gets no core. */
   saveMemory(): void;
   surface(): Promise<{ nouns: Readonly<Record<string, string>>; commands: readonly CommandSurface[] }>;
@@ -53,17 +57,20 @@ export interface Invocation {
 /** Both services, each with a credential that is looked up at the first request, and the sandbox that serves both. */
 export interface Services {
   licensing(choice?: AppChoice): LicensingApi;
+  chat(): ChatApi;
+  sandbox(): SandboxControl;
+  readonly servers: Servers;
+}
+
+/** What commands on credentials, and on requests as typed, ask of servers. */
+interface Servers {
   /** With a credential that is not stored (yet). */
   licensingAs(credential: LicensingCredential): LicensingApi;
-  chat(): ChatApi;
   chatAs(credential: ChatCredential): ChatApi;
   /** How to send what a person writes to a service. */
   send(service: Service): Promise<Send>;
-  /** The key of a chat account by its password: one attempt. @throws Failure auth */
-  fetchKey(profile: ChatProfile, password: Secret): Promise<Secret>;
   /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
   reach(url: string): Promise<Reach>;
-  sandbox(): SandboxControl;
 }
 
 interface AppChoice {
@@ -77,6 +84,10 @@ interface AppChoice {
 export interface Accounts {
   licensingAccount(choice?: AppChoice): Promise<LicensingCredential>;
   chatAccount(): Promise<ChatCredential>;
+  readonly accounts: KnownAccounts;
+}
+
+interface KnownAccounts {
   /** Host and profile of each account in use of whose kind several are stored: questions and results name them. */
   places(): readonly string[];
   environmentKinds(): readonly Kind[];
@@ -90,12 +101,22 @@ export interface Accounts {
 
 /** Where a new key comes from, and what removes known secrets from texts. */
 export interface Keys {
+  readonly keys: KeySources;
+  readonly secrets: KnownSecrets;
+}
+
+interface KeySources {
   /** The key in the first line of a file that nobody else can read. */
-  keyFromFile(file: string): Promise<Secret>;
+  fromFile(file: string): Promise<Secret>;
   /** The key in the first line of standard input; what follows is not read. */
-  keyFromInput(): Promise<Secret>;
-  runKeyCommand(command: string): Promise<Secret>;
+  fromInput(): Promise<Secret>;
+  fromCommand(command: string): Promise<Secret>;
   othersCanRead(file: string): Promise<boolean>;
+  /** The key of a chat account by its password: one attempt. @throws Failure auth */
+  fromPassword(profile: ChatProfile, password: Secret): Promise<Secret>;
+}
+
+interface KnownSecrets {
   /** Makes a secret of a text: from here on it is removed from everything that is shown. */
   hide(text: string): Secret;
   /** The words of a server for stdout, without any secret that this run knows. */
@@ -105,9 +126,13 @@ export interface Keys {
 /** The person at the terminal: questions, and lines to stderr. */
 export interface Terminal extends WorkMessages {
   interactive(): boolean;
-  isShown(): boolean;
   /** A question whose answer is yes or no. @throws Failure cancelled on no; usage where nobody can be asked */
   confirm(question: string): Promise<void>;
+  readonly terminal: TerminalItself;
+}
+
+interface TerminalItself {
+  isShown(): boolean;
   /** A line of text from the terminal. @throws Failure usage where nobody can be asked */
   ask(question: string): Promise<string>;
   /** A text that is not shown while it is typed. @throws Failure usage where nobody can be asked */
@@ -116,25 +141,34 @@ export interface Terminal extends WorkMessages {
 
 /** The user's files, and the files that jobs leave behind. */
 export interface Disk {
+  readonly disk: UserFiles;
+  readonly record: RunRecord;
+}
+
+interface UserFiles {
   /** The text of a file; `-` is standard input. @throws Failure usage */
   read(file: string): Promise<string>;
   /** The bytes of a file; `-` is standard input. @throws Failure usage */
   readBytes(file: string): Promise<Buffer>;
+  /** The archive in that folder, or a new one, held by this process alone. */
+  archive(folder: string): Promise<OpenArchive>;
+  files(): { readonly config: string; readonly state: string };
+  /** Whether the folder of state can be made or written; nothing is made. @throws Failure config where it cannot */
+  refuseUnwritableState(): Promise<void>;
+}
+
+/** What jobs leave behind, and what runs did. */
+interface RunRecord {
   /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
   journal(header: JournalHeader, file?: string): Promise<Journal>;
+  /** What earlier runs recorded in that journal, without holding it; undefined where none left one. */
+  readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
   /** A record that is finished once the result is written, and closed however the run ends. */
   untilWritten(record: WrittenRecord): void;
   /** What runs of this computer did, from lines that hold a text, the oldest first. @throws Failure config */
   history(holding?: string): Promise<readonly HistoryEntry[]>;
   /** Where this run tells what it does for licenses of that server. */
   recorder(credential: LicensingCredential): Recorder;
-  /** What earlier runs recorded in that journal, without holding it; undefined where none left one. */
-  readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
-  /** The archive in that folder, or a new one, held by this process alone. */
-  archive(folder: string): Promise<OpenArchive>;
-  files(): { readonly config: string; readonly state: string };
-  /** Whether the folder of state can be made or written; nothing is made. @throws Failure config where it cannot */
-  refuseUnwritableState(): Promise<void>;
 }
 
 export interface Recorder {
@@ -145,6 +179,10 @@ export interface Recorder {
 
 /** Who creates licenses for which users: on this machine, or in a ledger that several machines share. */
 export interface Ledgers {
+  readonly ledgers: LedgerCalls;
+}
+
+interface LedgerCalls {
   /**
    * In the ledger of that credential, else in a file of this machine. @param settle how long a POST is remembered
    * at least @throws Failure unavailable or auth where a ledger cannot be reached; the first claim shows the rest
@@ -159,10 +197,10 @@ export interface Ledgers {
     app_code: number,
     users: readonly string[],
   ): Promise<ReadonlyMap<string, OpenAnswer>>;
-  /** @throws Failure config where none is configured; `anyLedger` is undefined then */
-  ledger(): Promise<Ledger>;
-  anyLedger(): Promise<Ledger | undefined>;
-  ledgers(): Promise<readonly ConfiguredLedger[]>;
+  /** @throws Failure config where none is configured; `any` is undefined then */
+  configured(): Promise<Ledger>;
+  any(): Promise<Ledger | undefined>;
+  all(): Promise<readonly ConfiguredLedger[]>;
 }
 
 export interface ConfiguredLedger {
@@ -172,7 +210,11 @@ export interface ConfiguredLedger {
 }
 
 /** The clock; a test has one of its own. */
-export interface Time extends Calendar {
+export interface Time {
+  readonly clock: RunClock;
+}
+
+interface RunClock extends Calendar {
   /** Milliseconds of real time since some moment of this process: nobody sets it forward or back, as `now`. */
   elapsed(): Milliseconds;
   /** Rejects with the reason of the run's signal as soon as that aborts. */

@@ -32,7 +32,7 @@ export default command({
     const chosen = names.length > 0 || context.options.profile === undefined ? names : [context.options.profile];
     for await (const check of probe ? probeServers(chosen, context) : examine(chosen, context)) {
       checks += 1;
-      const { clean } = context;
+      const { clean } = context.secrets;
       const { subject, detail, advice } = check.row;
       const row = { ...check.row, subject: clean(subject), detail: clean(detail), advice: advice && clean(advice) };
       if (!check.failure) yield row;
@@ -61,24 +61,24 @@ const marks = { ok: '✔', note: '!', problem: '✘' } as const;
 type Examining = Invocation & Services & Accounts & Disk & Ledgers;
 
 async function* examine(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
-  const { config, state } = context.files();
+  const { config, state } = context.disk.files();
   // With a credential of the environment, commands do not read the configuration.
-  const isNeeded = names.length > 0 || !unless(Failure, context.environmentKinds)?.length;
+  const isNeeded = names.length > 0 || !unless(Failure, context.accounts.environmentKinds)?.length;
   const stored = yield* attempt(
     'configuration',
     config,
-    async () => (await context.profiles().all()).map(({ name }) => name),
+    async () => (await context.accounts.profiles().all()).map(({ name }) => name),
     (all) => `${all.length} profile${all.length === 1 ? '' : 's'}`,
     isNeeded ? 'problem' : 'note',
   );
-  yield* attempt('state', state, context.refuseUnwritableState, () => 'can be written');
+  yield* attempt('state', state, context.disk.refuseUnwritableState, () => 'can be written');
   const environment = yield* attempt(
     'environment',
     'CHATELAINE_…',
-    async () => context.environmentKinds(),
+    async () => context.accounts.environmentKinds(),
     (kinds) => (kinds.length === 0 ? 'no credential' : `complete: ${kinds.join(', ')}`),
   );
-  for (const { name, meant } of context.unknownVariables())
+  for (const { name, meant } of context.accounts.unknownVariables())
     yield looked(
       'environment',
       name,
@@ -96,12 +96,16 @@ async function* examine(names: readonly string[], context: Examining): AsyncGene
 
 /** Only what can be shown to others: neither paths nor the words of a server. */
 async function* probeServers(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
-  const stored = (await context.profiles().all()).map(({ name }) => name);
-  for (const { subject, open } of candidatesOf(names, { stored, kinds: context.environmentKinds() }, context)) {
+  const stored = (await context.accounts.profiles().all()).map(({ name }) => name);
+  for (const { subject, open } of candidatesOf(
+    names,
+    { stored, kinds: context.accounts.environmentKinds() },
+    context,
+  )) {
     try {
       const opened = await open();
       if (opened.kind === 'chat') continue;
-      for await (const { about, detail, advice = null } of context.licensingAs(opened).probe())
+      for await (const { about, detail, advice = null } of context.servers.licensingAs(opened).probe())
         yield looked(about, subject, advice === null ? 'ok' : 'note', detail, advice);
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
@@ -123,7 +127,7 @@ async function* examineAccount({ subject, open }: Candidate, context: Services):
   const reached = yield* attempt(
     'network',
     new URL(url).host,
-    () => context.reach(credential.kind === 'chat' ? `${url}/api/v1/server_settings` : `${url}/v1/license/`),
+    () => context.servers.reach(credential.kind === 'chat' ? `${url}/api/v1/server_settings` : `${url}/v1/license/`),
     ({ proxy }) => (proxy === undefined ? 'reached' : `reached through the proxy ${proxy}`),
   );
   if (!reached) return;
@@ -135,7 +139,7 @@ async function* examineAccount({ subject, open }: Candidate, context: Services):
     () => 'accepted',
   );
   if (!accepted || credential.kind !== 'chat') return;
-  const level = await context.chatAs(credential).level();
+  const level = await context.servers.chatAs(credential).level();
   if (level !== undefined) yield looked('feature level', subject, 'ok', `level ${level}`);
   else yield looked('feature level', subject, 'note', 'the server does not report its level: the newest is assumed');
 }
@@ -150,7 +154,7 @@ function clockCheck(subject: string, skew: number): Examined {
 }
 
 async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Examined> {
-  const configured = yield* attempt('ledger', 'CHATELAINE_LEDGER', ledgers, () => undefined);
+  const configured = yield* attempt('ledger', 'CHATELAINE_LEDGER', ledgers.all, () => undefined);
   for (const { source, ledger } of configured ?? []) {
     const examine = (): Promise<void> => ledger.examine();
     yield* attempt('ledger', source, examine, () => 'reached');

@@ -38,7 +38,7 @@ export type RosterValues = Values<typeof rosterOptions>;
 export async function rosterSource(
   file: string,
   { input_format, column, sheet, header_line }: RosterValues,
-  { readBytes, warn }: Pick<Disk, 'readBytes'> & Pick<Terminal, 'warn'>,
+  { disk: { readBytes }, warn }: Pick<Disk, 'disk'> & Pick<Terminal, 'warn'>,
   keepBeside?: readonly string[],
 ): Promise<RosterSource> {
   const bytes = await readBytes(file);

@@ -4,13 +4,13 @@ import { dayAndMoment, dayInWords, parseMoment } from '../core/moment.ts';
 import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
-export type TimeReading = Pick<Time, 'now' | 'checkZone'> & Pick<Terminal, 'note' | 'interactive'>;
+export type TimeReading = Time & Pick<Terminal, 'note' | 'interactive'>;
 
 /** The moment of an option's text, also shown: `thursday` depends on day and time zone. @throws Failure usage */
 export function readTime(flag: string, text: string, context: TimeReading): Milliseconds {
-  const moment = labelled(flag, () => parseMoment(text, context));
+  const moment = labelled(flag, () => parseMoment(text, context.clock));
   const said = context.interactive()
-    ? `${flag.slice(2).replace('-', ' ')} ${dayInWords(moment, context.now())}`
+    ? `${flag.slice(2).replace('-', ' ')} ${dayInWords(moment, context.clock.now())}`
     : undefined;
   context.note(said ?? `${flag} ${text}: ${dayAndMoment(moment)}`);
   return moment;

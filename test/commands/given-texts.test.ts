@@ -12,8 +12,8 @@ const unused = (): never => {
   throw new Error('not used');
 };
 const unusedKeys = {
-  ...{ keyFromFile: unused, keyFromInput: unused, runKeyCommand: unused, fetchKey: unused },
-  ...{ othersCanRead: unused, hide: unused, clean: unused },
+  keys: { fromFile: unused, fromInput: unused, fromCommand: unused, fromPassword: unused, othersCanRead: unused },
+  secrets: { hide: unused, clean: unused },
 };
 
 /** Each way in which an editor or a shell of Windows may write a text. */
@@ -115,7 +115,7 @@ describe('blanks around a key are no part of it', () => {
     const profile = { kind: 'licensing', name: 'p', base_url: 'http://127.0.0.1:1', app_code: 7 } as const;
     const asked = async (text: string): Promise<string> => {
       const context = {
-        secret: () => Promise.resolve(new Secret(text)),
+        terminal: { isShown: unused, ask: unused, secret: () => Promise.resolve(new Secret(text)) },
         interactive: () => true,
         note: () => undefined,
       };

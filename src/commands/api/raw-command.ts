@@ -77,7 +77,7 @@ function rawCommand(
     dryRun: ['requests'],
     async *run(values, context) {
       const request = await rawRequest(service, values, context);
-      const send = await context.send(service);
+      const send = await context.servers.send(service);
       const answers = values.paginate ? sendPages(service, send, request) : [await sendRaw(service, send, request)];
       yield* printed(answers, values, context);
     },
@@ -91,7 +91,7 @@ type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions>;
 async function rawRequest(
   service: Service,
   values: RawValues,
-  { readBytes, hide }: Pick<Keys, 'hide'> & Pick<Disk, 'readBytes'>,
+  { disk: { readBytes }, secrets: { hide } }: Pick<Keys, 'secrets'> & Pick<Disk, 'disk'>,
 ): Promise<RawRequest> {
   const { method, path, input, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
@@ -123,7 +123,7 @@ function placed(
   service: Service,
   method: RawRequest['method'],
   pairs: ReturnType<typeof pairsOf>,
-  hide: Keys['hide'],
+  hide: Keys['secrets']['hide'],
 ): Pick<RawRequest, 'query' | 'json' | 'form'> {
   const texts = pairs.map(({ name, text }) => [name, text] as const);
   if (pairs.length === 0) return {};
@@ -135,7 +135,7 @@ function placed(
 }
 
 /** Passwords and keys are sent and not shown. */
-function sealed(texts: readonly (readonly [string, string])[], hide: Keys['hide']): Parameters {
+function sealed(texts: readonly (readonly [string, string])[], hide: Keys['secrets']['hide']): Parameters {
   return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
 }
 

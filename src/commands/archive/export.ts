@@ -57,8 +57,8 @@ export default command({
   dryRun: ['rows'],
 
   async *run({ folder, output, to, raw_content, pages, files: copies, ...typed }, context) {
-    const { options, note, warn, signal, isShown } = context;
-    if (to === undefined && /^(html|markdown)$/.test(output) && isShown())
+    const { options, note, warn, signal, terminal } = context;
+    if (to === undefined && /^(html|markdown)$/.test(output) && terminal.isShown())
       throw usage(
         `a terminal does not show ${output}`,
         `Give --to FILE: ${context.again({ to: `messages.${output === 'html' ? 'html' : 'md'}` })}`,

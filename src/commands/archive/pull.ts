@@ -130,15 +130,14 @@ async function pullFolder(
   };
   if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
   const chat = context.chat();
-  const archive = await context.archive(folder);
+  const archive = await context.disk.archive(folder);
   try {
     const source = { ...chat.raw, level: chat.level, organization: chat.organization };
-    const { head, added, repaired, which } = await pullArchive(source, archive, order, {
-      ...context,
-      isWhole: recheck,
-    });
-    const changes = recheck ? tellChanges(await recheckArchive(chat, archive, head, context), context) : {};
-    const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, context);
+    const parts = { ...context, ...context.clock, ...context.record };
+    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck });
+    const { head, added, repaired, which } = pulled;
+    const changes = recheck ? tellChanges(await recheckArchive(chat, archive, head, parts), context) : {};
+    const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, parts);
     if (head.history_limited) context.warn(limitedHistory);
     const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
     return { folder, messages, added, repaired, ...changes, ...kept };

@@ -29,7 +29,7 @@ export interface Candidate {
 export function candidatesOf(
   names: readonly string[],
   { stored, kinds }: { readonly stored: readonly string[]; readonly kinds: readonly Kind[] },
-  { options, licensingAccount, chatAccount, credentialOf }: Accounts & Invocation,
+  { options, licensingAccount, chatAccount, accounts }: Accounts & Invocation,
 ): Candidate[] {
   const inUse = (name: string, kind: Kind): Candidate => ({
     ...{ name, subject: `${name} ${kind}` },
@@ -38,7 +38,11 @@ export function candidatesOf(
   if (options.sandbox && names.length === 0) return namesIn(allKinds).map((kind) => inUse('sandbox', kind));
   return [
     ...(names.length > 0 ? [] : kinds.map((kind) => inUse('environment', kind))),
-    ...(names.length > 0 ? names : stored).map((name) => ({ name, subject: name, open: () => credentialOf(name) })),
+    ...(names.length > 0 ? names : stored).map((name) => ({
+      name,
+      subject: name,
+      open: () => accounts.credentialOf(name),
+    })),
   ];
 }
 
@@ -51,26 +55,26 @@ export const keyPlaces = {
 export async function readKey(
   source: KeySource,
   profile: Profile,
-  context: Keys & Pick<Services, 'fetchKey'> & Pick<Terminal, 'secret' | 'note' | 'interactive'>,
+  context: Keys & Pick<Terminal, 'terminal' | 'note' | 'interactive'>,
 ): Promise<Secret> {
   const given = Object.entries(source).filter(([, value]) => value !== undefined && value !== false);
   if (given.length > 1) throw usage('give one of --password, --api-key-stdin, --api-key-file and --key-command');
-  if (source.key_command !== undefined) return context.runKeyCommand(source.key_command);
-  if (source.api_key_file !== undefined) return context.keyFromFile(source.api_key_file);
-  if (source.api_key_stdin) return context.keyFromInput();
+  if (source.key_command !== undefined) return context.keys.fromCommand(source.key_command);
+  if (source.api_key_file !== undefined) return context.keys.fromFile(source.api_key_file);
+  if (source.api_key_stdin) return context.keys.fromInput();
   if (source.password && profile.kind === 'chat') {
     if (!context.interactive())
       throw usage('--password asks for it on a terminal, and there is none', 'Give the key with --api-key-stdin.');
-    return context.fetchKey(profile, await context.secret(`Password of ${profile.email}:`));
+    return context.keys.fromPassword(profile, await context.terminal.secret(`Password of ${profile.email}:`));
   }
   if (context.interactive()) context.note(keyPlaces[profile.kind]);
-  return (await context.secret('API key:')).framed((text) => keyText(text, 'API key'));
+  return (await context.terminal.secret('API key:')).framed((text) => keyText(text, 'API key'));
 }
 
 /** Refuses a wrong key, or one of another application (docs/apis.md, Credentials). @throws Failure auth, unavailable */
 export async function checkCredential(
   credential: LicensingCredential | ChatCredential,
-  { licensingAs, chatAs }: Pick<Services, 'licensingAs' | 'chatAs'>,
+  { servers: { licensingAs, chatAs } }: Pick<Services, 'servers'>,
 ): Promise<void> {
   if (credential.kind === 'chat') {
     await chatAs(credential).messages({ anchor: 'newest', num_before: 0, num_after: 0 });
@@ -85,8 +89,8 @@ export function hostName(url: string): string {
   return new URL(url).host.replaceAll(/[^A-Za-z0-9._-]/g, '-');
 }
 
-type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
-  Pick<Accounts, 'profiles'> &
+type Storing = Pick<Services, 'servers'> &
+  Pick<Accounts, 'accounts'> &
   Pick<Terminal, 'note' | 'confirm'> &
   Pick<Invocation, 'options'>;
 
@@ -95,7 +99,10 @@ type Storing = Pick<Services, 'licensingAs' | 'chatAs'> &
  * must agree to replace another account.
  * @throws Failure config, usage; cancelled on no
  */
-export async function inPlaceOf(candidate: CandidateProfile, { profiles, confirm }: Storing): Promise<Profile> {
+export async function inPlaceOf(
+  candidate: CandidateProfile,
+  { accounts: { profiles }, confirm }: Storing,
+): Promise<Profile> {
   const profile = profiles().check(withoutEmpty(candidate));
   const stored = await profiles().find(profile.name);
   let merged = profile;
@@ -125,8 +132,8 @@ export async function storeProfile(
   context: Storing,
 ): Promise<{ readonly profile: string; readonly kind: Profile['kind']; readonly status: string }> {
   if (check !== false) await checked(profile, key, context);
-  const done = (await context.profiles().find(profile.name)) ? 'replaced' : 'stored';
-  await context.profiles().save(profile, profile.key_command === undefined ? key : undefined);
+  const done = (await context.accounts.profiles().find(profile.name)) ? 'replaced' : 'stored';
+  await context.accounts.profiles().save(profile, profile.key_command === undefined ? key : undefined);
   const status = context.options.dry_run ? `would be ${done}` : done;
   return { profile: profile.name, kind: profile.kind, status: check === false ? `${status} unchecked` : status };
 }

@@ -32,14 +32,14 @@ export default command({
 /** @throws Failure config for a name that no profile has */
 async function candidates(names: readonly string[], context: Accounts & Invocation): Promise<Candidate[]> {
   const chosen = names.length > 0 ? names : context.options.profile === undefined ? [] : [context.options.profile];
-  const stored = (await context.profiles().all()).map(({ name }) => name);
+  const stored = (await context.accounts.profiles().all()).map(({ name }) => name);
   // A word that names no profile may be a key, and is in no row.
   const strange = chosen.find((name) => !stored.includes(name));
   if (strange !== undefined)
     throw new Failure('config', `there is no profile '${strange}'`, {
       hint: 'chatelaine auth list shows what is stored.',
     });
-  return candidatesOf(chosen, { stored, kinds: context.environmentKinds() }, context);
+  return candidatesOf(chosen, { stored, kinds: context.accounts.environmentKinds() }, context);
 }
 
 const words: Partial<Record<Failure['kind'], string>> = {
@@ -58,6 +58,6 @@ async function statusOf(profile: string, open: Candidate['open'], context: Servi
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     failures.push(cause);
-    return { profile, ...known, status: words[cause.kind] ?? 'failed', detail: context.clean(cause.message) };
+    return { profile, ...known, status: words[cause.kind] ?? 'failed', detail: context.secrets.clean(cause.message) };
   }
 }

@@ -21,11 +21,11 @@ export default command({
   dryRun: ['rows'],
 
   async run({ file, name, check, ...settings }, context) {
-    const text = await context.read(file);
+    const text = await context.disk.read(file);
     const { site, email, key, notes } = labelled(file, () => readZuliprc(text));
     const candidate = { kind: 'chat' as const, name: name ?? hostName(site), site, email, ...settings };
     for (const note of notes) context.warn(note);
-    if (file !== '-' && (await context.othersCanRead(file)))
+    if (file !== '-' && (await context.keys.othersCanRead(file)))
       context.warn(`${file} holds a key and can be read by other users. Run: chmod 600 ${shellWord(file)}`);
     return storeProfile(await inPlaceOf(candidate, context), key, check, context);
   },

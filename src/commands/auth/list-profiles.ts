@@ -7,7 +7,7 @@ export default command({
   examples: ['chatelaine auth list', 'chatelaine auth list -o json'],
 
   async run(_values, context) {
-    const profiles = context.profiles();
+    const profiles = context.accounts.profiles();
     const defaults = await profiles.defaults();
     const stored = await profiles.all();
     if (stored.length === 0) context.note('no profile is stored; chatelaine auth login stores one');

@@ -65,7 +65,7 @@ export default command({
   dryRun: ['rows'],
 
   async run({ kind, name, check, password, api_key_stdin, api_key_file, key_command, ...typed }, context) {
-    const stored = name === undefined ? undefined : await context.profiles().find(name);
+    const stored = name === undefined ? undefined : await context.accounts.profiles().find(name);
     const chosen = kind ?? stored?.kind ?? (await askKind(context, name));
     refuseForeign(chosen, chosen === 'chat' ? typed : { ...typed, password });
     const values = { ...typed, ...(await askMissing(chosen, stored, typed, context)) };
@@ -109,7 +109,7 @@ async function askKind(
 ): Promise<Kind> {
   const names = kindField.choices.join(' or ');
   if (!person.interactive()) {
-    const [near] = profile === undefined ? [] : nearNames(profile, await person.profiles().names());
+    const [near] = profile === undefined ? [] : nearNames(profile, await person.accounts.profiles().names());
     const why = profile === undefined ? '' : `there is no profile '${profile}', and for a new one `;
     const renewal = near === undefined ? undefined : `If you mean '${near}': ${person.again({ name: near })}`;
     throw usage(`${why}kind is required: ${names}`, renewal ?? 'See chatelaine auth login --help.');
@@ -149,10 +149,10 @@ function answer<T>(
   question: string,
   offered: string | undefined,
   read: (text: string) => T,
-  { ask, note }: Terminal,
+  { terminal, note }: Terminal,
 ): Promise<T> {
   const asked = async (): Promise<T> => {
-    const text = (await ask(offered === undefined ? question : `${question} [${offered}]`)).trim();
+    const text = (await terminal.ask(offered === undefined ? question : `${question} [${offered}]`)).trim();
     return read(text === '' ? (offered ?? text) : text);
   };
   return persistently('usage', asked, { note });

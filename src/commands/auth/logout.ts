@@ -24,15 +24,15 @@ export default command({
   },
 });
 
-type Forgetting = Pick<Accounts, 'profiles'> & Pick<Invocation, 'options'> & Pick<Terminal, 'interactive' | 'confirm'>;
+type Forgetting = Pick<Accounts, 'accounts'> & Pick<Invocation, 'options'> & Pick<Terminal, 'interactive' | 'confirm'>;
 
-async function forgotten(profile: string, { profiles, options }: Forgetting) {
+async function forgotten(profile: string, { accounts: { profiles }, options }: Forgetting) {
   await profiles().remove([profile]);
   return { profile, status: options.dry_run ? 'would be removed' : 'removed' };
 }
 
 /** @throws Failure usage where nobody can be asked, and --yes is not typed */
-async function everyProfile({ profiles, options, interactive, confirm }: Forgetting) {
+async function everyProfile({ accounts: { profiles }, options, interactive, confirm }: Forgetting) {
   const names = await profiles().names();
   if (names.length > 0 && !options.dry_run && !options.yes) {
     if (!interactive()) throw usage('auth logout --all needs --yes: nothing was forgotten');

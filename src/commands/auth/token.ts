@@ -28,6 +28,6 @@ async function credentialFor(
 ): Promise<LicensingCredential | ChatCredential> {
   if (name === 'licensing') return context.licensingAccount();
   if (name === 'chat') return context.chatAccount();
-  if (name !== undefined) return context.credentialOf(name);
+  if (name !== undefined) return context.accounts.credentialOf(name);
   throw usage('give a profile, licensing or chat', 'chatelaine auth list shows the profiles.');
 }

@@ -8,8 +8,8 @@ export default command({
 
   dryRun: ['rows'],
 
-  async run({ name }, { profiles, options }) {
-    await profiles().use(name);
+  async run({ name }, { accounts, options }) {
+    await accounts.profiles().use(name);
     return { profile: name, default: true, status: options.dry_run ? 'would be stored' : 'stored' };
   },
 

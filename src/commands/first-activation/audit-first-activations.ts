@@ -43,12 +43,12 @@ export default command({
   ) {
     const source = await rosterSource(file, how, context);
     const { rows: sensors, sha256: input } = await readSensors(source, typed, context);
-    const identity = context.identityOf(await context.licensingAccount({ app_code: typed }));
+    const identity = context.accounts.identityOf(await context.licensingAccount({ app_code: typed }));
     const header = { job: 'first-activation audit', identity, app_code: typed ?? null, input };
     for (const app_code of new Set(sensors.map((sensor) => sensor.app_code)))
       await context.licensingAccount({ app_code: typed, row_app_code: app_code });
     const work = { concurrency, licensing: apiOfEachApp(context, typed) };
-    yield* audit(sensors, work, await context.journal(header, journalFile), context);
+    yield* audit(sensors, work, await context.record.journal(header, journalFile), context);
   },
 
   fields: ['error'],
@@ -78,7 +78,7 @@ async function* audit(
     for await (const row of auditSensors(sensors, { ...how, journal, signal, conclude })) {
       progress.step();
       if (row.status !== 'error') answered += 1;
-      yield row.error === undefined ? row : { ...row, error: context.clean(row.error) };
+      yield row.error === undefined ? row : { ...row, error: context.secrets.clean(row.error) };
     }
   } finally {
     progress.end();

@@ -49,7 +49,7 @@ export default command({
         const isOther = cause instanceof Failure && cause.kind === 'unavailable' && !cause.retryable;
         if (!isOther || macs.length === 1) throw cause;
         errors.push(cause);
-        return { ...noLicense, mac_address, status: 'error', error: context.clean(cause.message) };
+        return { ...noLicense, mac_address, status: 'error', error: context.secrets.clean(cause.message) };
       }
     });
     const [error] = errors;

@@ -16,9 +16,9 @@ export default command({
 
   dryRun: ['rows'],
 
-  async run(_values, { options, ledger, anyLedger }) {
-    if (options.dry_run) return { sql: (await (await anyLedger())?.plan()) ?? upgradeScript(0) };
-    const opened = await ledger();
+  async run(_values, { options, ledgers }) {
+    if (options.dry_run) return { sql: (await (await ledgers.any())?.plan()) ?? upgradeScript(0) };
+    const opened = await ledgers.configured();
     const status = await opened.init();
     return { ledger: await opened.name(), version: ledgerVersion, status };
   },

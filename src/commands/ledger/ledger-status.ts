@@ -12,7 +12,7 @@ export default command({
   options: {},
   examples: ['chatelaine ledger status'],
 
-  run: async (_values, { ledger }) => (await ledger()).status(),
+  run: async (_values, { ledgers }) => (await ledgers.configured()).status(),
 
   result: 'rows',
 

@@ -64,12 +64,12 @@ export async function* planned(
   plan: Plan,
   { missing }: Pick<MissingUsers, 'missing'>,
   job: Job,
-  context: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options' | 'again'> & Pick<Time, 'now'>,
+  context: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options' | 'again'> & Time,
 ): AsyncGenerator<DryRow> {
-  const { conclude, warn, options, now } = context;
+  const { conclude, warn, options, clock } = context;
   refusePlan(plan, job);
   if (options.output === 'curl') {
-    await planRequests(plan, missing, job, now());
+    await planRequests(plan, missing, job, clock.now());
   } else {
     for (const one of plan.rows) {
       const { result } = one.seen;
@@ -120,7 +120,7 @@ export function refusePlan(plan: Plan, job: Job): void {
  */
 export async function toRetire(
   job: Job,
-  { read, history, note, warn }: Pick<Disk, 'read' | 'history'> & Pick<Terminal, 'note' | 'warn'>,
+  { disk, record, note, warn }: Disk & Pick<Terminal, 'note' | 'warn'>,
 ): Promise<MissingUsers> {
   const { retire_missing, max_retire, accept } = job.values;
   if (job.reviewed) {
@@ -130,10 +130,10 @@ export async function toRetire(
     return { missing, similar: [], active: 0 };
   }
   if (!retire_missing) return { missing: [], similar: [], active: 0 };
-  const accepted = accept === undefined ? undefined : readAccepted(await read(accept), accept);
+  const accepted = accept === undefined ? undefined : readAccepted(await disk.read(accept), accept);
   const isAccepted = (user: LicenseFields): boolean =>
     accepted?.has(findingLine({ finding: 'unexpected', fact: notInRoster, ...user })) === true;
-  const isRetired = retiredBy(changesOf((await orWarn(history(), warn)) ?? []));
+  const isRetired = retiredBy(changesOf((await orWarn(record.history(), warn)) ?? []));
   const found = await missingUsers(job.roster.rows, job.licensing, { isRetired, isAccepted });
   for (const { listed, row } of found.similar)
     note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
@@ -199,12 +199,12 @@ export function retiringInWords({ length }: MissingUsers['missing']): string {
 export async function warnOfFormer(
   plan: Plan,
   { targets }: Pick<Job, 'targets'>,
-  { history, warn }: Pick<Disk, 'history'> & Pick<Terminal, 'warn'>,
+  { record, warn }: Pick<Disk, 'record'> & Pick<Terminal, 'warn'>,
 ): Promise<void> {
   const created = plan.rows.filter(isCreation).map(({ row }) => row);
   if (created.length === 0) return;
   const former = new Map<string, PastChange>();
-  for (const change of changesOf((await orWarn(history('"remote_user_before"'), warn)) ?? [])) {
+  for (const change of changesOf((await orWarn(record.history('"remote_user_before"'), warn)) ?? [])) {
     const { origin, app_code, remote_user, remote_user_before: before } = change;
     former.delete(writeJson([origin, app_code, remote_user]));
     if (before !== undefined && change.isKnown) former.set(writeJson([origin, app_code, before]), change);

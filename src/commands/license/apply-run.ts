@@ -54,8 +54,8 @@ async function planUnclaimed(
 
 /** A dry run reads what earlier runs of the job recorded, and holds nothing. */
 export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<DryRow> {
-  const journal = await context.readJournal(headerOf(job), job.values.journal);
-  const history = recordedHistories(journal ?? { path: '', records: [] }, context);
+  const journal = await context.record.readJournal(headerOf(job), job.values.journal);
+  const history = recordedHistories(journal ?? { path: '', records: [] }, context.clock);
   yield* planned(await planUnclaimed(job, { history }, context), await toRetire(job, context), job, context);
 }
 
@@ -65,20 +65,20 @@ export async function* applied(
 ): AsyncGenerator<RowResult<RowResult['status'] | 'retired'>> {
   const { roster, targets, values } = job;
   for (const { account } of targets) refuseReadOnly(account);
-  const opened = await context.journal(headerOf(job), values.journal);
+  const opened = await context.record.journal(headerOf(job), values.journal);
   const doubled: CreatedFor[] = [];
   let [isBegun, isDone] = [false, false];
   let differences: Failure | undefined;
-  const recorders = new Map(targets.map(({ app_code, account }) => [app_code, context.recorder(account)]));
+  const recorders = new Map(targets.map(({ app_code, account }) => [app_code, context.record.recorder(account)]));
   const run = [...recorders.values()][0]?.run ?? '';
   const record: RecordEvent = async (event) => recorders.get(event.app_code ?? NaN)?.record(event);
   let [resized, retired] = [0, 0];
   try {
-    const journal = licenseJournal(opened, context);
+    const journal = licenseJournal(opened, context.clock);
     const { missing } = await toRetire(job, context);
     const asked = await askAboutPlan(job, journal, missing, context);
     const own = await claimsOf(targets, { ...job.rules, ...job }, context);
-    const claiming = { ...context, journal, claims: own, openAnswers: answersOf(targets, context) };
+    const claiming = { ...context, ...context.clock, journal, claims: own, openAnswers: answersOf(targets, context) };
     const { plan: listed, ...known } = await planClaimed(roster.rows, job, claiming);
     try {
       const plan = await checked(listed, asked, { ...job, ...known });
@@ -93,7 +93,7 @@ export async function* applied(
       isBegun = true;
       for await (const row of applyRoster(plan, applying)) {
         if (row.size_allowance_before !== null) resized += 1;
-        yield row.error === null ? row : { ...row, error: context.clean(row.error) };
+        yield row.error === null ? row : { ...row, error: context.secrets.clean(row.error) };
       }
     } catch (cause) {
       if (missing.length > 0) context.warn('no license was retired: that is done once every row has its license');
@@ -132,10 +132,11 @@ async function checked(plan: Plan, asked: Asked, planning: Job & Planning): Prom
 }
 
 function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
-  const { signal, conclude, now, elapsed, sleep, note, warn } = context;
+  const { signal, conclude, clock, note, warn } = context;
   return {
     ...job,
-    ...{ signal, conclude, now, elapsed, sleep, note, warn, isAlone: false },
+    ...clock,
+    ...{ signal, conclude, note, warn, isAlone: false },
     where: inTargets(job.targets),
     resume: context.again(),
     progress: context.progress('licenses', plan.rows.length),
@@ -183,7 +184,7 @@ async function ask(
     return [status, remote_user, inApp(error ?? becomes, app_code, apps)] as const;
   });
   const retiring = missing.map(({ remote_user, app_code, size_allowance, key }) => {
-    const { size_allowance: size } = retiredFields(remote_user, key, context.now());
+    const { size_allowance: size } = retiredFields(remote_user, key, context.clock.now());
     const becomes = `${changeInWords(size_allowance, size)}, ends with ${key.slice(-4)}`;
     return ['retire', remote_user, inApp(becomes, app_code, apps)] as const;
   });
@@ -197,10 +198,10 @@ async function* retireAll(
   missing: readonly MissingUser[],
   { licensing, targets }: Job,
   record: RecordEvent,
-  { now, conclude }: Pick<ApplyingParts, 'now' | 'conclude'>,
+  { clock, conclude }: Pick<ApplyingParts, 'clock' | 'conclude'>,
 ): AsyncGenerator<RowResult<'retired'>> {
   let count = 0;
-  const retire = (user: MissingUser) => retireMissing(user, licensing(user.app_code), now(), record);
+  const retire = (user: MissingUser) => retireMissing(user, licensing(user.app_code), clock.now(), record);
   try {
     for await (const row of each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire)) {
       count += 1;

@@ -113,9 +113,9 @@ export default command({
     const isAsked = context.interactive() && !context.options.yes;
     if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
       throw usage('--retire-missing needs --max-retire N where nobody is asked');
-    const reviewed = values.plan === undefined ? undefined : readPlan(await context.read(file), file);
+    const reviewed = values.plan === undefined ? undefined : readPlan(await context.disk.read(file), file);
     const roster = reviewed ? rosterOf(reviewed) : await readLicenseRoster(file, values, context);
-    if (roster.rows.length > manyRows) context.saveMemory();
+    if (roster.rows.length > manyRows) context.program.saveMemory();
     context.checkFields(Object.keys(roster.others[0] ?? {}));
     const kept = keptColumns(roster);
     warnOfNames({ roster, file }, context.warn);
@@ -136,7 +136,7 @@ export default command({
       targets,
       licensing: apiOfEachApp(context, values.app_code),
       concurrency: values.concurrency ?? defaultConcurrency,
-      elapsed: context.elapsed,
+      elapsed: context.clock.elapsed,
       looking: (count: number) => context.progress('users looked up', count),
     };
     const all = context.options.dry_run ? dryRun(job, context) : applied(job, context);

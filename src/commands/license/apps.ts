@@ -40,10 +40,10 @@ export interface OwnApp {
 
 /** Asks each stored application. @throws Failure config for none; incomplete after the rows, naming the failed ones */
 export async function* ofEveryApp<T>(
-  context: Pick<Services, 'licensingAs'> & Pick<Accounts, 'licensingApps'>,
+  context: Pick<Services, 'servers'> & Pick<Accounts, 'accounts'>,
   ask: (app: OwnApp) => AsyncIterable<T>,
 ): AsyncGenerator<T> {
-  const apps = await context.licensingApps();
+  const apps = await context.accounts.licensingApps();
   if (apps.length === 0)
     throw new Failure('config', 'no licensing credential is stored', {
       hint: 'Store one: chatelaine auth login licensing.',
@@ -51,7 +51,7 @@ export async function* ofEveryApp<T>(
   const failed: string[] = [];
   for (const app of apps) {
     try {
-      yield* ask({ api: context.licensingAs(await app.credential()), app_code: app.app_code });
+      yield* ask({ api: context.servers.licensingAs(await app.credential()), app_code: app.app_code });
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
       failed.push(`${app.profile}: ${cause.message}`);

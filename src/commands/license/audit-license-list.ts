@@ -65,8 +65,8 @@ export default command({
     const expected = roster === undefined ? undefined : await readExpected(roster, options, app_code, context);
     const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
     const accepted =
-      accept === undefined ? new Map<string, string>() : readAccepted(await context.read(accept), accept);
-    const isRetired = retiredBy(changesOf((await orWarn(context.history(), context.warn)) ?? []));
+      accept === undefined ? new Map<string, string>() : readAccepted(await context.disk.read(accept), accept);
+    const isRetired = retiredBy(changesOf((await orWarn(context.record.history(), context.warn)) ?? []));
     const accepting = { accepted, write_accepted, hasRoster: expected !== undefined };
     yield* countFindings(auditLicenses(licenses, expected, isRetired), accepting, context);
   },

@@ -59,12 +59,7 @@ function changeNote({ before: { size_allowance: size, ...others }, after, status
 
 const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
 
-export type ChangingParts = Pick<Invocation, 'options' | 'again'> &
-  Services &
-  Accounts &
-  Terminal &
-  Pick<Time, 'now'> &
-  Disk;
+export type ChangingParts = Pick<Invocation, 'options' | 'again'> & Services & Accounts & Terminal & Time & Disk;
 
 interface LicenseChange extends Partial<ChangeJournal> {
   /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
@@ -80,7 +75,7 @@ export async function* changeEach(
   account: LicensingCredential,
   context: ChangingParts,
 ): AsyncGenerator<ChangedLicense> {
-  const { run, record } = context.recorder(account);
+  const { run, record } = context.record.recorder(account);
   const api = context.licensing();
   const view = (code: string) => {
     const line = context.again({ remote_user: code }, []);
@@ -97,7 +92,7 @@ export async function* changeEach(
     const user = userOf(found);
     const whose = earlier ? [earlier.remote_user, earlier.to] : [userOf(listed ?? found)];
     if (!whose.includes(user)) {
-      await journal?.append({ license, step: 'forget', time: context.now() });
+      await journal?.append({ license, step: 'forget', time: context.clock.now() });
       const text = `the license of '${whose[0] ?? ''}' is that of '${user}' by now; it was not changed`;
       throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
     }
@@ -108,7 +103,7 @@ export async function* changeEach(
     if (isEmpty(before)) return { ...found, before, after, status: 'unchanged' };
     const isLeft = isEmpty(changedFrom(found, after));
     const names = { remote_user: userOf(was), to: after.remote_user };
-    if (!isLeft) await journal?.append({ license, step: 'change', ...before, ...names, time: context.now() });
+    if (!isLeft) await journal?.append({ license, step: 'change', ...before, ...names, time: context.clock.now() });
     const update = async () => (isLeft ? found : api.update(code, after, found));
     return { ...(await recordedChange(was, after, record, update)), before, after, status: change.status };
   };
@@ -161,13 +156,17 @@ export async function openChanges(
   context: ChangingParts,
 ): Promise<ChangeJournal & Pick<LicenseChange, 'chosen'>> {
   const { app_code } = account;
-  const header = { job, origin: context.identityOf(account), input: idOf(JSON.stringify({ ...input, app_code })) };
+  const header = {
+    job,
+    origin: context.accounts.identityOf(account),
+    input: idOf(JSON.stringify({ ...input, app_code })),
+  };
   const open = async () => {
-    const journal = context.options.dry_run ? undefined : await context.journal(header);
-    if (journal) context.untilWritten(journal);
+    const journal = context.options.dry_run ? undefined : await context.record.journal(header);
+    if (journal) context.record.untilWritten(journal);
     return journal;
   };
-  const earlier = (await context.readJournal(header))?.records ?? [];
+  const earlier = (await context.record.readJournal(header))?.records ?? [];
   const past = new Map<string, Earlier>();
   for (const { license, remote_user, size_allowance: size, to } of earlier.filter(isObject)) {
     if (typeof license !== 'string') continue;

@@ -34,14 +34,21 @@ export default command({
     const fields = { remote_user, app_code, size_allowance };
     // The request alone is what a dry run shows.
     if (options.dry_run) await api.create(fields);
-    const claims = await context.claims(account, app_code, settle);
-    const { record } = context.recorder(account);
+    const claims = await context.ledgers.claims(account, app_code, settle);
+    const { record } = context.record.recorder(account);
     const agree = async (reason: string): Promise<void> => {
       if (interactive() && !options.yes) await confirm(`${reason}. Continue?`);
       else warn(reason);
     };
     const rules = { ...spansOf(context, settle), ...allowedBy({}, []), wants: 'another license' } as const;
-    const { license, failure } = await giveLicense(api, fields, { ...context, rules, claims, record, agree });
+    const { license, failure } = await giveLicense(api, fields, {
+      ...context,
+      ...context.clock,
+      rules,
+      claims,
+      record,
+      agree,
+    });
     if (license.key === undefined)
       warn(
         'the license was created, but none of its fields can be recognized as its key: ' +

@@ -79,7 +79,7 @@ export default command({
           : api
               .update(code, fields, found)
               .catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields, context)));
-      const { run, record } = context.recorder(account);
+      const { run, record } = context.record.recorder(account);
       const license = found ? await recordedChange(found, fields, record, change) : await change();
       const before = changedFrom(found, fields);
       const status = found && Object.keys(before).length === 0 ? 'unchanged' : 'changed';

@@ -48,12 +48,17 @@ export default command({
     const { options, note } = context;
     const allowed = allowedBy({ allow_similar, trust_list, send_again }, [remote_user]);
     const claims = options.dry_run
-      ? noClaims(await context.openAnswers(account, app_code, [remote_user]), { ...context, by: '', settle })
-      : await context.claims(account, app_code, settle);
-    const { record } = context.recorder(account);
+      ? noClaims(await context.ledgers.openAnswers(account, app_code, [remote_user]), {
+          ...context,
+          ...context.clock,
+          by: '',
+          settle,
+        })
+      : await context.ledgers.claims(account, app_code, settle);
+    const { record } = context.record.recorder(account);
     const rules = { ...spansOf(context, settle), ...allowed, wants: 'one license' } as const;
     const fields = { remote_user, app_code, size_allowance };
-    const giving = { ...context, rules, claims, record };
+    const giving = { ...context, ...context.clock, rules, claims, record };
     const isOfJob = options.dry_run && !options.typed?.has('dry_run');
     const api = context.licensing(explicit);
     // The key of a license that would be resized is what a job needs to go on.

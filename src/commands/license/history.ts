@@ -27,8 +27,9 @@ export default command({
 
   async *run({ remote_user, since, run }, context) {
     const from = since === undefined ? -Infinity : readTime('--since', since, context);
-    const own = await context.history();
-    const asked = remote_user === undefined ? undefined : context.anyLedger().then((one) => one?.history(remote_user));
+    const own = await context.record.history();
+    const asked =
+      remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.history(remote_user));
     const inLedger = asked && (await orWarn(asked, context.warn));
     const others = inLedger?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
     const entries = [...own, ...others];
@@ -65,7 +66,7 @@ export default command({
 });
 
 /** A run is recorded by server and application, which a profile has. */
-async function ofProfile({ options, profiles, identityOf }: Accounts & Invocation) {
+async function ofProfile({ options, accounts: { profiles, identityOf } }: Accounts & Invocation) {
   if (options.profile === undefined) return () => true;
   const profile = await profileNamed(profiles(), options.profile, 'licensing');
   const origin = identityOf(profile);

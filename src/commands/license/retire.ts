@@ -24,7 +24,7 @@ export default command({
     refuseReadOnly(account);
     const input = users ? { users } : { codes: [...new Set(license_code)] };
     const changes = await openChanges('license retire', input, account, context);
-    const fieldsOf = (user: string, code: string) => retiredFields(user, code, context.now());
+    const fieldsOf = (user: string, code: string) => retiredFields(user, code, context.clock.now());
     yield* changeEach({ ...changes, fieldsOf, status: 'retired', ask: 'Retire' }, account, context);
     if (!context.options.dry_run)
       context.conclude('remove the user from your roster too, or license apply creates a new license');

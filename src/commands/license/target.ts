@@ -15,7 +15,7 @@ export interface Target {
 export async function targetsOf(
   rows: readonly Pick<LicenseUser, 'app_code'>[],
   explicit: number | undefined,
-  { licensingAccount, identityOf }: Pick<Accounts, 'licensingAccount' | 'identityOf'>,
+  { licensingAccount, accounts: { identityOf } }: Accounts,
 ): Promise<Target[]> {
   const targets: Target[] = [];
   for (const app_code of [...new Set(rows.map((row) => row.app_code))].sort((one, other) => one - other)) {
@@ -35,7 +35,7 @@ export function inTargets(targets: readonly Target[]): string {
 export async function claimsOf(
   targets: readonly Target[],
   { settle, concurrency }: Readonly<Record<'settle' | 'concurrency', number>>,
-  { claims }: Pick<Ledgers, 'claims'>,
+  { ledgers: { claims } }: Ledgers,
 ): Promise<Map<number, QueuedClaims>> {
   const opened = new Map<number, QueuedClaims>();
   for (const { app_code, account } of targets)
@@ -46,7 +46,7 @@ export async function claimsOf(
 /** What is open of each application, without a claim. */
 export function answersOf(
   targets: readonly Target[],
-  { openAnswers }: Pick<Ledgers, 'openAnswers'>,
+  { ledgers: { openAnswers } }: Ledgers,
 ): EarlierAnswers['openAnswers'] {
   return async (app_code, users) => {
     const target = targets.find((one) => one.app_code === app_code);

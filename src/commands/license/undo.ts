@@ -28,10 +28,10 @@ export default command({
     const { options, interactive, conclude } = context;
     if (!options.dry_run && !interactive() && (named === undefined || !options.yes))
       throw usage('without a terminal RUN and --yes are needed', 'Look for the run with: chatelaine license history');
-    const changes = lastRun(changesOf(await context.history()), named?.toUpperCase());
+    const changes = lastRun(changesOf(await context.record.history()), named?.toUpperCase());
     const account = await context.licensingAccount({ row_app_code: changes[0]?.app_code });
     refuseReadOnly(account);
-    refuseOtherServer(changes, context.identityOf(account));
+    refuseOtherServer(changes, context.accounts.identityOf(account));
     const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });
     const changed = changes.filter(({ isNew }) => !isNew);
     const steps = await planUndo(changed, licensing);
@@ -44,7 +44,7 @@ export default command({
       return [kind, user, inApp(becomes, step.change.app_code, apps)] as const;
     });
     if (!options.dry_run && needed > 0) await askAbout(lines, '--dry-run', question, context);
-    const { run, record } = context.recorder(account);
+    const { run, record } = context.record.recorder(account);
     const undoOne = async (step: UndoStep) => {
       const undo = undoOrRefuse(step);
       if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' };

@@ -103,7 +103,7 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
 /** The answer in the place of a message: it is printed as JSON alone. */
 async function answerTo(
   values: FetchValues,
-  context: FetchParts & Pick<Invocation, 'options'> & Pick<Disk, 'untilWritten'>,
+  context: FetchParts & Pick<Invocation, 'options'> & Pick<Disk, 'record'>,
 ): Promise<{ message: JsonObject; site: string }> {
   const { output, fields } = context.options;
   if (output !== 'json') throw usage('--envelope is one JSON document', 'Add -o json.');
@@ -114,6 +114,6 @@ async function answerTo(
   const { body, end } = await fetchEnvelope(chat, selection, context.warn).catch(async (cause: unknown) => {
     throw await withNearNames(cause, selection.narrow, chat);
   });
-  context.untilWritten({ finish: end, close: async () => undefined });
+  context.record.untilWritten({ finish: end, close: async () => undefined });
   return { message: body, site: '' };
 }

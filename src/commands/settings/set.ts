@@ -31,8 +31,8 @@ export default command({
   dryRun: ['requests'],
 
   async *run({ setting: words = [], from, raw = [] }, context) {
-    const entries = from === undefined ? [] : await readSettingsFile(from, await context.read(from));
-    const values = readSettings({ words, entries, raw }, (text) => context.hide(text));
+    const entries = from === undefined ? [] : await readSettingsFile(from, await context.disk.read(from));
+    const values = readSettings({ words, entries, raw }, (text) => context.secrets.hide(text));
     refuseReadOnly(await context.chatAccount());
     await agreeToLoss(values, context);
     const { options, note } = context;
@@ -60,17 +60,20 @@ async function agreeToLoss(
   else warn(loss);
 }
 
-async function askSecrets(values: readonly Assignment[], terminal: Pick<Terminal, 'secret'>): Promise<Assignment[]> {
+async function askSecrets(
+  values: readonly Assignment[],
+  { terminal }: Pick<Terminal, 'terminal'>,
+): Promise<Assignment[]> {
   const asked: Assignment[] = [];
   for (const assignment of values) {
     const { name, value } = assignment;
-    asked.push(value === toBeAsked ? { ...assignment, value: await askSecret(name, terminal) } : assignment);
+    asked.push(value === toBeAsked ? { ...assignment, value: await askSecret(name, { terminal }) } : assignment);
   }
   return asked;
 }
 
 /** A new password is typed twice: nobody sees a slip. */
-async function askSecret(name: string, terminal: Pick<Terminal, 'secret'>): Promise<Secret> {
+async function askSecret(name: string, { terminal }: Pick<Terminal, 'terminal'>): Promise<Secret> {
   const secret = await terminal.secret(`${name.replace('_', ' ')}:`);
   if (name === 'new_password' && !secret.equals(await terminal.secret('new password again:')))
     throw usage('the two new passwords differ: nothing was sent');

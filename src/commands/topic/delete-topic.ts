@@ -88,11 +88,12 @@ export default command({
     await checkAllowed(chat, named, account);
     const channel = place && (await findChannel(chat, place.channel));
     const naming = await readNaming(place, { ...named, before }, context);
-    const purge = openPurges(chat, keepingOf(typed, account, context), context);
+    const { clock, disk, record } = context;
+    const purge = openPurges(chat, keepingOf(typed, account, context), { ...context, ...clock, ...disk, ...record });
     // A moment that was typed as an age is another one in the next run.
     const { before: _, ...names } = naming;
     const run = await purge.openRun({ stream_id: channel?.stream_id, ...names, older_than: typed.older_than }, naming);
-    context.untilWritten(run);
+    context.record.untilWritten(run);
     const topics = await topicsOf(chat, channel, naming, run.begun);
     const earlier = async (topic: Topic) => {
       const { isBegun, ended } = await purge.earlier(topic);
@@ -138,12 +139,12 @@ export default command({
 function keepingOf(
   { archive: folder, files, max_file_size }: Values<typeof keepingOptions>,
   { site, email }: { readonly site: string; readonly email: string },
-  { options, files: folders }: Pick<Invocation, 'options'> & Pick<Disk, 'files'>,
+  { options, disk }: Pick<Invocation, 'options'> & Pick<Disk, 'disk'>,
 ) {
   if (files && folder === false) throw usage('--files and --no-archive exclude each other: nothing was deleted');
   return {
     isKept: folder !== false,
-    root: folder || join(folders().state, 'purges'),
+    root: folder || join(disk.files().state, 'purges'),
     site: lastingSite(options, site),
     account: email,
     maxFileSize: files ? maxFileBytes(max_file_size) : undefined,
@@ -155,12 +156,12 @@ async function confirmTopics(
   surveys: readonly TopicSurvey[],
   by: 'name' | 'number',
   typed: string | undefined,
-  { interactive, ask }: Pick<Terminal, 'interactive' | 'ask'>,
+  { interactive, terminal }: Pick<Terminal, 'interactive' | 'terminal'>,
 ): Promise<void> {
   const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
   const what = by === 'name' ? "the topic's name" : 'the number of topics';
   if (typed === undefined && !interactive()) throw usage(`give ${what} with --confirm: nothing was deleted`);
-  const answer = typed ?? (await ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
+  const answer = typed ?? (await terminal.ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
   if (answer === expected) return;
   if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
   throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);

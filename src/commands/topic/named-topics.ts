@@ -59,12 +59,12 @@ export function checkNaming(
 export async function readNaming(
   place: NamedPlace | undefined,
   { topic = [], from, match, before }: NamedTopics & { readonly before: Milliseconds | undefined },
-  context: Pick<Disk, 'read' | 'readBytes'> & Pick<Terminal, 'warn'>,
+  context: Pick<Disk, 'disk'> & Pick<Terminal, 'warn'>,
 ): Promise<Naming> {
   if (match !== undefined) return { match, before };
   if (from === undefined) return { names: topic };
   if (!place) return { rows: await readTopicRows(from, context), before };
-  const lines = (await context.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
+  const lines = (await context.disk.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
   const names = namesInList(lines, ['topic_name']);
   if (names.length === 0) throw usage(`${from} names no topic`, 'Write the name of a topic on each line.');
   return { names };
@@ -76,7 +76,7 @@ const rowFields = {
   topic_name: textField('TOPIC', 'Name of the topic'),
 } as const satisfies Fields;
 
-async function readTopicRows(file: string, context: Pick<Disk, 'readBytes'> & Pick<Terminal, 'warn'>) {
+async function readTopicRows(file: string, context: Pick<Disk, 'disk'> & Pick<Terminal, 'warn'>) {
   const { readRoster } = await import('../../store/roster/read-roster.ts');
   const { rows } = await readRoster(await rosterSource(file, {}, context), {
     ...{ fields: rowFields, column: 'topic_name', noun: 'topic' },

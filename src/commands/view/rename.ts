@@ -34,11 +34,11 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *run({ renaming, pin, hide }, { chat, chatAccount, read, options, sleep }) {
+  async *run({ renaming, pin, hide }, { chat, chatAccount, disk, options, clock }) {
     const is_pinned = pin ? true : hide ? false : undefined;
     const api = chat();
-    const renamings = await readRenamings(await wordsOf(renaming, { read }), api, { chatAccount });
-    const how = { retries: options.retries ?? defaultRetries, sleep };
+    const renamings = await readRenamings(await wordsOf(renaming, disk), api, { chatAccount });
+    const how = { retries: options.retries ?? defaultRetries, sleep: clock.sleep };
     const renameOne = async ({ fragment, name }: ViewRenaming) => {
       const orNear = async (cause: unknown): Promise<never> => {
         throw await withNearViews(cause, fragment, api);
@@ -56,7 +56,7 @@ export default command({
 });
 
 /** The typed words, `-` replaced: alone by the pairs on standard input, as one of two words by its first line. */
-async function wordsOf(words: readonly string[], input: Pick<Disk, 'read'>): Promise<readonly string[]> {
+async function wordsOf(words: readonly string[], input: Pick<Disk['disk'], 'read'>): Promise<readonly string[]> {
   const asking = words.filter((word) => word === '-').length;
   if (asking === 0) return words;
   if (asking > 1 || words.length > 2)

@@ -23,7 +23,8 @@ async function asked(kind: string, name?: string): Promise<readonly string[]> {
     return Promise.resolve(isCode ? '9' : 'https://new.test');
   };
   const rest = { interactive: () => true, note: () => undefined, confirm: () => Promise.resolve(), options: {} };
-  const context = { profiles, ask, ...rest, keyFromFile: () => Promise.resolve('key') };
+  const keys = { fromFile: () => Promise.resolve('key') };
+  const context = { accounts: { profiles }, terminal: { ask }, keys, ...rest };
   await login.run({ kind, name, check: false, api_key_file: 'key' }, context as never);
   return questions;
 }
