@@ -52,7 +52,7 @@ export interface Job extends Omit<Planning, 'answerOf'> {
   };
 }
 
-function placeOf({ file }: Pick<Job, 'file'>): string {
+export function placeOf({ file }: Pick<Job, 'file'>): string {
   return file === '-' ? 'standard input' : file;
 }
 
@@ -219,29 +219,3 @@ export async function warnOfFormer(
 }
 
 const maxTwins = 20;
-/** What spreadsheets make of numbers and failed formulas, and exporters write for nothing, a date or a sum. */
-const strangeNames = [
-  /^\d([.,]\d+)?E\+?\d+$|^\d+\.0$|^#[A-Z/0]+[!?]?$|^#{2,}$|^(TRUE|FALSE|\[object Object\])$/,
-  /^[[(<{]?([-+]?inf(inity)?|null|nil|none|nan|nat|undefined|n\/?a|n\.a\.?|k\. ?a\.?|blank|empty|leer|vide)[\])>}]?$|^\\N$|^[-.?*_]+$/i,
-  /^\d{4}([-/.])\d{1,2}\1\d{1,2}([T ]\d.*)?$|^\d{1,2}([-/.])\d{1,2}\3(\d{4}|\d\d)( \d.*)?$|^\d{1,2}:\d\d(:\d\d)?$/,
-  /^\d{1,2}[-. ][A-Z][a-z]{2}\.?([- ]\d{2,4})?$|^[A-Z][a-z]{2}-\d{2}$/,
-  /^((Grand |GRAND |Sub-?|SUB-?|Sous-)?([Tt]otals?|TOTALS?)|Sum|SUM|(Zwischens|S|Gesamts)umme|(ZWISCHENS|S|GESAMTS)UMME|Somm[ae]|SOMM[AE]|Suma|Gesamt(ergebnis)?|GESAMT(ERGEBNIS)?|Teilergebnis)(?<!^totals?):?$/,
-];
-/** A day of 2000 to 2099 as a spreadsheet counts days; five digits may also be how all users are named. */
-const dayNumber = /^(3[6-9]|[4-6]\d|7[0-2])\d{3}$/;
-const maxNames = 3;
-
-export function warnOfNames(job: Pick<Job, 'roster' | 'file'>, warn: (text: string) => void): void {
-  const { rows, lines } = job.roster;
-  const days = rows.filter(({ remote_user }) => dayNumber.test(remote_user)).length;
-  const isStrange = (name: string): boolean =>
-    strangeNames.some((one) => one.test(name)) || (dayNumber.test(name) && (days < 3 || days * 2 <= rows.length));
-  const found = rows.flatMap(({ remote_user }, index) =>
-    isStrange(remote_user) ? [`'${remote_user}' (line ${lines[index] ?? '?'})`] : [],
-  );
-  if (found.length === 0) return;
-  const rest = found.length > maxNames ? ` and ${found.length - maxNames} more` : '';
-  warn(
-    `${placeOf(job)}: ${found.slice(0, maxNames).join(', ')}${rest} may not be names of users: a spreadsheet writes such texts`,
-  );
-}

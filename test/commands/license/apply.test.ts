@@ -7,7 +7,7 @@ import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options
 import type { Sandbox, SandboxOptions } from '../../helpers/sandbox.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
-import { warnOfNames } from '../../../src/commands/license/apply-plan.ts';
+import { warnOfNames } from '../../../src/jobs/license/strange-names.ts';
 import { realClock } from '../../../src/cli/clock.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
@@ -76,8 +76,8 @@ function on({ licensing }: Sandbox): string {
 function warningOf(names: readonly string[]): string {
   const warnings: string[] = [];
   const rows = names.map((remote_user) => ({ remote_user, app_code: 7, size_allowance: 4 }));
-  const roster = { rows, lines: rows.map((_, index) => index + 2), others: [], sha256: '' };
-  warnOfNames({ roster, file: '-' }, (text) => void warnings.push(text));
+  const lines = rows.map((_, index) => index + 2);
+  warnOfNames({ rows, lines }, 'standard input', (text) => void warnings.push(text));
   return warnings.join('\n');
 }
 

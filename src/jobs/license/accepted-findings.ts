@@ -1,0 +1,61 @@
+import { Failure } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import { writeWhole } from '../../store/disk/files.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
+import { findingLine, type AuditCounts, type FindingRow } from './audit-licenses.ts';
+
+interface Accepting {
+  readonly accepted: ReadonlyMap<string, string>;
+  readonly write_accepted: string | undefined;
+  readonly hasRoster: boolean;
+}
+
+/** The findings that are not accepted, and at the end their number. @throws Failure differences where there is one */
+export async function* countFindings(
+  findings: AsyncGenerator<FindingRow, AuditCounts>,
+  { accepted, write_accepted: target, hasRoster }: Accepting,
+  { conclude, note }: Pick<WorkMessages, 'conclude' | 'note'>,
+): AsyncGenerator<FindingRow> {
+  const found = new Map<string, string>();
+  let [count, acceptedCount, hasSeveral] = [0, 0, false];
+  let result = await findings.next();
+  try {
+    for (; !result.done; result = await findings.next()) {
+      const line = findingLine(result.value);
+      const known = accepted.get(line);
+      if (known !== undefined || target !== undefined || accepted.size > 0) found.set(line, known ?? line);
+      if (known !== undefined) acceptedCount += 1;
+      else {
+        count += 1;
+        hasSeveral ||= result.value.finding === 'several-licenses';
+        yield result.value;
+      }
+    }
+  } finally {
+    // Where nobody reads on, the list is not read on either.
+    await findings.return({ licenses: 0, retired: 0, apps: new Set() });
+  }
+  const { licenses, retired, apps } = result.value;
+  if (hasSeveral)
+    conclude(`to keep one of several licenses, retire each of the others: ${commandLine('license retire', ['CODE'])}`);
+  // Of another application, and of a roster that is not given, nothing can be said: these lines stay.
+  const isLookedFor = (line: string): boolean =>
+    (hasRoster || !/^(missing|unexpected|other-size):/.test(line)) &&
+    [...apps].some((app_code) => line.includes(` in application ${app_code ?? '?'}: `));
+  for (const [line, whole] of accepted)
+    if (!found.has(line) && isLookedFor(line)) note(`no longer found, remove its line: ${line}`);
+    else if (!found.has(line)) found.set(line, whole);
+  if (target !== undefined) {
+    const lines = [...found.values()].sort().map((line) => `${line}\n`);
+    await writeWhole(target, (file) => file.writeFile(lines.join('')), 0o666);
+  }
+  const counts = [...counted(retired, 'retired'), ...counted(acceptedCount, 'accepted')].join(', ');
+  const all = `${count === 0 ? 'no' : count} finding${count === 1 ? '' : 's'} in ${licenses} license${licenses === 1 ? '' : 's'}`;
+  const summary = `${all}${counts && ` (${counts})`}${target === undefined ? '' : `; accepted from now on by --accept ${target}`}`;
+  conclude(summary);
+  if (count > 0 && target === undefined) throw new Failure('differences', summary);
+}
+
+function counted(count: number, what: string): readonly string[] {
+  return count === 0 ? [] : [`${count} ${what}`];
+}
