@@ -46,7 +46,7 @@ function openLine(argv: readonly string[], host: Host): OpenLine {
   return { options, redactor, complete, messages, typed: { words: [...argv], env } };
 }
 
-/** Reports what the work throws. @param summary is told how the run ends */
+/** Reports what the work throws, and ends the summary. */
 async function finish(work: () => Promise<number>, line: OpenLine, summary?: Summary): Promise<number> {
   try {
     const exit = await work();
