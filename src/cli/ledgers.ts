@@ -4,14 +4,15 @@ import type { Milliseconds } from '../core/duration.ts';
 import { Failure, labelled, orWarn } from '../core/failure.ts';
 import { variableWithText } from '../core/system.ts';
 import type { LicensingProfile } from '../schema/profile.ts';
-import { withTake, type ClaimOptions } from '../store/claims.ts';
-import { openQueue } from '../store/queue.ts';
+import { withTake } from '../store/claims.ts';
+import { openQueue, type Queueing } from '../store/queue.ts';
 import { jointClaims } from '../store/joint-claims.ts';
 import type { LicensingCredential } from '../store/account/credentials.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import { randomBytes } from '../core/outside.ts';
 import type { AppendHistory, HistoryEntry } from '../store/record/history.ts';
+import type { Host } from './host.ts';
 import type { Running } from './values.ts';
 
 const variableName = 'CHATELAINE_LEDGER';
@@ -40,29 +41,21 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
   const urlFor = (account: LicensingCredential): string | undefined =>
     options.sandbox ? undefined : (typed() ?? account.ledger);
   const queues = new Map<string, ReturnType<typeof openRun>>();
-  /** What this run shares with others that send requests to that server. */
-  const openRun = async (origin: string, width: number, claiming: ClaimOptions & Record<'settle', Milliseconds>) => {
-    const { localQueue } = await import('../store/lock/local-queue.ts');
-    const { runName } = await import('../store/lock/request-record.ts');
-    const [by, local] = [runName(origin, width), await localQueue(origin, host)];
-    const { elapsed, random, sleep } = host.clock;
-    const drawn = (span: Milliseconds) => sleep(span * (0.5 + random()), signal);
-    const queueing = { ...claiming, by, elapsed, sleep: drawn, warn: messages.warn };
-    return { by, local, queue: openQueue([local], queueing) };
-  };
   const ledgers: Ledgers['ledgers'] = {
     async claims(account, app_code, settle, width = 1) {
       const target = targetOf(account, app_code);
       const url = urlFor(account);
       const requestLimit = options.timeout ?? defaultTimeout;
-      const claiming = { settle, remember: Math.max(settle, day), signal, note: messages.note, requestLimit };
+      const { note, warn } = messages;
+      const claiming = { settle, remember: Math.max(settle, day), signal, note, requestLimit, width };
       const { openClaims } = await import('../store/lock/local-claims.ts');
       const origin = accounts.accounts.identityOf(account);
-      const opening = queues.get(origin) ?? openRun(origin, width, claiming);
+      const ledger = url === undefined ? undefined : await open(url);
+      const opening = queues.get(origin) ?? openRun(origin, ledger, { ...claiming, warn }, host);
       queues.set(origin, opening);
       const { by, local: own, queue } = await opening;
       const local = await openClaims(target, host, { ...claiming, by, queue: own });
-      const shared = url === undefined ? undefined : await (await open(url)).claims(target, claiming);
+      const shared = await ledger?.claims(target, claiming);
       return { ...withTake(shared ? jointClaims(local, shared) : local, host.clock, claiming), queue };
     },
     async openAnswers(account, app_code, users) {
@@ -118,6 +111,22 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
   };
   const telling: TellLedger = (account, entry) => orUntold(tell(account, entry));
   return { ledgers, tell: telling, unanswered: () => void unanswered(), close };
+}
+
+/** What this run shares with others that send requests to that server. */
+async function openRun(
+  origin: string,
+  ledger: Ledger | undefined,
+  claiming: Parameters<Ledger['queue']>[1] & Pick<Queueing, 'warn'>,
+  host: Host,
+) {
+  const { localQueue } = await import('../store/lock/local-queue.ts');
+  const { runName } = await import('../store/lock/request-record.ts');
+  const [by, local] = [runName(origin, claiming.width), await localQueue(origin, host)];
+  const shared = ledger ? [await ledger.queue(origin, claiming)] : [];
+  const { elapsed, random, sleep } = host.clock;
+  const drawn = (span: Milliseconds) => sleep(span * (0.5 + random()), claiming.signal);
+  return { by, local, queue: openQueue([local, ...shared], { ...claiming, by, elapsed, sleep: drawn }) };
 }
 
 /** Tells the ledger of that credential what this run did; where it cannot, there is a warning, once. */

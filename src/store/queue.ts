@@ -144,12 +144,8 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
   const change = async (what: Parameters<typeof queueAfter>[3]): Promise<void> => {
     const own = { by, posts, others: othersLeft(), settle };
     [isSlow, silent.isNew] = [true, false];
-    for (const place of places)
-      await orWarn(
-        place.change((state, now) => queueAfter(state, now, own, what)),
-        warn,
-        unknown,
-      );
+    const after = (state: QueueState, now: Milliseconds) => queueAfter(state, now, own, what);
+    for (const place of places) await orWarn(place.change(after), warn, unknown);
   };
   /** Tries until something is there, and says what it waits for. */
   const wait = async <T>(attempt: () => Promise<T | undefined>): Promise<T> => {

@@ -23,9 +23,12 @@ interface Session {
   readonly host: string;
   readonly pid: number;
   readonly remember: number;
+  readonly turns: Set<unknown>;
+  width: number;
 }
 
 interface Claim {
+  readonly origin: string;
   session: number | undefined;
   posted: number | undefined;
   sending: number | undefined;
@@ -33,7 +36,7 @@ interface Claim {
   answer: unknown;
 }
 
-type Committed = Readonly<Record<'sessions' | 'claims', ReadonlyMap<unknown, unknown>>>;
+type Committed = Readonly<Record<'sessions' | 'claims' | 'queues', ReadonlyMap<unknown, unknown>>>;
 
 export function createLedgerMemory(
   now: () => number,
@@ -43,6 +46,7 @@ export function createLedgerMemory(
   let sessions = new Map<number, Session>();
   let claims = new Map<string, Claim>();
   const targets = new Set<string>();
+  let queues = new Map<string, { readonly state: string; readonly dead: readonly (readonly number[])[] }>();
   let [place, knownPlace, restored]: [number, number, number | undefined] = [0, 0, undefined];
   let lastSession = 0;
 
@@ -60,7 +64,15 @@ export function createLedgerMemory(
   /** Gives back what sessions held whose connection has ended. */
   const sweep = (me: number): void => {
     const dead = [...sessions].filter(([id, { connection }]) => id !== me && !connection.isOpen());
-    for (const [id, { remember }] of dead) {
+    for (const [id, { remember, width }] of dead) {
+      const sending = new Map<string, number[]>();
+      for (const { session, origin, sending: until } of claims.values())
+        if (session === id && until !== undefined) sending.set(origin, [...(sending.get(origin) ?? []), until]);
+      for (const [origin, until] of sending) {
+        const known = queues.get(origin) ?? { state: '', dead: [] };
+        const left = [id, Math.min(width, until.length), Math.max(...until)];
+        queues.set(origin, { ...known, dead: [...known.dead, left] });
+      }
       for (const claim of claims.values()) {
         if (claim.session !== id) continue;
         const { posted, sending } = claim;
@@ -85,7 +97,13 @@ export function createLedgerMemory(
       for (const who of users)
         if (!claims.has(who))
           claims.set(who, {
-            ...{ session: undefined, posted: undefined, sending: undefined, answer: null },
+            ...{
+              origin: String(target).replace(/ [^ ]*$/, ''),
+              session: undefined,
+              posted: undefined,
+              sending: undefined,
+              answer: null,
+            },
             forget: now(),
           });
       sweep(me);
@@ -113,6 +131,27 @@ export function createLedgerMemory(
         return session === undefined || session === me || answer !== null ? [] : [session];
       });
       return { now: now(), count: others.length, holder: holderOf(others[0]) };
+    },
+    queued(me, server, wide, known, next) {
+      const origin = String(server);
+      const session = sessions.get(me);
+      if (session) session.width = Math.max(session.width, Number(wide));
+      sweep(me);
+      const before = queues.get(origin) ?? { state: '', dead: [] };
+      const written = next !== null && known === before.state + JSON.stringify(before.dead);
+      if (written && typeof next === 'string') queues.set(origin, { state: next, dead: [] });
+      const { state, dead } = queues.get(origin) ?? before;
+      const seen = state + JSON.stringify(dead);
+      const kept: unknown = state === '' ? null : JSON.parse(state);
+      return { now: now(), written, state: kept, dead, known: seen };
+    },
+    turn(me, server, wanted) {
+      const session = sessions.get(me);
+      if (!wanted) return session?.turns.delete(server) ?? false;
+      if ([...sessions.values()].some(({ turns, connection }) => turns.has(server) && connection.isOpen()))
+        return false;
+      session?.turns.add(server);
+      return true;
     },
     sending(me, within, names) {
       for (const claim of allHeldBy(me, namesIn(names))) claim.sending = latest(claim.sending, now() + Number(within));
@@ -152,7 +191,8 @@ export function createLedgerMemory(
   const open = (connection: LedgerConnection, [host, pid, remember]: readonly unknown[]): unknown => {
     if (knownPlace !== place) [knownPlace, restored] = [place, now()];
     lastSession += 1;
-    sessions.set(lastSession, { connection, host: String(host), pid: Number(pid), remember: Number(remember) });
+    const own = { connection, host: String(host), pid: Number(pid), remember: Number(remember) };
+    sessions.set(lastSession, { ...own, width: 1, turns: new Set() });
     for (const [who, { session, answer, forget }] of claims)
       if (session === undefined && answer === null && forget < now()) claims.delete(who);
     return { session: lastSession, salt: 'c0ffee', now: now(), restored: restored ?? null };
@@ -181,9 +221,14 @@ export function createLedgerMemory(
     copy: () => ({
       sessions: new Map(sessions),
       claims: new Map([...claims].map(([who, claim]) => [who, { ...claim }])),
+      queues: new Map(queues),
     }),
     restore(committed) {
-      ({ sessions, claims } = committed as { sessions: typeof sessions; claims: typeof claims });
+      ({ sessions, claims, queues } = committed as {
+        sessions: typeof sessions;
+        claims: typeof claims;
+        queues: typeof queues;
+      });
       place += 1;
     },
   };

@@ -1,6 +1,6 @@
 import { deadline, type Ended, type LicensingPlan } from './licensing-history.ts';
 import type { Process } from './computer.ts';
-import type { Mishap } from './licensing-server.ts';
+import type { Mishap, SentPost } from './licensing-server.ts';
 
 const settle = 5000;
 /** A request in progress is waited for by Ctrl-C and at the deadline; then outputs are written. */
@@ -14,6 +14,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...sentAgain(ended),
     ...notSettled(ended, limits),
     ...unseenDoubles(ended),
+    ...sentBeside(ended),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
     ...leftFiles(ended),
@@ -99,6 +100,19 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
       ? []
       : [`run ${index + 1} says ${exit ?? 'nothing'}, though only answers were lost: ${stderr}`],
   );
+}
+
+/** While a request without an answer may still be carried out no other is sent, and for a minute one at a time. */
+function sentBeside({ server: { posts }, plan }: Ended): string[] {
+  if (!plan.queue || plan.runs.some(({ fate }) => Object.keys(fate ?? {}).length > 0)) return [];
+  return posts.flatMap(({ at, user, client: { computer } }, index) => {
+    const earlier = posts.slice(0, index).filter((one) => plan.ledger || one.client.computer === computer);
+    const lost = earlier.filter(({ reply, replied = Infinity }) => reply !== 'made' && replied < at - moment / 2);
+    const isPending = ({ replied = 0, done = Infinity }: SentPost): boolean => done > at && at < replied + settle;
+    const isSlow = lost.some(({ replied = 0 }) => at < replied + 60_000);
+    const isBeside = isSlow && earlier.some(({ replied = Infinity }) => replied > at);
+    return lost.some(isPending) || isBeside ? [`a license of ${user} was asked for beside another request`] : [];
+  });
 }
 
 /** A run gives up where its time is over, and where reads get no answer either: it may have sent something, or not. */
@@ -195,11 +209,11 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
 }
 
 /**
- * No file but records grows without bound. A run that is killed leaves four at most, where nobody sees that it is dead:
- * two locks, its sign of life, and a draft.
+ * No file but records grows without bound. A run that is killed leaves six at most, where nobody sees that it is dead:
+ * four locks, its sign of life, and a draft.
  */
 function leftFiles({ computers, runs }: Ended): string[] {
   const files = computers.flatMap(({ disk, share }) => [...disk.files().keys(), ...(share?.files().keys() ?? [])]);
   const left = [...new Set(files)].filter((path) => /\.(tmp|lock)(\.|$)|\.lock\.|\/live\//.test(path));
-  return left.length > 4 * runs.length ? [`${left.length} drafts and locks are left: ${left.join(' ')}`] : [];
+  return left.length > 6 * runs.length ? [`${left.length} drafts and locks are left: ${left.join(' ')}`] : [];
 }

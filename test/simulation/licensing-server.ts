@@ -54,6 +54,9 @@ export interface SentPost {
   readonly reply: ReplyName;
   readonly client: Process;
   readonly at: number;
+  /** When the client had an answer, and when a server with a queue carried it out. */
+  readonly replied?: number;
+  readonly done?: number;
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -129,11 +132,13 @@ export function licensingServer(
         const carryOut = (): Reply => {
           const answer = answerLicensing(service, request);
           store.keep();
+          post.done = time.now();
           world.tell('server', () => `carried out: ${method} ${request.target} ${post.user}`);
           return { kind: 'answer', answer };
         };
         queue.take(method, carryOut, (made) => {
           if ('answer' in made && made.answer.status === 201) post.reply = 'made';
+          post.replied = time.now();
           reply(made);
         });
         return;

@@ -42,7 +42,11 @@ export const rules = [
     ['whoever finds users held waits', 'if (count === 0) return seen;', 'if (count >= 0) return seen;'],
   ]),
   ...inFile('ensure', 'store/lock/request-record.ts', [
-    ['users of a dead process count as asked now', 'if (hold && hold.by !== next.by)', 'if (time < 0)'],
+    [
+      'users of a dead process count as asked now',
+      '        return [{ user, history: { ...history, posted: now }, until: now + hold.remember }];',
+      '        return [{ user, history, until }];',
+    ],
     [
       'what is given back leaves when it was asked for',
       'until: Math.max(until, line.time + (hold?.remember ?? 0))',
@@ -106,6 +110,38 @@ export const rules = [
     ],
     ['a name is synced', '  await syncFolder(dirname(to));', ''],
   ]),
+  ...inFile('ensure', 'store/queue.ts', [
+    ['n requests have n times --settle', 'since + all * Math.max(', 'since + Math.max('],
+    ['what was shown counts', "since: what === 'not carried out' ?", "since: what !== 'left' ?"],
+    ['while one is pending no other is sent', 'if (pending > 0) await wait(', 'if (pending > Infinity) await wait('],
+    ['a server stays slow for a minute', 'const slowFor: Milliseconds = 60_000;', 'const slowFor: Milliseconds = 0;'],
+    [
+      'what is left other runs see',
+      'const places = [memoryPlace(elapsed), ...shared];',
+      'const places = [memoryPlace(elapsed)];',
+    ],
+    ['requests that are no POST count too', 'others: othersLeft(), settle', 'others: 0, settle'],
+  ]),
+  ...inFile('apply', 'store/lock/local-claims.ts', [
+    ['what a dead run left is counted when its users are claimed', 'if (isStale) await queue.findDead(settle);', ''],
+  ]),
+  ...inFile('apply', 'store/lock/local-queue.ts', [
+    ['what a dead run left is counted once', '        await remove(path);\n', ''],
+  ]),
+  ...inFile('apply', 'jobs/license/settle.ts', [
+    [
+      'who got more than one POST is looked up once more',
+      "if (step.do === 'create' && one.posted !== undefined) resent.add(one.asked);",
+      '',
+    ],
+  ]),
+  ...inFile('ensure', 'jobs/license/server-queue.ts', [
+    [
+      'a lost answer is looked for until --settle is over',
+      'const isLast = elapsed() >= until;',
+      'const isLast = true;',
+    ],
+  ]),
   ...inFile('ensure', 'jobs/license/case.ts', [
     [
       '--settle after the last request the list is read again',
@@ -153,6 +189,18 @@ export const rules = [
     ['the ledger has a POST before it is sent', '      else await sending([user, soon]);\n', ''],
     ['a POST that was sent is given back with its user', '      sent.add(user);\n', ''],
     ['the ledger has an answer at once', '      await recordAnswer([user, { status, time, key_end }]);\n', ''],
+  ]),
+  ...inFile('ledger', 'store/ledger/ledger-queue.ts', [
+    [
+      'what a session that has ended left is counted',
+      'state: afterDeaths(state ?? emptyQueue, now, dead)',
+      'state: state ?? emptyQueue',
+    ],
+    [
+      'of all sessions one has the turn',
+      'true], limits)) !== true) return undefined;',
+      'true], limits)) === undefined) return undefined;',
+    ],
   ]),
   ...inFile('ledger', 'store/joint-claims.ts', [
     [

@@ -1,13 +1,5 @@
 import { historySql } from './ledger-history.ts';
-
-/** The first number of each advisory lock ("CHtL"); the second is a session's, or 0 while the schema changes. */
-export const lockSpace = 0x4348744c;
-
-/**
- * A plan for the users that are given: one for any number compares each with each. So users are looked up by `who`
- * alone, and `session` is compared without an index: that would lead to every user that the session holds.
- */
-const definer = `LANGUAGE plpgsql SECURITY DEFINER SET plan_cache_mode = force_custom_plan SET search_path = pg_catalog, chatelaine, pg_temp`;
+import { definer, lockSpace, sweepSql } from './ledger-queue-sql.ts';
 
 /**
  * Who creates licenses for which users, on any number of machines. Sessions call the functions alone, which run with
@@ -66,25 +58,7 @@ CREATE INDEX claim_session ON chatelaine.claim (session) WHERE session IS NOT NU
 CREATE INDEX claim_forget ON chatelaine.claim (forget) WHERE session IS NULL;
 
 ${historySql}
--- Gives back what sessions held whose connection has ended; removes no row, since a claim may be about to be taken on it.
-CREATE FUNCTION chatelaine.sweep(me integer) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, chatelaine, pg_temp AS $$
-DECLARE
-  dead integer[];
-BEGIN
-  -- A connection is granted a lock again that it holds itself: that its other session lives is in pg_locks.
-  SELECT array_agg(s.id) INTO dead FROM session s WHERE s.id <> me AND CASE
-    WHEN s.backend = pg_backend_pid() AND EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.pid = pg_backend_pid()
-      AND l.classid = ${lockSpace} AND l.objid = s.id AND l.objsubid = 2) THEN false
-    ELSE pg_try_advisory_xact_lock(${lockSpace}, s.id) END;
-  IF dead IS NULL THEN RETURN; END IF;
-  UPDATE claim c SET session = NULL, since = NULL, posted = greatest(c.posted, c.sending), sending = NULL,
-    forget = CASE WHEN coalesce(c.posted, c.sending) IS NULL THEN clock_timestamp()
-      ELSE greatest(c.forget, coalesce(c.sending, clock_timestamp()) + s.remember) END
-    FROM session s WHERE s.id = c.session AND c.session = ANY (dead);
-  DELETE FROM session s WHERE s.id = ANY (dead);
-END $$;
-
+${sweepSql('CREATE', '')}
 -- Opens a session for this connection. Returns its number, the salt with which it hashes users, the time, and when the ledger was restored.
 CREATE FUNCTION chatelaine.open(asked_version integer, host text, pid integer, remember_ms float8) RETURNS json
 ${definer} AS $$

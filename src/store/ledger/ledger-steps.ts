@@ -1,6 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { ledgerSql, lockSpace } from './ledger-sql.ts';
+import { lockSpace, queueSql } from './ledger-queue-sql.ts';
+import { ledgerSql } from './ledger-sql.ts';
 
 /** One step of the schema: it brings a ledger of the version before it to its own. */
 export interface LedgerStep {
@@ -12,6 +13,7 @@ export interface LedgerStep {
 /** All steps from 1 on; a change is a new one at the end, since ledgers exist that a published one created. */
 export const ledgerSteps: readonly LedgerStep[] = [
   { version: 1, what: 'sessions, claims, open answers, the history, and the functions that runs call', sql: ledgerSql },
+  { version: 2, what: 'the requests that a server may still carry out', sql: queueSql },
 ];
 
 /** The version that this program works with. */

@@ -4,11 +4,13 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm } from '../../core/system.ts';
 import type { FreeClaims } from '../claims.ts';
+import type { QueuePlace } from '../queue.ts';
 import type { HistoryEntry } from '../record/history.ts';
 import type { OpenAnswer } from '../request-history.ts';
 import type { Surroundings } from '../lock/lock.ts';
 import { ledgerAddress, type LedgerAddress } from './ledger-address.ts';
 import { answersIn, releaseGrace, sharedClaims } from './ledger-claims.ts';
+import { sharedQueue } from './ledger-queue.ts';
 import { historyIn, toldHistory } from './ledger-history.ts';
 import { openSession, shortLimit, whoIs, type LedgerClaimOptions, type LedgerSession } from './ledger-session.ts';
 import {
@@ -61,14 +63,22 @@ export function openLedger(url: string, host: LedgerHost) {
       await (await connection()).query('SELECT chatelaine.tell($1, $2)', [ledgerVersion, rows], limits);
     });
   };
+  const opening = (options: LedgerClaimOptions): Promise<LedgerSession> => {
+    const { clock, system } = host;
+    return openSession(connection, { ...options, clock, host: system.hostname, pid: system.pid });
+  };
   return {
     /** The address in words: `db.example.com/ledger`. */
     name: async () => (await address()).name,
     /** The claims of one application; all of a run belong to one session. */
     async claims(target: string, options: LedgerClaimOptions): Promise<FreeClaims> {
-      const { clock, system } = host;
-      session ??= openSession(connection, { ...options, clock, host: system.hostname, pid: system.pid });
-      return sharedClaims(await session, { target, clock, told }, options);
+      session ??= opening(options);
+      return sharedClaims(await session, { target, clock: host.clock, told }, options);
+    },
+    /** The queue of a server, as the session that has the claims knows it. */
+    async queue(origin: string, options: LedgerClaimOptions & { readonly width: number }): Promise<QueuePlace> {
+      session ??= opening(options);
+      return sharedQueue(await session, origin, { ...options, elapsed: host.clock.elapsed });
     },
     /** The open answers of users of one application, whoever holds them; claims and changes nothing. */
     async openAnswers(target: string, users: readonly string[]): Promise<ReadonlyMap<string, OpenAnswer>> {

@@ -25,6 +25,9 @@ type Step =
   | readonly [run: string, does: 'sending', users: string, hours: number]
   | readonly [run: string, does: 'answered', users: string]
   | readonly [run: string, does: 'release', users: string, sent: string, shown: string]
+  /** What is known of the queue, to a run with so many POSTs under way; `keeps` replaces what it saw last. */
+  | readonly [run: string, does: 'queued', wide: number, keeps?: string]
+  | readonly [run: string, does: 'turn', wanted: boolean]
   /** Its connection ends. */
   | readonly [run: string, does: 'end'];
 
@@ -192,6 +195,62 @@ const cases: readonly { readonly about: string; readonly steps: readonly Step[];
     ],
     last: { past: [['x', 0, 'a']], held: [], holder: null },
   },
+  {
+    about: 'what a session that has ended had recorded is left, as much of it as it had under way',
+    steps: [
+      ['a', 'open', 24],
+      ['b', 'open', 24],
+      ['a', 'queued', 2],
+      ['a', 'take', 'xyz'],
+      ['a', 'sending', 'xy', 10],
+      ['a', 'sending', 'z', 5],
+      ['a', 'end'],
+      ['b', 'queued', 1],
+      ['b', 'queued', 1, '{"seen": 1}'],
+    ],
+    last: { written: true, state: { seen: 1 }, dead: [] },
+  },
+  {
+    about: 'what a session that has ended left is there until somebody has counted it',
+    steps: [
+      ['a', 'open', 24],
+      ['b', 'open', 24],
+      ['a', 'queued', 2],
+      ['a', 'take', 'xyz'],
+      ['a', 'sending', 'xyz', 10],
+      ['a', 'end'],
+      ['b', 'queued', 1],
+      ['b', 'queued', 1],
+    ],
+    last: { written: false, state: null, dead: [[2, 10]] },
+  },
+  {
+    about: 'what is known of a queue is replaced only by who has seen it last',
+    steps: [
+      ['a', 'open', 24],
+      ['b', 'open', 24],
+      ['a', 'queued', 1],
+      ['b', 'queued', 1],
+      ['b', 'queued', 1, '{"by": "b"}'],
+      ['a', 'queued', 1, '{"by": "a"}'],
+    ],
+    last: { written: false, state: { by: 'b' }, dead: [] },
+  },
+  {
+    about: 'one session has the turn, until it gives it back or ends',
+    steps: [
+      ['a', 'open', 24],
+      ['b', 'open', 24],
+      ['a', 'turn', true],
+      ['b', 'turn', true],
+      ['a', 'turn', false],
+      ['b', 'turn', true],
+      ['a', 'turn', true],
+      ['b', 'end'],
+      ['a', 'turn', true],
+    ],
+    last: true,
+  },
 ];
 
 test.each(cases)('in memory: $about', async ({ steps, last }) => {
@@ -278,7 +337,8 @@ function inMemory(isBusy?: (who: string) => boolean): () => Promise<Backend> {
 
 /** What each step is answered with: moments in whole hours from now, and for an error its code. */
 async function play(connect: () => Promise<Backend>, prefix: string, steps: readonly Step[]): Promise<unknown[]> {
-  const runs = new Map<string, { readonly backend: Backend; readonly session: unknown }>();
+  const runs = new Map<string, { readonly backend: Backend; readonly session: unknown; known?: unknown }>();
+  const server = prefix.trimEnd();
   const bytes = (users: string): Buffer[] => users.split('').map((user) => Buffer.from(`${prefix}${user}`));
   const named = (who: unknown): string => Buffer.from(String(who), 'base64').toString().slice(prefix.length);
 
@@ -295,6 +355,17 @@ async function play(connect: () => Promise<Backend>, prefix: string, steps: read
     if (step[0] === 'end') {
       await run.backend.end();
       return 'ended';
+    }
+    if (step[0] === 'turn') {
+      const values = [ledgerVersion, run.session, server, step[1]];
+      return run.backend.call('SELECT chatelaine.turn($1, $2, $3, $4) AS answer', values);
+    }
+    if (step[0] === 'queued') {
+      const values = [ledgerVersion, run.session, server, step[1], run.known ?? null, step[2] ?? null];
+      const text = 'SELECT chatelaine.queued($1, $2, $3, $4, $5, $6) AS answer';
+      const { now, written, state, dead, known } = (await run.backend.call(text, values)) as Queued;
+      run.known = known;
+      return { written, state, dead: dead.map(([, posts, until]) => [posts, Math.round((until - now) / hour)]) };
     }
     const users = bytes(step[1]);
     const values =
@@ -324,6 +395,14 @@ async function play(connect: () => Promise<Backend>, prefix: string, steps: read
   // Claims of other cases are of other users.
   for (const { backend } of runs.values()) await backend.close();
   return results;
+}
+
+interface Queued {
+  readonly now: number;
+  readonly written: boolean;
+  readonly state: unknown;
+  readonly dead: readonly (readonly [id: number, posts: number, until: number])[];
+  readonly known: string;
 }
 
 /** Of several holders any may be named. */

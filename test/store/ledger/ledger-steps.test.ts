@@ -16,8 +16,8 @@ import { failureOf } from '../place.ts';
 /** The steps of a program to come: the last one moves what the one before it added. */
 const later: readonly LedgerStep[] = [
   ...ledgerSteps,
-  { version: 2, what: 'notes', sql: 'ALTER TABLE chatelaine.target ADD COLUMN note text;' },
-  { version: 3, what: 'longer notes', sql: 'ALTER TABLE chatelaine.target RENAME COLUMN note TO remark;' },
+  { version: 3, what: 'notes', sql: 'ALTER TABLE chatelaine.target ADD COLUMN note text;' },
+  { version: 4, what: 'longer notes', sql: 'ALTER TABLE chatelaine.target RENAME COLUMN note TO remark;' },
 ];
 
 test('the steps are numbered from 1 without a gap', () => {
@@ -26,9 +26,9 @@ test('the steps are numbered from 1 without a gap', () => {
 });
 
 test('a script of a version that is not known is refused', async () => {
-  expect(await failureOf(() => upgradeScript(4, later))).toEqual({
+  expect(await failureOf(() => upgradeScript(5, later))).toEqual({
     kind: 'config',
-    message: 'the ledger has version 4, and this chatelaine knows version 3 at most',
+    message: 'the ledger has version 5, and this chatelaine knows version 4 at most',
     hint: 'Upgrade chatelaine on this machine.',
   });
 });
@@ -63,7 +63,7 @@ describe('the steps of a ledger', needs('postgresql'), () => {
     await rows(`INSERT INTO chatelaine.target (name) VALUES ('https://licenses.test 7')`);
     const salt = await rows('SELECT salt FROM chatelaine.ledger');
     expect([await versionIn(rows), await upgradeLedger(rows, later)]).toEqual([1, 'upgraded']);
-    expect([await versionIn(rows), await upgradeLedger(rows, later)]).toEqual([3, 'unchanged']);
+    expect([await versionIn(rows), await upgradeLedger(rows, later)]).toEqual([4, 'unchanged']);
     expect(await rows('SELECT name, remark FROM chatelaine.target')).toEqual([
       { name: 'https://licenses.test 7', remark: null },
     ]);
@@ -73,7 +73,7 @@ describe('the steps of a ledger', needs('postgresql'), () => {
   test('a step that fails leaves the ledger as it was', async () => {
     const rows = await (await database('broken'))();
     await upgradeLedger(rows, later.slice(0, 1));
-    const steps = [...later, { version: 4, what: 'a mistake', sql: 'ALTER TABLE chatelaine.no_table ADD x text;' }];
+    const steps = [...later, { version: 5, what: 'a mistake', sql: 'ALTER TABLE chatelaine.no_table ADD x text;' }];
     await expect(upgradeLedger(rows, steps)).rejects.toThrow('no_table');
     await rows('ROLLBACK');
     expect([await versionIn(rows), await rows('SELECT * FROM chatelaine.target')]).toEqual([1, []]);
@@ -99,7 +99,7 @@ describe('the steps of a ledger', needs('postgresql'), () => {
     await upgradeLedger(rows, later);
     const { kind, hint } = await failureOf(() => upgradeLedger(rows));
     expect([kind, hint]).toEqual(['config', 'Upgrade chatelaine on this machine.']);
-    expect(await versionIn(rows)).toBe(3);
+    expect(await versionIn(rows)).toBe(4);
   });
 
   test('the script does the same, once: on another version it fails and changes nothing', async () => {
@@ -107,16 +107,16 @@ describe('the steps of a ledger', needs('postgresql'), () => {
     await rows(upgradeScript(0, later.slice(0, 1)));
     expect(await versionIn(rows)).toBe(1);
     const script = upgradeScript(1, later);
-    expect(script).not.toContain('CREATE TABLE');
+    expect(script).not.toContain('CREATE TABLE chatelaine.claim');
     await rows(script);
-    expect(await versionIn(rows)).toBe(3);
+    expect(await versionIn(rows)).toBe(4);
     for (const text of [script, upgradeScript(0, later)]) {
       await expect(rows(text)).rejects.toThrow('no longer as it was when this script was written');
       await rows('ROLLBACK');
     }
-    expect([await versionIn(rows), upgradeScript(3, later)]).toEqual([
-      3,
-      '-- The ledger has version 3: nothing is to be done.\n',
+    expect([await versionIn(rows), upgradeScript(4, later)]).toEqual([
+      4,
+      '-- The ledger has version 4: nothing is to be done.\n',
     ]);
   });
 
