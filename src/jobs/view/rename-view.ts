@@ -43,7 +43,9 @@ export async function renameView(
       if (holder?.fragment === fragment) return settled(chat, holder, change, unconfirmed ? 'renamed' : 'unchanged');
       if (holder)
         throw cause.as('rejected', `the view '${holder.fragment}' has the name '${holder.name ?? ''}' already`);
-      if (!isRepeated || views.length === 0) throw unconfirmed ?? cause;
+      // A refusal is one where the list shows the former name.
+      const isRefused = cause.kind === 'rejected' && views.length > 0;
+      if (!isRepeated || views.length === 0) throw isRefused ? cause : (unconfirmed ?? cause);
     }
   }
 }
