@@ -47,7 +47,7 @@ export function differenceIn(
   const isOther = (column: string, index: number): boolean =>
     names.includes(column) && (cells[index] ?? '') !== (ours[index] ?? '') && !cells[index]?.startsWith('="');
   const at = columns.findIndex(isOther);
-  if (at < 0 || (columns.length === 1 && /[",;\t\r\n]/.test(cells[0] ?? ''))) return undefined;
+  if (at < 0 || (columns.length === 1 && /^$|[",;\t\r\n]/.test(cells[0] ?? ''))) return undefined;
   const reason = `${columns[at]} is '${cells[at]}' if a spreadsheet wrote this, and '${ours[at]}' if chatelaine printed it`;
   return { reason, rule: `${columns[at]} has two readings`, hint: asNdjson };
 }
