@@ -92,10 +92,10 @@ const latin1 =
 function decoded(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi,
-    (match, decimal?: string, hex?: string, name = '') => {
-      const place = latin1.split(' ').indexOf(name);
+    (match: string, decimal?: string, hex?: string, name?: string) => {
+      const place = latin1.split(' ').indexOf(name ?? '');
       const code = place >= 0 ? 0xa0 + place : decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : (signs[name] ?? match);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : (signs[name ?? ''] ?? match);
     },
   );
 }
