@@ -1,4 +1,5 @@
 import { defaultTimeout } from '../api/http/attempt.ts';
+import { isGuarded } from '../commands/environment.ts';
 import type { Accounts, ConfiguredLedger, Ledgers, Disk } from '../commands/context.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import { Failure, labelled, orWarn } from '../core/failure.ts';
@@ -7,7 +8,7 @@ import type { LicensingProfile } from '../schema/profile.ts';
 import { withTake } from '../store/claims.ts';
 import { openQueue, type Queueing } from '../store/queue.ts';
 import { jointClaims } from '../store/joint-claims.ts';
-import type { LicensingCredential } from '../store/account/credentials.ts';
+import { refuseReadOnly, type LicensingCredential } from '../store/account/credentials.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import { randomBytes } from '../core/outside.ts';
@@ -30,7 +31,15 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
   const load = async (url: string): Promise<Ledger> => {
     const { openLedger } = await import('../store/ledger/ledger.ts');
     const { system, clock, alarm } = host;
-    return openLedger(url, { system, clock, alarm, signal, caFile: options.ca_file, watch: redactor.watch });
+    const read_only = isGuarded(system.env, 'CHATELAINE_READ_ONLY');
+    const ledger = openLedger(url, { system, clock, alarm, signal, caFile: options.ca_file, watch: redactor.watch });
+    return {
+      ...ledger,
+      async init() {
+        refuseReadOnly({ read_only });
+        return await ledger.init();
+      },
+    };
   };
   const typed = (): string | undefined => {
     const text = variableWithText(host.system.env, variableName);

@@ -79,6 +79,13 @@ test.each([
   expect((await run('license list', { CHATELAINE_READ_ONLY: 'yes' })).exitCode).toBe(0);
 });
 
+test('CHATELAINE_READ_ONLY refuses ledger init before it connects', async () => {
+  const { run } = await service();
+  const env = { CHATELAINE_READ_ONLY: 'yes', CHATELAINE_LEDGER: 'postgres://x@127.0.0.1:1/y' };
+  const ran = await run('ledger init', env);
+  expect([ran.exitCode, ran.stderr]).toEqual([3, expect.stringContaining('unset CHATELAINE_READ_ONLY')]);
+});
+
 describe('a variable that is none of ours', () => {
   test.each([
     ['CHATELAINE_APP_CDOE', 3, 'CHATELAINE_APP_CODE'],

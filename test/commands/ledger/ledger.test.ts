@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { openLedger } from '../../../src/store/ledger/ledger.ts';
-import { upgradeScript } from '../../../src/store/ledger/ledger-steps.ts';
+import { ledgerVersion, upgradeScript } from '../../../src/store/ledger/ledger-steps.ts';
 import { openAuthority } from '../../helpers/authority.ts';
 import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { needs } from '../../helpers/needs.ts';
@@ -110,7 +110,7 @@ describe('with a database', needs('postgresql'), () => {
     const again = await runAlone('ledger init -o json', { env: other });
     expect(JSON.parse(again.stdout)).toEqual({
       ledger: `socket:${cluster.port}/other`,
-      version: 1,
+      version: ledgerVersion,
       status: 'unchanged',
     });
   });
@@ -232,20 +232,20 @@ describe('with a database', needs('postgresql'), () => {
     await cluster.query(script, [], 'planned');
     expect((await runAlone('ledger status', { env: planned })).exitCode).toBe(0);
     const again = await runAlone('ledger init --dry-run', { env: planned });
-    expect(again.stdout).toBe('-- The ledger has version 1: nothing is to be done.\n');
+    expect(again.stdout).toBe(`-- The ledger has version ${ledgerVersion}: nothing is to be done.\n`);
   });
 
   test('a ledger of a newer version is exit 3 for every command that uses it, and nothing is sent', async () => {
     await cluster.query('CREATE DATABASE newer');
     await cluster.query(upgradeScript(0), [], 'newer');
-    await cluster.query('UPDATE chatelaine.ledger SET version = 3', [], 'newer');
+    await cluster.query(`UPDATE chatelaine.ledger SET version = ${ledgerVersion + 1}`, [], 'newer');
     const newer = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/newer?') };
     const service = fakeService();
     for (const line of ['ledger init -o json', 'ledger init --dry-run -o json', ensure]) {
       const { exitCode, error } = await run(service, line, { env: newer });
       expect([exitCode, error?.message, error?.hint]).toEqual([
         3,
-        expect.stringContaining('version 3') as string,
+        expect.stringContaining(`version ${ledgerVersion + 1}`) as string,
         'Upgrade chatelaine on this machine.',
       ]);
     }
