@@ -46,19 +46,22 @@ export function queueAt({ left, since, decided }: QueueState, now: Milliseconds,
   return { pending: now < until ? posts : 0, until, isSlow: now < last + slowFor };
 }
 
-/** After something became known of the requests of one run; `own` is what it has left now. */
+/**
+ * After something became known of the requests of one run; `own` is what it has left now. `more` of them, which are no
+ * POSTs, count in their number and move no moment: else a network that loses some lookups would keep a run without an end.
+ */
 export function queueAfter(
   state: QueueState,
   now: Milliseconds,
   own: LeftRequests,
-  what: 'left' | 'shown' | 'not carried out',
+  what: 'left' | 'more' | 'shown' | 'not carried out',
 ): QueueState {
   const known = now < queueAt(state, now, own.settle).until ? state.left : [];
   const others = known.filter(({ by }) => by !== own.by);
   return {
     left: own.posts + own.others > 0 ? [...others, own] : others,
-    since: what === 'not carried out' ? Math.min(state.since, now) : now,
-    decided: what === 'left' ? Math.min(state.decided, now) : now,
+    since: what === 'not carried out' || (what === 'more' && known.length > 0) ? Math.min(state.since, now) : now,
+    decided: what === 'left' || what === 'more' ? Math.min(state.decided, now) : now,
   };
 }
 
@@ -175,7 +178,7 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
     look,
     isSlow: () => isSlow,
     async until() {
-      if (posts > 0 && silent.isNew) await oneChange(() => change('left'));
+      if (posts > 0 && silent.isNew) await oneChange(() => change('more'));
       const known = await Promise.allSettled(places.map(read));
       return Math.max(...known.map((one) => (one.status === 'fulfilled' ? one.value.until : -Infinity)));
     },

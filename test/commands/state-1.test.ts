@@ -90,13 +90,13 @@ test('the archive of a purge and its record are verified', async () => {
 });
 
 describe('a ledger', needs('postgresql'), () => {
-  test('is used as it is, and its open answer keeps its user', async () => {
+  test('is upgraded, and its open answer keeps its user', async () => {
     const cluster = await startPostgres();
     try {
       await cluster.query(readFileSync(join(fixture, 'ledger.sql'), 'utf8'));
       const env = { CHATELAINE_LEDGER: cluster.url };
       const init = await run(fakeService(), 'ledger init -o json', { env });
-      expect(JSON.parse(init.stdout)).toMatchObject({ status: 'unchanged' });
+      expect(JSON.parse(init.stdout)).toMatchObject({ status: 'upgraded' });
       const line = 'license history --remote-user dora -o json --fields account,computer,remote_user,change';
       const history = await run(fakeService(), line, { env, ...later });
       expect(JSON.parse(history.stdout)).toEqual([

@@ -334,6 +334,12 @@ export const contracts: readonly Contract[] = [
         headers: basic,
         answer: { status: 200, body: { ...done, found_oldest: true, messages: [] } },
       },
+      {
+        method: 'GET',
+        path: '/api/v1/streams',
+        headers: basic,
+        answer: { status: 200, body: { ...done, streams: expect.arrayContaining([]) as unknown[] } },
+      },
     ],
     prints: [expect.objectContaining({ stream_id: 1, topic_name: 'onboarding', status: 'deleted' })],
   },

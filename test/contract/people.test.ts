@@ -62,6 +62,8 @@ test.each([
   'who is not found among users that are typed in two ways is named, and nothing is asked for: %s',
   async (line, message) => {
     const service = fakeService();
+    // An archive belongs to a person.
+    if (line.startsWith('archive')) service.expect('GET /api/v1/users/me').reply(200, { ...success, user_id: 10 });
     service.expect('GET /api/v1/users').reply(200, { ...success, members });
 
     const { exitCode, error } = await run(service, `${line} -o json`, { home: emptyHome() });

@@ -7,38 +7,12 @@ import { namesIn } from '../../core/table-names.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { recordedChange } from '../../jobs/license/history.ts';
 import { each } from '../../jobs/work/each.ts';
-import { licenseExtras, type LicenseFields } from '../../schema/license.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import type { Journal } from '../../store/journal.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import { askAbout, type PlannedChange } from './plan-lines.ts';
-import { codeAdvice, licenseOutcome, licenseShow, likeIt, wholeList, withOurs } from './show.ts';
-
-export interface ChangedLicense extends License {
-  /** The fields that changed, as they were. */
-  readonly before: FieldsBefore;
-  readonly after?: EditedFields;
-  readonly status: string;
-}
-
-type FieldsBefore = { readonly [K in keyof LicenseFields]?: string | number | undefined };
-
-/** Looks of a changed license: what its fields were is beside them as `size_allowance_before`. */
-export const changedShow = {
-  ...licenseShow,
-  data: ({ fields, before, status }: ChangedLicense) => {
-    const earlier = Object.entries(before).map(([name, value]) => [`${name}_before`, value] as const);
-    return withOurs(fields, { ...Object.fromEntries(earlier), status });
-  },
-  outcome: licenseOutcome,
-};
-
-export const changedFields: readonly string[] = [
-  ...licenseExtras,
-  ...licenseNames.map((name) => `${name}_before`),
-  'status',
-];
+import { codeAdvice, likeIt, wholeList, type ChangedLicense, type FieldsBefore } from './show.ts';
 
 /** What the asked fields were, where that is another value. */
 export function changedFrom(license: License | undefined, asked: EditedFields): FieldsBefore {

@@ -11,17 +11,8 @@ import { command } from '../command.ts';
 import type { Invocation } from '../context.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { licensesOf } from './apps.ts';
-import {
-  changedFields,
-  changedFrom,
-  changedShow,
-  changeEach,
-  concludeChanges,
-  orName,
-  type ChangedLicense,
-  type ChangingParts,
-} from './changed.ts';
-import { keyAlone } from './show.ts';
+import { changedFrom, changeEach, concludeChanges, orName, type ChangingParts } from './changed.ts';
+import { changedFields, changedShow, keyAlone, type ChangedLicense } from './show.ts';
 
 export const duplicateOption = { allow_duplicate: flagField('Give the license to a user who has another one') };
 

@@ -11,8 +11,7 @@ import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, spansOf } from './options.ts';
 import { warnOfDoubles } from './doubles.ts';
-import { changedFields, changedShow } from './changed.ts';
-import { createdKey } from './show.ts';
+import { changedFields, changedShow, createdKey } from './show.ts';
 
 export default command({
   about: [

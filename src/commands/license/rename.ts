@@ -2,9 +2,9 @@ import type { License } from '../../api/licensing/license.ts';
 import { licenseFields, soughtUser } from '../../schema/license.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import { changedFields, changedShow, changeEach, openChanges } from './changed.ts';
+import { changeEach, openChanges } from './changed.ts';
 import { duplicateOption, refuseSecond } from './edit.ts';
-import { keyAlone } from './show.ts';
+import { changedFields, changedShow, keyAlone } from './show.ts';
 
 export default command({
   about: [

@@ -2,7 +2,8 @@ import { retiredFields } from '../../jobs/license/retire.ts';
 import { licenseCode, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
-import { changedFields, changedShow, changeEach, openChanges } from './changed.ts';
+import { changeEach, openChanges } from './changed.ts';
+import { changedFields, changedShow } from './show.ts';
 
 export default command({
   about: [

@@ -1,10 +1,10 @@
-import { apart, keyOf, type License } from '../../api/licensing/license.ts';
+import { apart, keyOf, licenseNames, type EditedFields, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { whole } from '../../output/columns.ts';
 import type { Show } from '../../output/presentation.ts';
-import { licenseColumns } from '../../schema/license.ts';
+import { licenseColumns, licenseExtras, type LicenseFields } from '../../schema/license.ts';
 
 const [key, user, ...others] = licenseColumns;
 
@@ -28,6 +28,31 @@ export const licenseOutcome = {
   nothing: 'unchanged',
   columns: ['remote_user', 'app_code', 'size_allowance', 'remote_user_before', 'size_allowance_before', 'status'],
 } as const;
+
+export interface ChangedLicense extends License {
+  /** The fields that changed, as they were. */
+  readonly before: FieldsBefore;
+  readonly after?: EditedFields;
+  readonly status: string;
+}
+
+export type FieldsBefore = { readonly [K in keyof LicenseFields]?: string | number | undefined };
+
+/** Looks of a changed license: what its fields were is beside them as `size_allowance_before`. */
+export const changedShow = {
+  ...licenseShow,
+  data: ({ fields, before, status }: ChangedLicense) => {
+    const earlier = Object.entries(before).map(([name, value]) => [`${name}_before`, value] as const);
+    return withOurs(fields, { ...Object.fromEntries(earlier), status });
+  },
+  outcome: licenseOutcome,
+};
+
+export const changedFields: readonly string[] = [
+  ...licenseExtras,
+  ...licenseNames.map((name) => `${name}_before`),
+  'status',
+];
 
 export const likeIt = (user: string): string =>
   `Users with a similar name: ${commandLine('license list', [], { match: `*${user}*` })}`;

@@ -6,7 +6,8 @@ import { each } from '../../jobs/work/each.ts';
 import { textField } from '../../schema/field.ts';
 import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import { changedFields, changedFrom, changedShow, withUndo } from './changed.ts';
+import { changedFrom, withUndo } from './changed.ts';
+import { changedFields, changedShow } from './show.ts';
 import { askAbout, inApp } from './plan-lines.ts';
 
 export default command({
