@@ -197,7 +197,9 @@ function oldNews(ended: ChatEnded, archive: Archive, limits: Set<string>): strin
     const isMoved =
       archive.changes.findLast(({ id, change }) => id === kept.id && change !== 'edited')?.change === 'moved';
     if (isMoved && placeOf(known) === placeOf(message.cached)) return [];
-    const isKnowable = !isSelected(message) || left.has(placeOf(placeBefore(kept.id)));
+    // In a private channel that a message was moved to, nobody asks for topics.
+    const isInReach = message.stream_id === channelId;
+    const isKnowable = isInReach && (!isSelected(message) || left.has(placeOf(placeBefore(kept.id))));
     if (placeOf(known) !== placeOf(message.cached) || (isKnowable && !isSelectedCopy(message, isSelected)))
       return [
         `message ${kept.id} is in ${message.subject}, and a recheck says ${last ?? 'nothing'} of ${known.subject}`,

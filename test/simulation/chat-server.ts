@@ -233,7 +233,10 @@ export function chatServer(
     },
     move: (message) => put(moved(message, { subject: 'elsewhere' })),
     stale: (message) =>
-      put({ ...moved(message, { subject: 'elsewhere' }), cached: { stream_id: channelId, subject: message.subject } }),
+      put({
+        ...moved(message, { subject: 'elsewhere' }),
+        cached: { stream_id: message.stream_id ?? channelId, subject: message.subject },
+      }),
     hide(message) {
       unseen.set(message.id, time.now());
       put(moved(message, { stream_id: hiddenId }));
