@@ -44,8 +44,8 @@ export const rules = [
   ...inFile('ensure', 'store/lock/request-record.ts', [
     [
       'users of a dead process count as asked now',
-      '        return [{ user, history: { ...history, posted: now }, until: now + hold.remember }];',
-      '        return [{ user, history, until }];',
+      'if (hold && hold.by !== next.by)',
+      'if (time < 0)',
     ],
     [
       'what is given back leaves when it was asked for',

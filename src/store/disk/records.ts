@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Failure } from '../../core/failure.ts';
 import { jsonIn, writeJson } from '../../core/json.ts';
 import { appendFileSync, constants, fstatSync, readSync, type FileHandle } from '../../core/outside.ts';
@@ -11,22 +12,51 @@ export function readRecords(bytes: Buffer, damaged: Damaged) {
 
 export type Damaged = (problem: string) => Failure;
 
-/** Reads an append-only file's records, with place as `eachLine`. @throws what `damaged` makes of a broken line */
+/**
+ * Reads an append-only file's records, with place as `eachLine`, without a last one that is cut or fails its sum. Lines
+ * of an earlier release have none: they are right up to the first that has one. @throws what `damaged` makes of others
+ */
 export function* eachRecord(bytes: Buffer, damaged: Damaged) {
-  for (const { json, line, size } of eachLine(bytes)) {
+  let haveSums = false;
+  for (const { text, line, size } of eachText(bytes)) {
+    const sum = /,"sum":"([\da-f]{8})"\}$/.exec(text)?.[1];
+    haveSums ||= sum !== undefined;
+    const body = sum === undefined ? text : text.slice(0, -sumLength);
+    const json = jsonIn(sum === undefined ? text : `${body}}`);
+    const isWhole = !haveSums || sum === sumOf(body);
+    if ((!json || !isWhole) && isLast(bytes, size)) return;
     if (!json) throw damaged(`line ${line} is not valid JSON`);
+    if (!isWhole) throw damaged(`line ${line} is not what was written`);
     yield { record: json.value, line, size };
   }
 }
 
+const sumLength = ',"sum":"01234567"}'.length;
+
+function sumOf(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0');
+}
+
 /** Lines of JSON (undefined: broken), without a last one that a crash cut. `size`: bytes up to the end of the line. */
 export function* eachLine(bytes: Buffer) {
+  for (const { text, line, size } of eachText(bytes)) {
+    const json = jsonIn(text);
+    if (!json && isLast(bytes, size)) return;
+    yield { json, line, size };
+  }
+}
+
+/** Whether no whole line follows that many bytes. */
+function isLast(bytes: Buffer, size: number): boolean {
+  return bytes.indexOf(10, size) < 0;
+}
+
+function* eachText(bytes: Buffer) {
   let size = 0;
   for (let end = bytes.indexOf(10), line = 1; end >= 0; end = bytes.indexOf(10, size), line += 1) {
-    const json = jsonIn(bytes.toString('utf8', size, end));
-    if (!json && bytes.indexOf(10, end + 1) < 0) return;
+    const text = bytes.toString('utf8', size, end);
     size = end + 1;
-    yield { json, line, size };
+    yield { text, line, size };
   }
 }
 
@@ -60,4 +90,10 @@ export async function appendTo(path: string, lines: string): Promise<boolean> {
 
 export function recordLine(record: unknown): string {
   return `${writeJson(record)}\n`;
+}
+
+/** A line that shows by its sum that it is what was written. */
+export function summedLine(record: object): string {
+  const body = writeJson(record).slice(0, -1);
+  return `${body},"sum":"${sumOf(body)}"}\n`;
 }

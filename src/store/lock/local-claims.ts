@@ -6,7 +6,14 @@ import type { System } from '../../core/system.ts';
 import type { ClaimOptions, FreeClaims } from '../claims.ts';
 import { inWords } from '../disk/owner.ts';
 import type { QueuePlace } from '../queue.ts';
-import { isUnconfirmed, noRequests, onElapsed, type OpenAnswer, type RequestHistory } from '../request-history.ts';
+import {
+  isUnconfirmed,
+  joinHistories,
+  noRequests,
+  onElapsed,
+  type OpenAnswer,
+  type RequestHistory,
+} from '../request-history.ts';
 import { acquireLock, lockFolder, lockFolders, lockHolder, withLock, type Surroundings } from './lock.ts';
 import {
   addLines,
@@ -63,9 +70,12 @@ export async function openClaims(
     const isStale = record.isStale || free.some((user) => isLeftBehind(record.users.get(hashOf(user))?.hold, by));
     if (isStale) await queue.findDead(settle);
     await addLines(base, [line], host, { ...record, isStale });
+    const { lostEnd = -Infinity } = record;
+    const lost = lostEnd + settle > line.time ? { posted: lostEnd } : undefined;
     for (const user of free) {
       const known = record.users.get(hashOf(user));
-      const history = known && afterLine(known, line).history;
+      const own = known && afterLine(known, line).history;
+      const history = lost ? joinHistories(lost, own) : own;
       if (history && history !== noRequests) histories.set(user, onElapsed(history, clock));
     }
     return taken;

@@ -16,7 +16,7 @@ import {
   type RequestEvent,
   type RequestHistory,
 } from '../request-history.ts';
-import { appendTo, eachRecord, recordLine, type Damaged } from '../disk/records.ts';
+import { appendTo, eachRecord, summedLine, type Damaged } from '../disk/records.ts';
 import { lockHolder, type Surroundings } from './lock.ts';
 
 /**
@@ -49,6 +49,8 @@ type KnownUser = UserRecord & { readonly user: string };
 export interface RequestRecord {
   readonly users: Map<string, UserRecord>;
   readonly isStale: boolean;
+  /** When it was seen that the record had lost its end, which may have been about any user; Infinity: just now. */
+  readonly lostEnd: Milliseconds | undefined;
 }
 
 const version = 1;
@@ -57,19 +59,19 @@ const suffix = '.record';
 /** How much longer than twice its first line a file may be. */
 const maxGrowth = 262_144;
 
-/** Needs no lock: a line that is being appended looks like one that a crash cut. @throws Failure config if damaged */
+/** Without its lock, a line that is being appended looks like one that a crash cut. @throws Failure config if damaged */
 export async function readRecord(base: string, system: System): Promise<RequestRecord> {
   await refuseEarlier(base);
   const path = base + suffix;
   const bytes = await readPrivateBytes(path, system);
-  if (!bytes) return { users: new Map(), isStale: true };
+  if (!bytes) return { users: new Map(), isStale: true, lostEnd: undefined };
   const damaged: Damaged = (problem) =>
     new Failure('config', `the record of requests ${path} is damaged: ${problem}`, {
       hint: `Make sure that no chatelaine runs, check the licenses with license audit, and remove it: ${removing(path)}`,
     });
   const reading = eachRecord(bytes, damaged);
   const first = reading.next().value;
-  const { record, users: known } = isObject(first?.record) ? first.record : {};
+  const { record, users: known, lost } = isObject(first?.record) ? first.record : {};
   refuseNewer(path, record, version);
   if (!first || record !== version || !Array.isArray(known) || !known.every(isKnownUser))
     throw damaged('it does not begin as one');
@@ -80,7 +82,9 @@ export async function readRecord(base: string, system: System): Promise<RequestR
     for (const user of line.users) users.set(user, afterLine(users.get(user), line));
     size = read.size;
   }
-  return { users, isStale: size < bytes.length || size > 2 * first.size + maxGrowth };
+  const isCut = size < bytes.length;
+  const lostEnd = isCut ? Infinity : typeof lost === 'number' ? lost : undefined;
+  return { users, isStale: isCut || size > 2 * first.size + maxGrowth, lostEnd };
 }
 
 async function refuseEarlier(base: string): Promise<void> {
@@ -127,9 +131,9 @@ export async function addLines(
   read?: RequestRecord,
 ): Promise<void> {
   const path = base + suffix;
-  const text = lines.flatMap((line) => (line.users.length > 0 ? [recordLine(line)] : [])).join('');
+  const text = lines.flatMap((line) => (line.users.length > 0 ? [summedLine(line)] : [])).join('');
   if (read?.isStale || !(await orFailure(`write ${path}`, appendTo(path, text)))) {
-    const { users } = read ?? (await readRecord(base, system));
+    const { users, lostEnd } = read ?? (await readRecord(base, system));
     const now = clock.now();
     const live = await liveHolders(base, [...users.values(), ...lines], system);
     const known = [...users].flatMap(([user, { hold, history, until }]): KnownUser[] => {
@@ -138,7 +142,8 @@ export async function addLines(
       const kept = hold || until > now ? history : openAnswerOf(history);
       return hold || kept !== noRequests ? [{ user, hold, history: kept, until }] : [];
     });
-    await writePrivate(path, recordLine({ record: version, users: known }), text);
+    const lost = lostEnd === undefined ? undefined : Math.min(lostEnd, now);
+    await writePrivate(path, summedLine({ record: version, users: known, lost }), text);
   }
 }
 

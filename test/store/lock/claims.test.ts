@@ -6,6 +6,7 @@ import { removing } from '../../../src/core/shell-word.ts';
 import type { Clock } from '../../../src/core/system.ts';
 import { withTake, type Claims } from '../../../src/store/claims.ts';
 import type { RequestHistories } from '../../../src/store/request-history.ts';
+import { summedLine } from '../../../src/store/disk/records.ts';
 import { openAnswersOf, openClaims } from '../../../src/store/lock/local-claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { failureOf, givenBack, place, runOf, type Place } from '../place.ts';
@@ -315,8 +316,80 @@ test('what could not be written is said, and the next line does not join a cut o
   await claims.ended('ada', { event: 'answered', ...answer });
   await claims.release(['ada', 'ben']);
   expect([...(await (await openAt(host)).take(['ada', 'ben'])).entries()]).toEqual([
-    ['ada', { posted: 1_000_000, answer }],
+    ['ada', { posted: 1_000_020, answer }],
+    ['ben', { posted: 1_000_020 }],
   ]);
+});
+
+const hurts: readonly (readonly [string, (text: string) => string])[] = [
+  ['is cut by one byte', (text) => text.slice(0, -1)],
+  ['is cut by half', (text) => text.slice(0, text.length >> 1)],
+  ['has a flipped bit, and stays JSON', (text) => text.replace('"users":["', '"users":["!')],
+  ['has a flipped bit in its sum', (text) => text.replace('"sum":"', '"sun":"')],
+  ['is followed by zeros', (text) => `${text}\0\0\0\0`],
+];
+
+test.each(hurts)(
+  'a last line that %s may have been about anybody: all count as asked for at the moment at which that is seen',
+  async (_what, hurt) => {
+    const host = at(1_000_000);
+    await (await openAt(host)).take(['ada']);
+    await (await openAt(host)).take(['ben']);
+    const file = fileOf(host);
+    const lines = readFileSync(file, 'latin1').split(/(?<=\n)/);
+    endProcess(home(host));
+    writeFileSync(file, lines.with(-1, hurt(lines.at(-1) ?? '')).join(''), 'latin1');
+    host.pass(100_000);
+    const [first, second, third] = [await openAt(host), await openAt(host), await openAt(host)];
+    expect(posted(await first.take(['ben', 'cy']))).toEqual([
+      ['ben', 1_100_000],
+      ['cy', 1_100_000],
+    ]);
+    host.pass(4000);
+    expect(posted(await second.take(['dora']))).toEqual([['dora', 1_100_000]]);
+    host.pass(2000);
+    expect(posted(await third.take(['eve']))).toEqual([]);
+  },
+);
+
+test('a line before the last that is not what was written is exit 3', async () => {
+  const host = place();
+  await (await openAt(host)).take(['ada']);
+  await (await openAt(host)).take(['ben']);
+  const file = fileOf(host);
+  const lines = readFileSync(file, 'latin1').split(/(?<=\n)/);
+  writeFileSync(file, lines.with(-2, lines.at(-2)?.replace('"users":["', '"users":["!') ?? '').join(''), 'latin1');
+  const failure = await failureOf(async () => (await openAt(host)).take(['cy']));
+  expect(failure).toMatchObject({
+    kind: 'config',
+    message: expect.stringMatching(/line \d is not what was written$/) as string,
+  });
+});
+
+test('lines of an earlier release have no sum, and are right up to the first that has one', async () => {
+  const host = at(1_000_000);
+  const claims = await openAt(host);
+  await claims.take(['ada']);
+  await claims.ended('ada', { event: 'answered', ...answer });
+  const file = fileOf(host);
+  const text = readFileSync(file, 'latin1');
+  const bare = text.replaceAll(/,"sum":"\w{8}"/g, '');
+  writeFileSync(file, bare);
+  await claims.release(['ada']);
+  expect((await (await openAt(host)).take(['ada'])).get('ada')).toEqual({ posted: 1_000_000, answer });
+  writeFileSync(
+    file,
+    text +
+      bare
+        .split(/(?<=\n)/)
+        .slice(-1)
+        .join('') +
+      text
+        .split(/(?<=\n)/)
+        .slice(-1)
+        .join(''),
+  );
+  expect(await failureOf(async () => (await openAt(host)).take(['cy']))).toMatchObject({ kind: 'config' });
 });
 
 test('the file does not reveal the users', async () => {
@@ -361,25 +434,20 @@ test('a claim of another container is waited for, and the way out is said at onc
   });
 });
 
+const append = (file: string, line: object): void => writeFileSync(file, summedLine(line), { flag: 'a' });
+
 const damages: [string, (file: string) => void][] = [
   ['cut in its head', (file) => truncateSync(file, 8)],
   ['emptied', (file) => truncateSync(file, 0)],
   ['of another kind', (file) => writeFileSync(file, 'hello\n')],
   ['null', (file) => writeFileSync(file, 'null\n')],
   ['a line of null', (file) => writeFileSync(file, 'null\n{}\n', { flag: 'a' })],
-  ['an answer that is none', (file) => writeFileSync(file, '{"event":"answered","users":["a"]}\n', { flag: 'a' })],
-  [
-    'a time that is none',
-    (file) => writeFileSync(file, '{"event":"ended","users":["a"],"time":null}\n', { flag: 'a' }),
-  ],
-  [
-    'a hold of nobody',
-    (file) => writeFileSync(file, '{"event":"held","users":["a"],"time":1,"hold":{}}\n', { flag: 'a' }),
-  ],
+  ['an answer that is none', (file) => append(file, { event: 'answered', users: ['a'] })],
+  ['a time that is none', (file) => append(file, { event: 'ended', users: ['a'], time: null })],
+  ['a hold of nobody', (file) => append(file, { event: 'held', users: ['a'], time: 1, hold: {} })],
   [
     'a hold of a path',
-    (file) =>
-      writeFileSync(file, '{"event":"held","hold":{"by":"../a","remember":1},"users":["a"],"time":1}\n', { flag: 'a' }),
+    (file) => append(file, { event: 'held', hold: { by: '../a', remember: 1 }, users: ['a'], time: 1 }),
   ],
   ['no history', (file) => writeFileSync(file, '{"record":1,"users":[{"user":"a","until":null,"history":{}}]}\n')],
 ];
