@@ -47,8 +47,8 @@ export function queueAt({ left, since, decided }: QueueState, now: Milliseconds,
 }
 
 /**
- * After something became known of the requests of one run; `own` is what it has left now. `more` of them, which are no
- * POSTs, count in their number and move no moment: else a network that loses some lookups would keep a run without an end.
+ * After something became known of the requests of one run; `own` is what it has left now. `more` of them are no POSTs:
+ * they count in the number and move no moment, else a network that loses some lookups would keep a run without an end.
  */
 export function queueAfter(
   state: QueueState,

@@ -46,7 +46,7 @@ export function* eachLine(bytes: Buffer) {
   }
 }
 
-/** Whether no whole line follows that many bytes. */
+/** No whole line follows that many bytes. */
 function isLast(bytes: Buffer, size: number): boolean {
   return bytes.indexOf(10, size) < 0;
 }
