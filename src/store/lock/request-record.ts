@@ -59,7 +59,7 @@ const suffix = '.record';
 /** How much longer than twice its first line a file may be. */
 const maxGrowth = 262_144;
 
-/** Without its lock, a line that is being appended looks like one that a crash cut. @throws Failure config if damaged */
+/** Unless its lock is held, a line that is being appended looks cut. @throws Failure config if damaged */
 export async function readRecord(base: string, system: System): Promise<RequestRecord> {
   await refuseEarlier(base);
   const path = base + suffix;
