@@ -112,7 +112,7 @@ export const rules = [
   ]),
   ...inFile('ensure', 'store/queue.ts', [
     ['n requests have n times --settle', 'since + all * Math.max(', 'since + Math.max('],
-    ['what was shown counts', "since: what === 'not carried out' ?", "since: what !== 'left' ?"],
+    ['what was shown counts', "since: what === 'not carried out' ||", "since: what !== 'left' ||"],
     ['while one is pending no other is sent', 'if (pending > 0) await wait(', 'if (pending > Infinity) await wait('],
     ['a server stays slow for a minute', 'const slowFor: Milliseconds = 60_000;', 'const slowFor: Milliseconds = 0;'],
     [
