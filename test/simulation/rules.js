@@ -42,11 +42,7 @@ export const rules = [
     ['whoever finds users held waits', 'if (count === 0) return seen;', 'if (count >= 0) return seen;'],
   ]),
   ...inFile('ensure', 'store/lock/request-record.ts', [
-    [
-      'users of a dead process count as asked now',
-      'if (hold && hold.by !== next.by)',
-      'if (time < 0)',
-    ],
+    ['users of a dead process count as asked now', 'if (hold && hold.by !== next.by)', 'if (time < 0)'],
     [
       'what is given back leaves when it was asked for',
       'until: Math.max(until, line.time + (hold?.remember ?? 0))',
