@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installDjango, startDjango, type Backend } from '../helpers/django.ts';
@@ -32,6 +32,13 @@ const days: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
 const names = [...Array.from({ length: 30 }, (_, index) => `person-${index}`), 'a+b@c.example', "O'Neill & Sons; 5%"];
 const csv = (rows: readonly (readonly [string, number])[]): string =>
   ['remote_user,size_allowance', ...rows.map(([name, size]) => `"${name}",${size}`), ''].join('\n');
+
+test('each variable of a day is one that the README of the backend explains', () => {
+  const explained = readFileSync('test/django/README.md', 'utf8');
+  const variables = new Set(days.flatMap(([, set]) => Object.keys(set)));
+  expect(variables.size).toBeGreaterThan(5);
+  expect([...variables].filter((name) => !explained.includes(`\`${name}`))).toEqual([]);
+});
 
 if (isWhole)
   describe('a backend of Django REST framework', { ...needs('django'), ...needs('postgresql') }, () => {
