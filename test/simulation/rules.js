@@ -251,7 +251,7 @@ export const rules = [
     ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
   ]),
   ...inFile('purge', 'jobs/messages/private-channels.ts', [
-    ['private channels are asked too', 'if (open.delete(message.id)) take(message);', ''],
+    ['private channels are asked too', 'if (open.delete(message.id))', 'if (message.id < 0)'],
   ]),
   ...inFile('archive', 'jobs/messages/places.ts', [
     [
