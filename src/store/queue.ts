@@ -25,7 +25,7 @@ export interface QueueState {
   readonly decided: Milliseconds;
 }
 
-/** The requests of one run without an answer: POSTs, and others that stand in the same queue. */
+/** The requests of one run without an answer: POSTs, and others that wait in the same queue. */
 export interface LeftRequests {
   readonly by: string;
   readonly posts: number;

@@ -47,7 +47,7 @@ export function identityOf(license: License): string {
   return `${key}\n${textOf(license, 'remote_user') ?? ''}\n${textOf(license, 'app_code') ?? ''}`;
 }
 
-/** Signs that stand for characters of a key wherever they are in it. */
+/** Signs that hide characters of a key wherever they are in it. */
 const hiding = /[*•…·]/;
 const hidden = /^(.*?)(?:[*•…·]|\.{2,}|x{3,}|X{3,}|#{3,})(?:.*(?:[*•…·]|\.{2,}|x{3,}|X{3,}|#{3,}))?(.*)$/;
 /** So many characters of a key tell it from others. */
@@ -68,7 +68,7 @@ export function isMasked(text: string): boolean {
   return hiding.test(text);
 }
 
-/** Whether a masked text may stand for this name, in any case. */
+/** The masked text can be a form of this name, in any case. */
 export function mayBePartOf(masked: string, name: string): boolean {
   const [, begin = '', end = ''] = hidden.exec(masked.toLowerCase()) ?? [];
   const whole = name.toLowerCase();

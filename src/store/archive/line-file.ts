@@ -35,7 +35,7 @@ export async function readList<T>(
   return { records, damaged, bytes, size };
 }
 
-/** So many bytes of whole lines, the rest is cut off; made by its first record. `failed`: its content is in doubt. */
+/** So many bytes of whole lines, the rest is cut off; made by its first record. `failed`: its content is unknown. */
 export function appending(path: string, size: number, failed: () => void) {
   let file: FileHandle | undefined;
   let end = size;
