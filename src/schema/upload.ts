@@ -81,21 +81,24 @@ export function withUploadsAt(
   });
 }
 
-const signs: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 /** The names of the characters from U+00A0 to U+00FF, in their order. */
 const latin1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest ' +
   'Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig ' +
   'agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml';
+const named: ReadonlyMap<string, string> = new Map([
+  ...Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }),
+  ...latin1.split(' ').map((name, index) => [name, String.fromCodePoint(0xa0 + index)] as const),
+]);
 
 /** A text of HTML with its characters in place of the names and numbers that servers write; the rest stays. */
 function decoded(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi,
     (match: string, decimal?: string, hex?: string, name?: string) => {
-      const place = latin1.split(' ').indexOf(name ?? '');
-      const code = place >= 0 ? 0xa0 + place : decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
-      return code <= 0x10ffff ? String.fromCodePoint(code) : (signs[name ?? ''] ?? match);
+      if (name !== undefined) return named.get(name) ?? match;
+      const code = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : match;
     },
   );
 }

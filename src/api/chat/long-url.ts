@@ -9,13 +9,17 @@ import { partsOf } from './narrow-words.ts';
 export function withinUrl(send: Send): Send {
   return async (call) => {
     const bytes = call.path.sent.length + queryOf(call).length;
-    const [name, text] = longestPart(call);
-    const message = `the URL of the request has ${bytes} bytes, too many for the server: ${name} has ${text.length} characters`;
-    if (bytes > maxRequestLine) throw usage(message, `Servers take ${maxRequestLine} bytes.`);
+    if (bytes > maxRequestLine) throw usage(tooLong(call, bytes), `Servers take ${maxRequestLine} bytes.`);
     const answer = await send(call);
     if (answer.status !== 414) return answer;
-    throw new Failure('rejected', message, { http: { ...answer.http, url: answer.http.url.replace(/\?.*/s, '') } });
+    const http = { ...answer.http, url: answer.http.url.replace(/\?.*/s, '') };
+    throw new Failure('rejected', tooLong(call, bytes), { http });
   };
+}
+
+function tooLong(call: Call, bytes: number): string {
+  const [name, text] = longestPart(call);
+  return `the URL of the request has ${bytes} bytes, too many for the server: ${name} has ${text.length} characters`;
 }
 
 /** The path, a parameter, or a term of a narrow by its operator. */
