@@ -36,7 +36,7 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
     return {
       ...ledger,
       async init() {
-        refuseReadOnly({ read_only, profile: undefined });
+        refuseReadOnly({ read_only });
         return await ledger.init();
       },
     };

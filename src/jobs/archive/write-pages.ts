@@ -2,8 +2,15 @@ import { join } from 'node:path';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageForm } from '../../output/messages/documents.ts';
-import { generator, indexPage, searchFile, searchLink, searchPage } from '../../output/messages/page-shell.ts';
-import type { PageConversation, PageHead } from '../../output/messages/page-shell.ts';
+import {
+  generator,
+  indexPage,
+  searchFile,
+  searchLink,
+  searchPage,
+  type PageConversation,
+  type PageHead,
+} from '../../output/messages/page-shell.ts';
 import { makeArchiveFolder, documentsIn, sharedFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { copyKept, filesFolder, type KeptFile } from '../../store/archive/kept-file.ts';
 import { remove } from '../../store/disk/files.ts';

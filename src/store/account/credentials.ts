@@ -27,7 +27,10 @@ export type LicensingCredential = { readonly kind: 'licensing' } & Holder & Cred
 export type ChatCredential = { readonly kind: 'chat' } & Holder & CredentialValues<'chat'>;
 
 /** Refuses a credential that may not write before anything is sent, lists included. @throws Failure config */
-export function refuseReadOnly({ read_only, profile }: Pick<LicensingCredential, 'read_only' | 'profile'>): void {
+export function refuseReadOnly({
+  read_only,
+  profile,
+}: Partial<Pick<LicensingCredential, 'read_only' | 'profile'>>): void {
   if (!read_only) return;
   const who = profile === undefined ? 'this run' : `the profile ${profile}`;
   throw new Failure('config', `${who} is read-only: nothing was sent`, {
