@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { onTestFinished } from 'vitest';
 import { environmentOf, launched } from './program.ts';
@@ -40,7 +40,8 @@ const answer = 'all was read';
 export function openTerminal(line: string, options: TerminalOptions = {}): Terminal {
   const finish = `printf '${mark}'; until read -r typed || [[ $typed == *'${answer}' ]]; do :; done`;
   const shell = [
-    'chatelaine() { "$NODE" "$PROGRAM" "$@"; }',
+    // Not a function: `kill $!` would end the shell around the program, and leave the program.
+    `hash -p '${resolve('test/e2e/chatelaine.sh')}' chatelaine`,
     line,
     `code=$?; { ${finish}; } </dev/tty >/dev/tty; exit $code`,
   ];

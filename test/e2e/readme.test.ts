@@ -75,9 +75,7 @@ async function furnished(): Promise<Place> {
   keep('licensing.key', `${app.api_key}\n`);
   mkdirSync(join(home, 'bin'));
   keep('bin/pass', `#!/bin/sh\necho ${app.api_key}\n`);
-  // Not a function of the shell: `kill $!` would end the shell around it, and leave the program.
-  keep('bin/chatelaine', '#!/bin/sh\nexec "$NODE" "$PROGRAM" "$@"\n');
-  for (const name of ['pass', 'chatelaine']) chmodSync(join(home, 'bin', name), 0o755);
+  chmodSync(join(home, 'bin/pass'), 0o755);
   return { home, sandbox };
 }
 
@@ -90,7 +88,7 @@ async function rerun(session: string, page: string, { home, sandbox }: Place): P
   const typed = parts.map((part) => part.split('\n')[0] ?? '');
   const script = typed.map((line) => `${realOf(line.slice(2), sandbox)}\nprintf '\\036%s\\036' $?`).join('\n');
   const env = { NO_COLOR: '1', TZ: 'UTC', PATH: `${join(home, 'bin')}:${process.env['PATH'] ?? ''}` };
-  const terminal = openTerminal(`unset -f chatelaine\n${script}`, { home, columns: 100, env });
+  const terminal = openTerminal(script, { home, columns: 100, env });
   let isOver = false;
   onTestFailed(() => {
     const line = typed[Math.floor(terminal.output().split('\u001e').length / 2)];
