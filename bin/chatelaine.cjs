@@ -10,7 +10,10 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   print(`${version}\n`);
 } else if (!isNodeNewEnough()) {
   const needed = 'Node 20.18.1 or later of version 20, or 22.3 and newer';
-  process.stderr.write(`chatelaine needs ${needed}; this is ${process.versions.node}, ${process.execPath}\n`);
+  const instead = 'Install one of them, or an archive of the release page, which contains Node (README.md, Install).';
+  process.stderr.write(
+    `chatelaine needs ${needed}; this is ${process.versions.node}, ${process.execPath}\n${instead}\n`,
+  );
   process.exitCode = 1;
 } else if (argv[0] === '__complete' && existsSync(join(dist, 'complete.cjs'))) {
   print(load('complete.cjs').answer(argv.slice(1), join(dist, 'commands.json')));

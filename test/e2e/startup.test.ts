@@ -48,10 +48,12 @@ describe('a Node that is too old', () => {
   };
 
   test.each(['', 'license list', 'license list --help', 'commands -o json', '__complete zsh license ', 'nonsense'])(
-    'is said in one sentence, exit 1: %s',
+    'is said with what to do, exit 1: %s',
     (line) => {
       const needed = 'Node 20.18.1 or later of version 20, or 22.3 and newer';
-      const stderr = `chatelaine needs ${needed}; this is 18.20.8, ${process.execPath}\n`;
+      const instead =
+        'Install one of them, or an archive of the release page, which contains Node (README.md, Install).';
+      const stderr = `chatelaine needs ${needed}; this is 18.20.8, ${process.execPath}\n${instead}\n`;
       expect(onNode('18.20.8', line)).toEqual({ status: 1, stdout: '', stderr });
     },
   );
