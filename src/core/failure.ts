@@ -126,6 +126,16 @@ export async function orWarn<T>(work: Promise<T>, warn: (text: string) => void, 
   }
 }
 
+/** What an optional look shows, as on the way of an error; undefined where it fails. */
+export async function ifAnswered<T>(look: Promise<T>): Promise<T | undefined> {
+  try {
+    return await look;
+  } catch (cause) {
+    if (cause instanceof Failure && !cause.isInterruption) return undefined;
+    throw cause;
+  }
+}
+
 /** Why a signal was aborted, as an error to reject with; the platform types the reason as anything. */
 export function abortReason(signal: Pick<AbortSignal, 'reason'> | undefined): Error {
   const reason: unknown = signal?.reason;

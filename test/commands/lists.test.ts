@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openChatServer } from '../helpers/chat-server.ts';
-import { openSandbox } from '../helpers/run.ts';
+import { fakeService, openSandbox, run } from '../helpers/run.ts';
 
 test('channel list: what the account sees, as the server sends it', async () => {
   const { run } = await openSandbox();
@@ -27,3 +27,33 @@ test.each(['channel list', 'view list', 'snippet list'])('%s of a server that ha
 
   expect(await server.run(line)).toMatchObject({ exitCode: 6, stdout: '' });
 });
+
+const refusals = [
+  [401, { code: 'UNAUTHORIZED', msg: 'Invalid API key' }, 4],
+  [401, { code: 'UNAUTHORIZED', msg: 'This organization has been deactivated' }, 4],
+  [503, undefined, 7],
+  [400, { code: 'BAD_REQUEST', msg: 'Something is wrong' }, 6],
+] as const;
+
+const listings = [
+  ['channel list', 'streams'],
+  ['view list', 'navigation_views'],
+  ['snippet list', 'saved_snippets'],
+  ['archive pull all --all-channels', 'streams'],
+  ['topic list --all-channels', 'streams'],
+] as const;
+
+test.each(listings.flatMap(([line, route]) => refusals.map((refusal) => [line, ...refusal, route] as const)))(
+  '%s where the server answers %i %j is exit %i, with its words',
+  async (line, status, said, exit, route) => {
+    const service = fakeService();
+    const body = said === undefined ? '<h1>Service unavailable</h1>' : { result: 'error', ...said };
+    service.expect({ method: 'GET', path: `/api/v1/${route}` }).reply(status, body);
+
+    const { exitCode, stdout, stderr } = await run(service, `${line} --retries 0`);
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: exit, stdout: '' });
+    expect(stderr).toContain(said?.msg ?? 'Service unavailable');
+    expect(stderr).not.toContain('does not list');
+  },
+);

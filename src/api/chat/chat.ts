@@ -7,7 +7,7 @@ import { Secret } from '../../core/secret.ts';
 import type { Assignment } from '../../schema/field.ts';
 import { snippetLevel } from '../../schema/snippet.ts';
 import { viewLevel } from '../../schema/view.ts';
-import { type Answer, isSuccess } from '../http/answer.ts';
+import type { Answer } from '../http/answer.ts';
 import { type CallLimits, type MessagePage, type MessageQuery, pageOf, rawPageOf } from './chat-messages.ts';
 import { asksInKnownWords } from './narrow-words.ts';
 import { withinUrl } from './long-url.ts';
@@ -134,7 +134,6 @@ function endpoints(call: Caller) {
       },
     })),
 
-    /** Undefined where the server has no such route. */
     views: call(() => ({
       method: 'GET',
       path: path`/api/v1/navigation_views`,
@@ -142,7 +141,7 @@ function endpoints(call: Caller) {
       accepts: (answer: Answer) => rowsIn(answer, 'navigation_views')?.filter(isView),
     })),
 
-    /** What the account can see; undefined where the server does not tell. */
+    /** What the account can see; as each list, undefined where the server has no such route. */
     snippets: call(() => listing(path`/api/v1/saved_snippets`, 'saved_snippets')),
     users: call(() => listing(path`/api/v1/users`, 'members')),
     channels: call(() => listing(path`/api/v1/streams`, 'streams')),
@@ -150,6 +149,8 @@ function endpoints(call: Caller) {
     topics: call((stream_id: number) => ({
       ...listing(path`/api/v1/users/me/${stream_id}/topics`, 'topics'),
       query: [['allow_empty_topic_name', 'true']],
+      // Of an archived channel they are not told.
+      accepts: (answer) => (answer.status === 400 ? undefined : rowsIn(answer, 'topics')),
     })),
 
     /** One that is gone after an unconfirmed attempt counts as deleted. */
@@ -164,7 +165,7 @@ function endpoints(call: Caller) {
       },
     })),
 
-    /** To read back what a change did: undefined where it is not answered. */
+    /** Undefined where the server has no such route. */
     ownUser: call(() => ({ method: 'GET', path: path`/api/v1/users/me`, repeat: 'safe', accepts: objectIn })),
   };
 }
@@ -188,8 +189,11 @@ function deletion(answer: Answer): { readonly complete: boolean } {
   return { complete: !isObject(answer.body) || answer.body['complete'] !== false };
 }
 
+/** Undefined where the server has no such route. @throws Failure for any other refusal */
 function objectIn(answer: Answer): JsonObject | undefined {
-  return isSuccess(answer) && isObject(answer.body) ? answer.body : undefined;
+  if (answer.status === 404 || answer.status === 405) return undefined;
+  accept(answer);
+  return isObject(answer.body) ? answer.body : undefined;
 }
 
 /** 404 in fact, 400 BAD_REQUEST by the specification: only the words tell (docs/apis.md, Saved snippets). */

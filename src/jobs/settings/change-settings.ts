@@ -1,6 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, ifAnswered } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Assignment, Fields } from '../../schema/field.ts';
 import { valueName } from '../../schema/setting-text.ts';
@@ -44,7 +44,7 @@ export async function* changeSettings(
 ): AsyncGenerator<SettingRow> {
   const groups = groupsOf(await fitToLevel(chat, typed, note));
   const isOfUser = groups.flat().some(({ name }) => name === 'email' || name === 'full_name');
-  const before = isOfUser && !isPlan ? await ownUser(chat) : undefined;
+  const before = isOfUser && !isPlan ? await ifAnswered(chat.ownUser()) : undefined;
   const done: SettingRow[] = [];
   for (const [index, group] of groups.entries()) {
     try {
@@ -84,7 +84,7 @@ async function sendGroup(chat: ChatApi, group: readonly Assignment[], before: Ow
   const names = group.map(({ name }) => name);
   const once = names.includes('email') || names.includes('new_password');
   const { ignored } = await chat.updateSettings(group, once ? 'if unprocessed' : 'safe');
-  const after = names.includes('full_name') ? await ownUser(chat) : undefined;
+  const after = names.includes('full_name') ? await ifAnswered(chat.ownUser()) : undefined;
   return group.map((assignment) => {
     const { name, field, value } = assignment;
     // An address that is hidden from others is in a field of its own.
@@ -119,16 +119,6 @@ function same(now: unknown, sent: unknown): boolean | undefined {
 /** Without what Python's or JavaScript's trimming takes away: they differ in U+FEFF and in control characters. */
 function trimmed(text: string): string {
   return /[^\s\p{Cc}](?:.*[^\s\p{Cc}])?/su.exec(text)?.[0] ?? '';
-}
-
-/** Undefined where it is not answered: the change itself does not need it. */
-async function ownUser(chat: ChatApi): ReturnType<ChatApi['ownUser']> {
-  try {
-    return await chat.ownUser();
-  } catch (cause) {
-    if (cause instanceof Failure && !cause.isInterruption) return undefined;
-    throw cause;
-  }
 }
 
 /** The failure of a request with what was done before it and what was not sent after it. */

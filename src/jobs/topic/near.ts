@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { readName } from '../../schema/narrow.ts';
 import { nearNames } from '../../schema/nearest.ts';
@@ -22,7 +22,7 @@ export async function withNearNames(
       const said = (await unknownChannel(chat, operand)) ?? (String(operand) === text && notThere(text));
       if (said) return cause.as(cause.kind, ...said);
     } else if (typeof operand === 'string' && ['sender', 'dm', 'dm-including', 'mentions'].includes(String(operator))) {
-      const near = nearUsers((await chat.users()) ?? [], operand, `--${String(operator)} `);
+      const near = nearUsers((await ifAnswered(chat.users())) ?? [], operand, `--${String(operator)} `);
       if (near || operand === text)
         return cause.as(cause.kind, `no user '${operand}'${near ?? ''}`, near ? { hint: undefined } : {});
     }
@@ -53,7 +53,7 @@ export async function unknownChannel(
   chat: Pick<ChatApi, 'channels'>,
   wanted: number | string,
 ): Promise<Said | undefined> {
-  const channels = (await chat.channels()) ?? [];
+  const channels = (await ifAnswered(chat.channels())) ?? [];
   if (typeof wanted === 'number' && channels.some(({ name }) => name === String(wanted)))
     return [
       `no channel has the id ${wanted}; a channel is named so`,

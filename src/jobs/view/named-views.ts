@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, ifAnswered } from '../../core/failure.ts';
 import { collect } from '../../schema/field.ts';
 import { isUrl } from '../../schema/link.ts';
 import { nearNames } from '../../schema/nearest.ts';
@@ -12,12 +12,7 @@ const builtIn: readonly string[] = builtInViews;
 /** The server does not name a view that is not there: this does, and near ones, or what a built-in one needs. */
 export async function withNearViews(cause: unknown, fragment: string, chat: Pick<ChatApi, 'views'>): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
-  const listed = builtIn.includes(fragment) ? undefined : chat.views();
-  const views =
-    (await listed?.catch((late: unknown) => {
-      if (late instanceof Failure && !late.isInterruption) return undefined;
-      throw late;
-    })) ?? [];
+  const views = builtIn.includes(fragment) ? [] : ((await ifAnswered(chat.views())) ?? []);
   if (views.some((view) => view.fragment === fragment))
     return cause.as(cause.kind, `the server does not find the view '${fragment}', which its list shows`, {
       hint: 'Run the command again.',

@@ -187,6 +187,10 @@ async function serverWith(reply: (url: string) => { status?: number; body: strin
       outgoing.end(JSON.stringify({ result: 'success', msg: '', messages, found_newest: true }));
       return;
     }
+    if (url.startsWith('/api/v1/users/me')) {
+      outgoing.end('{"result":"success","msg":"","user_id":11}');
+      return;
+    }
     inFlight += 1;
     most = Math.max(most, inFlight);
     setImmediate(() => {

@@ -47,9 +47,9 @@ describe('archive pull', () => {
     const body = `{"result":"success","msg":"","messages":[ ${text} , {\n"id": 9}],"found_newest":true}`;
     const service = fakeService();
     const settings = { result: 'success', msg: '', zulip_feature_level: 372 };
+    service.expect('GET /api/v1/users/me').reply(404, '');
     service.expect('GET /api/v1/server_settings').reply(200, settings);
     const query = { num_before: '0', num_after: '1000', anchor: 'oldest' };
-    service.expect('GET /api/v1/users/me').reply(404, '');
     service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, body);
     const folder = newFolder();
 
@@ -526,9 +526,9 @@ describe('archive pull of answers that no server should give', () => {
   async function pulled(messages: string) {
     const service = fakeService();
     const settings = { result: 'success', msg: '', zulip_feature_level: 372 };
+    service.expect('GET /api/v1/users/me').reply(404, '');
     service.expect('GET /api/v1/server_settings').reply(200, settings);
     const query = { num_before: '0', num_after: '1000', anchor: 'oldest' };
-    service.expect('GET /api/v1/users/me').reply(404, '');
     service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, page(messages));
     const folder = newFolder();
     return { folder, ...(await runMain(service, `archive pull ${folder}`)) };

@@ -61,7 +61,9 @@ test('a later version is refused, and nothing is written', async () => {
   writeFileSync(join(folder, 'archive.json'), head);
 
   for (const command of ['pull', 'verify', 'export -o html']) {
-    const { exitCode, stdout, stderr } = await run(fakeService(), `archive ${command} ${folder}`);
+    const service = fakeService();
+    service.expect('GET /api/v1/users/me').reply(404, '');
+    const { exitCode, stdout, stderr } = await run(service, `archive ${command} ${folder}`);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
     expect(stderr).toContain('archive.json is of version 3 of the format; this program reads 2');
@@ -70,16 +72,19 @@ test('a later version is refused, and nothing is written', async () => {
   expect(readFileSync(join(folder, 'archive.json'), 'utf8')).toBe(head);
 });
 
-test('an archive.json without a selection is exit 3, and nothing is asked for', async () => {
+test('an archive.json without a selection is exit 3, and no message is asked for', async () => {
   const folder = oldArchive();
   const { selection: _, ...head } = JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as {
     selection: unknown;
   };
   writeFileSync(join(folder, 'archive.json'), JSON.stringify(head));
 
-  const { exitCode, stderr } = await run(fakeService(), `archive pull ${folder}`);
+  const service = fakeService();
+  service.expect('GET /api/v1/users/me').reply(404, '');
+  const { exitCode, stderr } = await run(service, `archive pull ${folder}`);
 
   expect(exitCode).toBe(3);
+  service.done();
   expect(stderr).toContain('archive.json holds no selection');
 });
 

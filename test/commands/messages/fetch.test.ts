@@ -701,7 +701,7 @@ describe('old servers', () => {
   test('a bad narrow without other words is a refusal, also where the users cannot be read', async () => {
     const service = fakeService();
     // A name is looked up before it is sent, and the names that come near after it was refused.
-    service.expect('GET /api/v1/users').reply(400, { ...badNarrow, msg: 'no' });
+    service.expect('GET /api/v1/users').reply(404, '');
     refused(service, [{ operator: 'sender', operand: 'x' }]);
     service.expect('GET /api/v1/users').reply(400, { ...badNarrow, msg: 'no' });
 
