@@ -63,6 +63,8 @@ export interface ServedMessage {
   content?: string;
   reactions?: readonly object[];
   submessages?: readonly object[];
+  /** What answers show of it: an old copy of the cache, or one that is newer than the list of ids of the answer. */
+  cached?: Partial<Pick<ServedMessage, 'subject' | 'stream_id' | 'display_recipient'>> | undefined;
 }
 
 export interface SeenRequest {
@@ -150,8 +152,14 @@ function answer(options: ChatServerOptions, messages: ServedMessage[], request: 
     return { status: 200, body: { ...success, streams: options.channels } };
   const topicsOf = /\/users\/me\/(\d+)\/topics$/.exec(path)?.[1];
   if (topicsOf !== undefined) return { status: 200, body: { ...success, topics: topics(messages, Number(topicsOf)) } };
-  const body = found(options, messages, parameters);
+  const body = shown(found(options, messages, parameters));
   return { status: 'code' in body ? 400 : 200, body };
+}
+
+function shown<B extends { readonly messages?: readonly ServedMessage[] }>(body: B): B {
+  return body.messages
+    ? { ...body, messages: body.messages.map(({ cached, ...message }) => ({ ...message, ...cached })) }
+    : body;
 }
 
 /** The topics of a channel with their newest messages, the newest first. */
@@ -183,7 +191,9 @@ function found(
   options: ChatServerOptions,
   all: readonly ServedMessage[],
   parameters: SeenRequest['parameters'],
-): object {
+): { readonly messages?: readonly ServedMessage[]; readonly found_newest?: boolean } & Readonly<
+  Record<string, unknown>
+> {
   const { ignoresNarrow, firstVisible = 0, level = 372 } = options;
   const narrow = JSON.parse(parameters['narrow'] ?? '[]') as { operator: string; operand: unknown }[];
   const unknown = narrow.find(
@@ -236,7 +246,7 @@ function same(name: string): (other: string) => boolean {
 }
 
 /** The window and its flags, limited history included, as recorded in examples/real-372 (`limited-…`). */
-function windowOf(rows: readonly ServedMessage[], visible: number, parameters: SeenRequest['parameters']): object {
+function windowOf(rows: readonly ServedMessage[], visible: number, parameters: SeenRequest['parameters']) {
   const anchorText = parameters['anchor'] ?? '';
   const anchor = anchorText === 'oldest' ? 0 : anchorText === 'newest' ? 1e16 : Number(anchorText);
   const [before, after] = [Number(parameters['num_before']), Number(parameters['num_after'])];

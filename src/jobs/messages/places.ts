@@ -37,45 +37,59 @@ export function isMovedCopy(message: MessageHead, before: MessageHead): boolean 
 /** The narrow in which each was found. */
 const oldCopies = new WeakMap<MessageHead, MessageQuery['narrow']>();
 
+/** Readings of one page whose messages are renamed or moved each time. */
+const maxReadings = 5;
+
 function proving<M extends MessageHead>(chat: Source<M>, found: (id: number) => void) {
   return async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage<M>> => {
     const tests = testsOf(query);
-    for (let isAgain = false; ; isAgain = true) {
+    /** What the reading before this one had, although it was in the place that it named. */
+    let before: ReadonlySet<number> = new Set();
+    for (let reading = 1; ; reading += 1) {
       const page = await chat.messages(query, limits);
       const strays = page.messages.filter((message) => !tests.every((isOf) => isOf(message)));
       const [stray] = strays;
       // A server that says that it ignored the narrow is refused by whoever asked.
       if (!stray || page.ignored.includes('narrow')) return page;
-      const place = await placeOf(chat, query, strays).catch((cause: unknown) => {
-        if (isAgain || !(cause instanceof Failure) || cause.isInterruption) throw cause;
-        return 'unknown';
+      const { named, areOldCopies } = await placesOf(chat, query, strays).catch((cause: unknown) => {
+        if (reading > 1 || !(cause instanceof Failure) || cause.isInterruption) throw cause;
+        return noProof;
       });
-      if (place === 'asked for') {
+      if (areOldCopies) {
         for (const message of strays) {
           oldCopies.set(message, query.narrow);
           found(message.id);
         }
         return page;
       }
-      if (place === 'named' || isAgain) throw strayed(stray);
+      // A page that is read again has nothing that was renamed before: what it has all the same was not selected.
+      const ignoring = strays.find(({ id }) => before.has(id));
+      if (ignoring || (named.size === 0 && reading > 1)) throw strayed(ignoring ?? stray);
+      if (reading === maxReadings) throw restless(stray);
+      before = named;
     }
   };
 }
 
-/** Where messages are that name another place than the query: all of them there, and none in the other place. */
-async function placeOf(
+const noProof = { named: new Set<number>(), areOldCopies: false };
+
+/**
+ * Of messages that name another place than the query the ids of those that are there; all others are old copies where
+ * the place of the query has all of them, and the other places none.
+ */
+async function placesOf(
   chat: Source<MessageHead>,
   { narrow, allow_empty_topic_name }: MessageQuery,
   strays: readonly MessageHead[],
-): Promise<'asked for' | 'named' | 'unknown'> {
-  const count = async (place: MessageQuery['narrow'], messages: readonly MessageHead[]): Promise<number> => {
+): Promise<typeof noProof> {
+  const idsIn = async (place: MessageQuery['narrow'], messages: readonly MessageHead[]): Promise<number[]> => {
     const ids = new Set(messages.map(({ id }) => id));
     const query = { narrow: place, allow_empty_topic_name, apply_markdown: false };
     const seen = new Set<number>();
     for await (const { id } of messagesOfIds(chat, query, [...ids])) if (ids.has(id)) seen.add(id);
-    return seen.size;
+    return [...seen];
   };
-  if (strays.some(({ stream_id }) => typeof stream_id !== 'number')) return 'unknown';
+  if (strays.some(({ stream_id }) => typeof stream_id !== 'number')) return noProof;
   const byName = channelsIn(narrow).some((channel) => typeof channel === 'string');
   const places = new Map<string, { readonly place: readonly unknown[]; readonly messages: MessageHead[] }>();
   for (const message of strays) {
@@ -84,10 +98,9 @@ async function placeOf(
     known.messages.push(message);
     places.set(writeJson(place), known);
   }
-  let named = 0;
-  for (const { place, messages } of places.values()) named += await count(place, messages);
-  if (named === strays.length) return 'named';
-  return named === 0 && (await count(narrow, strays)) === strays.length ? 'asked for' : 'unknown';
+  const named = new Set<number>();
+  for (const { place, messages } of places.values()) for (const id of await idsIn(place, messages)) named.add(id);
+  return { named, areOldCopies: named.size === 0 && (await idsIn(narrow, strays)).length === strays.length };
 }
 
 export function placeNarrow(channel: unknown, topic: unknown) {
@@ -100,6 +113,11 @@ export function placeNarrow(channel: unknown, topic: unknown) {
 function strayed({ id, display_recipient, subject }: MessageHead): Failure {
   const place = typeof display_recipient === 'string' ? `#${display_recipient} > ${String(subject)}` : 'elsewhere';
   return untrusted(`the server ignored the narrow: it answered with message ${id} of ${place}`);
+}
+
+function restless({ id }: MessageHead): Failure {
+  const what = `messages were renamed or moved each time they were read, such as message ${id}`;
+  return new Failure('incomplete', what, { hint: 'Run the same command again.', retryable: true });
 }
 
 /** Refuses a page of a server that says that it ignored what selects. @throws Failure unavailable */

@@ -26,7 +26,7 @@ export interface Purging {
 }
 
 export interface PurgeWork extends Purging {
-  readonly chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'deleteTopic'>;
+  readonly chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'channels' | 'deleteTopic'>;
   readonly survey: TopicSurvey;
   readonly state: PurgeState;
 }

@@ -7,6 +7,7 @@ import { utcText } from '../../core/moment.ts';
 import { foldName, isSameName, resolvedPrefix } from '../../schema/topic.ts';
 import { findsByIds, inChannel, messagesOfIds } from '../messages/messages-by-ids.ts';
 import { isOldCopy, placeNarrow, refuseIgnored } from '../messages/places.ts';
+import { isFatal } from '../work/each.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import type { Channel } from './find-channel.ts';
 import { topicNamesIn } from './near.ts';
@@ -86,10 +87,13 @@ export async function* chosenTopics(
   { conclude, warn }: Pick<WorkMessages, 'conclude' | 'warn'>,
 ) {
   const sum = { topics: 0, messages: 0 };
+  let failed = 0;
   for (const channel of channels) {
     const named = isAlone ? '' : `channel '${channel.name ?? ''}': `;
     const { topics, unplaced, isLimited } = await listTopics(chat, channel, show).catch((cause: unknown) => {
-      warn(unlisted(cause, named));
+      const failure = unlisted(cause, named);
+      if (failure.details.server?.code !== 'BAD_NARROW') failed += 1;
+      warn(named + failure.message);
       return nothing;
     });
     if (unplaced > 0) conclude(`messages whose topic the server does not show, in no topic of this list: ${unplaced}`);
@@ -106,18 +110,22 @@ export async function* chosenTopics(
       yield { ...of, topic_name, ...(show === 'counts' && { messages, ...times }), resolved };
     }
   }
-  return sum;
+  if (failed === 0) return sum;
+  throw new Failure('incomplete', `the topics of ${failed} of ${channels.length} channels are not listed`, {
+    hint: 'Run the same command again.',
+    retryable: true,
+  });
 }
 
 const nothing: Awaited<ReturnType<typeof listTopics>> = { topics: [], unplaced: 0, isLimited: false };
 
 const limitedCounts = 'the history is cut by the plan of the organization: older messages exist that are not counted';
 
-/** Why a channel among all has no rows. @throws Failure incomplete where it fails: the list before it is not whole */
-function unlisted(cause: unknown, named: string): string {
+/** The failure of one channel among all, for which the list has no rows. @throws Failure what ends the list */
+function unlisted(cause: unknown, named: string): Failure {
   if (named === '' || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
-  if (cause.details.server?.code === 'BAD_NARROW') return named + cause.message;
-  throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);
+  if (isFatal(cause)) throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);
+  return cause;
 }
 
 /** The topic has the spelling that was added last. */

@@ -26,11 +26,13 @@ export interface TopicSurvey extends Topic {
   readonly isLimited: boolean;
 }
 
+type Looking = Pick<ChatApi, 'raw' | 'channels'>;
+
 /** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
 const page = maxMessages;
 
 /** Looks at every message of a topic. @throws Failure unavailable where the server answers with another topic's */
-export async function surveyTopic({ raw }: Pick<ChatApi, 'raw'>, topic: Topic, site: string): Promise<TopicSurvey> {
+export async function surveyTopic(chat: Looking, topic: Topic, site: string): Promise<TopicSurvey> {
   const ids: number[] = [];
   const spellings = new Set<string>();
   const files = new Set<UploadPath>();
@@ -38,7 +40,11 @@ export async function surveyTopic({ raw }: Pick<ChatApi, 'raw'>, topic: Topic, s
   let isLimited = false;
   // The rendered form has every address that the source has.
   const query = { ...queryOf(topic), apply_markdown: undefined };
-  for await (const { messages, history_limited } of checked(topic, forward(raw, query, { anchor: 'oldest', page }))) {
+  for await (const { messages, history_limited } of checked(
+    chat,
+    topic,
+    forward(chat.raw, query, { anchor: 'oldest', page }),
+  )) {
     isLimited ||= history_limited;
     first_timestamp ??= timeOf(messages[0]);
     last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
@@ -58,32 +64,42 @@ function timeOf(message: MessageHead | undefined): number | null {
 }
 
 /** The pages of a topic from its newest message downward, each in itself ascending. @throws as surveyTopic */
-export function newestPages({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): AsyncGenerator<MessagePage<RawMessage>> {
-  return checked(topic, backward(raw, queryOf(topic), { anchor: 'newest', page }));
+export function newestPages(chat: Looking, topic: Topic): AsyncGenerator<MessagePage<RawMessage>> {
+  return checked(chat, topic, backward(chat.raw, queryOf(topic), { anchor: 'newest', page }));
 }
 
 /** The newest page of a topic, also after Ctrl-C, for at most 10 s. @throws as surveyTopic */
-export function newestPage({ raw }: Pick<ChatApi, 'raw'>, topic: Topic): AsyncGenerator<MessagePage<RawMessage>> {
+export function newestPage(chat: Looking, topic: Topic): AsyncGenerator<MessagePage<RawMessage>> {
   const limits = { repeat: 'never', timeout: 10_000, outlasts: 'earlier Ctrl-C' } as const;
-  const source = { messages: (query: MessageQuery) => raw.messages(query, limits) };
-  return checked(topic, backward(source, queryOf(topic), { anchor: 'newest', page, limit: page }));
+  const source = { messages: (query: MessageQuery) => chat.raw.messages(query, limits) };
+  return checked(chat, topic, backward(source, queryOf(topic), { anchor: 'newest', page, limit: page }));
 }
 
 /** The pages of a topic above a message, upward. @throws as surveyTopic */
-export function newerPages(
-  { raw }: Pick<ChatApi, 'raw'>,
-  topic: Topic,
-  id: number,
-): AsyncGenerator<MessagePage<RawMessage>> {
-  return checked(topic, forward(raw, { ...queryOf(topic), include_anchor: false }, { anchor: String(id), page }));
+export function newerPages(chat: Looking, topic: Topic, id: number): AsyncGenerator<MessagePage<RawMessage>> {
+  return checked(
+    chat,
+    topic,
+    forward(chat.raw, { ...queryOf(topic), include_anchor: false }, { anchor: String(id), page }),
+  );
 }
 
-/** Pages whose messages are of a channel of that name, as far as they name their own. */
-async function* checked<M extends MessageHead>({ channel: { name } }: Topic, pages: AsyncIterable<MessagePage<M>>) {
+/** Pages whose messages are of the channel, as far as they name it; it may have got another name meanwhile. */
+async function* checked<M extends MessageHead>(
+  { channels }: Pick<ChatApi, 'channels'>,
+  { channel: { stream_id, name } }: Topic,
+  pages: AsyncIterable<MessagePage<M>>,
+) {
+  let known = name;
+  const isOther = (one: M): boolean =>
+    known !== undefined && !isOldCopy(one) && !isSameName(String(one.display_recipient), known);
   for await (const page of pages) {
     refuseIgnored(page);
-    const isOther = (one: M): boolean => !isOldCopy(one) && !isSameName(String(one.display_recipient), name ?? '');
-    const other = name === undefined ? undefined : page.messages.find(isOther);
+    if (page.messages.some(isOther)) {
+      const now = (await channels())?.find((row) => row['stream_id'] === stream_id)?.['name'];
+      if (typeof now === 'string') known = now;
+    }
+    const other = page.messages.find(isOther);
     if (other) throw untrusted(`asked for '${name}', the server answered with message ${other.id} of another channel`);
     yield page;
   }
