@@ -1,46 +1,45 @@
 import type { ChatApi } from '../api/chat/chat.ts';
+import { lacking } from '../api/chat/chat-answer.ts';
 import { Failure } from '../core/failure.ts';
 import { snippetLevel } from '../schema/snippet.ts';
 import { viewLevel } from '../schema/view.ts';
 import { whole } from '../output/columns.ts';
 import { command, type NamelessCommand } from './command.ts';
 
-export const channels = listing(({ channels }) => channels(), 'channel list', 'channels', {
+export const channels = listing(({ channels }) => channels(), 'channel list', ['channels'], {
   about: 'Lists the channels that the account is in or may join. Commands take the name or the stream_id.',
   columns: [...whole('stream_id', 'name'), 'description', 'invite_only', 'first_message_id'],
   none: 'the account sees no channel',
 });
 
-export const views = listing(({ views }) => views(), 'view list', `navigation views, which need level ${viewLevel}`, {
+export const views = listing(({ views }) => views(), 'view list', ['navigation views', viewLevel], {
   about:
     'Lists the views that the account has pinned, hidden or made. view pin, hide and rename take the fragment or the name.',
   columns: [...whole('fragment'), 'name', { name: 'is_pinned', keep: 1 }],
   none: 'the account has no views',
 });
 
-export const snippets = listing(
-  ({ snippets }) => snippets(),
-  'snippet list',
-  `saved snippets, which need level ${snippetLevel}`,
-  {
-    about: 'Lists the saved snippets of the account. snippet rm takes an id or a title.',
-    columns: ['id', 'title', 'content', { name: 'date_created', as: 'seconds' }],
-    none: 'no snippets are saved',
-  },
-);
+export const snippets = listing(({ snippets }) => snippets(), 'snippet list', ['saved snippets', snippetLevel], {
+  about: 'Lists the saved snippets of the account. snippet rm takes an id or a title.',
+  columns: ['id', 'title', 'content', { name: 'date_created', as: 'seconds' }],
+  none: 'no snippets are saved',
+});
 
 function listing(
   read: (chat: ChatApi) => Promise<readonly object[] | undefined>,
   name: string,
-  what: string,
+  [what, needed]: readonly [what: string, level?: number],
   { about, ...show }: { readonly about: string } & NonNullable<NamelessCommand['show']>,
 ): NamelessCommand {
   return command({
     about: [about],
     examples: [`chatelaine ${name}`],
     async run(_values, { chat }) {
-      const rows = await read(chat());
+      const api = chat();
+      const rows = await read(api);
       if (rows) return rows;
+      const level = needed && (await api.level());
+      if (needed !== undefined && level !== undefined) throw lacking(what, needed, level);
       throw new Failure('rejected', `this server does not list ${what}`, {
         hint: 'Check the site URL of the profile.',
       });

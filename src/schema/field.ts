@@ -212,7 +212,7 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
   const name = text.toLowerCase().replaceAll('_', '-');
   const named = field.names && Object.hasOwn(field.names, name) ? field.names[name] : undefined;
   if (named !== undefined) return named;
-  const known = Object.entries(field.names ?? {}).map(([word, value]) => `${value} ${word}`);
+  const known = namedValues(field).map(({ name: word, value }) => `${value} ${word}`);
   if (!/^-?(0|[1-9]\d*)$/.test(text)) {
     const rule = known.length > 0 ? `is not one of ${known.join(', ')}` : `is not a whole number${boundsOf(field)}`;
     throw usage(`${label}: '${text}' ${rule}`, field.names && suggestion(text, Object.keys(field.names)));
@@ -224,6 +224,12 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
   if (number < (field.min ?? -Infinity) || number > (field.max ?? Infinity))
     throw usage(`${label}: ${text} is out of range; must be ${rangeOf(field)}`);
   return Object.is(number, -0) ? 0 : number;
+}
+
+/** The values that have names, each with its first one. */
+export function namedValues({ names = {} }: Pick<IntegerShape, 'names'>) {
+  const rows = Object.entries(names).map(([name, value]) => ({ value, name }));
+  return rows.filter(({ value }, at) => rows.findIndex((row) => row.value === value) === at);
 }
 
 function boundsOf(field: IntegerShape): string {

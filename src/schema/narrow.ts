@@ -1,6 +1,6 @@
-import { alternatives, countField, type Fields } from './field.ts';
+import { alternatives, countField, textField, type Fields } from './field.ts';
 
-const terms = (placeholder: string, help: string) => ({ kind: 'string', many: true, placeholder, help }) as const;
+const terms = (placeholder: string, help: string) => ({ many: true, ...textField(placeholder, help) }) as const;
 
 const channelKinds = ['public', 'web-public', 'archived'];
 const states = ['dm', 'starred', 'unread', 'mentioned', 'alerted', 'resolved', 'followed', 'muted'];
@@ -13,7 +13,11 @@ export const narrowOperators = {
     suggest: 'channels',
   },
   channels: { ...terms('public|web-public|archived', 'Messages of all such channels'), suggest: channelKinds },
-  topic: { ...terms('TOPIC', 'Messages of this topic: its whole name, in any case'), suggest: 'topics' },
+  topic: {
+    ...terms('TOPIC', 'Messages of this topic: its whole name, in any case'),
+    nonempty: false,
+    suggest: 'topics',
+  },
   sender: { ...terms('EMAIL|NAME|ID', 'Messages sent by this user'), suggest: 'users' },
   dm: { ...terms('EMAIL|NAME|ID,…', 'The direct conversation with these users, comma-separated'), suggest: 'users' },
   dm_including: {
@@ -21,10 +25,10 @@ export const narrowOperators = {
     level: 177,
     suggest: 'users',
   },
-  search: { ...terms('WORDS', 'Full-text search'), nonempty: true },
-  is: { ...terms('STATE', alternatives(states)), nonempty: true, suggest: states },
-  has: { ...terms('THING', alternatives(things)), nonempty: true, suggest: things },
-  in: { ...terms('home|all', 'home leaves out what is muted'), nonempty: true, suggest: ['home', 'all'] },
+  search: terms('WORDS', 'Full-text search'),
+  is: { ...terms('STATE', alternatives(states)), suggest: states },
+  has: { ...terms('THING', alternatives(things)), suggest: things },
+  in: { ...terms('home|all', 'home leaves out what is muted'), suggest: ['home', 'all'] },
   id: { kind: 'integer', many: true, min: 0, max: 2_147_483_647, placeholder: 'ID', help: 'The message with this id' },
   with: { many: true, ...countField('ID', 'The conversation in which this message is now'), min: 0, level: 271 },
   mentions: { ...terms('EMAIL|NAME|ID', 'Messages that mention this user'), level: 446, suggest: 'users' },

@@ -109,8 +109,18 @@ export async function refuseMissingRoute(
         http,
       },
     );
-  throw new Failure('rejected', `${what} need level ${needed}; this server has ${level}`, {
-    hint: level >= needed ? 'Check the site URL of the profile.' : 'Update the chat server, or choose another profile.',
-    http,
-  });
+  throw lacking(what, needed, level, http);
+}
+
+/** Why a server of that level lacks a route. */
+export function lacking(what: string, needed: number, level: number, http?: Answer['http']): Failure {
+  return level >= needed
+    ? new Failure('rejected', `this server has no ${what} (404), though its level ${level} brings them`, {
+        hint: 'Check the site URL of the profile.',
+        http,
+      })
+    : new Failure('rejected', `${what} need level ${needed}; this server has ${level}`, {
+        hint: 'Update the chat server, or choose another profile.',
+        http,
+      });
 }

@@ -6,7 +6,7 @@ import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { flagField, textField, collect, readField, type Fields, type Values } from '../../schema/field.ts';
 import { command, type NamelessCommand } from '../command.ts';
-import type { Disk, Invocation, Keys } from '../context.ts';
+import type { Disk, Invocation, Keys, Terminal } from '../context.ts';
 
 const rawArguments = {
   method: {
@@ -85,17 +85,27 @@ function rawCommand(
   });
 }
 
+/** What the specification calls deprecated, and what to send instead. */
+const deprecated = [
+  ['settings/display', 'PATCH settings'],
+  ['settings/notifications', 'PATCH settings'],
+  ['use_first_unread_anchor', 'anchor=first_unread'],
+] as const;
+
 type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions>;
 
 /** @throws Failure usage */
 async function rawRequest(
   service: Service,
   values: RawValues,
-  { disk: { readBytes }, secrets: { hide } }: Pick<Keys, 'secrets'> & Pick<Disk, 'disk'>,
+  { disk: { readBytes }, secrets: { hide }, warn }: Pick<Keys, 'secrets'> & Pick<Disk, 'disk'> & Pick<Terminal, 'warn'>,
 ): Promise<RawRequest> {
   const { method, path, input, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
   const at = typedPath(service, path);
+  const words = [path, ...(values.raw_field ?? []), ...(values.field ?? [])].join(' ');
+  for (const [what, better] of service === 'chat' ? deprecated : [])
+    if (words.includes(what)) warn(`${what} is deprecated: write ${better}`);
   const pairs = pairsOf(values);
   if (input === undefined) return { method, at, ...placed(service, method, pairs, hide) };
   if (method === 'GET') throw usage('--input: a GET has no body');

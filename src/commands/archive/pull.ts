@@ -29,7 +29,7 @@ const places = /^(channels?|dm|dm_including|id|with|message_ids|narrow|anchor|in
 export default command({
   about: [
     'The first pull takes the options of messages fetch, and records them in DIR; without a range it fetches every message. Later pulls ' +
-      'need only DIR: they continue where the last one ended, even after a crash, and add what is new. Use messages fetch to read ' +
+      'need only DIR, or DIR and --all-channels: they continue where the last one ended, even after a crash, and add what is new. Use messages fetch to read ' +
       'messages, and an archive to keep them.',
     'Name a channel, or give --all-channels: without --channel or --channels, only messages that the account itself received are kept.',
     '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR; --topic, --sender, --search, ' +

@@ -22,6 +22,8 @@ const plainLimit = 100;
 /** The range of the options (docs/apis.md, Paging). @throws Failure usage for each exclusion and limit of the API */
 export function rangeOf(values: RangeValues, context: TimeReading): Range {
   checkExclusions(values);
+  if (values.use_first_unread_anchor)
+    context.note('use_first_unread_anchor is deprecated: --anchor first_unread was sent');
   if (values.message_ids !== undefined) return { kind: 'ids', ids: readIds(values.message_ids) };
   if (values.since !== undefined || values.until !== undefined)
     return { kind: 'times', ...spanOf(values, context), limit: values.limit };
@@ -30,6 +32,11 @@ export function rangeOf(values: RangeValues, context: TimeReading): Range {
   if (values.num_before !== undefined || values.num_after !== undefined) {
     const { num_before = 0, num_after = 0 } = values;
     checkCounts(num_before, num_after, values.include_anchor);
+    if (anchor === undefined && num_after > 0 && num_before === 0)
+      throw usage(
+        '--num-after alone starts at the newest message, and nothing is after that',
+        'Add --anchor first_unread, --anchor oldest or --anchor ID; the newest ones are --num-before N.',
+      );
     return { kind: 'request', anchor: anchor ?? 'newest', num_before, num_after, ...inclusion };
   }
   // Everything up to the newest message is everything.

@@ -1,7 +1,7 @@
 import { settingNamed, settingsMatching, settingsNear } from '../../schema/setting-text.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Field } from '../../schema/field.ts';
+import { namedValues, type Field } from '../../schema/field.ts';
 import type { Column } from '../../output/presentation.ts';
 
 const settingColumns: readonly Column<SettingDescription>[] = [
@@ -78,8 +78,5 @@ function describe(name: string, field: Field): SettingDescription {
 
 function valuesOf(field: Field): SettingDescription['values'] {
   if (field.kind === 'string') return (field.choices ?? []).map((value) => ({ value }));
-  if (field.kind !== 'integer') return [];
-  const names = new Map<number, string>();
-  for (const [name, value] of Object.entries(field.names ?? {})) if (!names.has(value)) names.set(value, name);
-  return [...names].map(([value, name]) => ({ value, name }));
+  return field.kind === 'integer' ? namedValues(field) : [];
 }

@@ -43,15 +43,18 @@ export async function* fetchMessages<M extends MessageHead>(
 }
 
 /** What pages say beside their messages: `end` warns of a limited history, and throws for what the server ignored. */
-function openRemarks({ form, explicit = [] }: MessageSelection) {
+function openRemarks({ form, range, explicit = [] }: MessageSelection) {
   const typed = new Map<string, unknown>([...Object.entries(form), ...explicit.map((name) => [name, true] as const)]);
   const ignored = new Set<string>();
   let limited = false;
+  /** Servers that are older than the parameter show this message all the same, and do not say that they ignore it. */
+  const unwanted = range.kind === 'request' && range.include_anchor === false ? range.anchor : undefined;
   return {
     /** @throws Failure rejected where the messages are others than those selected */
-    add(page: Pick<MessagePage, 'ignored' | 'history_limited'>): void {
+    add(page: Pick<MessagePage<MessageHead>, 'ignored' | 'history_limited' | 'messages'>): void {
       refuseIgnored(page);
       for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
+      if (page.messages.some(({ id }) => String(id) === unwanted)) ignored.add('include_anchor');
       limited ||= page.history_limited;
     },
     /** @throws Failure rejected */

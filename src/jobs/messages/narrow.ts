@@ -66,8 +66,11 @@ export function typedUsers(
 
 type TypedUsers = { readonly [K in 'sender' | 'mentions' | 'dm_including' | 'dm' | 'not']?: readonly string[] };
 
+/** @throws Failure usage where one of them is empty */
 function usersIn(operator: string, text: string): string[] {
-  return operator.startsWith('dm') ? text.split(',').map((user) => user.trim()) : [text];
+  const users = operator.startsWith('dm') ? text.split(',').map((user) => user.trim()) : [text];
+  if (users.includes('')) throw usage(`${operator}: '${text}' lacks a user`);
+  return users;
 }
 
 /** A link is pasted as a channel: that of a topic is two terms. */

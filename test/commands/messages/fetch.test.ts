@@ -74,7 +74,7 @@ describe('what a range asks for', () => {
     ['--anchor 42 --no-include-anchor', forward(42, 100, without)],
     ['--all', forward('oldest')],
     ['--anchor 42 --all', forward(42)],
-    ['--use-first-unread-anchor --limit 5', forward('first_unread', 5)],
+    ['--use-first-unread-anchor --limit 5 -q', forward('first_unread', 5)],
     ['--anchor 42 --num-before 3 --num-after 4', { anchor: '42', num_before: '3', num_after: '4' }],
     ['--num-before 3', { anchor: 'newest', num_before: '3', num_after: '0' }],
     ['--anchor oldest --num-after 3', { anchor: 'oldest', num_before: '0', num_after: '3' }],
