@@ -168,9 +168,9 @@ function filesOf(running: Running): Disk['disk'] {
   return {
     read: async (file) => decodeText(await readBytes(running, file)),
     readBytes: (file) => readBytes(running, file),
-    async archive(folder) {
+    async archive(folder, patience) {
       const { openArchive } = await import('../store/archive/archive.ts');
-      return openArchive(folder, host, signal);
+      return openArchive(folder, host, { ...patience, signal });
     },
     files: () => foldersOf(host.system),
     refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),

@@ -16,6 +16,7 @@ import type { HistoryEntry, LicenseEvent } from '../store/record/history.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { QueuedClaims } from '../store/claims.ts';
+import type { Patience } from '../store/lock/lock.ts';
 import type { OpenAnswer } from '../store/request-history.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { serveOptions } from '../sandbox/serve-options.ts';
@@ -151,7 +152,7 @@ interface UserFiles {
   /** The bytes of a file; `-` is standard input. @throws Failure usage */
   readBytes(file: string): Promise<Buffer>;
   /** The archive in that folder, or a new one, held by this process alone. */
-  archive(folder: string): Promise<OpenArchive>;
+  archive(folder: string, patience?: Pick<Patience, 'wait' | 'waiting'>): Promise<OpenArchive>;
   files(): { readonly config: string; readonly state: string };
   /** Whether the folder of state can be made or written; nothing is made. @throws Failure config where it cannot */
   refuseUnwritableState(): Promise<void>;

@@ -26,3 +26,8 @@ export function formatDuration(span: Milliseconds): string {
   if (unit) return `${Math.floor(tenths / units[unit])}${unit}${rest > 0 ? formatDuration(rest) : ''}`;
   return span >= 1000 ? `${tenths / 1000}s` : `${Math.round(span)}ms`;
 }
+
+/** A number of things in words: `1 message`, `2 messages`. */
+export function quantity(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}

@@ -135,6 +135,13 @@ export function userOf(account: Account): string | number | undefined {
   return account.kind === 'licensing' ? account.app_code : account.email;
 }
 
+/** That name in the rows of `auth list`, where `account` would be that of the system in others. */
+export function namesOf(account: Account) {
+  return account.kind === 'licensing'
+    ? { app_code: account.app_code ?? null, email: null }
+    : { app_code: null, email: account.email };
+}
+
 /** The variable of a field of that kind: CHATELAINE_BASE_URL, CHATELAINE_CHAT_SITE. */
 export function variableOf(kind: Kind, name: string): string {
   return `CHATELAINE_${kind === 'chat' ? 'CHAT_' : ''}${name.toUpperCase()}`;

@@ -1,3 +1,4 @@
+import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { fingerprintOf, numberMap, restSize } from '../../core/fingerprint.ts';
 import { writeJson } from '../../core/json.ts';
@@ -89,7 +90,7 @@ function gapAfter(
   if (count === 0 && pages > 1) return 'the server names a next page that has no rows';
   if (next !== undefined) return undefined;
   if (more !== undefined) return `the server has more rows, but names no URL for them: ${more}`;
-  if (told.total > listed) return `the server counts ${told.total} licenses and lists ${listed}`;
+  if (told.total > listed) return `the server counts ${quantity(told.total, 'license')} and lists ${listed}`;
   if (told.pages > pages) return `the server counts ${told.pages} pages and names no URL after page ${pages}`;
   return undefined;
 }

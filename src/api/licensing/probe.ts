@@ -1,3 +1,4 @@
+import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { identityOf, licenseNames, textOf, type License } from './license.ts';
 import type { LicensingConnection } from './license-answer.ts';
@@ -80,7 +81,7 @@ function pagesOf(
   { licenses, pages, isCut, failure, mayBeCut }: ProbedList,
   filter: keyof typeof filters,
 ): Observation {
-  const rows = `${licenses.length} licenses on ${pages} page${pages === 1 ? '' : 's'}`;
+  const rows = `${quantity(licenses.length, 'license')} on ${quantity(pages, 'page')}`;
   if (mayBeCut && !failure && (filter === 'ignored' || licenses.length % cutLength === 0))
     return { about: 'pages', detail: `${rows}, and no total: the list may be cut there` };
   if (!failure) return { about: 'pages', detail: isCut ? `${rows}, and more that were not read` : `${rows}, whole` };

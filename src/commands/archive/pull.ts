@@ -104,6 +104,9 @@ export default command({
   show: { columns: ['folder', 'messages', 'added', 'repaired'], others: 'known' },
 });
 
+/** A pull of cron and one by hand follow one another. */
+const mostWait = 600_000;
+
 type PullValues = SelectionValues & {
   readonly folder: string;
   readonly both?: boolean;
@@ -130,7 +133,8 @@ async function pullFolder(
   };
   if (context.options.dry_run) return { folder, ...(await planPull(folder, order)) };
   const chat = context.chat();
-  const archive = await context.disk.archive(folder);
+  const waiting = (holder: string): void => context.note(`waiting for ${holder}, which pulls into ${folder}`);
+  const archive = await context.disk.archive(folder, { wait: mostWait, waiting });
   try {
     const source = { ...chat.raw, level: chat.level, organization: chat.organization };
     const parts = { ...context, ...context.clock, ...context.record };

@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { urlOf, userOf } from '../../schema/profile.ts';
+import { namesOf, urlOf } from '../../schema/profile.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Keys, Services } from '../context.ts';
@@ -25,7 +25,7 @@ export default command({
   },
 
   show: {
-    columns: [...whole('profile', 'kind', 'url', 'account'), 'status', { name: 'detail', width: 20 }],
+    columns: [...whole('profile', 'kind', 'url', 'app_code', 'email'), 'status', { name: 'detail', width: 20 }],
   },
 });
 
@@ -49,10 +49,10 @@ const words: Partial<Record<Failure['kind'], string>> = {
 };
 
 async function statusOf(profile: string, open: Candidate['open'], context: Services & Keys, failures: Failure[]) {
-  let known: { readonly kind?: string; readonly url?: string; readonly account?: string | number | null } = {};
+  let known: { readonly kind?: string; readonly url?: string } = {};
   try {
     const credential = await open();
-    known = { kind: credential.kind, url: urlOf(credential), account: userOf(credential) ?? null };
+    known = { kind: credential.kind, url: urlOf(credential), ...namesOf(credential) };
     await checkCredential(credential, context);
     return { profile, ...known, status: 'ok', detail: credential.read_only ? 'read-only' : null };
   } catch (cause) {

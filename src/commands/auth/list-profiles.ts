@@ -1,4 +1,4 @@
-import { urlOf, userOf } from '../../schema/profile.ts';
+import { namesOf, urlOf } from '../../schema/profile.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 
@@ -15,7 +15,7 @@ export default command({
       profile: profile.name,
       kind: profile.kind,
       url: urlOf(profile),
-      account: userOf(profile),
+      ...namesOf(profile),
       default: defaults[profile.kind] === profile.name,
       read_only: profile.read_only ?? false,
       key: profile.key_command === undefined ? 'stored' : 'command',
@@ -25,6 +25,6 @@ export default command({
   result: 'rows',
 
   show: {
-    columns: [...whole('profile'), 'kind', ...whole('url', 'account'), 'default', 'read_only', 'key'],
+    columns: [...whole('profile'), 'kind', ...whole('url', 'app_code', 'email'), 'default', 'read_only', 'key'],
   },
 });

@@ -27,9 +27,11 @@ export function changedFrom(license: License | undefined, asked: EditedFields): 
 /** What was changed, in words: `resized 4 -> 6, remote_user 'ada' -> 'left-ada'`. */
 function changeNote({ before: { size_allowance: size, ...others }, after, status }: ChangedLicense): string {
   const resized = size === undefined ? [] : [`resized ${changeInWords(Number(size), after?.size_allowance ?? 0)}`];
-  const renamed = namesIn(others).map((name) => `${name} '${others[name] ?? ''}' -> '${after?.[name] ?? ''}'`);
+  const renamed = namesIn(others).map((name) => `${name} ${inQuotes(others[name])} -> ${inQuotes(after?.[name])}`);
   return [...(status === 'changed' ? [] : [status]), ...resized, ...renamed].join(', ');
 }
+
+const inQuotes = (value: string | number | undefined) => (typeof value === 'string' ? `'${value}'` : value);
 
 const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
 
@@ -192,7 +194,12 @@ export function concludeChanges(
   const [first, ...others] = licenses.filter(({ before }) => !isEmpty(before));
   if (first === undefined) return;
   const text = others.length === 0 ? changeNote(first) : `${others.length + 1} licenses were changed`;
-  conclude(`${text}; to undo it: ${commandLine('license undo', [run])}`);
+  const app_code = first.before.app_code;
+  conclude(
+    app_code === undefined
+      ? `${text}; to undo it: ${commandLine('license undo', [run])}`
+      : `${text}; no undo moves it back: ${commandLine('license edit', ['CODE'], { app_code })}`,
+  );
 }
 
 /** A user's name in place of a key is a usual mistake. @throws Failure the cause, for a user with the line to type */

@@ -1,3 +1,4 @@
+import { quantity } from '../../core/duration.ts';
 import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
@@ -22,7 +23,7 @@ export function warnOfDoubles(users: readonly CreatedFor[], { warn }: Pick<Termi
     const codes = sorted.flatMap((all) => all.slice(1));
     return commandLine('license retire', codes, { profile });
   });
-  const [count, have] = doubled.length === 1 ? ['1 user', 'has'] : [`${doubled.length} users`, 'have'];
+  const [count, have] = [quantity(doubled.length, 'user'), doubled.length === 1 ? 'has' : 'have'];
   const what = `${count} for whom this run created a license ${have} several`;
   warn(`${what}; to retire all but the one whose code sorts first:\n${lines.join('\n')}`);
   return new Failure('differences', what);

@@ -30,7 +30,9 @@ export default command({
     if (!options.dry_run && !interactive() && (named === undefined || !options.yes))
       throw usage('without a terminal RUN and --yes are needed', 'Look for the run with: chatelaine license history');
     const changes = lastRun(changesOf(await context.record.history()), named?.toUpperCase());
-    const account = await context.licensingAccount({ row_app_code: changes[0]?.app_code });
+    const account = await context.licensingAccount({
+      row_app_code: changes[0]?.app_code_before ?? changes[0]?.app_code,
+    });
     refuseReadOnly(account);
     refuseOtherServer(changes, context.accounts.identityOf(account));
     const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });

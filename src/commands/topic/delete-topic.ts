@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { quantity } from '../../core/duration.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure, usage } from '../../core/failure.ts';
@@ -127,9 +128,9 @@ export default command({
     columns: ['stream_id', ...whole('channel', 'topic_name'), 'messages', 'deleted', 'status'],
     line: ({ topic_name, messages, deleted, at_least, status }) => {
       if (status === 'missing') return `Topic '${topic_name}': no messages`;
-      if (status === 'deleted') return `Topic '${topic_name}': ${deleted} messages deleted`;
+      if (status === 'deleted') return `Topic '${topic_name}': ${quantity(deleted, 'message')} deleted`;
       const least = at_least ? 'at least ' : '';
-      return `Topic '${topic_name}': ${least}${deleted} of ${Math.max(messages, deleted)} messages deleted (${status})`;
+      return `Topic '${topic_name}': ${least}${deleted} of ${quantity(Math.max(messages, deleted), 'message')} deleted (${status})`;
     },
     outcome: { by: 'status', columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'] },
   },

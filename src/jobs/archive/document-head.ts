@@ -1,4 +1,5 @@
 import { join, relative, sep } from 'node:path';
+import { quantity } from '../../core/duration.ts';
 import { messageLink } from '../../api/chat/chat-messages.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
 import { inertName } from '../../schema/upload.ts';
@@ -48,7 +49,7 @@ export function headOf(
   const accounts = [...new Set(archives.map((archive) => archive.head.account))].join(', ');
   const selected = archives.length === 1 ? selectedBy(head.options) : ` in ${archives.length} archives`;
   const only = chosen.length === 0 ? '' : ` Only those with ${chosen.join('; ')}.`;
-  const messages = `${countOf(archives)} messages from ${host}, as ${accounts} sees them`;
+  const messages = `${quantity(countOf(archives), 'message')} from ${host}, as ${accounts} sees them`;
   return {
     title: `Messages of ${head.organization ?? host}`,
     notes: [`${messages}${selected}.${only}`],

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
-import type { Milliseconds } from '../../core/duration.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -139,7 +139,7 @@ function interrupted(added: number, cause: unknown): unknown {
   if (!(cause instanceof Failure)) return cause;
   const failure = incompleteAfter(1, cause);
   if (failure === cause || !(failure instanceof Failure)) return cause;
-  return cause.as('incomplete', `${added} messages were archived, then: ${cause.message}`, {
+  return cause.as('incomplete', `${quantity(added, 'message was', 'messages were')} archived, then: ${cause.message}`, {
     hint: 'Run the same command again: it continues.',
     retryable: true,
   });
@@ -163,7 +163,7 @@ async function repairArchive(
       const read = part && (await archive.check(part, form, which));
       if (!part || !read) continue;
       if (read.problem === undefined) continue;
-      note(`part ${number}, ${form}: ${read.problem}; fetching its ${part.count} messages again`);
+      note(`part ${number}, ${form}: ${read.problem}; fetching its ${quantity(part.count, 'message')} again`);
       losses.push(await repairFile(chat, archive, selectionIn(head), { part, form, search }));
     }
     await listAttached(archive, head, number);
@@ -196,7 +196,7 @@ async function repairFile(
   if (!recorded || (aside === undefined && lost.length === 0)) return undefined;
   const more = lost.length > namedIds ? ` and ${lost.length - namedIds} more` : '';
   return [
-    `${recorded.file}: what the server shows of its ${part.count} messages is not what was archived`,
+    `${recorded.file}: what the server shows of its ${quantity(part.count, 'message')} is not what was archived`,
     ...(lost.length > 0 ? [`lost: ${lost.slice(0, namedIds).join(', ')}${more}`] : []),
     ...(aside === undefined ? [] : [`the damaged file is kept as ${aside}`]),
   ].join('; ');

@@ -1,3 +1,4 @@
+import { quantity } from '../../core/duration.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, messageOf } from '../../core/failure.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
@@ -41,7 +42,7 @@ export async function* pullChannels<R extends object>(
       yield { channel: channel.channel, status, ...nothing };
     }
   }
-  const counted = [`${channels.length} channels`, ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');
+  const counted = [quantity(channels.length, 'channel'), ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');
   if (failed === 0) conclude(counted);
   else throw new Failure('incomplete', `${counted}, ${failed} failed`, { hint, retryable: hint === runAgain });
 }

@@ -1,3 +1,4 @@
+import { quantity } from '../../core/duration.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
@@ -123,9 +124,7 @@ export function tellChanges(
   return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
 }
 
-function messagesText(count: number): string {
-  return count === 1 ? '1 archived message is' : `${count} archived messages are`;
-}
+const messagesText = (count: number): string => quantity(count, 'archived message is', 'archived messages are');
 
 /** Of a place that messages left, others may come as old copies: it is asked for them (docs/apis.md, Old copies). */
 function openMoves(chat: Pick<ChatApi, 'messages' | 'level'>, { narrow, form }: MessageSelection, kept: ArchiveForm) {

@@ -34,8 +34,10 @@ export async function recordedChange(
 function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'event'> {
   const user = textOf(found, 'remote_user') ?? '';
   const [app, size] = [textOf(found, 'app_code'), textOf(found, 'size_allowance')];
+  const before = app === undefined ? undefined : Number(app);
   return {
-    app_code: app === undefined ? undefined : Number(app),
+    app_code: asked.app_code ?? before,
+    app_code_before: asked.app_code === before ? undefined : asked.app_code && before,
     remote_user: asked.remote_user ?? user,
     remote_user_before: asked.remote_user === undefined || asked.remote_user === user ? undefined : user,
     size_allowance: asked.size_allowance ?? (size === undefined ? undefined : Number(size)),
@@ -76,5 +78,6 @@ export function changeText(change: PastChange): string {
   if (isRetired) return `${doubt}retired${name === undefined ? '' : ` ${name}`}`;
   const renamed = name !== undefined && `renamed from ${name}`;
   const resized = size !== undefined && size !== before && `resized ${changeInWords(before, size)}`;
-  return doubt + [renamed, resized].filter(Boolean).join(', ');
+  const moved = change.app_code_before !== undefined && `moved from application ${change.app_code_before}`;
+  return doubt + [renamed, resized, moved].filter(Boolean).join(', ');
 }

@@ -27,7 +27,6 @@ export function warnOfNames(
   );
   if (found.length === 0) return;
   const rest = found.length > maxNames ? ` and ${found.length - maxNames} more` : '';
-  warn(
-    `${place}: ${found.slice(0, maxNames).join(', ')}${rest} may not be names of users: a spreadsheet writes such texts`,
-  );
+  const [names, texts] = found.length === 1 ? ['the name of a user', 'such a text'] : ['names of users', 'such texts'];
+  warn(`${place}: ${found.slice(0, maxNames).join(', ')}${rest} may not be ${names}: a spreadsheet writes ${texts}`);
 }

@@ -48,7 +48,8 @@ function userBefore({ remote_user, remote_user_before }: PastChange): string {
 }
 
 async function undoOf(change: PastChange, api: Pick<LicensingApi, 'ofUser'>): Promise<UndoStep['undo']> {
-  const { app_code, remote_user, size_allowance, size_allowance_before: size, license_code_end: end } = change;
+  const { app_code, app_code_before: app, remote_user, size_allowance, license_code_end: end } = change;
+  const { size_allowance_before: size } = change;
   const user = userBefore(change);
   const find = async (name: string, asSize: number | undefined): Promise<readonly License[]> => {
     const { exact } = await api.ofUser({ remote_user: name, app_code });
@@ -56,6 +57,7 @@ async function undoOf(change: PastChange, api: Pick<LicensingApi, 'ofUser'>): Pr
     const ofSize = exact.filter((one) => text === undefined || textOf(one, 'size_allowance') === text);
     return ofSize.filter(({ key }) => end === undefined || key?.endsWith(end));
   };
+  if (app !== undefined) return { is: 'refused', why: `it was moved from application ${app}` };
   const [left, ...others] = await find(remote_user, size_allowance);
   if (!left || others.length > 0) {
     const [before, ...more] = await find(user, size);

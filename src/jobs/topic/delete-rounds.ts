@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { backoff } from '../../api/http/retry.ts';
-import type { Milliseconds } from '../../core/duration.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { CallEnd, LookStep } from '../../store/archive/line-file.ts';
@@ -173,7 +173,7 @@ function refuseMore({ survey: { topic_name }, state, maxMessages = Infinity }: P
   const [count, gone] = [deletable(tally), tally.gone + tally.deleted];
   if (count <= maxMessages) return;
   const earlier = gone > 0 ? `, ${gone} of them before` : '';
-  const more = `${count} messages of '${topic_name}' would be deleted${earlier}, more than the ${maxMessages} that --max-messages allows`;
+  const more = `${quantity(count, 'message')} of '${topic_name}' would be deleted${earlier}, more than the ${maxMessages} that --max-messages allows`;
   if (!state.last) throw usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
   throw new Failure('incomplete', `${more}; ${state.standings.left()} of the messages of the start are left`, {
     retryable: false,

@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Milliseconds } from '../../core/duration.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { type Failure, usage } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { Journal, JournalContent, JournalHeader } from '../../store/journal.ts';
@@ -127,7 +127,7 @@ function unarchived(
   { topic_name, isLimited }: TopicSurvey,
   { arrived, deeper, tally, unsearched }: PurgeOutcome,
 ): string[] {
-  const hidden = `topic '${topic_name}': at least ${tally.deleted} messages were deleted; those that the plan hid are in no count and no archive`;
+  const hidden = `topic '${topic_name}': at least ${quantity(tally.deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`;
   const texts = deeper.map(
     ({ first, last, seen }) =>
       `topic '${topic_name}': a delete call went deeper than the look before it: messages ${first} to ${last} were last looked at ${seen}; ` +
@@ -136,10 +136,10 @@ function unarchived(
   if (isLimited) texts.push(hidden);
   if (unsearched > 0)
     texts.push(
-      `topic '${topic_name}': its messages were not looked for in ${unsearched} private channels (too many requests): if they were moved there, they are not deleted`,
+      `topic '${topic_name}': its messages were not looked for in ${quantity(unsearched, 'private channel')} (too many requests): if they were moved there, they are not deleted`,
     );
   if (arrived === 0) return texts;
-  const came = `topic '${topic_name}': ${arrived} ${arrived === 1 ? 'message' : 'messages'} arrived during the deletion`;
+  const came = `topic '${topic_name}': ${quantity(arrived, 'message')} arrived during the deletion`;
   return [...texts, `${came}; others that arrived during a delete call may have been deleted without being archived`];
 }
 
@@ -177,7 +177,9 @@ export type Budget = ReturnType<typeof budgetOf>;
 export function budgetOf(surveys: readonly TopicSurvey[], run: Pick<PurgeRun, 'endOf'>, most: number | undefined) {
   let count = surveys.reduce((sum, survey) => sum + survey.ids.length + (run.endOf(survey)?.deleted ?? 0), 0);
   if (most !== undefined && count > most)
-    throw usage(`${count} messages would be deleted, more than --max-messages ${most}: nothing was deleted`);
+    throw usage(
+      `${quantity(count, 'message')} would be deleted, more than --max-messages ${most}: nothing was deleted`,
+    );
   return {
     /** Maximum number of messages that the deletion of this topic may take. */
     of: ({ ids }: TopicSurvey) => (most === undefined ? undefined : most - count + ids.length),

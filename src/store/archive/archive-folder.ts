@@ -3,24 +3,20 @@ import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
 import { exists, ifThere, openFile, orFailure, unlessRefused, withFile, writeWhole } from '../disk/files.ts';
 import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private-folder.ts';
-import { acquireLock, type Surroundings } from '../lock/lock.ts';
+import { acquireLock, type Patience, type Surroundings } from '../lock/lock.ts';
 import { filesFolder, keptName } from './kept-file.ts';
 
 const lockName = 'lock';
 
 /** Makes and locks a folder; the result undoes both. @throws Failure unavailable naming who holds it; config */
-export async function takeFolder(
-  folder: string,
-  host: Surroundings,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
+export async function takeFolder(folder: string, host: Surroundings, patience: Patience): Promise<() => Promise<void>> {
   await refuseUnsafeState(folder, host.system);
   const isNew = !(await exists(folder));
   await makeFolder(folder).catch((cause: unknown) => {
     throw folderFailure(folder, host.system, cause);
   });
-  const patience = { wait: 0, signal, what: `the archive ${folder}` };
-  const release = await acquireLock(join(folder, lockName), host, patience);
+  const what = `the archive ${folder}`;
+  const release = await acquireLock(join(folder, lockName), host, { wait: 0, ...patience, what });
   return async () => {
     await release();
     if (!isNew || (await namesIn(folder)).length > 0) return;

@@ -5,7 +5,7 @@ import { constants } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { openFile, orFailure, syncFolder, withFile } from '../disk/files.ts';
 import { refuseLinks } from '../disk/private-folder.ts';
-import type { Surroundings } from '../lock/lock.ts';
+import type { Patience, Surroundings } from '../lock/lock.ts';
 import {
   ascend,
   damageOf,
@@ -133,10 +133,10 @@ function isStrange(name: string): boolean {
 
 /**
  * Opens an archive, or a missing or empty folder for a new one, for this process alone. @throws Failure unavailable
- * at once naming the process that holds it; usage for a folder of other files; config where it is damaged
+ * naming the process that holds it, after the wait; usage for a folder of other files; config where it is damaged
  */
-export async function openArchive(folder: string, host: Surroundings, signal: AbortSignal): Promise<OpenArchive> {
-  const release = await takeFolder(folder, host, signal);
+export async function openArchive(folder: string, host: Surroundings, patience: Patience): Promise<OpenArchive> {
+  const release = await takeFolder(folder, host, patience);
   try {
     const manifest = await readHead(folder);
     if (!manifest) await refuseOtherFiles(folder);

@@ -14,11 +14,13 @@ export interface Surroundings {
   readonly clock: Clock;
 }
 
-interface Patience {
+export interface Patience {
   /** How long to wait for the owner; 0 gives up at once. Default 30 s. */
   readonly wait?: Milliseconds | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly what?: string | undefined;
+  /** Called once, before the first wait; an owner that is not seen to run is then not waited for. */
+  readonly waiting?: ((holder: string) => void) | undefined;
 }
 
 /** Works while no other process or caller does so under that path. @throws Failure unavailable after the wait */
@@ -45,15 +47,18 @@ export async function acquireLock(
   const { clock, system } = host;
   const me = await thisOwner(system);
   const end = clock.elapsed() + (patience.wait ?? 30_000);
+  let said = false;
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
     const conflict = await orAbandon(attempt(path, me, system, round), me, system);
     if (!conflict) return () => orAbandon(release(path, me), me, system);
     const { holder } = conflict;
-    if (holder && clock.elapsed() >= end)
+    if (holder && (clock.elapsed() >= end || (patience.waiting && !holder.isSeen)))
       throw new Failure('unavailable', `${patience.what ?? path} is in use by ${holder.name}`, {
         hint: remedy(holder, conflict.path),
       });
+    if (holder && !said) patience.waiting?.(holder.name);
+    said ||= holder !== undefined;
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
 }

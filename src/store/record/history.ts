@@ -18,6 +18,7 @@ export interface LicenseEvent {
    */
   readonly event: 'created' | 'found' | 'unknown' | 'changing' | 'changed' | 'refused';
   readonly app_code?: number | undefined;
+  readonly app_code_before?: number | undefined;
   /** The user as the request leaves it. */
   readonly remote_user: string;
   readonly remote_user_before?: string | undefined;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realClock } from '../../../src/cli/clock.ts';
@@ -7,11 +7,13 @@ import { removing } from '../../../src/core/shell-word.ts';
 import type { MessageRecord } from '../../../src/sandbox/records.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
+import { acquireLock } from '../../../src/store/lock/lock.ts';
 import { headOf, heldByAnother } from '../../helpers/archive.ts';
 import { isWhole } from '../../helpers/extent.ts';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { emptyHome, fakeService, openSandbox, run as runMain, type RunningSandbox } from '../../helpers/run.ts';
 import { needs } from '../../helpers/needs.ts';
+import { systemIn } from '../../store/system.ts';
 
 const sizes = { channel: 'firmware', topic: 'bulk', count: 2500 };
 const bulk = { extraMessages: sizes, rateLimit: { perMinute: 100_000 } };
@@ -428,7 +430,7 @@ describe('archive pull', () => {
     expect(contentOf(folder)).toEqual(before);
   });
 
-  test('two pulls of one folder at once: one names the other, and each message is there once', async () => {
+  test('two pulls of one folder at once: the second waits, says so once, and goes on', async () => {
     const { run } = await openSandbox(bulk);
     const folder = newFolder();
 
@@ -436,10 +438,27 @@ describe('archive pull', () => {
       [1, 2].map(() => run(`archive pull ${folder} ${selection} -o json`, { clock: realClock })),
     );
 
-    expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([0, 7]);
-    const [refused] = both.filter(({ exitCode }) => exitCode === 7);
-    expect(refused?.error?.message).toBe(`the archive ${folder} is in use by process ${process.pid} on here.test`);
+    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    const waiting = `waiting for process ${process.pid} on here.test, which pulls into ${folder}`;
+    expect(both.flatMap(({ lines }) => lines.filter((line) => line.startsWith('waiting')))).toEqual([waiting]);
     expect(messagesOf(folder, 'rendered')).toHaveLength(2500);
+  });
+
+  test('after ten minutes of waiting it is exit 7, naming the other', async () => {
+    const { run } = await openSandbox(bulk);
+    const folder = newFolder();
+    mkdirSync(folder);
+    const host = { system: systemIn(folder), clock: realClock };
+    const release = await acquireLock(join(folder, 'lock'), host);
+
+    const { exitCode, error, slept } = await run(`archive pull ${folder} ${selection} -o json`);
+
+    await release();
+    expect([exitCode, error?.message]).toEqual([
+      7,
+      `the archive ${folder} is in use by process ${process.pid} on here.test`,
+    ]);
+    expect(slept.reduce((sum, span) => sum + span, 0)).toBeGreaterThanOrEqual(600_000);
   });
 
   test('while another computer holds the folder: names it and how to go on, at once', async () => {

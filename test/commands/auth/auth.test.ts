@@ -482,7 +482,8 @@ describe('auth list, use, logout, token, status', () => {
         profile: 'first',
         kind: 'licensing',
         url: licensingUrl,
-        account: 7,
+        app_code: 7,
+        email: null,
         default: true,
         read_only: false,
         key: 'stored',
@@ -491,7 +492,8 @@ describe('auth list, use, logout, token, status', () => {
         profile: 'work',
         kind: 'chat',
         url: 'https://chat.test',
-        account: 'ada@chat.test',
+        app_code: null,
+        email: 'ada@chat.test',
         default: true,
         read_only: true,
         key: 'stored',
@@ -604,8 +606,8 @@ describe('auth list, use, logout, token, status', () => {
 
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([
-      { profile: 'environment', kind: 'licensing', account: 4711, status: 'ok' },
-      { profile: 'environment', kind: 'chat', account: 'mara@harbour.example', status: 'ok' },
+      { profile: 'environment', kind: 'licensing', app_code: 4711, status: 'ok' },
+      { profile: 'environment', kind: 'chat', email: 'mara@harbour.example', status: 'ok' },
     ]);
   });
 
@@ -614,8 +616,8 @@ describe('auth list, use, logout, token, status', () => {
 
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject([
-      { profile: 'sandbox', kind: 'licensing', account: 4711, status: 'ok' },
-      { profile: 'sandbox', kind: 'chat', account: 'mara@harbour.example', status: 'ok' },
+      { profile: 'sandbox', kind: 'licensing', app_code: 4711, status: 'ok' },
+      { profile: 'sandbox', kind: 'chat', email: 'mara@harbour.example', status: 'ok' },
     ]);
   });
 

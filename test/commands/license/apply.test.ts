@@ -1002,7 +1002,7 @@ describe('what is shown', () => {
   test.each(['#REF!', '#NV', '#N/A', '#NAME?', 'Total', 'SUMME', 'Grand Total', 'Gesamt'])(
     'so is a word that a spreadsheet writes below or in place of names: %s',
     (name) => {
-      expect(warningOf(['ada', name])).toContain(`'${name}' (line 3) may not be names of users`);
+      expect(warningOf(['ada', name])).toContain(`'${name}' (line 3) may not be the name of a user`);
     },
   );
 
@@ -1013,7 +1013,7 @@ describe('what is shown', () => {
     ...['2026-03-01', '2026-03-01T00:00:00Z', '2026-03-01 00:00:00', '01/03/2026', '1.3.26', '01-Mar-2026', '12:30'],
     ...['44621', 'Grand Total', '(empty)'],
   ])('so is what exporters write for nothing, a sum or a date: %s', (name) => {
-    expect(warningOf(['ada', name])).toContain(`'${name}' (line 3) may not be names of users`);
+    expect(warningOf(['ada', name])).toContain(`'${name}' (line 3) may not be the name of a user`);
   });
 
   test('names of five digits are not days where most names are such', () => {

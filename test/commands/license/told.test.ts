@@ -1,45 +1,58 @@
 import { expect, test } from 'vitest';
-import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { readFaults } from '../../../src/sandbox/faults.ts';
+import { emptyHome, fakeService, openSandbox, run, type RunOptions } from '../../helpers/run.ts';
 
-test('edit --app-code says how to move the license back, not an undo that finds nothing; the history has the move', async () => {
-  const { run, sandbox } = await openSandbox();
+const license = { license_code: 'ABCD-1234', remote_user: 'ada', app_code: 7, size_allowance: 4 };
+
+/** The license is moved to application 8, as the answer says. */
+async function move(fields: object, words: string) {
+  const service = fakeService();
+  const path = `/v1/license/${license.license_code}/`;
+  service.expect(`GET ${path}`).reply(200, license);
+  service.expect({ method: 'PATCH', path, json: fields }).reply(200, { ...license, ...fields });
   const home = emptyHome();
-  await run('license create --remote-user ada --size-allowance 4', { home });
-  const code = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'ada')?.license_code ?? '';
-  const edited = await run(`license edit ${code} --app-code 4712`, { home });
-  expect([edited.exitCode, edited.lines.at(-1)]).toEqual([
+  const moved = await run(service, `license edit ${license.license_code} ${words}`, { home });
+  service.done();
+  return { moved, home };
+}
+
+test('edit --app-code says how to move the license back, not an undo that finds nothing', async () => {
+  const { moved, home } = await move({ app_code: 8 }, '--app-code 8');
+  expect([moved.exitCode, moved.lines.slice(-2)]).toEqual([
     0,
-    'app_code 4711 -> 4712; no undo moves it back: chatelaine license edit CODE --app-code 4711',
+    ['app_code 7 -> 8; no undo moves it back:', '  chatelaine license edit CODE --app-code 7'],
   ]);
-  const shown = await run('license history --run-of-last -o json --jq .[-1].change'.replace('--run-of-last ', ''), { home });
-  expect(shown.stdout).toBe('moved from application 4711\n');
-  const undone = await run('license undo --dry-run', { home });
-  expect(undone.stderr).toContain('it was moved from application 4711');
+  const shown = await run(fakeService(), 'license history -o json --jq .[0].change', { home });
+  expect(shown.stdout).toBe('moved from application 7\n');
+  const undone = await run(fakeService(), 'license undo --dry-run', { home });
+  expect([undone.exitCode, undone.stderr]).toEqual([8, expect.stringContaining('it was moved from application 7')]);
 });
 
 test('edit of application and size says both, and offers no undo', async () => {
-  const { run, sandbox } = await openSandbox();
-  const code = sandbox.state.licenses()[0]?.license_code ?? '';
-  const { lines } = await run(`license edit ${code} --app-code 4712 --size-allowance 9`);
-  expect(lines.at(-1)).toMatch(/^resized \d+ -> 9, app_code 4711 -> 4712; no undo moves it back: /);
-});
-
-test('a history of one typed server shows it as it was typed', async () => {
-  const { run, env } = await openSandbox();
-  const home = emptyHome();
-  await run('license create --remote-user ada --size-allowance 4', { home });
-  const { stdout } = await run('license history -o json --jq .[0].origin', { home });
-  expect(stdout.trim()).toBe(new URL(env['CHATELAINE_BASE_URL'] ?? '').origin);
+  const { moved } = await move({ app_code: 8, size_allowance: 9 }, '--app-code 8 --size-allowance 9');
+  expect(moved.lines.at(-2)).toBe('resized 4 -> 9, app_code 7 -> 8; no undo moves it back:');
 });
 
 test('one strange name is one: not names of users', async () => {
-  const { run } = await openSandbox();
-  const { stderr } = await run('license apply - --dry-run', { stdin: 'remote_user,size_allowance\nSumme,3\nada,2\n' });
+  const { run: runHere } = await openSandbox();
+  const { stderr } = await runHere('license apply - --dry-run', {
+    stdin: 'remote_user,size_allowance\nSumme,3\nada,2\n',
+  });
   expect(stderr).toContain("'Summe' (line 2) may not be the name of a user: a spreadsheet writes such a text\n");
 });
 
-test('at the deadline no check is announced that does not come', async () => {
-  const { run } = await openSandbox({ faults: [] });
-  const { lines, exitCode } = await run('license ensure --remote-user zoe --size-allowance 2 --deadline 4s', {});
-  expect([exitCode, lines.some((line) => line.includes('checking'))]).toEqual([0, false]);
+test.each([
+  ['ensure', 9],
+  ['create', 9],
+])('after the deadline license %s announces no check that does not come', async (verb, exit) => {
+  let reach: () => void = () => undefined;
+  const log = ({ method }: { readonly method: string }) => (method === 'POST' ? reach() : undefined);
+  const { run: runHere } = await openSandbox({ log, faults: readFaults('POST /v1/license/=hang', 1) });
+  const alarm: RunOptions['alarm'] = (span, ring) => {
+    if (span === 4000) reach = ring;
+    return () => undefined;
+  };
+  const ran = await runHere(`license ${verb} --remote-user zoe --size-allowance 2 --deadline 4s`, { alarm });
+  expect([ran.exitCode, ran.stderr.includes('checking')]).toEqual([exit, false]);
+  expect(ran.stderr).toContain('the deadline of 4s was reached');
 });
