@@ -36,7 +36,7 @@ export async function runCommand(
   const isWrite = command.dryRun?.includes('requests') && !options.dry_run;
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
   const asked = (command.show?.columns ?? []).flatMap((column) =>
-    typeof column === 'string' || values[column.askedBy ?? ''] === undefined ? [] : [column.name],
+    typeof column !== 'string' && column.askedBy?.some((name) => values[name] !== undefined) ? [column.name] : [],
   );
   if (options.sort !== undefined) asked.push(orderOf(options.sort).field);
   const printed = { note: messages.note, filter, turn, conclusions, asked };

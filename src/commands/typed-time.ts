@@ -1,6 +1,7 @@
 import type { Milliseconds } from '../core/duration.ts';
 import { labelled, usage } from '../core/failure.ts';
 import { dayAndMoment, dayInWords, parseMoment } from '../core/moment.ts';
+import type { TimeSpan } from '../jobs/messages/selection.ts';
 import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
@@ -14,6 +15,18 @@ export function readTime(flag: string, text: string, context: TimeReading): Mill
     : undefined;
   context.note(said ?? `${flag} ${text}: ${dayAndMoment(moment)}`);
   return moment;
+}
+
+/** @throws Failure usage for a time that cannot be read, and for a span that is empty */
+export function spanOf(
+  { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
+  context: TimeReading,
+): TimeSpan {
+  const from = since === undefined ? undefined : readTime('--since', since, context);
+  const to = until === undefined ? undefined : readTime('--until', until, context);
+  if (from !== undefined && to !== undefined && from >= to)
+    throw usage(`--since ${since ?? ''} is not before --until ${until ?? ''}`);
+  return { since: from, until: to };
 }
 
 /** Topics by their age, in the commands that list and delete them. */

@@ -47,8 +47,8 @@ export interface ColumnRules<T> {
    * and goes last: a key, a user, a name, an address.
    */
   readonly keep?: number | 'whole';
-  /** The option whose user asks by this column, which then goes last, as that of --sort does. */
-  readonly askedBy?: string;
+  /** Options whose user asks by this column, which then goes last, as that of --sort does. */
+  readonly askedBy?: readonly string[];
   /** Seconds since 1970 shown as a date; the content of a message shown as plain text. */
   readonly as?: 'seconds' | 'message';
   /** The text shown in place of an empty one. */

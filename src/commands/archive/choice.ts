@@ -7,9 +7,9 @@ import { readLink } from '../../schema/link.ts';
 import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { Terminal } from '../context.ts';
-import { rangeOptions, spanOf } from '../messages/range.ts';
+import { rangeOptions } from '../messages/range.ts';
 import { namesAmong } from '../messages/selection.ts';
-import type { TimeReading } from '../typed-time.ts';
+import { spanOf, type TimeReading } from '../typed-time.ts';
 
 const { channel, topic, sender } = narrowOperators;
 const { since, until } = rangeOptions;

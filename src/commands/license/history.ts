@@ -6,7 +6,7 @@ import type { HistoryEntry } from '../../store/record/history.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation } from '../context.ts';
-import { readTime } from '../typed-time.ts';
+import { searchFor, searchOptions } from './search.ts';
 
 export default command({
   about: [
@@ -20,13 +20,13 @@ export default command({
   ],
   options: {
     remote_user: textField('U', 'Only this user, under the old name or the new one'),
-    since: textField('TIME', 'Only from this time on: 7d, monday, 2026-03-01'),
+    ...searchOptions,
     run: textField('ID', 'Only this run; each run prints its name'),
   },
   examples: ['chatelaine license history --remote-user physio-7731', 'chatelaine license history --since 7d -o csv'],
 
-  async *run({ remote_user, since, run }, context) {
-    const from = since === undefined ? -Infinity : readTime('--since', since, context);
+  async *run({ remote_user, run, ...sought }, context) {
+    const { isUser, isKeyEnd, isTime } = searchFor(sought, context);
     const own = await context.record.history();
     const asked =
       remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.history(remote_user));
@@ -37,9 +37,10 @@ export default command({
     if (others.length > 0) entries.sort((one, two) => Date.parse(one.time) - Date.parse(two.time));
     for (const change of changesOf(entries)) {
       const { time, command: name, remote_user_before: before, app_code = null, license_code_end: end = null } = change;
-      if (Date.parse(time) < from || (run !== undefined && change.run !== run.toUpperCase())) continue;
-      if (!isAsked(change)) continue;
-      if (remote_user !== undefined && ![change.remote_user, before].includes(remote_user)) continue;
+      const names = [change.remote_user, before ?? change.remote_user];
+      if (!isTime(Date.parse(time)) || !isUser(...names) || !isKeyEnd(end ?? '') || !isAsked(change)) continue;
+      if (run !== undefined && change.run !== run.toUpperCase()) continue;
+      if (remote_user !== undefined && !names.includes(remote_user)) continue;
       const told = [change.run, change.account, change.computer, name].map((text) => text || null);
       const who = { run: told[0], account: told[1], computer: told[2], command: told[3], origin: change.origin };
       const done = { app_code, remote_user: change.remote_user, change: changeText(change), license_code_end: end };

@@ -1,13 +1,15 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
-import { Failure } from '../../core/failure.ts';
+import { quantity } from '../../core/duration.ts';
+import { Failure, orWarn } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { matchesGlob } from '../../core/glob.ts';
+import { changesOf } from '../../jobs/license/history.ts';
+import { retiredBy } from '../../jobs/license/retire.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
-import { textField } from '../../schema/field.ts';
-import { licenseExtras, licenseFields, licenseFilters, matchField, phoneCode } from '../../schema/license.ts';
+import { flagField, textField } from '../../schema/field.ts';
+import { licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { readTime } from '../typed-time.ts';
 import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
+import { searchFor, searchOptions } from './search.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
 export default command({
@@ -18,13 +20,11 @@ export default command({
   options: {
     ...licenseFilters,
     ...allAppsOption,
-    match: matchField,
-    code: {
-      ...matchField,
-      help: "Only keys that match, as in '*2FCA2'; understood in any case, without dashes, with O for 0",
-    },
     size_allowance: { ...licenseFields.size_allowance, required: false, help: 'Only licenses of this size' },
+    ...searchOptions,
     since: textField('TIME', 'Only licenses created since then; needs a server that sends created'),
+    until: textField('TIME', 'Only licenses created before this time'),
+    active: flagField('Leave out retired licenses, and say how many there are'),
     limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of licenses' },
   },
   examples: [
@@ -36,26 +36,33 @@ export default command({
 
   rules: [allAppsRule],
 
-  async *run({ all_apps, match, code, size_allowance, since, limit, ...filter }, context) {
-    const begin = since === undefined ? undefined : readTime('--since', since, context);
+  async *run({ all_apps, match, code, size_allowance, since, until, active, limit, ...filter }, context) {
+    const { isUser, isKey, isTime } = searchFor({ match, code, since, until }, context);
+    const hasSpan = since !== undefined || until !== undefined;
     const isWanted = (license: License): boolean =>
-      (!match || matchesGlob(match, textOf(license, 'remote_user') ?? '')) &&
-      (!code ||
-        matchesGlob(code, license.key ?? '') ||
-        matchesGlob(code.map(phoneCode), phoneCode(license.key ?? ''))) &&
+      isUser(textOf(license, 'remote_user') ?? '') &&
+      isKey(license.key ?? '') &&
       (size_allowance === undefined || textOf(license, 'size_allowance') === String(size_allowance)) &&
-      (begin === undefined || createdAt(license, since) >= begin);
+      (!hasSpan || isTime(createdAt(license, { since, until })));
+    const isRetired = active
+      ? retiredBy(changesOf((await orWarn(context.record.history(), context.warn)) ?? []))
+      : () => false;
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
     const listed = licensesOf({ ...filter, all_apps }, extent, context);
     const licenses = sort === undefined || limit === undefined ? listed : inOrder(listed, orderOf(sort), licenseShow);
-    let count = 0;
+    let [count, retired] = [0, 0];
     for await (const license of licenses) {
       if (!isWanted(license)) continue;
+      if (isRetired(license)) {
+        retired += 1;
+        continue;
+      }
       yield license;
       count += 1;
       if (count === limit) return;
     }
+    if (retired > 0) context.conclude(`${quantity(retired, 'retired license is', 'retired licenses are')} left out`);
     const [name = '*', ...others] = match ?? filter.remote_user ?? [];
     if (count === 0 && others.length === 0 && !/[*?]/.test(name))
       context.note(`no user is named '${name}'; --match '*${name}*' finds it in names`);
@@ -66,16 +73,17 @@ export default command({
   show: {
     ...licenseShow,
     ...keyAlone,
-    columns: [...licenseShow.columns, { name: 'created', when: 'there', askedBy: 'since' }],
+    columns: [...licenseShow.columns, { name: 'created', when: 'there', askedBy: ['since', 'until'] }],
   },
 });
 
 /** @throws Failure rejected where the server does not say it: an incomplete list would pass for a whole one */
-function createdAt({ fields }: License, since: string | undefined): number {
+function createdAt({ fields }: License, span: Readonly<Record<'since' | 'until', string | undefined>>): number {
   const { created } = fields;
   const moment = typeof created === 'string' ? Date.parse(created) : NaN;
   if (!Number.isNaN(moment)) return moment;
-  throw new Failure('rejected', '--since: the server does not say when a license was created', {
-    hint: `What this computer issued is in its record: ${commandLine('license history', [], { since })}`,
+  const flag = span.since === undefined ? '--until' : '--since';
+  throw new Failure('rejected', `${flag}: the server does not say when a license was created`, {
+    hint: `What this computer issued is in its record: ${commandLine('license history', [], span)}`,
   });
 }

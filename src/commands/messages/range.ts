@@ -1,8 +1,8 @@
 import { usage } from '../../core/failure.ts';
-import type { Range, TimeSpan } from '../../jobs/messages/selection.ts';
+import type { Range } from '../../jobs/messages/selection.ts';
 import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../schema/messages.ts';
 import { countField, flagField, textField, flagOf, type Fields, type Values } from '../../schema/field.ts';
-import { readTime, type TimeReading } from '../typed-time.ts';
+import { spanOf, type TimeReading } from '../typed-time.ts';
 
 export const rangeOptions = {
   since: textField(
@@ -78,18 +78,6 @@ const placing = [
 
 function flag(name: keyof typeof messageParameters): string {
   return `--${flagOf(name, messageParameters[name])}`;
-}
-
-/** @throws Failure usage for a time that cannot be read, and for a span that is empty */
-export function spanOf(
-  { since, until }: Pick<Values<typeof rangeOptions>, 'since' | 'until'>,
-  context: TimeReading,
-): TimeSpan {
-  const from = since === undefined ? undefined : readTime('--since', since, context);
-  const to = until === undefined ? undefined : readTime('--until', until, context);
-  if (from !== undefined && to !== undefined && from >= to)
-    throw usage(`--since ${since ?? ''} is not before --until ${until ?? ''}`);
-  return { since: from, until: to };
 }
 
 function checkCounts(num_before: number, num_after: number, include_anchor: boolean | undefined): void {
