@@ -115,10 +115,10 @@ function services(
       const open = once(async () => connections.licensing(await accounts.licensingAccount(choice)));
       return licensingApi(open, clock.random);
     },
-    chat() {
+    chat(how) {
       const open = once(async () => connections.chat(await accounts.chatAccount()));
       const chat = chatApi(
-        async (call) => (await open()).send(call),
+        async (call) => (await open()).send({ ...call, isSparing: how === 'sparing' }),
         async (call) => (await open()).sendUnauthenticated(call),
       );
       return provingPlaces(chat, foundOldCopy);

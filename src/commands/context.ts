@@ -58,7 +58,8 @@ interface ProgramItself {
 /** Both services, each with a credential that is looked up at the first request, and the sandbox that serves both. */
 export interface Services {
   licensing(choice?: AppChoice): LicensingApi;
-  chat(): ChatApi;
+  /** `sparing`: for a run over many channels, which leaves requests for others. */
+  chat(how?: 'sparing'): ChatApi;
   sandbox(): SandboxControl;
   readonly servers: Servers;
 }

@@ -126,7 +126,7 @@ export async function orWarn<T>(work: Promise<T>, warn: (text: string) => void, 
   }
 }
 
-/** What an optional look shows, as on the way of an error; undefined where it fails. */
+/** The result of an optional look, as on the way of an error; undefined where it fails. */
 export async function ifAnswered<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;

@@ -7,6 +7,7 @@ interface Rule {
   readonly span: Milliseconds;
 }
 
+/** Its numbers are of the rule with the longest span, whichever refuses. */
 interface Verdict {
   /** Seconds until the next call may come; undefined: this one may. */
   readonly wait: number | undefined;
@@ -41,13 +42,12 @@ export function createAllowance(): Allowance {
     });
     const wait = Math.max(...waits);
     if (wait <= 0) past.push(now);
-    const windows = rules.map((rule) => ({ rule, left: rule.calls - within(rule) }));
-    const strictest = windows.reduce((one, other) => (other.left < one.left ? other : one));
+    const last = rules.reduce((one, other) => (other.span > one.span ? other : one));
     return {
       wait: wait > 0 ? wait / 1000 : undefined,
-      limit: strictest.rule.calls,
-      remaining: Math.max(0, strictest.left),
-      reset: Math.floor(((past.at(-1) ?? now) + strictest.rule.span) / 1000),
+      limit: last.calls,
+      remaining: Math.max(0, last.calls - within(last)),
+      reset: Math.floor(((past.at(-1) ?? now) + last.span) / 1000),
     };
   };
   return Object.assign(count, { forget: (name: string) => void calls.delete(name) });

@@ -75,8 +75,10 @@ function run(call: ChatCall, endpoint: Endpoint): SandboxAnswer {
 }
 
 /** The headers of every counted answer (docs/apis.md, Rate limits). @throws Refusal where the allowance is used up */
-function count({ allowance, perMinute, clock }: ChatCall, { user_id }: User): SandboxAnswer['headers'] {
-  const verdict = allowance(`account ${user_id}`, [{ calls: perMinute, span: 60_000 }], clock.now());
+function count({ allowance, level, rates, clock }: ChatCall, { user_id }: User): SandboxAnswer['headers'] {
+  const { perMinute, perHour = 10 * perMinute } = rates;
+  const hour = level < levels.rateLimitHour ? [] : [{ calls: perHour, span: 3_600_000 }];
+  const verdict = allowance(`account ${user_id}`, [{ calls: perMinute, span: 60_000 }, ...hour], clock.now());
   const headers = {
     'x-ratelimit-limit': String(verdict.limit),
     'x-ratelimit-remaining': String(verdict.remaining),

@@ -34,9 +34,11 @@ export interface SandboxOptions {
   /** Batches of 100 messages that one delete_topic call has time for; default 2. */
   readonly deleteBatches?: number | undefined;
   /**
-   * Calls a minute: of a chat account, default 200; of an application of the licensing service, by default unlimited.
+   * Calls of a chat account a minute, default 200, and an hour, default ten times as many; calls a minute of an
+   * application of the licensing service, by default unlimited.
    */
-  readonly rateLimit?: { readonly perMinute?: number; readonly licensing?: number } | undefined;
+  readonly rateLimit?:
+    { readonly perMinute?: number; readonly perHour?: number; readonly licensing?: number } | undefined;
   /** Forms of licensing answers that the specification leaves open. */
   readonly licenseShape?: LicenseShape | undefined;
   readonly extraMessages?: ExtraMessages | undefined;
@@ -95,12 +97,13 @@ export async function startSandbox(options: SandboxOptions) {
 
 function servicesOf(options: SandboxOptions, state: State): SandboxSession['services'] {
   const { clock, licenseShape = {}, featureLevel = levels.newest, rateLimit, deleteBatches = 2 } = options;
+  const rates = { perMinute: 200, ...rateLimit };
   const shared = { state, clock, allowance: createAllowance() };
   const cache = createCache(clock, licenseShape.cache ?? 0, licenseShape.cache_shape);
   const lists = { lag: createLag(clock, licenseShape.stale ?? 0), motion: createMotion() };
   return {
     licensing: { ...shared, ...lists, cache, shape: licenseShape, perMinute: rateLimit?.licensing },
-    chat: { ...shared, deleteBatches, level: featureLevel, perMinute: rateLimit?.perMinute ?? 200 },
+    chat: { ...shared, deleteBatches, level: featureLevel, rates },
   };
 }
 

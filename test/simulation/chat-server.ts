@@ -183,7 +183,7 @@ export function chatServer(
   });
   const { state } = store;
   const service: ChatService = {
-    ...{ state, clock, level: plan.level ?? 489, perMinute: 100_000, deleteBatches: plan.batches ?? 1000 },
+    ...{ state, clock, level: plan.level ?? 489, rates: { perMinute: 100_000 }, deleteBatches: plan.batches ?? 1000 },
     allowance: createAllowance(),
   };
   const first = state.messages.rows().map(({ id }) => id);

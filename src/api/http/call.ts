@@ -43,6 +43,8 @@ export interface Call {
   /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */
   readonly isLong?: true;
   readonly deciding?: Deciding | undefined;
+  /** Of a long run, which leaves the last tenth of what the server allows in an hour for others. */
+  readonly isSparing?: boolean | undefined;
   /** Most bytes of the answer; a longer one is Failure rejected, and not asked for again. */
   readonly maxBytes?: number;
 }

@@ -41,6 +41,7 @@ async function repeatUntilDone(
     await passGate(connection, request, call);
     const sent = clock.elapsed();
     const { answer, failure, ending } = await attemptOnce(connection, call, request, 1 + retries + rateLimits + stale);
+    if (answer) gate.count(bucketOf(connection), answer);
     const step = nextStep(call.repeat, ending, answer ? 'an answer' : 'no answer');
     if (ending.request === 'unknown' && call.repeat !== 'if unprocessed') connection.unanswered?.();
     if (step === 'leave unconfirmed') {
@@ -82,11 +83,18 @@ async function repeatUntilDone(
 }
 
 /** Waits until the server and the caller allow a request; a wait that would be too long ends the call unsent. */
-async function passGate(connection: Connection, request: Request, { before }: Call): Promise<void> {
+async function passGate(connection: Connection, request: Request, { before, isSparing }: Call): Promise<void> {
   const { clock, signal, gate } = connection;
   const bucket = bucketOf(connection);
   for (let wait = gate.wait(bucket); wait > 0; wait = gate.wait(bucket)) {
     if (!fits(connection, wait)) throw beyondWait(request, wait);
+    await clock.sleep(wait, signal);
+  }
+  const reserve = isSparing ? gate.reserve(bucket) : undefined;
+  if (reserve) {
+    const { limit, wait } = reserve;
+    if (!fits(connection, wait)) throw beyondWait(request, wait, { limit });
+    reportWait(connection, request, wait, tenthOf(limit));
     await clock.sleep(wait, signal);
   }
   await before?.();
@@ -115,19 +123,28 @@ function beyondWait(
     waited = 0,
     asked,
     body,
-  }: { times?: number; waited?: number; asked?: number | undefined; body?: unknown } = {},
+    limit,
+  }: { times?: number; waited?: number; asked?: number | undefined; body?: unknown; limit?: number } = {},
 ): Failure {
   const [span, whole] = [wait, wait + waited].map((part) => formatDuration(Math.ceil(part / 1000) * 1000));
   const last = asked === undefined ? 'it does not say how long to wait' : `it asked to wait ${formatDuration(asked)}`;
+  const first =
+    limit === undefined
+      ? `the server asks to wait ${span} before the next request (429)`
+      : `${tenthOf(limit)}, for ${span}`;
   const message =
     times === 1
-      ? `the server asks to wait ${span} before the next request (429)`
+      ? first
       : `the server answered 429 ${times} times in ${formatDuration(waited)}: ${last}, and the next pause would be ${span}`;
   return new Failure('unavailable', message, {
     hint: `Run the command again after that, or give --deadline more than ${whole}.`,
     http: { method, url, status: 429 },
     ...(body === undefined ? {} : { server: serverWords(body) }),
   });
+}
+
+function tenthOf(limit: number): string {
+  return `the last tenth of the ${limit} requests that the server allows is for others`;
 }
 
 /** How long a person waits without asking what happens; longer where nothing failed. */

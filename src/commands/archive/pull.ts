@@ -4,6 +4,7 @@ import { keepFiles } from '../../jobs/archive/attached-files.ts';
 import type { ChannelFolder } from '../../jobs/archive/channel-folders.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { pullChannels } from '../../jobs/archive/pull-channels.ts';
+import { findQuiet, type News } from '../../jobs/archive/quiet-channels.ts';
 import { planPull, type Puller } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, tellChanges } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/private-channels.ts';
@@ -72,7 +73,7 @@ export default command({
         `The folder comes first; for the channel: ${context.again({ channel }, ['DIR'])}`,
       );
     // One for all: it asks the server for its level once, and for its users.
-    const chat = context.chat();
+    const chat = context.chat(all_channels || values.recheck ? 'sparing' : undefined);
     const one = { ...context, chat: () => chat, search: privateSearch(chat) };
     const pullerFor = (folders: readonly string[]) => agreedPuller(folders, adopt, one);
     if (!all_channels) return pullFolder(values, one, () => factsFor(values, one), pullerFor([values.folder]));
@@ -89,11 +90,12 @@ export default command({
       if (!said.has(text)) context.note(text);
       said.add(text);
     };
-    const begin = async (folders: readonly string[]) => {
-      const puller = await pullerFor(folders);
-      return ({ folder, stream_id }: ChannelFolder, warn: Terminal['warn']) => {
-        const own = { ...values, channel: [`id:${stream_id}`], folder };
-        return pullFolder(own, { ...one, note, warn }, factsOnce, puller);
+    const begin = async (channels: readonly ChannelFolder[]) => {
+      const puller = await pullerFor(channels.map(({ folder }) => folder));
+      const newsOf = values.recheck || context.options.dry_run ? undefined : await findQuiet(chat, channels);
+      return (channel: ChannelFolder, warn: Terminal['warn']) => {
+        const own = { ...values, channel: [`id:${channel.stream_id}`], folder: channel.folder };
+        return pullFolder(own, { ...one, note, warn, news: newsOf?.(channel) }, factsOnce, puller);
       };
     };
     return pullChannels(chat, values.folder, begin, context);
@@ -115,9 +117,14 @@ type PullValues = SelectionValues & {
   readonly recheck?: boolean;
 };
 
+interface PullParts {
+  readonly search: PrivateSearch;
+  readonly news?: News | undefined;
+}
+
 async function pullFolder(
   { folder, both, recheck, files, max_file_size, ...values }: PullValues,
-  context: Invocation & Services & Accounts & Terminal & Disk & Time & Record<'search', PrivateSearch>,
+  context: Invocation & Services & Accounts & Terminal & Disk & Time & PullParts,
   factsOf: () => Promise<AccountFacts>,
   puller: Puller | Promise<Puller>,
 ) {

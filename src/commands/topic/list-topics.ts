@@ -45,7 +45,7 @@ export default command({
   async *run({ channel: text, not_channel = [], older_than, ...filter }, context) {
     const { match } = filter;
     const before = readAge(older_than, context);
-    const chat = context.chat();
+    const chat = context.chat(text === undefined ? 'sparing' : undefined);
     const place = text === undefined ? undefined : await readPlace(text, context);
     const left = await Promise.all(not_channel.map(async (word) => (await readPlace(word, context)).channel));
     const channels = place ? [await lookUpChannel(chat, place.channel)] : await everyChannel(chat, left);

@@ -4,6 +4,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { namesIn } from '../../store/archive/archive-folder.ts';
 import { exists } from '../../store/disk/files.ts';
 import { refuseLinks } from '../../store/disk/private-folder.ts';
+import { isSharedPrivate } from '../messages/private-channels.ts';
 import { readHead } from '../../store/archive/archive-head.ts';
 
 export interface ChannelFolder {
@@ -14,6 +15,8 @@ export interface ChannelFolder {
   readonly isListed: boolean;
   /** The server says that the channel has no message. */
   readonly isEmpty: boolean;
+  /** It is private, and shows messages that the account did not receive. */
+  readonly isShared: boolean;
 }
 
 /** A folder is named `7-general`; the id counts. @throws Failure rejected, usage where the folder is an archive */
@@ -33,16 +36,21 @@ export async function channelFolders(
     const [, id, channel = ''] = /^(\d+)(?:-(.*))?$/s.exec(name) ?? [];
     const own = join(folder, name);
     if (id === undefined || !(await exists(join(own, 'archive.json')))) continue;
-    found.set(Number(id), { stream_id: Number(id), channel, folder: own, isListed: false, isEmpty: false });
+    found.set(Number(id), { stream_id: Number(id), channel, folder: own, ...unlisted });
   }
-  for (const { stream_id, name, first_message_id } of listed) {
+  for (const row of listed) {
+    const { stream_id, name, first_message_id } = row;
     if (typeof stream_id !== 'number' || typeof name !== 'string') continue;
     const own = found.get(stream_id)?.folder ?? join(folder, folderName(stream_id, name));
-    found.set(stream_id, { stream_id, channel: name, folder: own, isListed: true, isEmpty: first_message_id === null });
+    const isEmpty = first_message_id === null;
+    const is = { isListed: true, isEmpty, isShared: isSharedPrivate(row) };
+    found.set(stream_id, { stream_id, channel: name, folder: own, ...is });
   }
   for (const { folder: own } of found.values()) await refuseLinks(folder, own);
   return [...found.values()].sort((one, other) => one.stream_id - other.stream_id);
 }
+
+const unlisted = { isListed: false, isEmpty: false, isShared: false };
 
 /** What every file system takes as a name: letters, digits, dots and dashes, and a dash for all else. */
 function folderName(id: number, name: string): string {

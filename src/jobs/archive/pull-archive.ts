@@ -17,6 +17,7 @@ import { listAttached } from './attached-files.ts';
 import { formsOf, markdownOf } from './part-forms.ts';
 import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
 import { firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
+import type { News } from './quiet-channels.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
 
 interface Pulling {
@@ -27,6 +28,8 @@ interface Pulling {
   warn?(text: string): void;
   /** Whether all of the selection is compared with the archive, and not only what is newest. */
   readonly isWhole?: boolean | undefined;
+  /** The news of this channel, in a pull of all. */
+  readonly news?: News | undefined;
   /** Where else messages of a damaged part are looked for. */
   readonly search?: PrivateSearch | undefined;
   /** Whether parts that were read in the last seven days and look unchanged are trusted. */
@@ -52,18 +55,21 @@ export async function pullArchive<M extends StoredMessage>(
   const which = age >= 0 && age < trustedFor ? 'changed' : 'all';
   const repaired = await repairArchive(chat, archive, head, { ...pulling, which });
   if (which === 'all' && now !== undefined) archive.mark({ checked: new Date(now).toISOString() });
-  let added = 0;
+  const { news, warn, isWhole } = pulling;
+  const isQuiet = news?.isQuiet === true && !isWhole && !order.adopts;
+  let [added, isVisible] = [0, isQuiet];
   try {
-    for await (const count of addMissing(chat, archive, head, pulling)) {
+    for await (const count of isQuiet ? [] : addMissing(chat, archive, head, pulling)) {
+      isVisible = true;
       added += count;
-      pulling.added?.(added);
+      if (count > 0) pulling.added?.(added);
     }
   } catch (cause) {
     throw added > 0 ? interrupted(added, cause) : cause;
   }
-  if (added === 0 && pulling.warn) await lookAtChannels(chat, archive, head, pulling.warn);
+  if (!isVisible && warn) await lookAtChannels(chat, archive, head, warn);
   if (!archive.head) await archive.setHead(head);
-  archive.mark({ complete: true });
+  archive.mark({ complete: true, ...(news && { reached: news.reached }) });
   refuseLosses(repaired.losses, archive.folder);
   return {
     head: archive.head ?? head,
@@ -97,7 +103,7 @@ async function lookAtChannels(
   }
 }
 
-/** Adds part after part what the archive lacks, yielding the number of messages of each. */
+/** Adds part after part what the archive lacks, yielding the number of messages of each page that shows any. */
 async function* addMissing<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
@@ -128,7 +134,7 @@ async function* addMissing<M extends StoredMessage>(
     if (forms[first]?.length) {
       archive.mark({ complete: false });
       yield (await archive.add(forms)).count;
-    }
+    } else if (page.messages.length > 0) yield 0;
     if (begun && room <= 0 && (page.messages.at(-1)?.id ?? 0) >= last) return;
   }
   const isAll = isWhole && startOf(selection.range) === 1 && !isLimited;

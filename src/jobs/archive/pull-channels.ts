@@ -12,14 +12,16 @@ import { channelFolders, type ChannelFolder } from './channel-folders.ts';
 export async function* pullChannels<R extends object>(
   chat: Pick<ChatApi, 'channels'>,
   folder: string,
-  begin: (folders: readonly string[]) => Promise<(channel: ChannelFolder, warn: WorkMessages['warn']) => Promise<R>>,
+  begin: (
+    channels: readonly ChannelFolder[],
+  ) => Promise<(channel: ChannelFolder, warn: WorkMessages['warn']) => Promise<R>>,
   { signal, warn, conclude }: Pick<WorkMessages, 'warn' | 'conclude'> & { readonly signal: AbortSignal },
 ) {
   const channels = await channelFolders(chat, folder);
-  const pull = await begin(channels.map((channel) => channel.folder));
+  const pull = await begin(channels);
   let [failed, hidden] = [0, 0];
   let hint = runAgain;
-  for (const channel of channels) {
+  for (const [index, channel] of channels.entries()) {
     const named = `channel '${channel.channel}' (id ${channel.stream_id})`;
     const tell = (text: string): void => warn(`${named}: ${text}`);
     if (!channel.isListed)
@@ -29,6 +31,12 @@ export async function* pullChannels<R extends object>(
       yield { channel: channel.channel, status, ...(await pull(channel, tell)) };
     } catch (cause) {
       if (signal.aborted || !(cause instanceof Failure) || cause.kind === 'auth') throw cause;
+      if (cause.details.http?.status === 429)
+        throw cause.as(
+          'incomplete',
+          `${channels.length - index} of ${channels.length} channels are left: ${cause.message}`,
+          { retryable: true },
+        );
       // Every channel would answer so.
       if (/\bunknown user\b/.test(cause.details.server?.msg ?? '')) throw cause;
       const isHidden = cause.kind === 'not_found' || cause.details.server?.code === 'BAD_NARROW';

@@ -1,5 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { findsByIds, inChannel, messagesOfIds, portions } from './messages-by-ids.ts';
 
 /** Requests of one run: what a server allows in a minute. */
@@ -41,8 +42,10 @@ export function privateSearch(chat: Pick<ChatApi, 'channels' | 'level'>) {
 }
 
 async function sharedPrivateChannels(chat: Pick<ChatApi, 'channels'>): Promise<readonly number[]> {
-  const rows = (await chat.channels()) ?? [];
-  return rows.flatMap(({ stream_id: id, invite_only, history_public_to_subscribers: isShared }) =>
-    typeof id === 'number' && invite_only === true && isShared === true ? [id] : [],
-  );
+  const rows = ((await chat.channels()) ?? []).filter(isSharedPrivate);
+  return rows.flatMap(({ stream_id: id }) => (typeof id === 'number' ? [id] : []));
+}
+
+export function isSharedPrivate({ invite_only, history_public_to_subscribers: isShared }: JsonObject): boolean {
+  return invite_only === true && isShared === true;
 }

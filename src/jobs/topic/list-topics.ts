@@ -88,10 +88,10 @@ export async function* chosenTopics(
 ) {
   const sum = { topics: 0, messages: 0 };
   let failed = 0;
-  for (const channel of channels) {
+  for (const [index, channel] of channels.entries()) {
     const named = isAlone ? '' : `channel '${channel.name ?? ''}': `;
     const { topics, unplaced, isLimited } = await listTopics(chat, channel, show).catch((cause: unknown) => {
-      const failure = unlisted(cause, named);
+      const failure = unlisted(cause, named, `${channels.length - index} of ${channels.length}`);
       if (failure.details.server?.code !== 'BAD_NARROW') failed += 1;
       warn(named + failure.message);
       return nothing;
@@ -122,8 +122,10 @@ const nothing: Awaited<ReturnType<typeof listTopics>> = { topics: [], unplaced: 
 const limitedCounts = 'the history is cut by the plan of the organization: older messages exist that are not counted';
 
 /** The failure of one channel among all, for which the list has no rows. @throws Failure what ends the list */
-function unlisted(cause: unknown, named: string): Failure {
+function unlisted(cause: unknown, named: string, left: string): Failure {
   if (named === '' || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
+  if (cause.details.http?.status === 429)
+    throw cause.as('incomplete', `${left} channels are left: ${cause.message}`, { retryable: true });
   if (isFatal(cause)) throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);
   return cause;
 }

@@ -70,7 +70,6 @@ async function viewsOf(chat: ChatApi, reason: Failure): Promise<readonly View[]>
   try {
     return (await chat.views()) ?? [];
   } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'unavailable') throw reason;
-    throw cause;
+    throw cause instanceof Failure && !cause.isInterruption ? reason : cause;
   }
 }

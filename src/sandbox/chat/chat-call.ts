@@ -12,8 +12,8 @@ export interface ChatService {
   readonly clock: Clock;
   readonly level: number;
   readonly allowance: Allowance;
-  /** Calls of an account. */
-  readonly perMinute: number;
+  /** Calls of an account; ten times as many in an hour as in a minute where `perHour` does not say. */
+  readonly rates: { readonly perMinute: number; readonly perHour?: number | undefined };
   readonly deleteBatches: number;
   /** `channel > topic`: the place that messages of channels show, as an old copy of the server's cache. */
   readonly stalePlace?: string;

@@ -54,7 +54,7 @@ export function tooMany(wait: number, headers: Refusal['headers'] = {}): Refusal
   });
 }
 
-/** The wording of 2026 names the page that explains it; from which level on is our guess. */
+/** The wording of level 442 names the page that explains it. */
 export function rateLimitMessage(level: number): string {
   const message = 'API usage exceeded rate limit';
   return level < levels.rateLimitPage

@@ -107,6 +107,8 @@ export interface ArchiveState {
   readonly complete?: boolean | undefined;
   /** When every file was last read and compared, RFC 3339 UTC. */
   readonly checked?: string | undefined;
+  /** Up to this id a pull of all channels brought all that there was. */
+  readonly reached?: number | undefined;
   /** The lists of the archive, each with as many bytes as it had then. */
   readonly lists: Readonly<Record<string, ListSeal>>;
   /** The size, times and inode that each file of messages had when it was last read and compared. */

@@ -170,7 +170,7 @@ function openedManifest(folder: string, manifest: Manifest | undefined) {
       head = next;
     },
     /** Records how far the archive is; it is on disk after `close`. */
-    mark(next: Pick<ArchiveState, 'complete' | 'checked'>): void {
+    mark(next: Pick<ArchiveState, 'complete' | 'checked' | 'reached'>): void {
       isChanged ||= !isDeepStrictEqual({ ...state, ...next }, state);
       isComplete = next.complete ?? isComplete;
       state = { ...state, ...next };

@@ -33,14 +33,13 @@ function rowsOf(stdout: string, folder: string): unknown[] {
   ]);
 }
 
-test('keeps a folder for each channel, and a later pull finds what is new in two requests a channel', async () => {
+test('keeps a folder for each channel, and a later pull finds what is new', async () => {
   const { server, folder, channels } = await place([5, 'kitchen']);
 
   const first = await server.run(line(folder));
   channels.push({ stream_id: 7, name: 'garden' });
   server.messages.push(...topicOf('lunch', [20], { stream_id: 5 }));
   const second = await server.run(line(folder));
-  const before = server.seen.length;
   const third = await server.run(line(folder));
 
   expect(first).toMatchObject({ exitCode: 0 });
@@ -52,11 +51,6 @@ test('keeps a folder for each channel, and a later pull finds what is new in two
   expect(rowsOf(third.stdout, folder)).toEqual([
     ['pulled', 'kitchen', '5-kitchen', 4, 0],
     ['pulled', 'garden', '7-garden', 2, 0],
-  ]);
-  expect(server.seen.slice(before).map(({ path }) => path.replace('/api/v1/', ''))).toEqual([
-    'streams',
-    'users/me',
-    ...Array.from({ length: 4 }, () => 'messages'),
   ]);
 });
 
