@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { csvOf } from './licenses.js';
 import { bareEnvironment, cpuTimesOf, median, peakOf, timesOf } from './measure.js';
-import { hasPostgres, startPostgres } from './postgres.js';
+import { hasPostgres, madeLongAgo, startPostgres } from './postgres.js';
 import { endAtExit, program, serve, temporaryFolder } from './sandbox.js';
 
 /** @typedef {{ name: string, value: string, ratio?: number, limit?: number }} Row `limit`: of the ratio */
@@ -223,6 +223,7 @@ async function ledgerTimes() {
   const database = await startPostgres({ durable: true });
   const ledger = { CHATELAINE_LEDGER: database.url };
   succeed([process.execPath, program, 'ledger', 'init'], { ...bare, ...ledger });
+  database.query(madeLongAgo);
   const count = Number(process.env['ROWS'] ?? 2000);
   const apply = [process.execPath, program, 'license', 'apply', rosterOf(count), '-q'];
   const way = (/** @type {string} */ name, /** @type {Record<string, string>} */ extra) => {
@@ -262,6 +263,7 @@ async function shareTimes() {
       const { credential, stop } = await serve(bare, ['--latency', '50']);
       const env = { ...credential, CHATELAINE_LEDGER: database.url };
       succeed([process.execPath, program, 'ledger', 'init'], { ...bare, ...env });
+      database.query(madeLongAgo);
       const began = performance.now();
       const started = Array.from({ length: machines }, (_, index) =>
         spawn(process.execPath, [program, 'license', 'apply', roster, '-q', '--yes'], {

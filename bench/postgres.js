@@ -13,6 +13,9 @@ const bin = programs.postgresql.where();
 /** Whether a server is installed here. */
 export const hasPostgres = bin !== undefined;
 
+/** A new ledger would let its first runs wait, since it may take the place of one that was dropped. */
+export const madeLongAgo = 'UPDATE chatelaine.ledger SET restored = NULL';
+
 /**
  * @param {{ durable?: boolean }} [options] `durable`: commits are synced to disk, as on a server that holds data
  * @returns {Promise<{ url: string, crash: () => Promise<void>, query: (sql: string) => string, stop: () =>

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chances, csvOf, faultsOf, licensesOn } from '../licenses.js';
 import { bareEnvironment } from '../measure.js';
-import { hasPostgres, startPostgres } from '../postgres.js';
+import { hasPostgres, madeLongAgo, startPostgres } from '../postgres.js';
 import { endAtExit, program, serve } from '../sandbox.js';
 
 const count = Number(process.env['ROWS'] ?? 2000);
@@ -40,6 +40,7 @@ export default async function ledger({ home, bare, wrongs }) {
     ),
   );
   await machines[0]?.run(['ledger', 'init']).ended;
+  database.query(madeLongAgo);
   await applyOnEach(machines, { home, database, clean: clean.credential, log, wrongs });
   await ensureOnEach(machines, clean.credential, wrongs);
   for (const machine of machines) machine.close();

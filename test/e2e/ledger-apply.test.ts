@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testOfAll } from '../helpers/extent.ts';
 import { readFaults } from '../../src/sandbox/faults.ts';
-import { startPostgres, type Cluster } from '../helpers/postgres.ts';
+import { madeLongAgo, startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs } from '../helpers/needs.ts';
 import { openService, start, temporaryHome, type Done } from './program.ts';
 
@@ -21,6 +21,7 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     const { sandbox } = await openService({ faults, latency: 20 });
     const env = { CHATELAINE_LEDGER: cluster.url };
     expect((await start('ledger init', { env }).ended).code).toBe(0);
+    await cluster.query(madeLongAgo);
     const { base_url, apps } = sandbox.licensing;
     const rows = Array.from({ length: 120 }, (_, index) => `two-${index >> 1},${apps[index % 2]?.app_code ?? ''}`);
     const machines = await Promise.all(
@@ -56,6 +57,7 @@ describe('processes that share a ledger', needs('postgresql'), () => {
     const { sandbox } = await openService({ latency: 20 });
     const env = { CHATELAINE_LEDGER: cluster.url };
     expect((await start('ledger init', { env }).ended).code).toBe(0);
+    await cluster.query(madeLongAgo);
     const [app] = sandbox.licensing.apps;
     const names = Array.from({ length: 400 }, (_, index) => `shared-${index}`);
     const ended = await Promise.all(

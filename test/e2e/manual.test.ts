@@ -8,7 +8,7 @@ import { parseLedgerUrl } from '../../src/schema/ledger-url.ts';
 import { serverOf } from '../../src/schema/url.ts';
 import { upgradeScript } from '../../src/store/ledger/ledger-steps.ts';
 import { sampleOf } from '../helpers/extent.ts';
-import { startPostgres, type Cluster } from '../helpers/postgres.ts';
+import { madeLongAgo, startPostgres, type Cluster } from '../helpers/postgres.ts';
 import { needs, whereIs } from '../helpers/needs.ts';
 import { openService, shell, temporaryHome } from './program.ts';
 
@@ -304,7 +304,7 @@ async function prepareLedger(script: string): Promise<void> {
   if (script.includes('ledger init')) return;
   await cluster.query('CREATE ROLE runner LOGIN');
   await cluster.query('CREATE DATABASE ledger');
-  await cluster.query(`${upgradeScript(0)}GRANT USAGE ON SCHEMA chatelaine TO runner`, [], 'ledger');
+  await cluster.query(`${upgradeScript(0)}${madeLongAgo}GRANT USAGE ON SCHEMA chatelaine TO runner`, [], 'ledger');
 }
 
 /**

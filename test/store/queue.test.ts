@@ -1,9 +1,26 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { emptyQueue, queueAfter, queueAt, type LeftRequests, type QueueState } from '../../src/store/queue.ts';
+import { acquireLock, lockFolder } from '../../src/store/lock/lock.ts';
+import { localQueue } from '../../src/store/lock/local-queue.ts';
+import { hashOf, runName } from '../../src/store/lock/request-record.ts';
+import {
+  emptyQueue,
+  openQueue,
+  queueAfter,
+  queueAt,
+  type LeftRequests,
+  type QueueState,
+} from '../../src/store/queue.ts';
+import { endProcess } from '../helpers/end-process.ts';
+import { sleptClock } from '../helpers/clock.ts';
+import { needs } from '../helpers/needs.ts';
+import { place, type Place } from './place.ts';
 
 /** docs/exactly-once.md, A server has a queue. */
 
 const settle = 5000;
+const origin = 'https://here.test';
 const own = (posts: number, others = 0): LeftRequests => ({ by: 'me', posts, others, settle });
 const begun = (posts: number, at: number): QueueState => queueAfter(emptyQueue, at, own(posts), 'left');
 
@@ -34,4 +51,77 @@ test('then nothing is pending, and the server is slow for a minute more', () => 
   const state = begun(1, 10_000);
   expect(queueAt(state, 15_000, settle)).toMatchObject({ pending: 0, isSlow: true });
   expect(queueAt(state, 75_000, settle).isSlow).toBe(false);
+});
+
+/** A computer whose time passes only where somebody sleeps. */
+function at(time: number): Place & { readonly clock: ReturnType<typeof sleptClock> } {
+  return { ...place(), clock: sleptClock(time) };
+}
+
+/** The queue of a run on that computer. */
+async function runOn(host: Place, notes: string[] = []) {
+  const { elapsed, sleep } = host.clock;
+  const said = { note: (text: string) => void notes.push(text), warn: (text: string) => void notes.push(text) };
+  return openQueue([await localQueue(origin, host)], { by: runName(origin, 1), settle, elapsed, sleep, ...said });
+}
+
+test('what one run has pending stops the others, who say every 10 s what they wait for', async () => {
+  const host = at(1_000_000);
+  const notes: string[] = [];
+  const [one, other] = [await runOn(host), await runOn(host, notes)];
+  for (let post = 0; post < 3; post += 1) await one.pend();
+  expect(await other.look()).toEqual({ pending: 3, until: 1_015_000, isSlow: true });
+  const begun = await other.turn(async (hasWaited) => [hasWaited, host.clock.now() >= 1_015_000]);
+  expect(begun).toEqual([true, true]);
+  expect(notes).toEqual(['waiting for a request without an answer, which the server may still carry out']);
+});
+
+test('the turns of two runs do not meet', async () => {
+  const host = at(1_000_000);
+  const steps: string[] = [];
+  const turnOf = async (name: string) =>
+    (await runOn(host)).turn(async () => {
+      steps.push(`${name} begins`);
+      await host.clock.sleep(300);
+      steps.push(`${name} ends`);
+    });
+  await Promise.all([turnOf('a'), turnOf('b')]);
+  expect(steps.map((step) => step.slice(2))).toEqual(['begins', 'ends', 'begins', 'ends']);
+  expect(steps[0]?.[0]).toBe(steps[1]?.[0]);
+});
+
+test(
+  'what a dead run had under way is counted once, from the moment at which it is first seen',
+  needs('proc'),
+  async () => {
+    const host = at(1_000_000);
+    const folder = await lockFolder(host.system);
+    const dead = `${hashOf('another application')}.${runName(origin, 4)}.holder`;
+    await acquireLock(join(folder, dead), host);
+    endProcess(join(host.folder, 'home'));
+    const [one, other] = [await runOn(host), await runOn(host)];
+    await one.pend();
+    expect(await other.look()).toMatchObject({ pending: 5, until: 1_025_000 });
+    expect(readdirSync(folder)).not.toContain(dead);
+    host.clock.pass(10_000);
+    await one.decided('shown');
+    await other.pend();
+    expect(await one.look()).toMatchObject({ pending: 5, until: 1_035_000 });
+  },
+);
+
+test.each([
+  ['a file that is damaged counts as one pending request', 'x', 1],
+  [
+    'a moment in the future counts as now',
+    JSON.stringify({ ...begun(3, 1000), since: 9_000_000, decided: 9_000_000 }),
+    3,
+  ],
+])('%s, from when it is first seen', async (_what, text, pending) => {
+  const host = at(1_000_000);
+  writeFileSync(join(await lockFolder(host.system), `${hashOf(origin)}.queue`), text);
+  const until = 1_000_000 + pending * settle;
+  expect(await (await runOn(host)).look()).toEqual({ pending, until, isSlow: true });
+  host.clock.pass(1000);
+  expect(await (await runOn(host)).look()).toEqual({ pending, until, isSlow: true });
 });

@@ -31,6 +31,10 @@ END $$;
 
 /** Step 2: the requests that a server may still carry out (docs/exactly-once.md, A server has a queue). */
 export const queueSql = `
+-- A ledger that was dropped and made again has forgotten the POSTs on their way, as after a restore, and sessions of before live on.
+UPDATE chatelaine.ledger SET restored = clock_timestamp();
+SELECT setval(pg_get_serial_sequence('chatelaine.session', 'id'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint % 2000000000 + 1);
+
 ALTER TABLE chatelaine.session ADD COLUMN width integer NOT NULL DEFAULT 1;  -- how many POSTs it has under way at most
 
 CREATE TABLE chatelaine.queue (

@@ -45,7 +45,7 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
   const wait = asked + settle - Number(now);
   if (wait > 0)
     opening.note(
-      `the ledger was restored, or a replica took over: no license is created in the next ${formatDuration(Math.ceil(wait / 1000) * 1000)}`,
+      `the ledger is new or was restored, or a replica took over: no license is created in the next ${formatDuration(Math.ceil(wait / 1000) * 1000)}`,
     );
   let lost: Failure | undefined;
   return {

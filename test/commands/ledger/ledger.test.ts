@@ -5,7 +5,7 @@ import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { openLedger } from '../../../src/store/ledger/ledger.ts';
 import { ledgerVersion, upgradeScript } from '../../../src/store/ledger/ledger-steps.ts';
 import { openAuthority } from '../../helpers/authority.ts';
-import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { madeLongAgo, startPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { needs } from '../../helpers/needs.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone } from '../../helpers/run.ts';
 import { systemIn } from '../../store/system.ts';
@@ -80,7 +80,7 @@ describe('with a database', needs('postgresql'), () => {
 
   beforeAll(async () => {
     cluster = await startPostgres();
-    await cluster.query(upgradeScript(0));
+    await cluster.query(upgradeScript(0) + madeLongAgo);
   });
 
   afterAll(() => cluster.stop());
@@ -117,7 +117,7 @@ describe('with a database', needs('postgresql'), () => {
 
   test('license history of a user shows what another machine was answered and no list has shown', async () => {
     await cluster.query('CREATE DATABASE history');
-    await cluster.query(upgradeScript(0), [], 'history');
+    await cluster.query(upgradeScript(0) + madeLongAgo, [], 'history');
     const url = cluster.url.replace('/postgres?', '/history?');
     const { run: runIt } = await openSandbox();
     const given = { env: { CHATELAINE_LEDGER: url }, home: emptyHome() };
@@ -148,7 +148,7 @@ describe('with a database', needs('postgresql'), () => {
 
   test('license history of a user shows what runs of other machines did, and the ledger holds no name', async () => {
     await cluster.query('CREATE DATABASE told');
-    await cluster.query(upgradeScript(0), [], 'told');
+    await cluster.query(upgradeScript(0) + madeLongAgo, [], 'told');
     const { run: runIt } = await openSandbox();
     const ledger = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/told?') };
     const machine = (LOGNAME: string) => ({ env: { ...ledger, LOGNAME }, home: emptyHome() });
@@ -203,7 +203,7 @@ describe('with a database', needs('postgresql'), () => {
   ])('apply closes an answer that was open once the list shows the license: %s', async (what, count, size) => {
     const database = what.replaceAll(/\W+/g, '_');
     await cluster.query(`CREATE DATABASE ${database}`);
-    await cluster.query(upgradeScript(0), [], database);
+    await cluster.query(upgradeScript(0) + madeLongAgo, [], database);
     const url = cluster.url.replace('/postgres?', `/${database}?`);
     const { run: runIt } = await openSandbox();
     const given = { env: { CHATELAINE_LEDGER: url }, home: emptyHome() };
@@ -237,7 +237,7 @@ describe('with a database', needs('postgresql'), () => {
 
   test('a ledger of a newer version is exit 3 for every command that uses it, and nothing is sent', async () => {
     await cluster.query('CREATE DATABASE newer');
-    await cluster.query(upgradeScript(0), [], 'newer');
+    await cluster.query(upgradeScript(0) + madeLongAgo, [], 'newer');
     await cluster.query(`UPDATE chatelaine.ledger SET version = ${ledgerVersion + 1}`, [], 'newer');
     const newer = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/newer?') };
     const service = fakeService();
@@ -254,7 +254,7 @@ describe('with a database', needs('postgresql'), () => {
 
   test('a ledger of an older version is exit 3 with the command that upgrades it, and doctor says so', async () => {
     await cluster.query('CREATE DATABASE older');
-    await cluster.query(upgradeScript(0), [], 'older');
+    await cluster.query(upgradeScript(0) + madeLongAgo, [], 'older');
     await cluster.query('UPDATE chatelaine.ledger SET version = 0', [], 'older');
     const older = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/older?') };
     const hint = 'Upgrade it, once chatelaine is upgraded on all machines: chatelaine ledger init';

@@ -7,7 +7,7 @@ import { ledgerAddress } from '../../../src/store/ledger/ledger-address.ts';
 import { ledgerVersion } from '../../../src/store/ledger/ledger-steps.ts';
 import { openDatabase } from '../../../src/store/ledger/postgres.ts';
 import { withTake, type Claims } from '../../../src/store/claims.ts';
-import { startPostgres, type Cluster } from '../../helpers/postgres.ts';
+import { madeLongAgo, startPostgres, type Cluster } from '../../helpers/postgres.ts';
 import { needs } from '../../helpers/needs.ts';
 import { failureOf } from '../place.ts';
 import { systemIn } from '../system.ts';
@@ -23,6 +23,7 @@ describe('a ledger', needs('postgresql'), () => {
   beforeAll(async () => {
     cluster = await startPostgres();
     await ledgerOf().init();
+    await cluster.query(madeLongAgo);
   });
 
   afterAll(async () => {
@@ -338,6 +339,7 @@ describe('a ledger', needs('postgresql'), () => {
     await cluster.query('CREATE DATABASE moving');
     const url = cluster.url.replace('/postgres?', '/moving?');
     await ledgerOf(0, url).init();
+    await cluster.query(madeLongAgo, [], 'moving');
     const claims = await claimsOf(ledgerOf(0, url));
     await claims.take(['xena']);
     await cluster.query('UPDATE chatelaine.ledger SET version = version + 1', [], 'moving');
@@ -354,6 +356,7 @@ describe('a ledger', needs('postgresql'), () => {
     await cluster.query('CREATE DATABASE strict');
     const url = cluster.url.replace('/postgres?', '/strict?');
     await ledgerOf(0, url).init();
+    await cluster.query(madeLongAgo, [], 'strict');
     await cluster.query('GRANT USAGE ON SCHEMA chatelaine TO revoked', [], 'strict');
     await cluster.query('REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA chatelaine FROM PUBLIC', [], 'strict');
     const asked = () => claimsOf(ledgerOf(0, url.replace('tester@', 'revoked@')));
@@ -452,12 +455,13 @@ describe('a ledger', needs('postgresql'), () => {
     expect(await connected.init()).toBe('unchanged');
   });
 
-  test.each(['a replica that took over', 'a dump that was read again'])(
+  test.each(['a replica that took over', 'a dump that was read again', 'a schema that was dropped and made again'])(
     'after %s each user counts as asked for until the last POST of before must have ended, once',
     async (way) => {
       const restored = await startPostgres();
       onTestFinished(() => restored.stop());
       await ledgerOf(0, restored.url).init();
+      await restored.query(madeLongAgo);
       const notes: string[] = [];
       const take = async (url: string, requestLimit = 30_000): Promise<RequestHistories> => {
         const options = { settle: 5000, remember, signal: new AbortController().signal, requestLimit };
@@ -470,7 +474,11 @@ describe('a ledger', needs('postgresql'), () => {
       };
       expect([await take(restored.url), notes]).toEqual([new Map(), []]);
       if (way.startsWith('a dump')) await restored.restoreInto('again');
-      else await restored.restart('promote');
+      else if (way.startsWith('a replica')) await restored.restart('promote');
+      else {
+        await restored.query('DROP SCHEMA chatelaine CASCADE');
+        await ledgerOf(0, restored.url).init();
+      }
       const url = way.startsWith('a dump') ? restored.url.replace('/postgres?', '/again?') : restored.url;
 
       for (const _run of ['the first', 'the second']) {
@@ -481,7 +489,7 @@ describe('a ledger', needs('postgresql'), () => {
       expect(notes).toEqual(
         Array(2).fill(
           expect.stringMatching(
-            /^the ledger was restored, or a replica took over: no license is created in the next \d+s$/,
+            /^the ledger is new or was restored, or a replica took over: no license is created in the next \d+s$/,
           ),
         ),
       );
