@@ -114,9 +114,9 @@ export function nextStep(one: Case, queue: Queue, rules: Rules): Step {
   return step ?? whereNotListed(one, seen, queue, rules);
 }
 
-/** What a run that is stopped says of a user; undefined where nothing was asked for. */
-export function whereStopped(one: Case, failure: Failure | undefined): End | undefined {
-  if (!isSent(one)) return undefined;
+/** What a run that is stopped says of a user; undefined where no POST may have created a license. */
+export function whereStopped(one: Case, queue: Queue, rules: Rules, failure: Failure | undefined): End | undefined {
+  if (!isSent(one) || nextStep(one, queue, rules).do === 'create') return undefined;
   const isLookedUp = one.seen !== undefined && one.seen.by !== 'list';
   return isLookedUp ? failed(one, { is: 'stopped', failure }) : unread(one, { is: 'stopped', failure });
 }

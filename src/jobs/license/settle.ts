@@ -103,7 +103,7 @@ export async function settle(
   }
   for (const [asked, licenses] of several) ports.doubled(asked, licenses);
   for (const one of waiting.values()) {
-    const step = whereStopped(one, breaker.stopped());
+    const step = whereStopped(one, queueOf(one), rules, breaker.stopped());
     if (step) await report.end(one, step);
   }
   await report.flush();

@@ -429,6 +429,8 @@ test.each<readonly [name: string, events: readonly CaseEvent[], outcome: string 
   ['one that a lookup did not show is unknown', [claimed(), posted(answer), nothing(1000)], 'unknown'],
   ['an unanswered request is unknown', [claimed(), posted(lost)], 'unknown'],
   ['so is one of an earlier run of the job', [claimed({ job: 'asked' })], 'unknown'],
+  ['so is one that an early lookup does not show', [claimed(), posted(lost), nothing(1000)], 'unknown'],
+  ['one that a lookup after --settle does not show is left', [claimed(), posted(lost), nothing(6000)], undefined],
 ])('a run that is stopped: %s', (_name, events, outcome) => {
-  expect(whereStopped(events.reduce(after, caseOf(asked, {})), undefined)?.outcome).toBe(outcome);
+  expect(whereStopped(events.reduce(after, caseOf(asked, {})), idle, rules, undefined)?.outcome).toBe(outcome);
 });
