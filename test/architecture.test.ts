@@ -56,7 +56,7 @@ const revealing = [
 const casts: readonly string[] = [
   // The compiler does not follow Object.keys, Object.fromEntries and a loop over the rows of a generic table.
   'core/table-names.ts: (keyof T & string)[]',
-  'schema/field.ts: Optional<T>',
+  'schema/field.ts: Ruled<T, R>',
   'schema/field.ts: Values<T>',
   'cli/values.ts: GlobalValues',
   'sandbox/chat/parameters.ts: Read<S>',

@@ -74,6 +74,10 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
     }),
     /** A list of 100,000 licenses in memory takes 30 MB more, read from a file 60 % more CPU time. */
     saveMemory: () => void (shared.bodyLimits.long.memory /= 4),
+    presume(limits: Required<Pick<Running['options'], 'retries' | 'timeout'>>) {
+      shared.retries = running.options.retries ?? limits.retries;
+      shared.timeout ??= limits.timeout;
+    },
     hasWritten: () => hasWritten,
     /** Without a credential; no body of an answer is shown. */
     open: (base: string, headers: Connection['headers'] = {}): Send =>

@@ -100,11 +100,10 @@ export function nounHelp(noun: string, table: readonly CommandEntry[], width: nu
 
 export function commandHelp(command: AnyCommand, width: number): string {
   const args = argumentEntries(command.args ?? {});
-  const { shared, options: all = {} } = command;
-  const isCommon = ([name, field]: readonly [string, Field]): boolean => shared?.options[name] === field;
-  const options = optionEntries(Object.fromEntries(Object.entries(all).filter((row) => !isCommon(row))));
-  const common = Object.entries(all).filter(isCommon);
-  const see = `${common.map((row) => `--${flagOf(...row)}`).join(', ')}: see chatelaine ${shared?.with ?? ''} --help`;
+  const all = Object.entries(command.options ?? {});
+  const options = optionEntries(Object.fromEntries(all.filter(([, { see }]) => see === undefined)));
+  const [other] = all.flatMap(([, { see }]) => see ?? []);
+  const common = all.flatMap((row) => (row[1].see === undefined ? [] : `--${flagOf(...row)}`)).join(', ');
   const below = commandTable.filter(({ name }) => name.startsWith(`${command.name} `));
   return sections([
     ['', wrap(command.summary, width)],
@@ -116,7 +115,9 @@ export function commandHelp(command: AnyCommand, width: number): string {
     ...(args.length > 0 ? [['Arguments', entryLines(args, width)] as const] : []),
     ...(options.length > 0 ? [['Options', entryLines(options, width)] as const] : []),
     ...(command.input ? [[command.input.title, command.input.lines] as const] : []),
-    ...(shared ? [[`Options of ${shared.with}`, wrap(see, width - indent)] as const] : []),
+    ...(other === undefined
+      ? []
+      : [[`Options of ${other}`, wrap(`${common}: see chatelaine ${other} --help`, width - indent)] as const]),
     [
       'Options of every command',
       wrap('-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine help options', width - indent),

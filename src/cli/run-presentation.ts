@@ -1,13 +1,13 @@
 import type { AnyCommand } from '../commands/command.ts';
-import { isList, ownFormats, twinOf } from '../commands/environment.ts';
-import { type Failure, usage } from '../core/failure.ts';
+import { ownFormats, twinOf } from '../commands/environment.ts';
+import { usage, type Failure } from '../core/failure.ts';
 import { checkZone } from '../core/moment.ts';
 import { defined, namesIn } from '../core/table-names.ts';
-import { cellsOf, cellText, namesOf, rulesOf } from '../output/columns.ts';
+import { cellsOf, cellText, namesOf, rulesOf, showsMessages } from '../output/columns.ts';
 import { formats, rowOf, wholeFormats } from '../output/formats.ts';
 import { fitted, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
-import { countByOf } from '../output/sort.ts';
+import { countByOf, orderOf } from '../output/sort.ts';
 import { hasColor, hasUnicode } from '../output/style.ts';
 import { alternatives } from '../schema/field.ts';
 import { licenseColumns } from '../schema/license.ts';
@@ -16,15 +16,19 @@ import type { Options } from './values.ts';
 import type { Host } from './host.ts';
 
 /** How a run prints, decided before it begins. */
-interface RunPresentation {
-  /** What the command sees of its options: without those that do not apply to what it prints. */
+export interface RunPresentation {
+  /** The options as the command sees them: without those that do not apply to what it prints. */
   readonly options: Options;
   readonly result: Presentation;
-  /** Of the requests that a dry run does not send; absent where the command's own rows are printed. */
+  /** How the requests of a dry run are printed; absent where the command's own rows are. */
   readonly plan: Presentation | undefined;
+  /** Fields that were asked for and that a server may send in rows: only the answer tells. */
+  readonly open: readonly string[];
+  /** The failure of a field that no row has. */
+  readonly noFields: (strange: readonly string[], known: readonly string[]) => Failure;
   /**
-   * Checks `--fields` and `--sort` against a command's closed list before anything is sent; only the answer tells where
-   * a server may send any field. `fromFile` are the fields that the input file adds. @throws Failure usage
+   * Checks `--fields` and `--sort` against a command's closed list before anything is sent. `fromFile` are the fields
+   * that the input file adds. @throws Failure usage
    */
   checkFields(fromFile: readonly string[]): void;
 }
@@ -36,19 +40,34 @@ interface PrintedTo {
 
 /** How a command prints (docs/architecture.md, Output). @throws Failure usage for a typed option that does not apply */
 export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo): RunPresentation {
+  const { show = {}, fields: beside = [], dryRun = [] } = command;
   const options = applicable(command, typed);
+  const looks = looksOf(options, host);
   // license ensure prints a key or nothing where the whole job is a dry run.
-  const isOfJob = command.show?.text !== undefined && !options.typed.has('dry_run');
-  const hasPlan =
-    options.dry_run === true && !isOfJob && (options.output === 'curl' || !command.dryRun?.includes('rows'));
+  const isOfJob = show.text !== undefined && !options.typed.has('dry_run');
+  const hasPlan = options.dry_run === true && !isOfJob && (options.output === 'curl' || !dryRun.includes('rows'));
+  const isText = command.result === 'text' || command.result === 'json text';
+  const asked = [looks.sort && orderOf(looks.sort).field, looks.countBy?.field].filter((name) => name !== undefined);
+  const unknownBeside = (known: readonly string[]): readonly string[] =>
+    [...new Set([...(looks.fields ?? []), ...asked])].filter((name) => !known.includes(name));
+  const own = [...namesOf(show), ...beside];
+  const noFields: RunPresentation['noFields'] = (strange, known) => {
+    const near = strange.flatMap((name) => suggestion(name, known) ?? []);
+    return usage(
+      strange.map((name) => `no field '${name}' in the result`),
+      [...near, `${whereFrom(options)}Its fields are ${known.join(', ')}.`].join(' '),
+    );
+  };
   return {
     options,
-    result: presented(command, options, host),
-    plan: hasPlan ? planPresented(options, host) : undefined,
+    result: presented({ ...command, show: options.dry_run ? ofPlan(show) : show }, options, { ...looks, isText }),
+    plan: hasPlan ? planPresented(options, looks) : undefined,
+    open: show.others === 'any' ? unknownBeside(own) : [],
+    noFields,
     checkFields(fromFile) {
-      const strange = strangeNames(command, options, [...fromFile, ...(hasPlan ? planColumns : [])]);
-      const own = [...new Set([...namesOf(command.show ?? {}), ...(command.fields ?? []), ...fromFile])];
-      if (strange.length > 0 && command.show?.others !== 'any') throw noFields(strange, own, options);
+      const known = [...new Set([...own, ...fromFile])];
+      const strange = unknownBeside([...known, ...(hasPlan ? planColumns : [])]);
+      if (strange.length > 0 && show.others !== 'any') throw noFields(strange, known);
     },
   };
 }
@@ -83,7 +102,7 @@ function strangeLooks(
     strange.push(['csv_safe', '--csv-safe applies to csv only', 'Add -o csv.']);
   const { result } = command;
   const row = rowOf(output);
-  if (count_by !== undefined && !isList(command))
+  if (count_by !== undefined && !command.isList && result !== 'one or rows')
     strange.push(['count_by', `${name} is no list: --count-by does not apply`, 'Leave it out.']);
   else if (count_by !== undefined) {
     const hint = 'Leave one of them out.';
@@ -113,32 +132,32 @@ function strangeLooks(
   return strange;
 }
 
-function presented({ result, ...command }: Presented, options: Options, host: PrintedTo): Presentation {
-  const { system, stdout } = host;
-  const countBy = options.count_by === undefined ? undefined : countByOf(options.count_by);
+type Looks = Omit<Presentation, 'show' | 'format' | 'sentence'>;
+
+/** The looks of all that a run prints. */
+function looksOf(options: Options, { system, stdout }: PrintedTo): Looks {
+  const { fields, sort, count_by, header = true, quiet = false, csv_safe: csvSafe = false, color } = options;
+  const countBy = count_by === undefined ? undefined : countByOf(count_by);
   if (countBy?.unit) checkZone(system.env);
   const terminal = stdout.isTTY === true;
-  const fields = options.fields === undefined ? undefined : fieldsIn(options.fields);
-  const show = options.dry_run ? ofPlan(command.show ?? {}) : (command.show ?? {});
-  const format = formatOf(options, stdout, command);
   return {
-    show,
-    format,
-    isText: result === 'text' || result === 'json text',
-    sentence: countBy
-      ? undefined
-      : sentenceOf(show, format, { fields, terminal, width: stdout.columns ?? 0, quiet: options.quiet ?? false }),
-    fields,
-    sort: options.sort,
-    countBy,
+    fields: fields?.split(',').map((name) => name.trim()),
+    ...{ sort, countBy, header, quiet, csvSafe, terminal },
     barMark: hasUnicode(system.env) ? '█' : '#',
-    header: options.header ?? true,
-    quiet: options.quiet ?? false,
-    csvSafe: options.csv_safe ?? false,
-    color: hasColor({ when: options.color, terminal, env: system.env }),
-    terminal,
+    color: hasColor({ when: color, terminal, env: system.env }),
     width: stdout.columns ?? 0,
   };
+}
+
+type Presented = Pick<AnyCommand, 'dryRun'> & { readonly show: Show<unknown> };
+
+function presented(printed: Presented, { output }: Options, looks: Looks): Presentation {
+  const { show } = printed;
+  const isFormat = output !== undefined && (rowOf(output)?.general || ownFormats(printed).includes(output));
+  const usual = !looks.fields && !looks.countBy && showsMessages(show) ? formats.text : formats.table;
+  // A result that does not offer the command's own format, such as the requests of a dry run, has its usual one.
+  const format: FormatRow = isFormat ? formats[output] : looks.terminal ? usual : formats.tsv;
+  return { ...looks, show, format, sentence: looks.countBy ? undefined : sentenceOf(show, format, looks) };
 }
 
 /** A plan says what becomes of users: a key that is there already may go where the room is small, whole. */
@@ -152,48 +171,30 @@ function ofPlan(show: Show<unknown>): Show<unknown> {
   return { ...show, ...(columns && { columns }) };
 }
 
-type Presented = Pick<AnyCommand, 'show' | 'format' | 'result' | 'dryRun'>;
-
-/** A result that does not offer the command's own format, such as the requests of a dry run, has its usual one. */
-function formatOf(
-  { output, fields, count_by }: Options,
-  { isTTY }: PrintedTo['stdout'],
-  command: Presented,
-): FormatRow {
-  if (output !== undefined && (rowOf(output)?.general || ownFormats(command).includes(output))) return formats[output];
-  if (!isTTY) return formats.tsv;
-  return formats[(fields === undefined && count_by === undefined && command.format) || 'table'];
-}
-
 /** The text that is printed for each row in place of its format, where there is one. */
 function sentenceOf(
   { text, quiet, line }: Show<unknown>,
   format: FormatRow,
-  chosen: Pick<Presentation, 'fields' | 'terminal' | 'width'> & { readonly quiet: boolean },
+  looks: Pick<Looks, 'fields' | 'terminal' | 'width' | 'quiet'>,
 ): Presentation['sentence'] {
   if (format.whole) return undefined;
-  const alone = text ?? (chosen.quiet ? quiet : undefined);
-  if (alone) return chosen.terminal ? (row) => plainLines(alone(row)) : alone;
-  if (!line || format !== formats.table || chosen.fields) return undefined;
-  return (row) => fitted(plainLines(line(row)), chosen.terminal ? chosen.width : 0);
+  const alone = text ?? (looks.quiet ? quiet : undefined);
+  if (alone) return looks.terminal ? (row) => plainLines(alone(row)) : alone;
+  if (!line || format !== formats.table || looks.fields) return undefined;
+  return (row) => fitted(plainLines(line(row)), looks.terminal ? looks.width : 0);
 }
 
 /** The requests of a dry run: rows of their own fields, or with -o curl lines of curl, which bash can run. */
-function planPresented(options: Options, { system, stdout }: PrintedTo): Presentation {
-  // Of no width, since a request that is cut or wrapped is not the exact one.
-  const host = { system, stdout: { isTTY: stdout.isTTY === true, columns: 0 } };
-  if (options.output === 'curl') {
-    if (options.sandbox)
-      throw usage(
-        'the embedded sandbox ends with its command: no line of curl could reach it',
-        'Run chatelaine sandbox serve, set the variables that it prints, and leave out --sandbox.',
-      );
-    return presented({ result: 'text' }, options, host);
-  }
-  const { fields: asked, ...others } = options;
-  const fields = fieldsIn(asked).filter((name) => planColumns.includes(name));
-  const chosen = { ...others, quiet: false, ...(fields.length > 0 && { fields: fields.join(',') }) };
-  return presented({ show: planShow }, chosen, host);
+function planPresented(options: Options, looks: Looks): Presentation {
+  if (options.output === 'curl' && options.sandbox)
+    throw usage(
+      'the embedded sandbox ends with its command: no line of curl could reach it',
+      'Run chatelaine sandbox serve, set the variables that it prints, and leave out --sandbox.',
+    );
+  const fields = looks.fields?.filter((name) => planColumns.includes(name));
+  // It has no width, since a request that is cut or wrapped is not the exact one.
+  const exact = { ...looks, width: 0, quiet: false, fields: fields?.length ? fields : undefined };
+  return presented({ show: planShow }, options, { ...exact, isText: options.output === 'curl' });
 }
 
 const planColumns: readonly string[] = ['method', 'url', 'content_type', 'body'];
@@ -207,30 +208,6 @@ const planShow: Show<unknown> = {
       .filter((text) => text !== '')
       .join(' '),
 };
-
-function fieldsIn(fields: string | undefined): readonly string[] {
-  return fields?.split(',').map((name) => name.trim()) ?? [];
-}
-
-/** Names of `--fields` and `--sort` that the command does not know. */
-export function strangeNames(
-  { show, fields: beside = [] }: AnyCommand,
-  { fields, sort, count_by }: Options,
-  others: readonly string[],
-): readonly string[] {
-  const counted = count_by === undefined ? [] : [countByOf(count_by).field];
-  const asked = new Set([...fieldsIn(fields), ...(sort === undefined ? [] : [sort.replace(/^-/, '')]), ...counted]);
-  const known = [...namesOf(show ?? {}), ...beside, ...others];
-  return [...asked].filter((name) => !known.includes(name));
-}
-
-export function noFields(strange: readonly string[], known: readonly string[], options: Options): Failure {
-  const near = strange.flatMap((name) => suggestion(name, known) ?? []);
-  return usage(
-    strange.map((name) => `no field '${name}' in the result`),
-    [...near, `${whereFrom(options)}Its fields are ${known.join(', ')}.`].join(' '),
-  );
-}
 
 /** Names the variables, which hold for all commands and are easily forgotten. */
 function whereFrom({ fields, sort, count_by, typed }: Options): string {

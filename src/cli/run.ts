@@ -8,12 +8,11 @@ import { singly } from '../output/json-rows.ts';
 import type { Clock } from '../core/system.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
 import { ignoringClosedPipe, streamSink, type Sink } from '../output/sink.ts';
-import { orderOf } from '../output/sort.ts';
 import { writeResult } from '../output/write.ts';
 import { openSession } from './session.ts';
-import { noFields, presentationOf, strangeNames } from './run-presentation.ts';
+import { presentationOf, type RunPresentation } from './run-presentation.ts';
 import type { Redactor } from './redactor.ts';
-import type { Options, Running } from './values.ts';
+import type { Running } from './values.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
 export async function runCommand(
@@ -22,27 +21,24 @@ export async function runCommand(
   given: Running,
 ): Promise<number> {
   const { host, messages } = given;
-  const { options, result, plan, checkFields } = presentationOf(command, given.options, host);
-  const running = { ...given, options: { ...command.defaults, ...options } };
+  const presentation = presentationOf(command, given.options, host);
+  const { options, result, plan, checkFields } = presentation;
+  const running = { ...given, options };
   const filter = await filterOf(running);
   if (options.sandbox && host.system.env['CHATELAINE_SANDBOX'])
     messages.warn('CHATELAINE_SANDBOX is set: running against the embedded sandbox');
   if (options.dry_run && !options.typed.has('dry_run')) messages.warn('CHATELAINE_DRY_RUN is set: nothing is changed');
   if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
-  if (command.fieldsFromFile === undefined || values[command.fieldsFromFile] !== true) checkFields([]);
-  const session = openSession(running, command.name, checkFields);
+  if (command.show?.others !== 'kept') checkFields([]);
+  const session = openSession(running, command, checkFields);
   const { conclusions } = session;
   // Rows of writes are outcomes: the run ends them itself, and says what is left.
   const isWrite = command.dryRun?.includes('requests') && !options.dry_run;
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
-  const asked = (command.show?.columns ?? []).flatMap((column) =>
-    typeof column !== 'string' && column.askedBy?.some((name) => values[name] !== undefined) ? [column.name] : [],
-  );
-  if (options.sort !== undefined) asked.push(orderOf(options.sort).field);
-  const printed = { note: messages.note, filter, turn, conclusions, asked };
-  const print = printer(command, { ...result, ...printed }, running);
+  const printed = { note: messages.note, filter, turn, conclusions, given: values };
+  const print = printer(command, { ...presentation, result: { ...result, ...printed } }, running);
   try {
-    const outcome = counted(command.run(values, session.context), command, values, running);
+    const outcome = counted(command.run(values, session.context), command, running);
     await (plan ? printDry(outcome, print, { ...plan, ...printed }, session.planned, running) : print(outcome));
     await session.finish();
     return 0;
@@ -64,24 +60,13 @@ function afterWrites(cause: unknown): unknown {
   return cause.as('incomplete', `after changes were made: ${cause.message}`, { hint });
 }
 
-/** The rows that are printed; the summary hears of every one. */
-function counted(
-  outcome: unknown,
-  { isPrinted, show }: AnyCommand,
-  values: Readonly<Record<string, unknown>>,
-  { options, summary }: Running,
-): unknown {
-  if (!isPrinted && !summary) return outcome;
-  if (!isRows(outcome))
-    return Promise.resolve(outcome).then((one) => {
-      summary?.add(one, show);
-      return one;
-    });
+/** The outcome, counted by the summary as it comes. */
+function counted(outcome: unknown, { show }: AnyCommand, { summary }: Running): unknown {
+  if (!summary) return outcome;
+  const add = (row: unknown): unknown => (summary.add(row, show), row);
+  if (!isRows(outcome)) return Promise.resolve(outcome).then(add);
   const each = async function* (rows: AsyncIterable<unknown>): AsyncGenerator {
-    for await (const row of rows) {
-      summary?.add(row, show);
-      if (!isPrinted || isPrinted(row, values, options)) yield row;
-    }
+    for await (const row of rows) yield add(row);
   };
   return each(outcome);
 }
@@ -108,52 +93,51 @@ const moment = 100;
 
 type Print = (outcome: unknown) => Promise<void>;
 
-function printer(command: AnyCommand, presentation: Presentation, running: Running): Print {
-  const open = sinkOf(running);
+function printer(
+  command: AnyCommand,
+  looks: Pick<RunPresentation, 'result' | 'open' | 'noFields'>,
+  running: Running,
+): Print {
+  const { show, dryRun, result } = command;
+  const { result: presentation, open, noFields } = looks;
   // Rows of writes are outcomes: a reader that has gone ends the output, and not the work.
-  const sink = command.dryRun?.includes('requests') && !presentation.isText ? ignoringClosedPipe(open) : open;
-  const checked = openRows(command, running.options, running.messages.warn);
-  const printOne = async (one: unknown): Promise<void> =>
-    writeResult({ one }, checked?.one(one, presentation) ?? presentation, sink);
-  return async (outcome) => {
-    if (!isRows(outcome)) return printOne(await outcome);
-    if (command.result === 'one') return printFirst(outcome, printOne);
-    return writeResult({ many: checked?.many(outcome) ?? outcome }, presentation, sink);
-  };
-}
-
-/** What is printed where rows have the fields that a server gives them; undefined where every name is known before. */
-function openRows(command: AnyCommand, options: Options, warn: (text: string) => void) {
-  const strange = command.show?.others === 'any' ? strangeNames(command, options, []) : [];
-  if (strange.length === 0) return undefined;
-  const { show } = command;
+  const isWrite = dryRun?.includes('requests') && !presentation.isText;
+  const sink = isWrite ? ignoringClosedPipe(sinkOf(running)) : sinkOf(running);
   const lacking = (row: unknown, names: readonly string[]): readonly string[] =>
     names.filter((name) => cellsOf(row, [name], show)[0] === undefined);
-  const knownIn = (row: unknown) => [...new Set([...namesOf(show ?? {}), ...Object.keys(asObject(row, show) ?? {})])];
-  return {
-    /** Presents one value: whole where it lacks a field, since a write's may hold a key that exists nowhere else. */
-    one(row: unknown, presentation: Presentation): Presentation {
-      const missing = lacking(row, strange);
-      if (missing.length === 0) return presentation;
-      const failure = noFields(missing, knownIn(row), options);
-      if (command.dryRun === undefined) throw failure;
-      warn(`${failure.message}; it is shown whole`);
-      return { ...presentation, fields: undefined };
-    },
-    /** The rows of a read, as soon as each field that was asked for was in one. */
-    async *many(rows: AsyncIterable<unknown>) {
-      const held: unknown[] = [];
-      let missing = strange;
-      for await (const row of singly(rows)) {
-        if (missing.length === 0) yield row;
-        else {
-          held.push(row);
-          missing = lacking(row, missing);
-          if (missing.length === 0) yield* held.splice(0);
-        }
-      }
-      if (held.length > 0) throw noFields(missing, knownIn(held[0]), options);
-    },
+  const lacks = (missing: readonly string[], row: unknown): Failure =>
+    noFields(missing, [...new Set([...namesOf(show ?? {}), ...Object.keys(asObject(row, show) ?? {})])]);
+  const printOne = async (one: unknown): Promise<void> => {
+    const missing = lacking(one, open);
+    if (missing.length === 0) return writeResult({ one }, presentation, sink);
+    const failure = lacks(missing, one);
+    if (dryRun === undefined) throw failure;
+    // A write's row may hold a key that exists nowhere else.
+    running.messages.warn(`${failure.message}; it is shown whole`);
+    return writeResult({ one }, { ...presentation, fields: undefined }, sink);
+  };
+  /** The rows of a read, as soon as each field that was asked for was in one. */
+  const checked = async function* (rows: AsyncIterable<unknown>): AsyncGenerator {
+    const held: unknown[] = [];
+    let missing = open;
+    for await (const row of singly(rows)) {
+      if (missing.length > 0) {
+        held.push(row);
+        missing = lacking(row, missing);
+        if (missing.length === 0) yield* held.splice(0);
+      } else yield row;
+    }
+    if (held.length > 0) throw lacks(missing, held[0]);
+  };
+  return async (outcome) => {
+    if (!isRows(outcome)) return printOne(await outcome);
+    if (result !== 'one')
+      return writeResult({ many: open.length > 0 ? checked(outcome) : outcome }, presentation, sink);
+    let isFirst = true;
+    for await (const row of outcome) {
+      if (isFirst) await printOne(row);
+      isFirst = false;
+    }
   };
 }
 
@@ -167,14 +151,6 @@ function sinkOf({ host, messages, signal }: Running): Sink {
       return sink.write(piece);
     },
   };
-}
-
-async function printFirst(rows: AsyncIterable<unknown>, print: Print): Promise<void> {
-  let isFirst = true;
-  for await (const row of rows) {
-    if (isFirst) await print(row);
-    isFirst = false;
-  }
 }
 
 function isRows(outcome: unknown): outcome is AsyncIterable<unknown> {

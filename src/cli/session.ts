@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { PlannedCall } from '../api/http/call.ts';
 import { chatApi, fetchKey } from '../api/chat/chat.ts';
 import { licensingApi } from '../api/licensing/licensing.ts';
+import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nouns } from '../commands/index.ts';
 import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
 import { writeJson } from '../core/json.ts';
@@ -24,7 +25,11 @@ import type { Running } from './values.ts';
 import type { Host } from './host.ts';
 
 /** The real context of one command, and what the run needs of it afterwards. */
-export function openSession(running: Running, command: string, checkFields: Context['checkFields']) {
+export function openSession(
+  running: Running,
+  { name: command, show }: Pick<AnyCommand, 'name' | 'show'>,
+  checkFields: Context['checkFields'],
+) {
   const { host, options, messages, signal, again } = running;
   const { clock } = host;
   const planned: PlannedCall[] = [];
@@ -69,6 +74,7 @@ export function openSession(running: Running, command: string, checkFields: Cont
       ...journals(running),
       ...historyOf(command, accounts, running, tell),
       untilWritten: (record) => void kept.push(record),
+      countUnprinted: (row) => running.summary?.add(row, show),
     },
     ledgers,
     clock: {
@@ -124,6 +130,7 @@ function services(
       return provingPlaces(chat, foundOldCopy);
     },
     servers: {
+      presume: connections.presume,
       licensingAs: (credential) => licensingApi(async () => connections.licensing(credential), clock.random),
       chatAs(credential) {
         const { send, sendUnauthenticated } = connections.chat(credential);

@@ -118,7 +118,7 @@ export function windowsFault(path: string): string | undefined {
   return undefined;
 }
 
-type Formatted = Pick<AnyCommand, 'options' | 'format' | 'dryRun' | 'show'>;
+type Formatted = Pick<AnyCommand, 'options' | 'dryRun' | 'show'>;
 
 /** The global options: typed, else their variable. @throws Failure usage */
 export function readGlobals(typed: readonly TypedOption[], env: Environment, command: Formatted): Options {
@@ -138,14 +138,15 @@ function globalsWith(
   env: Environment,
   { options: own = {}, ...command }: Formatted,
 ): Options {
-  const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...ownFormats(command)] };
+  const formats = ownFormats(command);
+  const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...formats] };
   const read = each(Object.entries<Field>({ ...globalOptions, output }), ([name, field]) => {
     if (name in own) return typed.some(({ flag }) => flag === `no-${name}`) ? [[name, false] as const] : [];
     const label = `--${flagOf(name, field)}`;
     const texts = typedFor(name, field, typed);
     // An alias or wrapper has options that a line changes; which account is meant is not for the last to say.
     const text = oneText(label, field, field.list || name === 'profile' ? texts : texts.slice(-1));
-    if (name === 'output' && command.format === 'text' && (text === 'html' || text === 'markdown'))
+    if (name === 'output' && formats.includes('text') && (text === 'html' || text === 'markdown'))
       throw usage(
         `${label}: messages fetch writes no '${text}'`,
         `Keep them with archive pull, then: archive export DIR -o ${text} --to FILE`,

@@ -3,7 +3,7 @@ import { namesOf } from '../output/columns.ts';
 import { rowSchema, type ResultSchema } from '../schema/result.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
-import { globalOptions, isList, ownFormats, twinsOf } from './environment.ts';
+import { globalOptions, ownFormats, twinsOf } from './environment.ts';
 import { command } from './command.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -65,7 +65,7 @@ function resultOf(command: CommandSurface, columns: readonly string[], fields: r
   const row = rowSchema(columns, fields);
   const rows: ResultSchema = { type: 'array', items: row };
   if (command.result === 'one or rows') return { anyOf: [row, rows] };
-  return isList(command) ? rows : row;
+  return command.isList ? rows : row;
 }
 
 function optionRows(fields: Fields): object[] {
@@ -86,4 +86,4 @@ function rulesOf({ flag: _flag, short: _short, ...rules }: Field): object {
 }
 
 /** What the rows of profiles say beside an option's rules. */
-const ofProfiles: ReadonlySet<string> = new Set(['read', 'question', 'environment', 'alone', 'header']);
+const ofProfiles: ReadonlySet<string> = new Set(['read', 'question', 'environment', 'alone', 'header', 'see']);

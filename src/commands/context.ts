@@ -71,6 +71,8 @@ interface Servers {
   chatAs(credential: ChatCredential): ChatApi;
   /** How to send what a person writes to a service. */
   send(service: Service): Promise<Send>;
+  /** Limits of requests from here on, where the options do not give them. */
+  presume(limits: Required<Pick<GlobalValues, 'retries' | 'timeout'>>): void;
   /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
   reach(url: string): Promise<Reach>;
 }
@@ -167,6 +169,8 @@ interface RunRecord {
   readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
   /** A record that is finished once the result is written, and closed however the run ends. */
   untilWritten(record: WrittenRecord): void;
+  /** Counts a row for --summary that is not printed. */
+  countUnprinted(row: unknown): void;
   /** What runs of this computer did, from lines that hold a text, the oldest first. @throws Failure config */
   history(holding?: string): Promise<readonly HistoryEntry[]>;
   /** Where this run tells what it does for licenses of that server. */

@@ -22,10 +22,10 @@ export default command({
         'you can send it with a report',
     ),
   },
-  defaults: { retries: 0, timeout: 10_000 },
   examples: ['chatelaine --sandbox doctor', 'chatelaine --sandbox doctor --probe'],
 
-  async *run({ name: names = [], probe }, context) {
+  async *rows({ name: names = [], probe }, context) {
+    context.servers.presume({ retries: 0, timeout: 10_000 });
     const problems: Failure[] = [];
     const last: Check[] = [];
     let checks = 0;

@@ -1,3 +1,4 @@
+import { showsMessages } from '../output/columns.ts';
 import { generalFormats, type Format } from '../output/formats.ts';
 import { Failure } from '../core/failure.ts';
 import type { Environment } from '../core/system.ts';
@@ -87,19 +88,13 @@ export const defaultRetries = 5;
 
 export type GlobalOption = keyof typeof globalOptions;
 
-export function ownFormats(command: Pick<CommandSurface, 'format' | 'dryRun' | 'show'>): readonly Format[] {
-  const { format, dryRun = [], show } = command;
+/** Formats of a command beside those of every command. */
+export function ownFormats({ dryRun = [], show }: Pick<CommandSurface, 'dryRun' | 'show'>): readonly Format[] {
   return [
-    ...(format ? [format] : []),
+    ...(showsMessages(show) ? (['text'] as const) : []),
     ...(dryRun.includes('requests') ? (['curl'] as const) : []),
     ...(dryRun.includes('rows') && show?.outcome ? (['markdown'] as const) : []),
   ];
-}
-
-/** Whether a command gives rows, by what it says of itself: an async generator does. */
-export function isList({ run, result }: Pick<CommandSurface, 'run' | 'result'>): boolean {
-  if (result === 'rows' || result === 'one or rows') return true;
-  return result === undefined && run.constructor.name === 'AsyncGeneratorFunction';
 }
 
 /** Options that the environment cannot set: they answer questions about this one run. */

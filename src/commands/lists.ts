@@ -34,7 +34,7 @@ function listing(
   return command({
     about: [about],
     examples: [`chatelaine ${name}`],
-    async run(_values, { chat }) {
+    async rows(_values, { chat }) {
       const api = chat();
       const rows = await read(api);
       if (rows) return rows;
@@ -44,7 +44,6 @@ function listing(
         hint: 'Check the site URL of the profile.',
       });
     },
-    result: 'rows',
     show,
   });
 }

@@ -1,9 +1,8 @@
-import type { OwnFormat } from '../output/formats.ts';
 import type { Show } from '../output/presentation.ts';
 import type { Fields } from '../schema/field.ts';
 import type { UsageRule } from '../schema/usage-rules.ts';
 
-/** What a command says of itself, for help, manual and `chatelaine commands`. */
+/** Words and tables of a command, for help, manual and `chatelaine commands`. */
 export interface CommandSurface {
   /** Noun and verb, as typed. */
   readonly name: string;
@@ -17,25 +16,15 @@ export interface CommandSurface {
   readonly options?: Fields;
   /** Rules across arguments and options; those that depend on more than what was given are checked by `run`. */
   readonly rules?: readonly UsageRule[];
-  /** Options that are the same in another command, whose help explains them. */
-  readonly shared?: { readonly with: string; readonly options: Fields };
   /** Whole command lines; a test runs each against the sandbox. */
   readonly examples: readonly string[];
-  /**
-   * What shows in a dry run what it would change: the requests (with -o curl as lines), or rows of its own. Absent:
-   * none.
-   */
+  /** A dry run shows the requests that are not sent (with -o curl as lines), or rows of its own; absent: none. */
   readonly dryRun?: readonly ('requests' | 'rows')[];
-  /**
-   * What `run` gives beside a value or rows of a list: `one` row, shown at once; pieces of a `text`, printed unchanged;
-   * those of a `json text`, which --jq filters; `rows` of a function that is no generator.
-   */
-  readonly result?: 'one' | 'rows' | 'one or rows' | 'text' | 'json text';
-  /** A format beside those of every command; a terminal gets it where no format and no fields are asked for. */
-  readonly format?: OwnFormat;
-  /** What rows may hold beside the columns. With them it is the closed list of `--fields` and `--sort`. */
+  /** It has `rows`: a list, one after another or together. */
+  readonly isList: boolean;
+  /** `run` gives `one` row, shown at once; pieces of `text`, printed unchanged; or `json text`, which --jq filters. */
+  readonly result?: 'one' | 'one or rows' | 'text' | 'json text';
+  /** Names that rows may have beside the columns. With them it is the closed list of `--fields` and `--sort`. */
   readonly fields?: readonly string[];
   readonly show?: Show<unknown>;
-  /** An async generator gives rows, any other function a value. */
-  readonly run: (...given: never[]) => unknown;
 }

@@ -17,6 +17,11 @@ export function namesOf({ columns = [] }: { readonly columns?: readonly Column<n
   return columns.flatMap((column) => (typeof column === 'string' ? column : column.when ? [] : column.name));
 }
 
+/** They can be shown as a conversation. */
+export function showsMessages({ columns = [] }: Pick<Show<never>, 'columns'> = {}): boolean {
+  return columns.some((column) => typeof column !== 'string' && column.as === 'message');
+}
+
 export function rulesOf<T>(show: Show<T> | undefined, name: string): ColumnRules<T> | undefined {
   for (const column of show?.columns ?? []) if (typeof column !== 'string' && column.name === name) return column;
   return undefined;

@@ -1,5 +1,5 @@
 import { namesIn } from '../core/table-names.ts';
-import { asObject, rulesOf } from './columns.ts';
+import { asObject, rulesOf, showsMessages } from './columns.ts';
 import { plainLines } from './plain.ts';
 import type { FormatRow, Formatter, Presentation } from './presentation.ts';
 
@@ -11,12 +11,11 @@ export const formats = {
     load: async (presentation) => {
       const { show, color, terminal } = presentation;
       const paint = color ? await import('./paint.ts') : undefined;
-      const hasMessages = show.columns?.some((column) => typeof column !== 'string' && column.as === 'message');
       return (await import('./table.ts')).table(presentation, {
         bold: paint?.painter(1).bold,
         paintOf: paint?.statusPaint,
         fold: terminal ? (await import('./wrap.ts')).folded : undefined,
-        messageText: hasMessages ? (await import('./messages/conversation.ts')).messageText() : undefined,
+        messageText: showsMessages(show) ? (await import('./messages/conversation.ts')).messageText() : undefined,
       });
     },
   },
@@ -62,7 +61,6 @@ export const formats = {
 } as const satisfies Readonly<Record<string, FormatRow>>;
 
 export type Format = keyof typeof formats;
-export type OwnFormat = { [F in Format]: (typeof formats)[F] extends { general: true } ? never : F }[Format];
 
 export const generalFormats: readonly Format[] = namesIn(formats).filter((name) => rowOf(name)?.general);
 

@@ -7,8 +7,8 @@ export interface Show<T> {
   readonly columns?: readonly Column<T>[];
   /** The object that formats print and columns are read from, where the row holds more; absent: the row itself. */
   readonly data?: (row: T) => unknown;
-  /** Other scalar keys of the first row follow; of `any` those that no column shows. Absent: none follow. */
-  readonly others?: 'known' | 'any';
+  /** Other scalar keys of the first row follow; of `any` those that no column shows; `run` checks the `kept` ones. */
+  readonly others?: 'known' | 'kept' | 'any';
   /** What stderr says where a list is empty, unless the format says it. */
   readonly none?: string;
   readonly line?: (row: T) => string;
@@ -74,8 +74,8 @@ export interface Presentation {
   readonly fields: readonly string[] | undefined;
   /** The field that a list is sorted by, after a dash for the other way round. */
   readonly sort?: string | undefined;
-  /** Columns that the user asked by: they are left out last. */
-  readonly asked?: readonly string[];
+  /** Options that were given: the columns that the user asked by are left out last. */
+  readonly given?: Readonly<Record<string, unknown>>;
   readonly countBy?: CountBy | undefined;
   readonly barMark?: string;
   readonly header: boolean;

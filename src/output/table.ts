@@ -11,6 +11,7 @@ import {
 } from './grid.ts';
 import type { Formatter, Presentation, Show } from './presentation.ts';
 import { plain } from './plain.ts';
+import { orderOf } from './sort.ts';
 import { displayWidth, shorten } from './width.ts';
 
 const decidingRows = 200;
@@ -97,7 +98,7 @@ const minTextWidth = 10;
 function columnSizes(
   names: readonly string[],
   rows: readonly (readonly Cell[])[],
-  { show, header, asked = [] }: Presentation,
+  { show, header, sort, given = {} }: Presentation,
 ): readonly ColumnSize[] {
   return Array.from({ length: Math.max(1, names.length) }, (_, index) => {
     const name = names[index] ?? '';
@@ -106,9 +107,11 @@ function columnSizes(
     const wanted = values.reduce((most, { width }) => Math.max(most, width), Math.max(1, headWidth));
     // A name, a number and a date are never cut: a part of them would be wrong.
     const whole = values.reduce((most, { fixed, width }) => (fixed ? Math.max(most, width) : most), headWidth);
-    const { width: minWidth = minTextWidth, keep = 0 } = rulesOf(show, name) ?? {};
+    const { width: minWidth = minTextWidth, keep = 0, askedBy = [] } = rulesOf(show, name) ?? {};
     const usual = keep === 'whole' ? 0 : keep;
-    const priority = asked.includes(name) ? Infinity : usual;
+    const isAsked =
+      askedBy.some((option) => given[option] !== undefined) || (sort !== undefined && orderOf(sort).field === name);
+    const priority = isAsked ? Infinity : usual;
     const constant = values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown);
     return {
       wanted,

@@ -18,6 +18,8 @@ interface Shape {
   readonly short?: string;
   /** Not shown in help and manual. */
   readonly hidden?: boolean;
+  /** Another command that has the option too, and whose help explains it. */
+  readonly see?: string;
   /** The placeholder of the value in help, such as `FILE`. */
   readonly placeholder?: string;
   /** The feature level of the chat server that brought the field (docs/apis.md, Feature levels). */
@@ -95,7 +97,7 @@ export type Values<T extends Fields> = { readonly [K in RequiredNames<T>]: Value
   readonly [K in Exclude<keyof T, RequiredNames<T>>]?: Value<T[K]>;
 };
 
-type Optional<T extends Fields> = { readonly [K in keyof T]: Omit<T[K], 'required'> & { required: false } };
+type Ruled<T extends Fields, R> = { readonly [K in keyof T]: Omit<T[K], keyof R> & R };
 
 export const textField = (placeholder: string, help: string) =>
   ({ kind: 'string', nonempty: true, placeholder, help }) as const;
@@ -113,10 +115,13 @@ export function alternatives(words: readonly string[]): string {
 }
 
 /** The same fields, none of them required: a filter, or a partial edit. */
-export function optional<const T extends Fields>(fields: T): Optional<T> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, { ...field, required: false }]),
-  ) as Optional<T>;
+export function optional<const T extends Fields>(fields: T) {
+  return withEach(fields, { required: false });
+}
+
+export function withEach<const T extends Fields, const R extends Partial<Shape>>(fields: T, rules: R): Ruled<T, R> {
+  const ruled = Object.entries(fields).map(([name, field]) => [name, { ...field, ...rules }] as const);
+  return Object.fromEntries<unknown>(ruled) as Ruled<T, R>;
 }
 
 /** The values of a table's fields as `read` gives each; undefined: none. `read` refuses a required field without. */

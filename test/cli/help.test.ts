@@ -67,10 +67,10 @@ test.each(commandTable)('$name shows an example', async ({ load }) => {
 test.each(commandTable)(
   '$name --help shows arguments, options, paragraphs and three examples',
   async ({ name, load }) => {
-    const { args = {}, options = {}, about = [], examples, summary, shared } = await load();
+    const { args = {}, options = {}, about = [], examples, summary } = await load();
     const words = wordsOf((await run(fakeService(), `${name} --help`, { bare: true })).stdout);
 
-    const own = Object.entries(options).filter(([option, field]) => shared?.options[option] !== field);
+    const own = Object.entries(options).filter(([, { see }]) => see === undefined);
     const entries = [...argumentEntries(args), ...optionEntries(Object.fromEntries(own))];
     const lines = entries.map(({ term, text }) => `${term} ${text}`);
     for (const text of [summary, ...lines, ...about, ...examples.slice(0, 3)])

@@ -6,7 +6,7 @@ import { many, written } from '../output/looks.ts';
 
 /** What a command of these looks is printed as. */
 function presented(show: Show<unknown>, options: Partial<Options>, isTTY: boolean) {
-  const command = { name: 'x', summary: 'x', examples: [], run: () => undefined, show };
+  const command = { name: 'x', summary: 'x', examples: [], isList: false, run: () => undefined, show };
   const host = { system: { env: {} }, stdout: { isTTY, columns: 0 } };
   return presentationOf(command, { typed: new Set(), ...options }, host).result;
 }
@@ -49,14 +49,21 @@ test('one value is one sentence, and nothing is none', async () => {
 });
 
 test('the requests of a dry run are a table on a real terminal, whose isTTY is of its prototype', async () => {
-  const command = { name: 'x', summary: 'x', examples: [], run: () => undefined, dryRun: ['requests'] } as const;
+  const command = {
+    name: 'x',
+    summary: 'x',
+    examples: [],
+    isList: false,
+    run: () => undefined,
+    dryRun: ['requests'],
+  } as const;
   const stdout = Object.create({ isTTY: true, columns: 60 }) as { isTTY: boolean; columns: number };
   const { plan } = presentationOf(command, { typed: new Set(), dry_run: true }, { system: { env: {} }, stdout });
   expect(plan && (await written(many({ method: 'GET', url: 'u' }), plan))).not.toContain('\t');
 });
 
 test('--csv-safe without csv is an error where it is typed, and nothing where the environment has it', () => {
-  const command = { name: 'x', summary: 'x', examples: [], run: () => undefined } as const;
+  const command = { name: 'x', summary: 'x', examples: [], isList: false, run: () => undefined } as const;
   const host = { system: { env: {} }, stdout: {} };
   const csvSafe = (typed: readonly ('csv_safe' | 'output')[], output?: 'csv') =>
     presentationOf(command, { typed: new Set(typed), csv_safe: 'comma', ...(output && { output }) }, host).result

@@ -61,7 +61,7 @@ describe('a table on a terminal', () => {
     expect((await shownAt(62, many(...dated))).notes).toEqual([
       'left out to fit the width: app_code (4711 in every row), created',
     ]);
-    const { lines, notes } = await shownAt(62, many(...dated), { asked: ['created'] });
+    const { lines, notes } = await shownAt(62, many(...dated), { sort: 'created' });
     expect(lines[1]).toBe(`${key}1  ada@example.com  2026-02-10`);
     expect(notes).toEqual(['left out to fit the width: app_code (4711 in every row), size']);
   });

@@ -12,7 +12,7 @@ import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { isUrl } from '../../schema/link.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
-import { countField, flagField, flagOf } from '../../schema/field.ts';
+import { countField, flagField, flagOf, withEach } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import type { AccountFacts } from '../../jobs/messages/narrow.ts';
@@ -39,7 +39,7 @@ export default command({
   ],
   args: { folder: folderArgument },
   options: {
-    ...pagedOptions,
+    ...withEach(pagedOptions, { see: 'messages fetch' }),
     anchor: {
       ...pagedOptions.anchor,
       help: 'The anchor: the message to start from (default: oldest; with --limit newest)',
@@ -60,8 +60,6 @@ export default command({
     'chatelaine archive pull january --channel general --since 2026-01-01 --until 2026-02-01',
     'chatelaine archive pull everything --all-channels --quiet',
   ],
-
-  shared: { with: 'messages fetch', options: pagedOptions },
 
   dryRun: ['rows'],
 

@@ -17,7 +17,7 @@ export default command({
   args: { folder: foldersArgument },
   examples: ['chatelaine archive verify kitchen', 'chatelaine archive verify everything'],
 
-  async *run({ folder }, { conclude, warn }) {
+  async *rows({ folder }, { conclude, warn }) {
     const folders = await archivesIn(folder);
     const sum = { messages: 0, parts: 0, problems: 0, damaged: 0 };
     const hints = new Set<string>();

@@ -13,7 +13,7 @@ export default command({
   options: {},
   examples: ['chatelaine auth status'],
 
-  async *run({ name: names = [] }, context) {
+  async *rows({ name: names = [] }, context) {
     const tried = await candidates(names, context);
     if (tried.length === 0)
       throw new Failure('config', 'no credential is stored', { hint: 'Store one: chatelaine auth login.' });

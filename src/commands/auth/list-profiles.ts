@@ -6,7 +6,7 @@ export default command({
   about: ['No server is asked, and no key is shown.'],
   examples: ['chatelaine auth list', 'chatelaine auth list -o json'],
 
-  async run(_values, context) {
+  async rows(_values, context) {
     const profiles = context.accounts.profiles();
     const defaults = await profiles.defaults();
     const stored = await profiles.all();
@@ -21,8 +21,6 @@ export default command({
       key: profile.key_command === undefined ? 'stored' : 'command',
     }));
   },
-
-  result: 'rows',
 
   show: {
     columns: [...whole('profile'), 'kind', ...whole('url', 'app_code', 'email'), 'default', 'read_only', 'key'],

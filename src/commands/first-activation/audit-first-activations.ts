@@ -37,7 +37,7 @@ export default command({
   },
   examples: ['chatelaine first-activation audit sensors.csv'],
 
-  async *run(
+  async *rows(
     { roster: file, app_code: typed, concurrency = defaultConcurrency, journal: journalFile, ...how },
     context,
   ) {

@@ -31,7 +31,7 @@ export default command({
     'chatelaine first-activation d422cd000302 d422cd000303 -o json',
   ],
 
-  async *run({ mac_address: typed = [], from, app_code: code }, context) {
+  async *rows({ mac_address: typed = [], from, app_code: code }, context) {
     if (typed.length === 0 && from === undefined) throw usage('give at least one sensor address, or --from FILE');
     const { mac_format, ...account } = await context.licensingAccount({ app_code: code });
     const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;

@@ -12,9 +12,7 @@ export default command({
   options: {},
   examples: ['chatelaine ledger status'],
 
-  run: async (_values, { ledgers }) => (await ledgers.configured()).status(),
-
-  result: 'rows',
+  rows: async (_values, { ledgers }) => (await ledgers.configured()).status(),
 
   show: {
     columns: [...whole('target', 'host'), 'pid', 'state', 'since', 'users', 'sending', 'until'],

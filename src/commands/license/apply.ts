@@ -105,11 +105,10 @@ export default command({
   ],
 
   fields: ['license', 'change', 'size_allowance_before', 'error'],
-  fieldsFromFile: 'keep_columns',
 
   dryRun: ['rows', 'requests'],
 
-  async *run(values, context) {
+  async *rows(values, context) {
     const { file = values.file_option ?? values.plan ?? '' } = values;
     const isAsked = context.interactive() && !context.options.yes;
     if (values.retire_missing && values.max_retire === undefined && !isAsked && !context.options.dry_run)
@@ -141,10 +140,11 @@ export default command({
       looking: (count: number) => context.progress('users looked up', count),
     };
     const all = context.options.dry_run ? dryRun(job, context) : applied(job, context);
-    for await (const row of all) yield kept(row);
+    for await (const row of all) {
+      if (isShown(row, values, context.options)) yield kept(row);
+      else context.record.countUnprinted(row);
+    }
   },
-
-  isPrinted: isShown,
 
   show: {
     columns: [
@@ -163,7 +163,7 @@ export default command({
       const change = isResized || isShrunk ? changeInWords(size_allowance_before, row.size_allowance) : null;
       return { ...row, license: license?.fields ?? null, change, size_allowance_before, error };
     },
-    others: 'known',
+    others: 'kept',
     outcome: {
       by: 'status',
       nothing: 'unchanged',

@@ -53,7 +53,7 @@ export default command({
 
   rules: [allAppsRule],
 
-  async *run({ app_code, all_apps, roster, accept, write_accepted, ...options }, context) {
+  async *rows({ app_code, all_apps, roster, accept, write_accepted, ...options }, context) {
     const expected = roster === undefined ? undefined : await readExpected(roster, options, app_code, context);
     const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
     const accepted =

@@ -25,7 +25,7 @@ export default command({
   },
   examples: ['chatelaine license history --remote-user physio-7731', 'chatelaine license history --since 7d -o csv'],
 
-  async *run({ remote_user, run, ...sought }, context) {
+  async *rows({ remote_user, run, ...sought }, context) {
     const { isUser, isKeyEnd, isTime } = searchFor(sought, context);
     const own = await context.record.history();
     const asked =

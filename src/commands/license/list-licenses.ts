@@ -36,7 +36,7 @@ export default command({
 
   rules: [allAppsRule],
 
-  async *run({ all_apps, match, code, size_allowance, since, until, active, limit, ...filter }, context) {
+  async *rows({ all_apps, match, code, size_allowance, since, until, active, limit, ...filter }, context) {
     const { isUser, isKey, isTime } = searchFor({ match, code, since, until }, context);
     const hasSpan = since !== undefined || until !== undefined;
     const isWanted = (license: License): boolean =>

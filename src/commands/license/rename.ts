@@ -19,7 +19,7 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *run({ remote_user: user, new_remote_user: remote_user, allow_duplicate }, context) {
+  async *rows({ remote_user: user, new_remote_user: remote_user, allow_duplicate }, context) {
     const account = await context.licensingAccount();
     refuseReadOnly(account);
     const changes = await openChanges('license rename', { users: [user], to: remote_user }, account, context);

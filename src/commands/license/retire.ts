@@ -20,7 +20,7 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *run({ license_code, remote_user: users }, context) {
+  async *rows({ license_code, remote_user: users }, context) {
     const account = await context.licensingAccount();
     refuseReadOnly(account);
     const input = users ? { users } : { codes: [...new Set(license_code)] };

@@ -25,7 +25,7 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *run({ run: named }, context) {
+  async *rows({ run: named }, context) {
     const { options, interactive, conclude } = context;
     if (!options.dry_run && !interactive() && (named === undefined || !options.yes))
       throw usage('without a terminal RUN and --yes are needed', 'Look for the run with: chatelaine license history');

@@ -50,8 +50,6 @@ export default command({
   result: 'one or rows',
   fields: [...messageFields, 'time', 'url'],
 
-  format: 'text',
-
   show: {
     data: ({ message }) => message,
     columns: [

@@ -27,15 +27,13 @@ export default command({
     'chatelaine settings list --fields name,values',
   ],
 
-  run({ word: words = [] }, { note }) {
+  rows({ word: words = [] }, { note }) {
     const matching = settingsMatching(words);
     const found = matching.length > 0 ? matching : settingsNear(words);
     if (matching.length === 0 && found.length > 0)
       note(`no setting has all of these words; nearest: ${found.map(({ name }) => name).join(', ')}`);
     return Promise.resolve(found.map(({ name, field }) => describe(name, field)));
   },
-
-  result: 'rows',
 
   show: {
     columns: settingColumns,

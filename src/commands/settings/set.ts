@@ -30,7 +30,7 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *run({ setting: words = [], from, raw = [] }, context) {
+  async *rows({ setting: words = [], from, raw = [] }, context) {
     const entries = from === undefined ? [] : await readSettingsFile(from, await context.disk.read(from));
     const values = readSettings({ words, entries, raw }, (text) => context.secrets.hide(text));
     refuseReadOnly(await context.chatAccount());

@@ -19,7 +19,7 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *run({ snippet: words, missing_ok }, context) {
+  async *rows({ snippet: words, missing_ok }, context) {
     const api = context.chat();
     const ids = await idsOf(words, api, context);
     yield* each([...new Set(ids)], String, async (id) => {

@@ -81,7 +81,7 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *run({ channel: text, confirm, max_messages, missing_ok, include_hidden, ...typed }, context) {
+  async *rows({ channel: text, confirm, max_messages, missing_ok, include_hidden, ...typed }, context) {
     const place = text === undefined ? undefined : await readPlace(text, context);
     const named = place ? withLinked(place, typed) : typed;
     const before = checkNaming(place, named, context);

@@ -42,7 +42,7 @@ export default command({
     { option: 'not_channel', needs: ['all_channels'] },
   ],
 
-  async *run({ channel: text, not_channel = [], older_than, ...filter }, context) {
+  async *rows({ channel: text, not_channel = [], older_than, ...filter }, context) {
     const { match } = filter;
     const before = readAge(older_than, context);
     const chat = context.chat(text === undefined ? 'sparing' : undefined);

@@ -26,7 +26,7 @@ function pinning(change: { readonly is_pinned: boolean }, examples: readonly str
     examples,
     dryRun: ['requests'],
 
-    async *run({ fragment: texts }, { chat, chatAccount }) {
+    async *rows({ fragment: texts }, { chat, chatAccount }) {
       const api = chat();
       const fragments = new Set(await readFragments(texts, api, { chatAccount }));
       const pinOne = async (fragment: string) => {

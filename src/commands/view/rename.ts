@@ -34,7 +34,7 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *run({ renaming, pin, hide }, { chat, chatAccount, disk, options, clock }) {
+  async *rows({ renaming, pin, hide }, { chat, chatAccount, disk, options, clock }) {
     const is_pinned = pin ? true : hide ? false : undefined;
     const api = chat();
     const renamings = await readRenamings(await wordsOf(renaming, disk), api, { chatAccount });
