@@ -6,7 +6,12 @@ import { openGate } from '../api/http/retry.ts';
 import type { Spool } from '../core/read.ts';
 import { headersOf, urlOf, variableOf, kinds } from '../schema/profile.ts';
 import { isExposed, serverOf } from '../schema/url.ts';
-import { type ChatCredential, type LicensingCredential, openCredentials } from '../store/account/credentials.ts';
+import {
+  type ChatCredential,
+  type LicensingCredential,
+  openCredentials,
+  refuseReadOnly,
+} from '../store/account/credentials.ts';
 import { defaultRetries, isGuarded, unknownVariables } from '../commands/environment.ts';
 import type { Accounts, Keys } from '../commands/context.ts';
 import { Secret } from '../core/secret.ts';
@@ -133,8 +138,8 @@ function limitsFrom(usual: number, { system }: Host, signal: AbortSignal) {
   return { usual: { memory: usual }, long: { memory: usual / 4, spool: { open, limit: usual * 16 } } };
 }
 
-/** The parts of a context that choose credentials (stored, the environment's, the sandbox's) and read keys. */
-export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accounts & OwnKeys {
+/** The parts of a context that choose credentials, none that is read-only for a write, and read keys. */
+export function openAccounts(running: Running, sandbox: EmbeddedSandbox, aim: 'read' | 'write'): Accounts & OwnKeys {
   const { host, options, redactor, signal } = running;
   const { system } = host;
   let hide: ReturnType<typeof keyHider> | undefined;
@@ -167,7 +172,9 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox): Accoun
     const isStored = profile !== undefined && !options.sandbox;
     if (isStored && (await profiles.all()).filter((one) => one.kind === kind).length > 1)
       places.add(`${new URL(urlOf(account)).host}, profile ${profile}`);
-    return isReadOnly ? { ...account, read_only: true } : account;
+    const credential = isReadOnly ? { ...account, read_only: true } : account;
+    if (aim === 'write') refuseReadOnly(credential);
+    return credential;
   };
   return {
     licensingAccount: (choice) => noted(source.licensingAccount(choice)),

@@ -30,10 +30,10 @@ export async function runCommand(
   if (options.dry_run && !options.typed.has('dry_run')) messages.warn('CHATELAINE_DRY_RUN is set: nothing is changed');
   if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
   if (command.show?.others !== 'kept') checkFields([]);
-  const session = openSession(running, command, checkFields);
+  const isWrite = command.dryRun?.includes('requests') === true && !options.dry_run && values['method'] !== 'GET';
+  const session = openSession(running, command, checkFields, isWrite ? 'write' : 'read');
   const { conclusions } = session;
   // Rows of writes are outcomes: the run ends them itself, and says what is left.
-  const isWrite = command.dryRun?.includes('requests') && !options.dry_run;
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
   const printed = { note: messages.note, filter, turn, conclusions, given: values };
   const print = printer(command, { ...presentation, result: { ...result, ...printed } }, running);

@@ -29,6 +29,7 @@ export function openSession(
   running: Running,
   { name: command, show }: Pick<AnyCommand, 'name' | 'show'>,
   checkFields: Context['checkFields'],
+  aim: 'read' | 'write',
 ) {
   const { host, options, messages, signal, again } = running;
   const { clock } = host;
@@ -39,7 +40,7 @@ export function openSession(
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
-  const accounts = openAccounts(running, sandbox);
+  const accounts = openAccounts(running, sandbox, aim);
   const { ledgers, tell, unanswered, close: closeLedgers } = openLedgers(running, accounts);
   const connections = openConnections(running, (call) => planned.push(call), unanswered);
   const context: Context = {

@@ -1,4 +1,3 @@
-import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { giveLicense } from '../../jobs/license/give-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
@@ -28,7 +27,6 @@ export default command({
   async *run({ settle = defaultSettle, remote_user, size_allowance, ...explicit }, context) {
     const app_code = await appCodeOf(context, explicit.app_code);
     const account = await context.licensingAccount(explicit);
-    refuseReadOnly(account);
     const { options, warn, interactive, confirm } = context;
     const api = context.licensing(explicit);
     const fields = { remote_user, app_code, size_allowance };

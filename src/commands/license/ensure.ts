@@ -1,6 +1,5 @@
 import { Planned } from '../../api/http/call.ts';
 import { Failure } from '../../core/failure.ts';
-import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { wholeFormats } from '../../output/formats.ts';
 import { giveLicense, type UserClaims } from '../../jobs/license/give-license.ts';
 import { openQueue, type Queueing } from '../../store/queue.ts';
@@ -43,7 +42,6 @@ export default command({
   ) {
     const app_code = await appCodeOf(context, explicit.app_code);
     const account = await context.licensingAccount(explicit);
-    refuseReadOnly(account);
     const { options, note } = context;
     const allowed = allowedBy({ allow_similar, trust_list, send_again }, [remote_user]);
     const claims = options.dry_run

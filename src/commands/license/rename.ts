@@ -1,6 +1,5 @@
 import type { License } from '../../api/licensing/license.ts';
 import { licenseFields, soughtUser } from '../../schema/license.ts';
-import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import { changeEach, openChanges } from './changed.ts';
 import { duplicateOption, refuseSecond } from './edit.ts';
@@ -21,7 +20,6 @@ export default command({
 
   async *rows({ remote_user: user, new_remote_user: remote_user, allow_duplicate }, context) {
     const account = await context.licensingAccount();
-    refuseReadOnly(account);
     const changes = await openChanges('license rename', { users: [user], to: remote_user }, account, context);
     const isOwn = ({ key = '' }: License) => changes.chosen.has(key);
     if (!allow_duplicate) await refuseSecond(context.licensing(), isOwn, { remote_user, app_code: account.app_code });

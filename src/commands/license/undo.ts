@@ -4,7 +4,6 @@ import { changesOf, recordedChange, type PastChange } from '../../jobs/license/h
 import { planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import { textField } from '../../schema/field.ts';
-import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
 import { changedFrom, withUndo } from './changed.ts';
 import { changedFields, changedShow } from './show.ts';
@@ -33,7 +32,6 @@ export default command({
     const account = await context.licensingAccount({
       row_app_code: changes[0]?.app_code_before ?? changes[0]?.app_code,
     });
-    refuseReadOnly(account);
     refuseOtherServer(changes, context.accounts.identityOf(account));
     const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });
     const changed = changes.filter(({ isNew }) => !isNew);

