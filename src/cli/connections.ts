@@ -8,6 +8,7 @@ import { headersOf, urlOf, variableOf, kinds } from '../schema/profile.ts';
 import { isExposed, serverOf } from '../schema/url.ts';
 import {
   type ChatCredential,
+  environmentCredential,
   type LicensingCredential,
   openCredentials,
   refuseReadOnly,
@@ -19,7 +20,6 @@ import { namesIn } from '../core/table-names.ts';
 import type { Clock } from '../core/system.ts';
 import { keyFrom, readKeyFile } from '../store/account/key-text.ts';
 import { openProfiles } from '../store/account/profiles.ts';
-import { environmentCredential } from '../store/account/environment-credential.ts';
 import { canOthersRead } from '../store/disk/private-file.ts';
 import { observer, openLog } from './trace.ts';
 import { keyHider } from './typed.ts';

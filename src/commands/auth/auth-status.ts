@@ -32,13 +32,9 @@ export default command({
 /** @throws Failure config for a name that no profile has */
 async function candidates(names: readonly string[], context: Accounts & Invocation): Promise<Candidate[]> {
   const chosen = names.length > 0 ? names : context.options.profile === undefined ? [] : [context.options.profile];
-  const stored = (await context.accounts.profiles().all()).map(({ name }) => name);
   // A word that names no profile may be a key, and is in no row.
-  const strange = chosen.find((name) => !stored.includes(name));
-  if (strange !== undefined)
-    throw new Failure('config', `there is no profile '${strange}'`, {
-      hint: 'chatelaine auth list shows what is stored.',
-    });
+  await context.accounts.profiles().refuseUnknown(chosen);
+  const stored = (await context.accounts.profiles().all()).map(({ name }) => name);
   return candidatesOf(chosen, { stored, kinds: context.accounts.environmentKinds() }, context);
 }
 

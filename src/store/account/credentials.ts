@@ -3,34 +3,35 @@ import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { isObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import type { Clock, System } from '../../core/system.ts';
+import { variable, variableWithText, type Clock, type Environment, type System } from '../../core/system.ts';
+import { readField, valuesOf } from '../../schema/field.ts';
 import {
   accountFields,
+  credentialFields,
   urlOf,
+  variableOf,
+  variablesOf,
   type ChatProfile,
   type CredentialValues,
+  type Kind,
   type LicensingProfile,
   type Profile,
+  type ProfileField,
 } from '../../schema/profile.ts';
 import { refuseExposed } from '../../schema/url.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { appOf, defaultOf, originOfProfile, profileNamed, type StoredProfiles } from './profiles.ts';
 import { readConfiguration } from './configuration.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
-import { appCodeOf, environmentCredential, type EnvironmentKey } from './environment-credential.ts';
 
 /** `profile` is undefined for the environment's. */
 type Holder = Readonly<{ profile: string | undefined; key: Secret }>;
 
 export type LicensingCredential = { readonly kind: 'licensing' } & Holder & CredentialValues<'licensing'>;
-
 export type ChatCredential = { readonly kind: 'chat' } & Holder & CredentialValues<'chat'>;
 
 /** Refuses a credential that may not write before anything is sent, lists included. @throws Failure config */
-export function refuseReadOnly({
-  read_only,
-  profile,
-}: Partial<Pick<LicensingCredential, 'read_only' | 'profile'>>): void {
+export function refuseReadOnly({ read_only, profile }: Partial<Holder & { readonly read_only: boolean }>): void {
   if (!read_only) return;
   const who = profile === undefined ? 'this run' : `the profile ${profile}`;
   throw new Failure('config', `${who} is read-only: nothing was sent`, {
@@ -58,7 +59,6 @@ export interface StoredApp {
 }
 
 type EnvironmentCredential = NonNullable<ReturnType<typeof environmentCredential<'licensing'>>>;
-
 export type Credentials = ReturnType<typeof openCredentials>;
 
 /** Chooses one credential, whole (docs/apis.md, Credentials). @throws Failure config where none is, or it is unsafe */
@@ -188,4 +188,61 @@ function signInAgain(profile: Profile): string {
   const values: Readonly<Record<string, unknown>> = { ...profile };
   const account = Object.keys(accountFields[profile.kind]).map((name) => [name, String(values[name])] as const);
   return commandLine('auth login', [profile.kind], { ...Object.fromEntries(account), name: profile.name });
+}
+
+type EnvironmentKey =
+  { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
+
+/** The environment's complete credential; opens no key file. @throws Failure config for a part of one; usage */
+export function environmentCredential<K extends Kind>(
+  env: Environment,
+  kind: K,
+): { readonly values: CredentialValues<K>; readonly key: EnvironmentKey } | undefined {
+  const rows: Readonly<Record<string, ProfileField>> = credentialFields[kind];
+  for (const name of Object.keys(variablesOf(kind))) variableWithText(env, name);
+  const textOf = (name: string): string | undefined => variable(env, variableOf(kind, name));
+  const belonging = Object.keys(rows).filter((name) => rows[name]?.environment !== undefined && !rows[name].alone);
+  const present = belonging.filter((name) => textOf(name) !== undefined);
+  const key = environmentKey(env, kind);
+  if (present.length === 0 && !key) return undefined;
+  const missing = belonging.filter((name) => rows[name]?.required && textOf(name) === undefined);
+  if (!key || missing.length > 0) throw incomplete(kind, present, missing, key);
+  const values = valuesOf(credentialFields[kind], (name, field) => {
+    const text = rows[name]?.environment === undefined ? undefined : textOf(name);
+    return text === undefined ? undefined : readField(variableOf(kind, name), field, text);
+  });
+  return { values, key };
+}
+
+/** CHATELAINE_APP_CODE: completes the environment's credential, alone acts as --app-code. @throws Failure usage */
+function appCodeOf(env: Environment): number | undefined {
+  const name = variableOf('licensing', 'app_code');
+  const text = variable(env, name);
+  return text === undefined ? undefined : readField(name, accountFields.licensing.app_code, text);
+}
+
+function environmentKey(env: Environment, kind: Kind): EnvironmentKey | undefined {
+  const [name, fileName] = [variableOf(kind, 'api_key'), variableOf(kind, 'api_key_file')];
+  const [text, file] = [variable(env, name), variable(env, fileName)];
+  if (text !== undefined && file !== undefined)
+    throw new Failure('config', `${name} and ${fileName} are both set`, { hint: 'Unset one of them.' });
+  if (text !== undefined) return { variable: name, text };
+  return file === undefined ? undefined : { variable: fileName, file };
+}
+
+function incomplete(
+  kind: Kind,
+  present: readonly string[],
+  missing: readonly string[],
+  key: EnvironmentKey | undefined,
+): Failure {
+  const namesOf = (fields: readonly string[]): string[] => fields.map((name) => variableOf(kind, name));
+  const keyNames = `${variableOf(kind, 'api_key')} (or ${variableOf(kind, 'api_key_file')})`;
+  const lacking = [...namesOf(missing), ...(key ? [] : [keyNames])];
+  const set = [...namesOf(present), ...(key ? [key.variable] : [])];
+  return new Failure(
+    'config',
+    `the environment holds only a part of a credential: ${lacking.join(', ')} ${lacking.length > 1 ? 'are' : 'is'} missing`,
+    { hint: `Set what is missing, or unset ${set.join(', ')}: variables and profiles are never mixed.` },
+  );
 }

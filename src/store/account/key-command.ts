@@ -55,9 +55,7 @@ export interface KeyCommandOptions {
 export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {
   const [name, ...words] = splitWords(command, options.system.platform);
   const file = await findProgram(name, options.system);
-  const { code, stdout, stderr } = await run(file, words, options).catch((cause: unknown) => {
-    throw cause instanceof ProgramTrouble ? failed(name, cause.message, cause.cause) : cause;
-  });
+  const { code, stdout, stderr } = await run(file, words, options, (what, cause) => failed(name, what, cause));
   const line = firstLine(stdout);
   if (code !== 0) {
     const said = withoutLines(stderr, stdout);
@@ -112,46 +110,39 @@ function runnable(name: string, file: string, { platform }: System): string {
   });
 }
 
-/** Why a program gave no outcome: the rest of a sentence that begins with its name. Never holds what it printed. */
-class ProgramTrouble extends Error {}
+/** What a program did, never what it printed, as the failure of its command. */
+type Trouble = (what: string, cause?: unknown) => Failure;
 
-/** Runs a program without a shell, in a process group that ends with it. @throws ProgramTrouble, the signal's reason */
+/** Runs a program without a shell, in a process group that ends with it. @throws a trouble, the signal's reason */
 async function run(
   file: string,
   words: readonly string[],
   { system, timeout = 30_000, alarm, signal, interactive = false }: KeyCommandOptions,
+  trouble: Trouble,
 ): Promise<ProgramOutcome> {
   signal?.throwIfAborted();
   const isHidden = (name: string): boolean => /^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name);
-  const child = begun(file, words, {
-    env: Object.fromEntries(Object.entries(system.env).filter(([name]) => !isHidden(name))),
-    stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
-    detached: system.platform !== 'win32',
-    windowsHide: true,
-  });
-  const late = new AbortController();
-  const slow = new ProgramTrouble(`was still running after ${formatDuration(timeout)}`);
-  const cancel = alarm(timeout, () => late.abort(slow));
+  let child: ChildProcess;
   try {
-    const inTime = orAborted(endOf(child), late.signal);
+    child = spawn(file, words, {
+      env: Object.fromEntries(Object.entries(system.env).filter(([name]) => !isHidden(name))),
+      stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
+      detached: system.platform !== 'win32',
+      windowsHide: true,
+    });
+  } catch (cause) {
+    // Node refuses some words at once, instead of by the event for that.
+    throw trouble(`cannot be run: ${codeOf(cause) ?? 'error'}`, cause);
+  }
+  const late = new AbortController();
+  const cancel = alarm(timeout, () => late.abort(trouble(`was still running after ${formatDuration(timeout)}`)));
+  try {
+    const inTime = orAborted(endOf(child, trouble), late.signal);
     return await (signal ? orAborted(inTime, signal) : inTime);
   } finally {
     cancel();
     await endGroup(child, system, alarm);
   }
-}
-
-/** Node refuses some words at once, instead of by the event for that. */
-function begun(...program: Parameters<typeof spawn>): ChildProcess {
-  try {
-    return spawn(...program);
-  } catch (cause) {
-    throw notRun(cause);
-  }
-}
-
-function notRun(cause: unknown): ProgramTrouble {
-  return new ProgramTrouble(`cannot be run: ${codeOf(cause) ?? 'error'}`, { cause });
 }
 
 /** `code`: the exit code, or the name of the signal that ended it. */
@@ -160,7 +151,7 @@ type ProgramOutcome = Readonly<{ code: number | string; stdout: string; stderr: 
 const longest = 65_536;
 
 /** A program that leaves an agent behind may leave its pipes open, so its own end is enough once a line is whole. */
-function endOf(child: ChildProcess): Promise<ProgramOutcome> {
+function endOf(child: ChildProcess, trouble: Trouble): Promise<ProgramOutcome> {
   return new Promise((resolve, reject) => {
     const output = { stdout: '', stderr: '' };
     let code: number | string | undefined;
@@ -173,11 +164,11 @@ function endOf(child: ChildProcess): Promise<ProgramOutcome> {
     for (const name of ['stdout', 'stderr'] as const) {
       child[name]?.setEncoding('utf8').on('data', (text: string) => {
         output[name] += text;
-        if (output[name].length > longest) reject(new ProgramTrouble(`printed more than ${longest} characters`));
+        if (output[name].length > longest) reject(trouble(`printed more than ${longest} characters`));
         finishOnLine();
       });
     }
-    child.once('error', (cause) => reject(notRun(cause)));
+    child.once('error', (cause) => reject(trouble(`cannot be run: ${codeOf(cause) ?? 'error'}`, cause)));
     child.once('exit', (status, signal) => {
       code = status ?? signal ?? 'no code';
       finishOnLine();

@@ -25,13 +25,13 @@ export type CandidateProfile = Pick<Profile, 'kind' | 'name'>;
 
 export type Profiles = ReturnType<typeof openProfiles>;
 
-export type StoredProfiles = Pick<Profiles, 'all' | 'defaults' | 'find'>;
+export type StoredProfiles = Pick<Profiles, 'all' | 'defaults' | 'find' | 'names'>;
 
 /** The stored profiles (docs/apis.md, Credentials). Methods throw Failure config for unsafe files and unknown names. */
 export function openProfiles(system: System, clock: Clock) {
   const host = { system, clock };
   const read = async () => readConfiguration('config', host);
-  const stored = async () => entriesOf((await read())['profiles']);
+  const stored = async () => mapOf((await read())['profiles']);
   const change = (edit: (config: Content, files: Files) => Content | Promise<Content>): Promise<void> =>
     changeConfiguration(host, async (files) => files.write('config', await edit(await files.read('config'), files)));
   const parsed = (name: string, value: unknown): Profile | undefined => {
@@ -47,49 +47,62 @@ export function openProfiles(system: System, clock: Clock) {
 
   return {
     check,
-    all: async () => (await stored()).flatMap(([name, value]) => parsed(name, value) ?? []),
+    all: async () => [...(await stored())].flatMap(([name, value]) => parsed(name, value) ?? []),
     defaults: async () => defaultsIn(await read()),
     async find(name: string): Promise<Profile | undefined> {
-      const own = (await stored()).find(([known]) => known === name);
-      return own && parsed(name, own[1]);
+      const known = await stored();
+      return known.has(name) ? parsed(name, known.get(name)) : undefined;
     },
     /** Every stored name, also of a kind that this version does not know. */
-    names: async () => (await stored()).map(([name]) => name),
+    names: async () => [...(await stored()).keys()],
     /** Writes nothing. @throws Failure config for plain http without consent */
     refuseExposed: (profile: Profile): void => refuseExposed(urlOf(profile), profile, system.env),
     /** Writes nothing, and fails where no profile has a name. */
     async refuseUnknown(names: string | readonly string[]): Promise<void> {
-      const config = await read();
-      for (const name of [names].flat()) storedIn(config, name);
+      const known = await stored();
+      for (const name of [names].flat()) refuseUnknown(name, known);
     },
     /** Replaces one of that name; the first of a kind is the default; without a new key the stored one stays, bound. */
     async save(profile: Profile, key: Secret | undefined): Promise<void> {
       const valid = check(profile);
       refuseExposed(urlOf(valid), valid, system.env);
+      const { name, ...fields } = valid;
       await change(async (config, files) => {
         await saveKey(files, profile, key);
-        return { ...config, ...withProfile(config, valid) };
+        const others = mapOf(config['profiles']);
+        others.delete(name);
+        const isFirst = ![...others.values()].some((other) => isObject(other) && other['kind'] === fields.kind);
+        const defaults = Object.entries(defaultsIn(config)).filter(
+          ([kind, one]) => kind === fields.kind || one !== name,
+        );
+        return {
+          ...config,
+          defaults: { ...Object.fromEntries(defaults), ...(isFirst && { [fields.kind]: name }) },
+          profiles: Object.fromEntries(others.set(name, fields)),
+        };
       });
     },
     async use(name: string): Promise<void> {
       await change((config) => {
-        const profile = parsed(name, storedIn(config, name));
-        if (!profile) throw unknownProfile(name, config);
+        const known = mapOf(config['profiles']);
+        refuseUnknown(name, known);
+        const profile = parsed(name, known.get(name));
+        if (!profile) throw unknownProfile(name, [...known.keys()]);
         return { ...config, defaults: { ...defaultsIn(config), [profile.kind]: name } };
       });
     },
     /** Forgets the profiles, keys without a profile, and their servers' names. No other default is chosen silently. */
     async remove(forgotten: readonly string[]): Promise<void> {
       await change(async (config, files) => {
-        for (const name of forgotten) storedIn(config, name);
-        const others = entriesOf(config['profiles']).filter(([other]) => !forgotten.includes(other));
-        const isLeft = (name: unknown): boolean => others.some(([other]) => other === name);
+        const others = mapOf(config['profiles']);
+        for (const name of forgotten) refuseUnknown(name, others);
+        for (const name of forgotten) others.delete(name);
         const credentials = await files.read('credentials');
-        const keys = entriesOf(credentials['keys']);
-        const otherKeys = keys.filter(([name]) => isLeft(name));
+        const keys = [...mapOf(credentials['keys'])];
+        const otherKeys = keys.filter(([name]) => others.has(name));
         if (otherKeys.length < keys.length)
           await files.write('credentials', { ...credentials, keys: Object.fromEntries(otherKeys) });
-        const defaults = Object.entries(defaultsIn(config)).filter(([, name]) => isLeft(name));
+        const defaults = Object.entries(defaultsIn(config)).filter(([, name]) => others.has(name));
         return { ...config, defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(others) };
       });
       await remove(namesFile(system));
@@ -97,49 +110,34 @@ export function openProfiles(system: System, clock: Clock) {
   };
 }
 
-function withProfile(config: Content, { name, ...fields }: Profile): Content {
-  const { kind } = fields;
-  const others = entriesOf(config['profiles']).filter(([other]) => other !== name);
-  const defaults = Object.entries(defaultsIn(config)).filter(([other, chosen]) => other === kind || chosen !== name);
-  const isFirst = !others.some(([, stored]) => isObject(stored) && stored['kind'] === kind);
-  return {
-    defaults: { ...Object.fromEntries(defaults), ...(isFirst && { [kind]: name }) },
-    profiles: Object.fromEntries([...others, [name, fields]]),
-  };
-}
-
 /** The key goes first: alone it is harmless; a profile for another origin than its key's is refused when used. */
 async function saveKey(files: Files, profile: Profile, key: Secret | undefined): Promise<void> {
   const credentials = await files.read('credentials');
   if (key === undefined && profile.key_command === undefined) return;
-  const others = entriesOf(credentials['keys']).filter(([name]) => name !== profile.name);
   // With its origin, so that a changed URL cannot send it elsewhere.
   const entry = { origin: originOfProfile(profile), ...(key && { api_key: key.reveal() }) };
-  const keys = Object.fromEntries([...others, [profile.name, entry]]);
+  const keys = Object.fromEntries(mapOf(credentials['keys']).set(profile.name, entry));
   await files.write('credentials', { ...credentials, keys });
 }
 
 /** @throws Failure config where there is none of that name */
-function storedIn(config: Content, name: string): unknown {
-  const stored = entriesOf(config['profiles']).find(([other]) => other === name);
-  if (stored) return stored[1];
-  throw unknownProfile(name, config);
+function refuseUnknown(name: string, stored: ReadonlyMap<string, unknown>): void {
+  if (!stored.has(name)) throw unknownProfile(name, [...stored.keys()]);
 }
 
-function unknownProfile(name: string, config: Content): Failure {
-  const names = entriesOf(config['profiles']).map(([other]) => other);
+function unknownProfile(name: string, names: readonly string[]): Failure {
   return new Failure('config', `there is no profile '${name}'`, {
     hint: names.length === 0 ? 'Make one with: chatelaine auth login' : `Stored are: ${names.join(', ')}.`,
   });
 }
 
-function entriesOf(value: unknown): [string, unknown][] {
-  return isObject(value) ? Object.entries(value) : [];
+function mapOf(value: unknown): Map<string, unknown> {
+  return new Map(isObject(value) ? Object.entries(value) : []);
 }
 
 /** Names under `defaults` of kinds that this version does not know are kept. */
 function defaultsIn(config: Content): Readonly<Partial<Record<Kind, string>>> {
-  return Object.fromEntries(entriesOf(config['defaults']).filter(([, name]) => typeof name === 'string'));
+  return Object.fromEntries([...mapOf(config['defaults'])].filter(([, name]) => typeof name === 'string'));
 }
 
 /** A profile in the file, its URL normalised; undefined for an unknown kind. @throws Failure usage or config */
@@ -166,34 +164,26 @@ function valuesIn<const T extends Fields>(stored: Content, fields: T): Values<T>
 
 /** A value of another type is refused rather than taken for none: a wrong `read_only` would allow writes. */
 function storedValue(name: string, field: Field, value: unknown): unknown {
-  if (field.kind === 'boolean') {
-    if (typeof value === 'boolean') return value;
-    throw usage(`${name} is neither true nor false`);
-  }
-  if (field.kind === 'integer') {
-    if (typeof value === 'number') return readField(name, field, String(value));
-    throw usage(`${name} is not an integer`);
-  }
-  if (typeof value === 'string' && value !== '') return readField(name, field, value);
-  throw usage(`${name} is missing`);
+  if (field.kind === 'boolean' && typeof value !== 'boolean') throw usage(`${name} is neither true nor false`);
+  if (field.kind === 'integer' && typeof value !== 'number') throw usage(`${name} is not an integer`);
+  if (field.kind === 'string' && (typeof value !== 'string' || value === '')) throw usage(`${name} is missing`);
+  return readField(name, field, String(value));
 }
 
 type ProfileOf<K extends Kind> = K extends 'licensing' ? LicensingProfile : ChatProfile;
 
 /** The profile of that name and kind. @throws Failure config when there is none, or it is of the other kind */
 export async function profileNamed<K extends Kind>(
-  profiles: Pick<Profiles, 'find'>,
+  profiles: Pick<Profiles, 'find' | 'names'>,
   name: string,
   kind: K,
 ): Promise<ProfileOf<K>> {
   const profile = await profiles.find(name);
   if (isOfKind(profile, kind)) return profile;
-  if (profile) {
-    throw new Failure('config', `profile '${name}' is a ${kinds[profile.kind]}; this command needs a ${kinds[kind]}`, {
-      hint: `Name another profile; chatelaine auth list shows them.`,
-    });
-  }
-  throw new Failure('config', `there is no profile '${name}'`, { hint: 'chatelaine auth list shows what is stored.' });
+  if (!profile) throw unknownProfile(name, await profiles.names());
+  throw new Failure('config', `profile '${name}' is a ${kinds[profile.kind]}; this command needs a ${kinds[kind]}`, {
+    hint: `Name another profile; chatelaine auth list shows them.`,
+  });
 }
 
 function isOfKind<K extends Kind>(profile: Profile | undefined, kind: K): profile is ProfileOf<K> {

@@ -244,7 +244,7 @@ test.each<[string, LicensingChoice, string, string, string]>([
     { profile: 'x' },
     'config',
     "there is no profile 'x'",
-    'chatelaine auth list shows what is stored.',
+    'Stored are: app, second, chat.',
   ],
   [
     'a profile of the other kind',
