@@ -2,6 +2,14 @@ import { type FailedRequest, Failure, type FailureKind, type ServerWords } from 
 import { isObject, isTooDeep, jsonIn } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
 
+/** The whole body is in `spool` if it is too long for memory: `bytes` are its beginning then. */
+export interface ReadBody {
+  readonly bytes: Uint8Array;
+  readonly spool: Spool | undefined;
+  /** Bytes of the whole body. */
+  readonly size?: number;
+}
+
 /** An answer as received. A class: V8 defines the getters of an object literal again for each object. */
 export class Answer {
   readonly status: number;
@@ -9,23 +17,13 @@ export class Answer {
   readonly http: Required<FailedRequest>;
   readonly spool: Spool | undefined;
   bytes: Uint8Array;
-  /** Bytes of the whole body. */
   readonly size: number;
   /** Whether an earlier attempt is unconfirmed: it may have been processed, and its answer was lost. */
   afterUnconfirmed = false;
   #text: string | undefined;
   #parsed: { readonly value: unknown } | undefined;
 
-  /** `spool`: where the whole body is, if it is too long for memory; `bytes` are its beginning. */
-  constructor(
-    http: Answer['http'],
-    headers: Answer['headers'],
-    {
-      bytes,
-      spool,
-      size = bytes.length,
-    }: { readonly bytes: Uint8Array; readonly spool: Spool | undefined; readonly size?: number },
-  ) {
+  constructor(http: Answer['http'], headers: Answer['headers'], { bytes, spool, size = bytes.length }: ReadBody) {
     this.status = http.status;
     this.headers = headers;
     this.http = http;
@@ -77,14 +75,11 @@ export function serverWords(body: unknown): ServerWords {
   const { result: _, code, msg: words, detail, ...others } = body;
   const spoken = words ?? detail;
   const msg = typeof spoken === 'string' ? bounded(spoken) : undefined;
+  const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === 'string');
   const isNew = (value: unknown): boolean =>
     typeof value === 'number' || (typeof value === 'string' && !msg?.includes(value)) || isTexts(value);
   const extras = Object.entries(others).filter(([, value]) => isNew(value));
   return { code: typeof code === 'string' ? code : undefined, msg, ...Object.fromEntries(extras) };
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** What a body that is not of the API says, in one line: an HTML page by its title. */

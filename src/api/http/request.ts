@@ -153,12 +153,7 @@ type PathValue =
 
 /** path`/license/${code}/` encodes each value. @throws Failure usage for one that climbs out of its segment */
 export function path(parts: TemplateStringsArray, ...values: readonly PathValue[]): Path {
-  const pieces = parts.map((part, index) => {
-    const value = values[index - 1];
-    const piece = value === undefined ? { sent: '', shown: '' } : encode(value);
-    return { sent: piece.sent + part, shown: piece.shown + part };
-  });
-  return joined(pieces);
+  return joined(parts.flatMap((part, at) => [{ sent: part, shown: part }, ...values.slice(at, at + 1).map(encode)]));
 }
 
 export function joined(pieces: readonly Path[]): Path {

@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { nextTurn } from '../../core/outside.ts';
 import type { Spool } from '../../core/read.ts';
 import { Failure, abortReason } from '../../core/failure.ts';
-import { Answer } from './answer.ts';
+import { Answer, type ReadBody } from './answer.ts';
 import type { BodyLimits, Call, Connection } from './call.ts';
 import type { Request } from './request.ts';
 import { Cancellation, dispatchIn, type Dispatch } from './route.ts';
@@ -134,7 +134,7 @@ async function readBody(
   body: AsyncIterable<Uint8Array>,
   { memory, spool: way, isOfFile }: BodyLimits,
   received: () => number,
-): Promise<{ bytes: Uint8Array; spool: Spool | undefined; size: number }> {
+): Promise<ReadBody> {
   const limit = way?.limit ?? memory;
   let chunks: Uint8Array[] = [];
   let size = 0;

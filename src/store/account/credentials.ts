@@ -59,7 +59,6 @@ export interface StoredApp {
 }
 
 type EnvironmentCredential = NonNullable<ReturnType<typeof environmentCredential<'licensing'>>>;
-export type Credentials = ReturnType<typeof openCredentials>;
 
 /** Chooses one credential, whole (docs/apis.md, Credentials). @throws Failure config where none is, or it is unsafe */
 export function openCredentials(

@@ -1,5 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { usage } from '../../core/failure.ts';
+import { asNdjson, tsvText } from '../../core/tsv.ts';
+import type { Fault } from './bad-rows.ts';
 import {
   columnsOf,
   countRequired,
@@ -9,20 +11,13 @@ import {
   type RosterReader,
   type WantedColumns,
 } from './header.ts';
-import { differenceIn, isOwnHeader, ownRows } from './own-tsv.ts';
 import { linesIn } from './roster-text.ts';
 
-/** `line`: the one that it begins on. */
-interface EndedRow extends HeaderRow {
-  /** Bytes up to its end, with its line end in CSV. */
-  readonly end: number;
-}
+/** `line`: the one that it begins on; `end`: bytes up to its end, with its line end in CSV. */
+type RowPlace = HeaderRow & { readonly end: number };
 
-interface CsvRecord extends EndedRow {
-  /** The line after it. */
-  readonly next: number;
-  readonly text: string;
-}
+/** `next`: the line after it; `text`: with the quotes of CSV, and its line end. */
+type CsvRecord = RowPlace & { readonly next: number; readonly text: string };
 
 /** A row with more bytes is most likely one with a quote that is never closed. */
 const maxRecordBytes = 1024 * 1024;
@@ -43,7 +38,7 @@ export function readCsvRows(text: string, headerLine: number, wanted: WantedColu
   const rest = isList ? bytes : bytes.subarray(header.end);
   const firstLine = isList ? start : header.next;
   const isOurs = line === 1 && start === 1 && !isList && isOwnHeader(header, wanted);
-  const take = (record: EndedRow): void => takeCells(columns, record, rest, reader);
+  const take = (record: RowPlace): void => takeCells(columns, record, rest, reader);
   const own = isOurs ? ownRows(rest, firstLine, columns, wanted) : undefined;
   own?.forEach(take);
   if (own) return;
@@ -102,7 +97,7 @@ function chooseHeader(bytes: Buffer, delimiters: readonly string[], line: number
 /** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
 function takeCells(
   columns: readonly string[],
-  { line, cells, end }: EndedRow,
+  { line, cells, end }: RowPlace,
   bytes: Buffer,
   reader: RosterReader,
 ): void {
@@ -173,4 +168,48 @@ function reasonOf({ code, message }: CsvError): string {
     default:
       return `not valid CSV: ${message}`;
   }
+}
+
+/** Columns that results have, and sheets of people rarely. */
+const ofResults = ['license_code', 'status', 'topic_name'];
+
+/** Whether a header may be of tsv that this program printed, of several columns or one. */
+function isOwnHeader({ cells, text }: CsvRecord, { names }: WantedColumns): boolean {
+  const written = text.trim().split('\t');
+  if (written.length !== cells.length) return false;
+  return written.some((cell) => ofResults.includes(cell)) || written.every((cell) => names.includes(cell));
+}
+
+/** The rows below such a header, read as this program writes tsv; undefined where one of them cannot be. */
+function ownRows(bytes: Buffer, first: number, columns: readonly string[], { names }: WantedColumns) {
+  const rows: RowPlace[] = [];
+  for (const { line, start, end } of linesIn(bytes)) {
+    const text = bytes.toString('utf8', start, end);
+    if (text.trim() === '') continue;
+    const written = text.split('\t');
+    const cells = written.flatMap(
+      (cell, index) => tsvText(cell.trim(), names.includes(columns[index] ?? '') ? 'name' : 'text') ?? [],
+    );
+    if (cells.length < written.length) return undefined;
+    rows.push({ line: line + first - 1, cells, end });
+  }
+  return rows;
+}
+
+/** A name that this program would mean otherwise than CSV does; of one column, quotes that CSV needs are clear. */
+function differenceIn(
+  { text, cells }: CsvRecord,
+  columns: readonly string[],
+  { names }: WantedColumns,
+): Fault | undefined {
+  const ours = text
+    .replace(/^[\r\n]+/, '')
+    .split('\t')
+    .map((cell) => cell.trim().replaceAll('\\\\', '\\'));
+  const isOther = (column: string, index: number): boolean =>
+    names.includes(column) && (cells[index] ?? '') !== (ours[index] ?? '') && !cells[index]?.startsWith('="');
+  const at = columns.findIndex(isOther);
+  if (at < 0 || (columns.length === 1 && /^$|[",;\t\r\n]/.test(cells[0] ?? ''))) return undefined;
+  const reason = `${columns[at]} is '${cells[at]}' if a spreadsheet wrote this, and '${ours[at]}' if chatelaine printed it`;
+  return { reason, rule: `${columns[at]} has two readings`, hint: asNdjson };
 }
