@@ -16,22 +16,21 @@ export function connect(connection: Connection): Send {
   return async (call) => {
     const request = wireRequest(connection, call);
     guard(connection, request, call);
-    const watches = { madeAt, slowness: watchSlowness(connection) };
+    const slowness = watchSlowness(connection);
     try {
-      return await repeatUntilDone(connection, call, request, watches);
+      return await repeatUntilDone(connection, call, request, madeAt, slowness.nextAttempt);
     } finally {
-      watches.slowness.end();
+      slowness.end();
     }
   };
 }
-
-type Watches = Record<'madeAt', ReturnType<typeof watchAges>> & Record<'slowness', ReturnType<typeof watchSlowness>>;
 
 async function repeatUntilDone(
   connection: Connection,
   call: Call,
   request: Request,
-  { madeAt, slowness }: Watches,
+  madeAt: ReturnType<typeof watchAges>,
+  nextAttempt: () => void,
 ): Promise<Answer> {
   const { clock, gate, signal } = connection;
   let [retries, rateLimits, waited, stale] = [0, 0, 0, 0];
@@ -76,7 +75,7 @@ async function repeatUntilDone(
       return answer;
     }
     retries += 1;
-    slowness.nextAttempt();
+    nextAttempt();
     reportWait(connection, request, wait, `retry ${retries} of ${connection.retries}`);
     await clock.sleep(wait, signal);
   }
@@ -114,7 +113,7 @@ function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait)
   return deadline === undefined ? total <= longestRateLimit : clock.elapsed() + wait < deadline;
 }
 
-/** `waited`: between `times` answers of 429 to this call. Spans for `--deadline` are rounded up to what it takes. */
+/** `waited`: between answers of 429 to this call. Spans for `--deadline` are rounded up to what it takes. */
 function beyondWait(
   { method, shown: url }: Request,
   wait: Milliseconds,
@@ -147,11 +146,7 @@ function tenthOf(limit: number): string {
   return `the last tenth of the ${limit} requests that the server allows is for others`;
 }
 
-/** How long a person waits without asking what happens; longer where nothing failed. */
-const patience: Milliseconds = 2000;
-const longPatience: Milliseconds = 10_000;
-
-/** Reports a call without an answer: of a first attempt after ten seconds, of a later one after two. */
+/** Reports a call without an answer when a person asks what happens: after two seconds, a first attempt after ten. */
 function watchSlowness({ alarm, observe, retries, base }: Connection) {
   let [attempt, isSlow, isReported] = [1, false, false];
   const report = (): void => {
@@ -159,11 +154,11 @@ function watchSlowness({ alarm, observe, retries, base }: Connection) {
     observe({ kind: 'slow', host: new URL(base).host, attempt, of: retries + 1 });
   };
   const cancels = [
-    alarm(patience, () => {
+    alarm(2000, () => {
       isSlow = true;
       if (attempt > 1) report();
     }),
-    alarm(longPatience, () => {
+    alarm(10_000, () => {
       if (!isReported) report();
     }),
   ];

@@ -131,14 +131,14 @@ export async function storeProfile(
   check: boolean | undefined,
   context: Storing,
 ): Promise<{ readonly profile: string; readonly kind: Profile['kind']; readonly status: string }> {
-  if (check !== false) await checked(profile, key, context);
+  if (check !== false) await tryKey(profile, key, context);
   const done = (await context.accounts.profiles().find(profile.name)) ? 'replaced' : 'stored';
   await context.accounts.profiles().save(profile, profile.key_command === undefined ? key : undefined);
   const status = context.options.dry_run ? `would be ${done}` : done;
   return { profile: profile.name, kind: profile.kind, status: check === false ? `${status} unchecked` : status };
 }
 
-async function checked(profile: Profile, key: Secret, context: Storing): Promise<void> {
+async function tryKey(profile: Profile, key: Secret, context: Storing): Promise<void> {
   try {
     await checkCredential(credentialFrom(profile, key), context);
   } catch (cause) {

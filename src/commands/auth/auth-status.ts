@@ -31,7 +31,7 @@ export default command({
 
 /** @throws Failure config for a name that no profile has */
 async function candidates(names: readonly string[], context: Accounts & Invocation): Promise<Candidate[]> {
-  const chosen = names.length > 0 ? names : context.options.profile === undefined ? [] : [context.options.profile];
+  const chosen = names.length > 0 ? names : [context.options.profile ?? []].flat();
   // A word that names no profile may be a key, and is in no row.
   await context.accounts.profiles().refuseUnknown(chosen);
   const stored = (await context.accounts.profiles().all()).map(({ name }) => name);

@@ -1,7 +1,6 @@
 import { usage } from '../../core/failure.ts';
 import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import type { Accounts, Invocation, Terminal } from '../context.ts';
 
 export default command({
   about: ['Forgets keys on this machine only. If somebody else may have a key, revoke it at its service too.'],
@@ -13,8 +12,15 @@ export default command({
 
   dryRun: ['rows'],
 
-  run({ name }, context) {
-    return name === undefined ? everyProfile(context) : forgotten(name, context);
+  async run({ name }, { accounts: { profiles }, options, interactive, confirm }) {
+    const names = name === undefined ? await profiles().names() : [name];
+    if (name === undefined && names.length > 0 && !options.dry_run && !options.yes) {
+      if (!interactive()) throw usage('auth logout --all needs --yes: nothing was forgotten');
+      await confirm(`Forget every profile and its key: ${names.join(', ')}?`);
+    }
+    await profiles().remove(names);
+    const row = (profile: string) => ({ profile, status: options.dry_run ? 'would be removed' : 'removed' });
+    return name === undefined ? names.map(row) : row(name);
   },
 
   show: {
@@ -23,21 +29,3 @@ export default command({
     line: ({ profile, status }) => `Profile ${profile} ${status === 'removed' ? 'is' : 'would be'} forgotten`,
   },
 });
-
-type Forgetting = Pick<Accounts, 'accounts'> & Pick<Invocation, 'options'> & Pick<Terminal, 'interactive' | 'confirm'>;
-
-async function forgotten(profile: string, { accounts: { profiles }, options }: Forgetting) {
-  await profiles().remove([profile]);
-  return { profile, status: options.dry_run ? 'would be removed' : 'removed' };
-}
-
-/** @throws Failure usage where nobody can be asked, and --yes is not typed */
-async function everyProfile({ accounts: { profiles }, options, interactive, confirm }: Forgetting) {
-  const names = await profiles().names();
-  if (names.length > 0 && !options.dry_run && !options.yes) {
-    if (!interactive()) throw usage('auth logout --all needs --yes: nothing was forgotten');
-    await confirm(`Forget every profile and its key: ${names.join(', ')}?`);
-  }
-  await profiles().remove(names);
-  return names.map((profile) => ({ profile, status: options.dry_run ? 'would be removed' : 'removed' }));
-}

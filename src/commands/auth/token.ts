@@ -1,7 +1,5 @@
 import { usage } from '../../core/failure.ts';
-import type { ChatCredential, LicensingCredential } from '../../store/account/credentials.ts';
 import { command } from '../command.ts';
-import type { Accounts } from '../context.ts';
 import { textField } from '../../schema/field.ts';
 
 export default command({
@@ -15,19 +13,14 @@ export default command({
   examples: ['chatelaine auth token prod', 'chatelaine --sandbox auth token licensing'],
 
   async run({ name }, context) {
-    const { key, profile } = await credentialFor(name ?? context.options.profile, context);
+    const chosen = name ?? context.options.profile;
+    if (chosen === undefined)
+      throw usage('give a profile, licensing or chat', 'chatelaine auth list shows the profiles.');
+    const isKind = chosen === 'licensing' || chosen === 'chat';
+    const inUse = chosen === 'chat' ? context.chatAccount : context.licensingAccount;
+    const { key, profile } = await (isKind ? inUse() : context.accounts.credentialOf(chosen));
     return { profile: profile ?? 'environment', api_key: key.reveal() };
   },
 
   show: { columns: ['profile', 'api_key'], text: ({ api_key }) => api_key },
 });
-
-async function credentialFor(
-  name: string | undefined,
-  context: Accounts,
-): Promise<LicensingCredential | ChatCredential> {
-  if (name === 'licensing') return context.licensingAccount();
-  if (name === 'chat') return context.chatAccount();
-  if (name !== undefined) return context.accounts.credentialOf(name);
-  throw usage('give a profile, licensing or chat', 'chatelaine auth list shows the profiles.');
-}

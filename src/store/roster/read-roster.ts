@@ -66,10 +66,13 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   const lines: number[] = [];
   const kept: ReadonlyMap<string, unknown>[] = [];
   const row = (line: number, values: ReadonlyMap<string, unknown>): void => {
+    const isJson = opened.format.endsWith('json');
+    const slip = isJson ? undefined : slipIn(names, values);
     const faults: Fault[] = [];
-    const lacks = column !== undefined && opened.format.endsWith('json') && !values.has(column);
+    const lacks = column !== undefined && isJson && !values.has(column);
     const value = valuesOf(fields, (name, field) => readValue(name, field, values.get(name), faults));
-    if (lacks) bad.add(line, { reason: `${column} is missing` });
+    if (slip) bad.add(line, slip);
+    else if (lacks) bad.add(line, { reason: `${column} is missing` });
     else if (faults.length > 0) bad.add(line, joined(faults));
     else {
       read.push(value);
@@ -82,6 +85,17 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
   const others = source.keepBeside ? otherColumns(kept, names, source.keepBeside) : [];
   return { rows, lines, others, sha256: hashOf(rows) };
+}
+
+/** A control character in a table is a slip, such as an open quote over two lines. JSON spells it out. */
+function slipIn(names: readonly string[], values: ReadonlyMap<string, unknown>): Fault | undefined {
+  const name = names.find((each) => /\p{Cc}/u.test(String(values.get(each))));
+  if (name === undefined) return undefined;
+  const [sign = ''] = /\p{Cc}/u.exec(String(values.get(name))) ?? [];
+  const code = `U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const held = /[\r\n]/.test(sign) ? 'a line break' : sign === '\t' ? 'a tab' : code;
+  const hint = 'Look for a quote that is not closed. A name that is meant so can be given in JSON.';
+  return { reason: `${name} holds ${held}`, hint };
 }
 
 function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {

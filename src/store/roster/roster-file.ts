@@ -57,32 +57,11 @@ const readers: Readonly<Record<RosterFormat, ReadRows>> = {
 /** Reads a roster's rows once, in order, with their line (JSON: their number). @throws Failure usage; as `reader` */
 export async function readRosterRows(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): Promise<void> {
   try {
-    const isJson = roster.format.endsWith('json');
-    await readers[roster.format](roster, wanted, isJson ? reader : withoutControls(reader, wanted));
+    await readers[roster.format](roster, wanted, reader);
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'usage' || cause.details.problems) throw cause;
     throw cause.as('usage', `${roster.file}: ${cause.message}`);
   }
-}
-
-/** A control character in a table is a slip, such as an open quote over two lines. JSON spells it out. */
-function withoutControls(reader: RosterReader, { names }: WantedColumns): RosterReader {
-  return {
-    ...reader,
-    row(line, values) {
-      for (const name of names) {
-        const text = values.get(name);
-        const [sign] = (typeof text === 'string' && /\p{Cc}/u.exec(text)) || [];
-        if (sign === undefined) continue;
-        const code = `U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-        const held = /[\r\n]/.test(sign) ? 'a line break' : sign === '\t' ? 'a tab' : code;
-        const hint = 'Look for a quote that is not closed. A name that is meant so can be given in JSON.';
-        reader.bad(line, { reason: `${name} holds ${held}`, hint });
-        return;
-      }
-      reader.row(line, values);
-    },
-  };
 }
 
 function formatOf(file: string, text: string): RosterFormat {

@@ -8,7 +8,6 @@ import type { Environment } from '../../../src/core/system.ts';
 import {
   openCredentials,
   type Choice,
-  type Credentials,
   type LicensingChoice,
 } from '../../../src/store/account/credentials.ts';
 import { openProfiles, type Profiles } from '../../../src/store/account/profiles.ts';
@@ -28,7 +27,7 @@ const chatUnit = {
 interface Opened {
   readonly host: Place;
   readonly profiles: Profiles;
-  readonly credentials: Credentials;
+  readonly credentials: ReturnType<typeof openCredentials>;
   readonly commands: string[];
 }
 
