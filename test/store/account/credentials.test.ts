@@ -5,11 +5,7 @@ import { expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import type { Environment } from '../../../src/core/system.ts';
-import {
-  openCredentials,
-  type Choice,
-  type LicensingChoice,
-} from '../../../src/store/account/credentials.ts';
+import { openCredentials, type Choice, type LicensingChoice } from '../../../src/store/account/credentials.ts';
 import { openProfiles, type Profiles } from '../../../src/store/account/profiles.ts';
 import type { ChatProfile, LicensingProfile } from '../../../src/schema/profile.ts';
 import { failureOf, place, type Place, type Told } from '../place.ts';
@@ -238,13 +234,7 @@ test.each<[string, Environment, string, string]>([
 });
 
 test.each<[string, LicensingChoice, string, string, string]>([
-  [
-    'an unknown profile',
-    { profile: 'x' },
-    'config',
-    "there is no profile 'x'",
-    'Stored are: app, second, chat.',
-  ],
+  ['an unknown profile', { profile: 'x' }, 'config', "there is no profile 'x'", 'Stored are: app, second, chat.'],
   [
     'a profile of the other kind',
     { profile: 'chat' },
