@@ -1,7 +1,7 @@
 // `npm test`: the build, then every gate beside every test, and all of them even when one fails, so that one run tells
 // everything. The last line counts each gate as one test; the lines before it name what some tests did not find on this
 // computer. `npm run test:all`, which a release needs, sets TEST_EXTENT=all: whole products in place of samples
-// (test/helpers/extent.ts).
+// (test/helpers/extent.ts), in an order drawn by a seed. `TEST_ORDER=7 npm test` draws another order.
 import { exec, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
@@ -24,7 +24,10 @@ const gates = {
 };
 process.env['PATH'] = resolve('node_modules/.bin') + delimiter + (process.env['PATH'] ?? '');
 
-if (process.argv.includes('--all')) process.env['TEST_EXTENT'] = 'all';
+const isAll = process.argv.includes('--all');
+if (isAll) process.env['TEST_EXTENT'] = 'all';
+// The order of the files is that of their cost, unless a seed draws it, and that of the tests in each.
+const order = process.env['TEST_ORDER'] || (isAll ? String(Date.now() % 100_000) : '');
 // Both as in vitest.config.ts.
 delete process.env['NODE_EXTRA_CA_CERTS'];
 if (/\s/.test(process.env['TMPDIR'] ?? '')) delete process.env['TMPDIR'];
@@ -42,9 +45,19 @@ const failedGates = [build, ...outcomes].filter(({ passed }) => !passed).map(({ 
 const passed = outcomes.length + 1 - failedGates.length + tests.passed;
 const failed = failedGates.length + tests.failed;
 if (failedGates.length > 0) console.log(`\nFailed: ${failedGates.join(', ')}`);
+if (failed > 0) console.log(`\nThe same samples and order again: ${repetition()}`);
 for (const line of missing(tests.skipped)) console.log(line);
 console.log(`\n${passed} passed, ${failed} failed, ${tests.skipped.length} skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
+
+/** The command of this run, with the seeds that drew its samples and its order. */
+function repetition() {
+  const seeds = [
+    ...(isAll ? [] : [`TEST_SEED=${process.env['TEST_SEED'] ?? 1}`]),
+    ...(order ? [`TEST_ORDER=${order}`] : []),
+  ];
+  return [...seeds, 'npm', isAll ? 'run test:all' : 'test'].join(' ');
+}
 
 /**
  * @typedef {{ readonly gate: string, readonly passed: boolean, readonly seconds: number, readonly output: string }}
@@ -106,12 +119,13 @@ async function runTests() {
   process.once('SIGINT', () => undefined);
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    console.log('\n## tests');
+    const shuffle = order ? ['--sequence.shuffle', `--sequence.seed=${order}`] : [];
+    console.log(`\n## tests${order && `, in the order of seed ${order}`}`);
     const env = { ...process.env, TMPDIR: folder };
     // Of the process that transforms the sources for the others, a tenth of its CPU time is collecting garbage.
     const child = spawn(
       process.execPath,
-      ['--max-semi-space-size=64', 'node_modules/vitest/vitest.mjs', 'run', ...reporters],
+      ['--max-semi-space-size=64', 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...shuffle],
       {
         env,
         stdio: ['ignore', 'inherit', 'inherit'],

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { page } from '../../src/output/messages/page.ts';
 import { openBrowser, type Browser } from '../helpers/chromium.ts';
 import { sampleOf } from '../helpers/extent.ts';
@@ -56,7 +56,7 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
   const folder = mkdtempSync(join(tmpdir(), 'chatelaine-look-'));
   let browser: Browser;
 
-  beforeAll(async () => {
+  beforeAll(() => {
     mkdirSync(join(folder, 'files'));
     writeFileSync(join(folder, 'files', 'menu.png'), png(640, 400, red));
     const form = page({
@@ -74,11 +74,15 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
       urlOf: ({ id: own }) => `https://chat.test/#narrow/near/${String(own)}`,
     });
     writeFileSync(join(folder, 'page.html'), messages.map((message) => form.row(message)).join('') + form.end());
+  });
+
+  beforeEach(async () => {
     browser = await openBrowser();
   });
 
-  afterAll(async () => {
-    await browser.close();
+  afterEach(() => browser.close());
+
+  afterAll(() => {
     if (process.env['CHATELAINE_SCREENSHOTS']) process.stderr.write(`screenshots are in ${folder}\n`);
     else rmSync(folder, { recursive: true, force: true });
   });
@@ -186,7 +190,8 @@ describe('how the page of an archive looks in Chromium', needs('chromium'), () =
     expect(await isShown('#m2 .by b')).toBe(true);
   });
 
-  test('only the page and its picture were asked for', () => {
+  test('only the page and its picture are asked for', async () => {
+    await open({});
     const asked = browser.events.filter(({ method }) => method === 'Network.requestWillBeSent');
     const urls = new Set(asked.map(({ params }) => (params['request'] as { url: string }).url));
     expect([...urls].filter((url) => !url.startsWith('data:')).map((url) => url.replace(/^.*\//, ''))).toEqual([

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import MarkdownIt from 'markdown-it';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { markdown } from '../../src/output/messages/markdown.ts';
 import { page } from '../../src/output/messages/page.ts';
 import { openBrowser, type Browser } from '../helpers/chromium.ts';
@@ -72,13 +72,11 @@ describe('what people typed as HTML, in a reader that renders HTML', needs('chro
     return urls.filter((url) => !/^(file|data):/.test(url));
   };
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     browser = await openBrowser();
   });
-  afterAll(async () => {
-    await browser.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => browser.close());
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('is asked for where nothing prevents it', async () => {
     expect((await opened('raw.html', read(typed.join('\n\n')))).length).toBeGreaterThan(5);

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { page } from '../../src/output/messages/page.ts';
 import { openBrowser, type Browser } from '../helpers/chromium.ts';
 import { needs } from '../helpers/needs.ts';
@@ -34,7 +34,7 @@ describe('the page of an archive in Chromium', needs('chromium'), () => {
   const url = pathToFileURL(file).href;
   let browser: Browser;
 
-  beforeAll(async () => {
+  beforeAll(() => {
     const form = page({
       ...{ title: 'Messages', notes: ['64 messages and some attacks'], warnings: ['The history is limited.'] },
       links: {
@@ -46,12 +46,16 @@ describe('the page of an archive in Chromium', needs('chromium'), () => {
       urlOf: () => undefined,
     });
     writeFileSync(file, [...messages, ...hostile].map((message) => form.row(message)).join('') + form.end());
+  });
+
+  beforeEach(async () => {
     browser = await openBrowser();
     await browser.open(url);
   });
 
-  afterAll(async () => {
-    await browser.close();
+  afterEach(() => browser.close());
+
+  afterAll(() => {
     // Kept where somebody wants to look: CHATELAINE_SCREENSHOTS=1 npx vitest run test/browser.
     if (process.env['CHATELAINE_SCREENSHOTS']) process.stderr.write(`screenshots are in ${folder}\n`);
     else rmSync(folder, { recursive: true, force: true });
