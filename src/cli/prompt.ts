@@ -12,14 +12,19 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
   const line = async (question: string, hint = 'Give it as an option: see --help.'): Promise<string> => {
     if (!interactive()) throw usage(`an answer is needed, and there is no terminal: ${question}`, hint);
     // The answer begins on the same line.
-    const shown = fitted(plain(question), Math.max(0, (host.stderr.columns ?? 0) - 2));
+    const columns = Math.max(0, (host.stderr.columns ?? 0) - 2);
+    const text = plain(question);
+    // What is asked has its own line where the whole does not fit.
+    const shown = fitted(text.length > columns ? text.replace(/\. (?=[^.?]*\?[^.?]*$)/, '.\n') : text, columns);
     return atTerminal(host, signal, (input) => readLine(input, host, shown, signal));
   };
   return {
     line,
     /** @throws Failure cancelled on anything but yes */
-    async confirm(question: string): Promise<void> {
-      const answer = await line(`${question} [y/N]`, 'To agree, add --yes.');
+    async confirm(question: string, showAll?: () => void): Promise<void> {
+      const ask = () => line(`${question} [y/N${showAll ? '/v' : ''}]`, 'To agree, add --yes.');
+      let answer = await ask();
+      for (; showAll && /^v$/i.test(answer.trim()); answer = await ask()) showAll();
       if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('cancelled', 'cancelled: nothing was changed');
     },
     async hidden(question: string): Promise<Secret> {

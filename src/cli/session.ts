@@ -160,8 +160,8 @@ function questions(running: Running, { places }: Pick<Accounts['accounts'], 'pla
     [...places().filter((place) => !question.includes(place.replace(/^.*, /, ''))), question].join(': ');
   return {
     interactive: () => isInteractive(host, options),
-    async confirm(question: string) {
-      if (!options.yes) await (await prompt()).confirm(placed(question));
+    async confirm(question: string, showAll?: () => void) {
+      if (!options.yes) await (await prompt()).confirm(placed(question), showAll);
     },
     terminal: {
       isShown: () => host.stdout.isTTY === true,

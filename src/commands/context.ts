@@ -130,8 +130,8 @@ interface KnownSecrets {
 /** The person at the terminal: questions, and lines to stderr. */
 export interface Terminal extends WorkMessages {
   interactive(): boolean;
-  /** A question whose answer is yes or no. @throws Failure cancelled on no; usage where nobody can be asked */
-  confirm(question: string): Promise<void>;
+  /** A question of yes or no; the answer v shows all and asks again. @throws Failure cancelled on no, usage alone */
+  confirm(question: string, showAll?: () => void): Promise<void>;
   readonly terminal: TerminalItself;
 }
 

@@ -36,7 +36,8 @@ export function fitted(text: string, columns: number): string {
     if (line.length <= columns) return line;
     const [lead = ''] = /^ */.exec(line) ?? [];
     const rest = line.slice(lead.length);
-    if (lead === '' || !rest.startsWith('chatelaine ')) return lead + wrap(rest, columns - 2).join('\n  ');
+    if (lead === '' || !rest.startsWith('chatelaine '))
+      return lead + wrap(rest, columns - lead.length - 2).join(`\n${lead}  `);
     return isWindows ? line : lead + joined(rest.match(shellWords) ?? [], columns - 6).join(' \\\n    ');
   });
   return lines.join('\n');
@@ -58,7 +59,7 @@ function joined(words: readonly string[], most: number): string[] {
   let line = '';
   for (const word of words) {
     if (line !== '' && line.length + 1 + word.length > most) {
-      lines.push(line);
+      lines.push(line.trimEnd());
       line = word;
     } else {
       line = line === '' ? word : `${line} ${word}`;

@@ -54,5 +54,5 @@ test('a question that is wider than the terminal is broken between words', async
   typed[0]?.write('y\n');
   await agreed;
 
-  expect(said()).toContain('30 to create, 1 to resize (profile\n  sandbox). Continue? [y/N] ');
+  expect(said()).toContain('30 to create, 1 to resize (profile\n  sandbox).\nContinue? [y/N] ');
 });

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   /** Whether stdin, stdout and stderr are terminals; what is typed is `stdin`. */
   readonly tty?: boolean;
+  /** Lines that are typed, one when a question is asked. */
+  readonly answers?: readonly string[];
   /** Columns of those terminals; default 100. */
   readonly columns?: number;
   /** A home folder of several runs; else each run has its own. */
@@ -140,6 +142,7 @@ async function runMain(
   const stdout = collector(options);
   const stderr = collector({ ...options, written: undefined });
   const stdin = inputOf(options);
+  const answers = [...(options.answers ?? [])];
   const clock = sleptClock(options.now ?? Date.UTC(2026, 2, 1, 12));
   const ends: (() => void)[] = [];
   const host: Host = {
@@ -158,7 +161,7 @@ async function runMain(
     clock: options.clock ?? clock,
     alarm: options.alarm ?? realAlarm,
     stdin,
-    terminal: { group: process.pid, isForeground: () => options.tty === true, open: () => stdin },
+    terminal: { group: process.pid, isForeground: () => options.tty === true, open: () => answering(stdin, answers) },
     stdout: stdout.stream,
     stderr: stderr.stream,
     interrupt: options.interrupt ?? new AbortController().signal,
@@ -212,6 +215,12 @@ function inputOf({ stdin = '', tty = false }: RunOptions): Host['stdin'] {
   const typed = new PassThrough();
   if (stdin !== '') typed.write(stdin);
   return Object.assign(typed, { isTTY: true });
+}
+
+function answering(stdin: Host['stdin'], answers: string[]): Host['stdin'] {
+  const answer = answers.shift();
+  if (answer !== undefined && stdin instanceof PassThrough) stdin.write(`${answer}\n`);
+  return stdin;
 }
 
 function environmentOf({ licensing, chat }: Sandbox): Record<string, string> {

@@ -26,7 +26,7 @@ import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context
 import { planned, refuseOther, refusePlan, retiringInWords, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './doubles.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
-import { askAbout, inApp, planLines } from './plan-lines.ts';
+import { askAbout, inApp } from './plan-lines.ts';
 
 /** The parts of the context that `license apply` uses once the roster is read. */
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
@@ -186,9 +186,8 @@ async function ask(
     const becomes = `${changeInWords(size_allowance, size)}, ends with ${key.slice(-4)}`;
     return ['retire', remote_user, inApp(becomes, app_code, apps)] as const;
   });
-  if (retiring.length > 0) context.note(planLines(retiring, '--dry-run --changed', 'In no row, and retired last:'));
   const question = `${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(targets)} (${credentials}). Continue?`;
-  await askAbout(lines, '--dry-run --changed', question, context);
+  await askAbout([[retiring, 'In no row, and retired last:'], [lines]], question, context);
 }
 
 /** Retires these users' licenses in turn. @throws Failure incomplete where one is not retired; unknown; auth */

@@ -105,7 +105,7 @@ async function agreed(
     if (!isEmpty(changedFrom(license, after))) changes.push(change);
   }
   const whose = changes.length === 1 ? `the license of '${changes[0]?.[1] ?? ''}'` : `${changes.length} licenses`;
-  if (changes.length > 0) await askAbout(changes, '--dry-run', `${ask} ${whose}?`, context);
+  if (changes.length > 0) await askAbout([[changes]], `${ask} ${whose}?`, context);
   return seen;
 }
 

@@ -44,7 +44,7 @@ export default command({
       const [kind, user, becomes] = undoText(step);
       return [kind, user, inApp(becomes, step.change.app_code, apps)] as const;
     });
-    if (!options.dry_run && needed > 0) await askAbout(lines, '--dry-run', question, context);
+    if (!options.dry_run && needed > 0) await askAbout([[lines]], question, context);
     const { run, record } = context.record.recorder(account);
     const undoOne = async (step: UndoStep) => {
       const undo = undoOrRefuse(step);

@@ -900,7 +900,7 @@ describe('what is shown', () => {
 
     const yes = await answer('', users(31), 'y\n');
     expect([yes.exitCode, writes().length]).toEqual([0, 31]);
-    expect(yes.stderr).toContain('and 21 more: --dry-run --changed');
+    expect(yes.stderr).toContain('and 21 more: v shows all of them');
     expect(yes.stderr.split('Continue?')).toHaveLength(2);
     const unchanged = await answer('', users(31), '');
     expect([unchanged.exitCode, unchanged.stderr.includes('Continue?')]).toEqual([0, false]);

@@ -67,7 +67,7 @@ describe('license list', () => {
   });
 
   test('--since and --until are a span of their creation', async () => {
-    expect((await users('--since 2026-01-01 --until 2026-01-14T10:00:00Z')).users).toEqual(['clinic-north/ward-3']);
+    expect((await users('--since 2026-01-01 --until 2026-01-14T09:21:00Z')).users).toEqual(['clinic-north/ward-3']);
   });
 
   test('--active leaves retired ones out, and says how many there are', async () => {
