@@ -1,7 +1,7 @@
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { changesOf, recordedChange, type PastChange } from '../../jobs/license/history.ts';
-import { planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
+import { lastToUndo, planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
@@ -11,14 +11,17 @@ import { askAbout, inApp } from './plan-lines.ts';
 
 export default command({
   about: [
-    'Restores the sizes, names and retired licenses that a run changed: RUN, or the last run on this computer that changed something. The command finds a license ' +
+    'Restores the sizes, names and retired licenses that a run changed: RUN, or the last run on this computer that is no undo and is not undone. The command finds a license ' +
       'by the user, the size and the last four characters of the key that the run left. It names and skips a license that somebody has changed since (exit code 8). ' +
       'It restores a name only if nobody has it now.',
     'A created license cannot be undone: the command names it, and the command that retires it. An undo is a run too: it is in the history, and can be undone.',
     'On a terminal the command shows the plan and asks; elsewhere give RUN and --yes.',
   ],
   args: {
-    run: { ...textField('RUN', 'Name of the run, as it printed it (default: the last one)'), required: false },
+    run: {
+      ...textField('RUN', 'Name of the run, as it printed it (default: the last that is not undone)'),
+      required: false,
+    },
   },
   examples: ['chatelaine license undo --dry-run'],
 
@@ -65,12 +68,14 @@ export default command({
 });
 
 function lastRun(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {
-  const run = named ?? changes.at(-1)?.run;
+  const run = named ?? lastToUndo(changes);
   // Of two runs of one name the later one is meant.
   const last = changes.findLast((change) => change.run === run);
   const first = changes.find((change) => change.run === run);
   if (last && first?.command === last.command) return changes.filter((change) => change.run === run);
-  const text = named === undefined ? 'no run of this computer changed a license' : `no run is named ${named}`;
+  const none =
+    changes.length > 0 ? 'every run of this computer is undone' : 'no run of this computer changed a license';
+  const text = named === undefined ? none : `no run is named ${named}`;
   throw new Failure('not_found', text, {
     hint: 'Runs on other computers are in their own histories. Look with: chatelaine license history',
   });

@@ -88,10 +88,10 @@ export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory 
   };
 }
 
-/** Who runs it, as the system's own log would say. */
-function accountOf({ env, uid, user }: Pick<System, 'env' | 'uid' | 'user'>): string {
-  const names = ['SUDO_USER', 'LOGNAME', 'USER', 'USERNAME'].map((name) => variable(env, name));
-  return names.find((name) => name !== undefined) ?? user ?? `uid ${uid ?? '?'}`;
+/** The account of the process; the environment only adds a name, since anybody can set a variable. */
+function accountOf({ env, uid, user = `uid ${uid ?? '?'}` }: Pick<System, 'env' | 'uid' | 'user'>): string {
+  const before = variable(env, 'SUDO_USER');
+  return before === undefined ? user : `${user} (sudo: ${before})`;
 }
 
 /** Entries whose line holds a text, oldest first, without one that a crash cut. @throws Failure config */

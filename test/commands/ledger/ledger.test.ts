@@ -151,7 +151,7 @@ describe('with a database', needs('postgresql'), () => {
     await cluster.query(upgradeScript(0) + madeLongAgo, [], 'told');
     const { run: runIt } = await openSandbox();
     const ledger = { CHATELAINE_LEDGER: cluster.url.replace('/postgres?', '/told?') };
-    const machine = (LOGNAME: string) => ({ env: { ...ledger, LOGNAME }, home: emptyHome() });
+    const machine = (SUDO_USER: string) => ({ env: { ...ledger, SUDO_USER }, home: emptyHome() });
     const [one, other, third] = [machine('anna'), machine('bert'), machine('cora')];
     const at = (minute: number) => ({ now: Date.UTC(2026, 2, 1, 12, minute) });
     await runIt('license ensure --remote-user ada --size-allowance 3', { ...one, ...at(1) });
@@ -162,7 +162,10 @@ describe('with a database', needs('postgresql'), () => {
     const history = async (user: string, given: typeof one): Promise<readonly unknown[]> => {
       const fields = 'account,command,remote_user,change';
       const { stdout } = await runIt(`license history --remote-user ${user} -o json --fields ${fields}`, given);
-      return (JSON.parse(stdout) as Record<string, unknown>[]).map((row) => Object.values(row));
+      return (JSON.parse(stdout) as Record<string, unknown>[]).map(({ account, ...row }) => [
+        /sudo: (\w+)/.exec(String(account))?.[1],
+        ...Object.values(row),
+      ]);
     };
     const upTo = [
       ['anna', 'license ensure', 'ada', 'created'],

@@ -69,7 +69,7 @@ test('an edit is undone, and the undoing too', async () => {
   ]);
   const again = await run(`license undo ${runOf(edited)} -y -o json`, { home });
   expect(JSON.parse(again.stdout)).toMatchObject([{ remote_user: user, status: 'unchanged' }]);
-  const redone = await run('license undo', { home, tty: true, stdin: 'y\n' });
+  const redone = await run(`license undo ${runOf(undone)}`, { home, tty: true, stdin: 'y\n' });
   expect(redone.stderr).toContain(`put back  eva  resized 4 -> 6, renamed from ${user}`);
   expect((await run(`license view ${code} -o json`)).stdout).toContain('"eva"');
 });
@@ -217,4 +217,48 @@ test('a run that nobody made, and one of another server, are refused', async () 
     exitCode: 3,
     stderr: expect.stringContaining(`run ${name} was on`) as unknown,
   });
+});
+
+test('without RUN the last run that is no undo and is not undone is undone, and none when all are', async () => {
+  const sandbox = await openSandbox();
+  const home = emptyHome();
+  const { run } = sandbox;
+  const sizes = () =>
+    ['physio-7731', 'physio-7740'].map(
+      (name) => sandbox.sandbox.state.licenses().find(({ remote_user }) => remote_user === name)?.size_allowance,
+    );
+  const before = sizes();
+  await run('license edit --match physio-7731 --size-allowance 9 -y', { home });
+  await run('license edit --match physio-7740 --size-allowance 9 -y', { home });
+  const undo = () => run('license undo', { home, tty: true, stdin: 'y\n' });
+
+  expect((await undo()).exitCode).toBe(0);
+  expect(sizes()).toEqual([9, before[1]]);
+  expect((await undo()).exitCode).toBe(0);
+  expect(sizes()).toEqual(before);
+  const none = await undo();
+  expect([none.exitCode, none.stderr]).toEqual([5, expect.stringContaining('every run of this computer is undone')]);
+  expect(sizes()).toEqual(before);
+});
+
+test('a run of which a license was left is the last one again', async () => {
+  const { run, sandbox } = await openSandbox();
+  const home = emptyHome();
+  await run("license edit --match 'physio-77*' --size-allowance 9 -y", { home });
+  const [moved] = sandbox.state.licenses().filter(({ size_allowance }) => size_allowance === 9);
+  await run(`license edit ${moved?.license_code ?? ''} --size-allowance 8`, { home: emptyHome() });
+  expect((await run('license undo', { home, tty: true, stdin: 'y\n' })).exitCode).toBe(8);
+  await run(`license edit ${moved?.license_code ?? ''} --size-allowance 9`, { home: emptyHome() });
+  expect((await run('license undo', { home, tty: true, stdin: 'y\n' })).exitCode).toBe(0);
+  expect(sandbox.state.licenses().filter(({ size_allowance }) => size_allowance === 9)).toEqual([]);
+});
+
+test.each([
+  [{ LOGNAME: 'mallory', USER: 'mallory' }, `uid ${process.getuid?.() ?? '?'}`],
+  [{ SUDO_USER: 'petra' }, `uid ${process.getuid?.() ?? '?'} (sudo: petra)`],
+])('by whom is the account of the process, not what the environment says: %j', async (env, account) => {
+  const { run } = await openSandbox();
+  const home = emptyHome();
+  await run('license create --remote-user ada --size-allowance 2', { home, env });
+  expect((await run('license history --fields account --no-header', { home })).stdout).toBe(`${account}\n`);
 });
