@@ -42,7 +42,7 @@ export function queueAt({ left, since, decided }: QueueState, now: Milliseconds,
   const posts = left.reduce((sum, one) => sum + one.posts, 0);
   const all = left.reduce((sum, one) => sum + one.others, posts);
   const until = since + all * Math.max(settle, ...left.map((one) => one.settle));
-  const last = Math.max(decided, posts > 0 ? until : 0);
+  const last = Math.max(decided, posts > 0 ? until : -Infinity);
   return { pending: now < until ? posts : 0, until, isSlow: now < last + slowFor };
 }
 

@@ -65,6 +65,12 @@ async function runOn(host: Place, notes: string[] = []) {
   return openQueue([await localQueue(origin, host)], { by: runName(origin, 1), settle, elapsed, sleep, ...said });
 }
 
+test('a server to which nothing is pending is not slow, also in the first minute of a clock', async () => {
+  const host = at(1_000_000);
+  const clock = { ...host.clock, elapsed: () => 0 };
+  expect(await (await runOn({ ...host, clock })).look()).toMatchObject({ pending: 0, isSlow: false });
+});
+
 test('what one run has pending stops the others, who say every 10 s what they wait for', async () => {
   const host = at(1_000_000);
   const notes: string[] = [];
