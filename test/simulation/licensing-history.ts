@@ -1,7 +1,7 @@
 import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
-import { createDisk } from './disk.ts';
+import { createDisk, File, type Disk } from './disk.ts';
 import { ledgerServer, putLedger, type LedgerPlan } from './ledger-server.ts';
 import { judgeLicensing } from './licensing-judges.ts';
 import {
@@ -24,6 +24,8 @@ export interface PlannedRun {
   readonly after?: number;
   readonly pause?: number;
   readonly fate?: Fate;
+  /** What befalls the end of the record of requests of its computer before it begins. */
+  readonly hurt?: 'byte' | 'half' | 'flip';
 }
 
 /** Everything that chance decides of a history, but how long each call takes: that is the seed's. */
@@ -79,9 +81,10 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
   const server = licensingServer(world, plan.mishaps ?? [], plan.others ?? [], plan.shape, plan.queue);
   const ledger = plan.ledger && ledgerServer(world, plan.ledger);
   if (ledger) putLedger(world, ledger);
-  const start = (line: string, number: number, fate: Fate): Process => {
+  const start = (line: string, number: number, fate: Fate, hurt?: PlannedRun['hurt']): Process => {
     const computer = computers[number];
     if (!computer) throw new Error(`no computer ${number}`);
+    if (hurt) hurtRecord(computer.disk, hurt);
     const state = {
       ...(plan.isShared ? { XDG_STATE_HOME: '/share' } : {}),
       ...(ledger ? { CHATELAINE_LEDGER: 'postgres://ada@localhost/ledger' } : {}),
@@ -134,13 +137,13 @@ export async function heal(
 export async function playRuns(
   world: World,
   planned: readonly PlannedRun[],
-  start: (line: string, computer: number, fate: Fate) => Process,
+  start: (line: string, computer: number, fate: Fate, hurt?: PlannedRun['hurt']) => Process,
 ): Promise<Process[]> {
   const runs: (Process | undefined)[] = planned.map(() => undefined);
   const due = new Set(planned.keys());
-  const begin = (index: number, { line, computer = 0, pause = 0, fate = {} }: PlannedRun): void => {
+  const begin = (index: number, { line, computer = 0, pause = 0, fate = {}, hurt }: PlannedRun): void => {
     due.delete(index);
-    world.time.after(pause, () => void (runs[index] = start(line, computer, fate)));
+    world.time.after(pause, () => void (runs[index] = start(line, computer, fate, hurt)));
   };
   const isOver = (): boolean => {
     for (const index of due) {
@@ -167,4 +170,19 @@ function prepare(computer: Computer, { roster, clockAhead = 0 }: LicensingPlan, 
   file.write(Buffer.from(`remote_user,size_allowance\n${roster.map((row) => `${row.join(',')}\n`).join('')}`), null);
   // As it was long before the first run.
   computer.disk.cutPower('none');
+}
+
+/** Cuts or changes the last line of each record of requests. */
+function hurtRecord(disk: Disk, how: NonNullable<PlannedRun['hurt']>): void {
+  for (const [path, bytes] of disk.files()) {
+    const file = disk.find(path);
+    if (!path.endsWith('.record') || !(file instanceof File)) continue;
+    const start = bytes.lastIndexOf(10, bytes.length - 2) + 1;
+    const hurt = Buffer.from(bytes);
+    // A hash of a user stays one.
+    const sign = bytes.indexOf('"users":["', start) + '"users":["'.length;
+    hurt[sign] = (hurt[sign] ?? 0) ^ 1;
+    const cut = how === 'byte' ? bytes.length - 1 : (start + bytes.length) >> 1;
+    file.bytes = file.synced = how === 'flip' ? hurt : bytes.subarray(0, cut);
+  }
 }

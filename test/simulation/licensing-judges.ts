@@ -14,7 +14,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...sentAgain(ended),
     ...notSettled(ended, limits),
     ...unseenDoubles(ended),
-    ...sentBeside(ended),
+    ...sentBeside(ended, limits),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
     ...leftFiles(ended),
@@ -63,20 +63,23 @@ function twoLicenses({ licenses, plan }: Ended): string[] {
   });
 }
 
-/** What was answered is not sent again, once the run that heard the answer has ended by itself. */
+/** What was answered is not sent again: by the run that heard it, nor by others once that has ended by itself. */
 function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
   const isDiskFailing = plan.runs.some(({ fate }) => fate?.disk);
-  if (isDiskFailing || plan.runs.some(({ line }) => line.startsWith('license create'))) return [];
+  const isCreated = plan.runs.some(({ line }) => line.startsWith('license create'));
   return posts.flatMap(({ user, reply, client }, index) => {
     const isAnswered = ['made', 'late', 'empty'].includes(reply);
     const hasHeard = client.exit !== undefined && client.exit < 128 && runs.includes(client);
     // A ledger that is lost when the answer comes does not know of it.
     const knows = (other: Process): boolean =>
-      other !== client && (!plan.ledger?.faults?.length || other.computer === client.computer);
-    const isAgain = posts
-      .slice(index + 1)
-      .some((post) => post.user === user && knows(post.client) && !post.client.line.includes('--send-again'));
-    return isAnswered && hasHeard && isAgain ? [`a license of ${user} was answered, and asked for again`] : [];
+      other === client ||
+      (hasHeard &&
+        !isDiskFailing &&
+        !isCreated &&
+        (!plan.ledger?.faults?.length || other.computer === client.computer) &&
+        !other.line.includes('--send-again'));
+    const isAgain = posts.slice(index + 1).some((post) => post.user === user && knows(post.client));
+    return isAnswered && isAgain ? [`a license of ${user} was answered, and asked for again`] : [];
   });
 }
 
@@ -103,7 +106,9 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
 }
 
 /** While a request without an answer may still be carried out no other is sent, and for a minute one at a time. */
-function sentBeside({ server: { posts }, plan }: Ended): string[] {
+function sentBeside({ server: { posts }, plan }: Ended, limits: readonly string[]): string[] {
+  // Of two requests for a user the earlier one can be shown, and taken for the later one.
+  if (limits.includes('carried out after --settle')) return [];
   if (!plan.queue || plan.runs.some(({ fate }) => Object.keys(fate ?? {}).length > 0)) return [];
   return posts.flatMap(({ at, user, client: { computer } }, index) => {
     const earlier = posts.slice(0, index).filter((one) => plan.ledger || one.client.computer === computer);
@@ -115,11 +120,10 @@ function sentBeside({ server: { posts }, plan }: Ended): string[] {
   });
 }
 
-/** A run gives up where its time is over, and where reads get no answer either: it may have sent something, or not. */
-function mayGiveUp({ queue }: LicensingPlan, took: number, exit: number | undefined): boolean {
-  return (
-    queue !== undefined && [7, 8, 9].includes(exit ?? 0) && (queue.reads !== undefined || took > deadline - settle)
-  );
+/** A run gives up where its time is over, and where reads or resizes get no answer. */
+function mayGiveUp({ queue, others = [] }: LicensingPlan, took: number, exit: number | undefined): boolean {
+  if (!queue || ![7, 8, 9].includes(exit ?? 0)) return false;
+  return queue.reads !== undefined || others.some(({ size }) => size !== 4) || took > deadline - settle;
 }
 
 /** Who sent more than one request for a user looks once more before it says that all is well. */

@@ -116,13 +116,20 @@ export const rules = [
       'const places = [memoryPlace(elapsed), ...shared];',
       'const places = [memoryPlace(elapsed)];',
     ],
-    ['requests that are no POST count too', 'others: othersLeft(), settle', 'others: 0, settle'],
   ]),
   ...inFile('apply', 'store/lock/local-claims.ts', [
     ['what a dead run left is counted when its users are claimed', 'if (isStale) await queue.findDead(settle);', ''],
   ]),
-  ...inFile('apply', 'store/lock/local-queue.ts', [
-    ['what a dead run left is counted once', '        await remove(path);\n', ''],
+  ...inFile('apply', 'store/queue.ts', [
+    ['requests that are no POST count too', 'others: othersLeft(), settle', 'others: 0, settle'],
+    [
+      'what dead runs have left counts for those who come behind it',
+      'for (const place of places) await orWarn(place.findDead(settle), warn, unknown);',
+      '',
+    ],
+  ]),
+  ...inFile('ensure', 'store/disk/records.ts', [
+    ['a line that is not what was written does not count', '!haveSums || sum === sumOf(body)', 'true'],
   ]),
   ...inFile('apply', 'jobs/license/settle.ts', [
     [
@@ -151,6 +158,11 @@ export const rules = [
       'what a lagging list does not show is looked for once more',
       "if (by === 'list' || (!isSettled && !isShown))",
       "if (by === 'list' || (!isSettled && !isShown && !isAnswered(one)))",
+    ],
+    [
+      'what was answered is never sent again',
+      "  if (isAnswered(one)) return failed(one, refusal ?? { is: 'not shown' });\n",
+      '',
     ],
   ]),
   ...inFile('ensure', 'jobs/license/give-license.ts', [

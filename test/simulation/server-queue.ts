@@ -8,7 +8,7 @@ export interface QueuePlan {
   readonly order: 'fifo' | 'lifo' | 'random';
   /** Least and most milliseconds that a write takes. */
   readonly cost: readonly [least: number, most: number];
-  /** How long a read takes in the same queue; without it reads are answered beside the queue. */
+  /** How long a read takes at most in the same queue; without it reads are answered beside the queue. */
   readonly reads?: number;
   /** The gateway answers 504 after so many milliseconds, while the request goes on. */
   readonly limit: number;
@@ -71,7 +71,7 @@ export function serverQueue(
       if (!isRead && lost.includes(writes)) return;
       const [least, most] = cost;
       waiting.push({
-        cost: isRead ? (reads ?? 0) : least + chance.next() * (most - least),
+        cost: isRead ? (0.1 + 0.9 * chance.next()) * (reads ?? 0) : least + chance.next() * (most - least),
         carryOut() {
           const made = carryOut();
           once(() => made);

@@ -2,7 +2,7 @@ import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts
 import { chanceOf, type Chance } from './chance.ts';
 import type { Fate } from './computer.ts';
 import type { LedgerFault, LedgerPlan } from './ledger-server.ts';
-import { playLicensing, type LicensingPlan, type Verdict } from './licensing-history.ts';
+import { playLicensing, type LicensingPlan, type PlannedRun, type Verdict } from './licensing-history.ts';
 import { replies, type Mishap } from './licensing-server.ts';
 import { archive, purge } from './chat-worlds.ts';
 import type { QueuePlan } from './server-queue.ts';
@@ -98,10 +98,57 @@ function crowdOf(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster
   return { runs, queue: queueOf(chance), roster };
 }
 
+/** A long queue, of which each run sees its own place alone; or slow reads in it, of which many have no answer. */
+function longQueue(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue'> {
+  const isRead = chance.happens(0.4);
+  const count = isRead ? 1 + chance.below(3) : 8 + chance.below(6);
+  const runs = Array.from({ length: count }, (_, index) => ({ line: ensureOf(`user-${index}`, false) }));
+  const order = chance.pick(['fifo', 'fifo', 'lifo'] as const);
+  const queue = { workers: 1, order, cost: [2500, 3000], limit: chance.pick([500, 1000]) } as const;
+  return { runs, queue: isRead ? { ...queue, reads: 3000, limit: 1000 } : queue };
+}
+
+/** A run is killed whose requests stand in the queue, and others come behind them. */
+function leftBehind(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster'> {
+  const roster = rosterOf(6 + chance.below(6));
+  const rows = `${applyRoster} --concurrency ${chance.pick([4, 8])}`;
+  const next = (): PlannedRun => ({
+    line: chance.pick([rows, ensureOf('zed', false), ensureOf('user-5', false)]),
+    // Or it has claimed its users when the other one dies.
+    ...(chance.happens(0.5) ? { after: 0, pause: chance.below(3000) } : { pause: chance.below(500) }),
+  });
+  const fate = {
+    kill: { at: 1 + chance.below(60), how: chance.pick(['kill', 'kill', 'zombie'] as const), since: 'POST' },
+  };
+  const queue = { workers: 1, order: 'fifo', cost: [1500, 3000], limit: chance.pick([500, 1000]) } as const;
+  const runs = [{ line: rows, fate }, ...Array.from({ length: 1 + chance.below(2) }, next)];
+  return { runs, queue, roster };
+}
+
+/** Resizes stand in the queue before the POST of the same run. */
+function behindResizes(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster' | 'others'> {
+  const roster = rosterOf(3 + chance.below(6)).reverse();
+  const others = roster.slice(0, -1).map(([user]) => ({ user, size: chance.pick([3, 3, 4]), at: 0 }));
+  const queue = { workers: 1, order: 'fifo', cost: [2500, 3000], limit: chance.pick([500, 1000]) } as const;
+  return { runs: [{ line: `${applyRoster} --concurrency 8 --retries 1` }], roster, others, queue };
+}
+
+/** A run is killed after its POST, and the record of requests loses its end. */
+function hurtRecord(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
+  const kill = { at: chance.below(3), how: chance.pick(['kill', 'power'] as const), since: 'POST' };
+  const hurt = chance.pick(['byte', 'half', 'flip'] as const);
+  const runs = [
+    { line: chance.pick([ensureOf('ben', false), ensureOf('cyd', false)]) },
+    { line: ensureAda, after: 0, fate: { kill } },
+    { line: ensureAda, after: 1, hurt, pause: chance.below(1000) },
+  ];
+  return { runs, mishaps: [{ method: 'POST', nth: 2, reply: 'made', commit: chance.pick([2000, 3900]) }] };
+}
+
 /** A server that carries each request out later than it promises, so that some come twice. */
 function overdue(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster'> {
-  const queue = { workers: 3, order: 'fifo', cost: [5500, 9500], limit: 500 } as const;
-  return { runs: [{ line: applyRoster }], queue, roster: rosterOf(1 + chance.below(4)) };
+  const queue = { workers: 3, order: 'fifo', cost: [5500, 20_000], limit: 500 } as const;
+  return { runs: [{ line: `${applyRoster} --concurrency 1` }], queue, roster: rosterOf(2 + chance.below(3)) };
 }
 
 const createOf = (user: string): string => `license create --remote-user ${user} --size-allowance 4 -o ndjson`;
@@ -110,9 +157,11 @@ const ensureAda = ensureOf('ada', false);
 
 const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
-  alone: [3, 7, 11, 15],
+  alone: [1, 3, 5, 7, 11, 15],
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 1) return { seed, ...longQueue(chance) };
+    if (seed % 16 === 5) return { seed, ...hurtRecord(chance) };
     if (seed % 16 === 15) return { seed, ...crowd(chance, (user) => ensureOf(user, false), 0.1) };
     if (seed % 16 === 3) return { seed, ...unmarked(chance) };
     if (seed % 16 === 7) return { seed, ...unwritten(chance) };
@@ -206,7 +255,7 @@ const apply: SimulatedWorld<LicensingPlan> = {
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 15) return { seed, ...crowdOf(chance) };
-    if (seed % 64 === 1) return { seed, ...overdue(chance) };
+    if (seed % 16 === 1) return { seed, ...chance.pick([overdue, leftBehind, behindResizes])(chance) };
     if (seed % 16 === 5) return { seed, ...torn(chance) };
     if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
     if (seed % 16 === 13) return { seed, ...asked(chance) };
@@ -270,7 +319,11 @@ const shared: SimulatedWorld<LicensingPlan> = {
 
 /** A server with a queue, before which several computers stand. */
 function sharedCrowd(chance: Chance): Omit<LicensingPlan, 'seed'> {
-  const { runs, ...plan } = chance.happens(0.5) ? crowdOf(chance) : crowd(chance, (user) => ensureOf(user, false), 0.1);
+  const { runs, ...plan } = chance.pick([
+    () => crowdOf(chance),
+    () => leftBehind(chance),
+    () => crowd(chance, (user) => ensureOf(user, false), 0.1),
+  ])();
   return { ...plan, runs: runs.map((run) => ({ ...run, computer: chance.below(3) })), ledger: {} };
 }
 
