@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, posix } from 'node:path';
-import type TypeScript from 'typescript';
+import type TypeScript from 'typescript-6';
 import { expect, test } from 'vitest';
 import { namesIn } from '../src/core/table-names.ts';
 
 /** Required: an import would read its 9 MB twice, to find out which kind of module they are. */
-const ts = createRequire(import.meta.url)('typescript') as typeof TypeScript;
+const ts = createRequire(import.meta.url)('typescript-6') as typeof TypeScript;
 
 /** The doors of the house (CONTRIBUTING.md): imports go down a floor, never sideways or up. */
 const floors: Readonly<Record<string, number>> = {
