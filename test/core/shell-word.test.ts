@@ -18,7 +18,7 @@ test.each([
   ['a=ls', 'a=ls'],
   ['\u2800', String.raw`$'\xe2\xa0\x80'`],
   ['\u3164', String.raw`$'\xe3\x85\xa4'`],
-])('%j', (text, word) => {
+])('as a word of a POSIX shell: %j', (text, word) => {
   expect(posixWord(text)).toBe(word);
 });
 

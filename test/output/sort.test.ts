@@ -50,7 +50,7 @@ test('what came before a failure is given out before it', async () => {
 test.each([
   ['settings list --sort=-name -o tsv --fields name --no-header', (names: string[]) => names.toSorted().toReversed()],
   ['settings list --sort name -o csv --fields name --no-header', (names: string[]) => names.toSorted()],
-])('%s', async (line, order) => {
+])('the rows of a command come in that order: %s', async (line, order) => {
   const { exitCode, stdout } = await runAlone(line);
   const names = stdout.split('\n').slice(0, -1);
   expect(exitCode).toBe(0);

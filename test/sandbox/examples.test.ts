@@ -90,19 +90,22 @@ const examples: readonly (readonly [name: string, setting: Setting])[] = [
   ['snippet-list-200', {}],
 ];
 
-test.each(examples)('%s', async (name, { level = 489, seed = verona, as = 'iago', fault, now }) => {
-  const { request, response } = readExample(name);
-  const { chat } = await started({
-    ...{ featureLevel: level, seed, clock: movedClock(now) },
-    ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
-  });
+test.each(examples)(
+  'the sandbox answers as the example of the specification: %s',
+  async (name, { level = 489, seed = verona, as = 'iago', fault, now }) => {
+    const { request, response } = readExample(name);
+    const { chat } = await started({
+      ...{ featureLevel: level, seed, clock: movedClock(now) },
+      ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
+    });
 
-  const { method, path, ...rest } = request;
-  const answer = await chat(method, path.replace('/api/v1', ''), { ...rest, as });
+    const { method, path, ...rest } = request;
+    const answer = await chat(method, path.replace('/api/v1', ''), { ...rest, as });
 
-  expect({ status: answer.status, body: answer.body }).toEqual({ status: response.status, body: response.body });
-  expect(answer.headers).toMatchObject(response.headers ?? {});
-});
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: response.status, body: response.body });
+    expect(answer.headers).toMatchObject(response.headers ?? {});
+  },
+);
 
 test('error-401-code', async () => {
   const { response } = readExample('error-401-code');

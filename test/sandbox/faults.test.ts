@@ -59,7 +59,7 @@ test.each([
   ['*=early', { kind: 'early', argument: 100 }],
   ['*=early-502/1@7', { kind: 'early-502', argument: 7 }],
   ['*=cut:1', { kind: 'cut', argument: undefined }],
-])('%s', (spec, fault) => {
+])('a rule and the fault that it means: %s', (spec, fault) => {
   expect(readFaults(spec, 1).draw('GET', '/')).toEqual(fault);
 });
 

@@ -112,7 +112,7 @@ test.each(
   [...compared.filter((exchange) => !usual.includes(exchange)), ...sampleOf(200, usual)].map(
     (exchange) => [exchange.name, exchange] as const,
   ),
-)('%s', async (name, exchange) => {
+)('the sandbox answers as a recorded server: %s', async (name, exchange) => {
   const { headers = {}, anonymous } = circumstancesOf(name);
   const running = await sandboxFor(exchange);
 

@@ -45,7 +45,7 @@ test.each<[string, object | undefined]>([
   ['general', undefined],
   ['name:#odd', undefined],
   ['7', undefined],
-])('%s', (text, link) => {
+])('a link, or a text that is none, as terms of a search: %s', (text, link) => {
   expect(readLink(text, site)).toEqual(link);
 });
 

@@ -24,7 +24,7 @@ import { each } from '../../jobs/work/each.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import { planned, refuseOther, refusePlan, retiringInWords, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
-import { warnOfDoubles, type CreatedFor } from './doubles.ts';
+import { warnOfDoubles, type CreatedFor } from './several-licenses.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
 import { askAbout, inApp } from './plan-lines.ts';
 

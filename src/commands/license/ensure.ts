@@ -9,7 +9,7 @@ import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts
 import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, spansOf } from './options.ts';
-import { warnOfDoubles } from './doubles.ts';
+import { warnOfDoubles } from './several-licenses.ts';
 import { changedFields, changedShow, createdKey } from './show.ts';
 
 export default command({
