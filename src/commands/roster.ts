@@ -5,6 +5,13 @@ import { rosterFormats } from '../store/roster/roster-file.ts';
 import type { Accounts, Disk, Services, Terminal } from './context.ts';
 import { appCodeOf } from './license/options.ts';
 
+export const whereOption = {
+  where: {
+    ...textField('COLUMN=VALUE', 'Only rows that have this value in this column, which may be any of the file'),
+    many: true,
+  },
+} as const satisfies Fields;
+
 export const rosterOptions = {
   input_format: {
     kind: 'string',
@@ -18,6 +25,7 @@ export const rosterOptions = {
     ...textField('NAME=HEADER', 'The header of a column that has another name in the file, as in remote_user=Login'),
     many: true,
   },
+  ...whereOption,
 } as const satisfies Fields;
 
 export const keepOptions = {
@@ -34,15 +42,17 @@ export const defaultConcurrency = 4;
 
 export type RosterValues = Values<typeof rosterOptions>;
 
+export type RosterParts = Pick<Disk, 'disk'> & Pick<Terminal, 'warn' | 'note'>;
+
 /** The roster of a command; other columns are kept beside the result's, if given. @throws Failure usage */
 export async function rosterSource(
   file: string,
-  { input_format, column, sheet, header_line }: RosterValues,
-  { disk: { readBytes }, warn }: Pick<Disk, 'disk'> & Pick<Terminal, 'warn'>,
+  { input_format, column, sheet, header_line, where }: RosterValues,
+  { disk: { readBytes }, warn, note }: RosterParts,
   keepBeside?: readonly string[],
 ): Promise<RosterSource> {
   const bytes = await readBytes(file);
-  const how = { format: input_format, columns: column, sheet, headerLine: header_line, keepBeside, warn };
+  const how = { format: input_format, columns: column, sheet, headerLine: header_line, keepBeside, where, warn, note };
   return { file: file === '-' ? 'standard input' : file, bytes, ...how };
 }
 

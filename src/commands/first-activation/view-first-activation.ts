@@ -1,5 +1,6 @@
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect, optional, textField } from '../../schema/field.ts';
 import { firstActivationFields, licenseExtras, readMac } from '../../schema/license.ts';
@@ -8,7 +9,7 @@ import { command } from '../command.ts';
 import { licenseShow, withOurs } from '../license/show.ts';
 import { readRoster } from '../../store/roster/read-roster.ts';
 import type { Disk, Terminal } from '../context.ts';
-import { rosterSource } from '../roster.ts';
+import { rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
 
 const { mac_address, app_code } = firstActivationFields;
 
@@ -25,17 +26,20 @@ export default command({
       'FILE',
       'Read addresses from a file: one a line, or a table or workbook with a column mac_address; - is standard input',
     ),
+    ...rosterOptions,
   },
+  rules: namesIn(rosterOptions).map((option) => ({ option, needs: ['from'] })),
+
   examples: [
     'chatelaine first-activation D4:22:CD:00:03:01',
     'chatelaine first-activation d422cd000302 d422cd000303 -o json',
   ],
 
-  async *rows({ mac_address: typed = [], from, app_code: code }, context) {
+  async *rows({ mac_address: typed = [], from, app_code: code, ...how }, context) {
     if (typed.length === 0 && from === undefined) throw usage('give at least one sensor address, or --from FILE');
     const { mac_format, ...account } = await context.licensingAccount({ app_code: code });
     const read = mac_format === 'as_is' ? (mac: string) => mac : readMac;
-    const macs = [...collect(typed, read), ...(from === undefined ? [] : await addressesIn(from, read, context))];
+    const macs = [...collect(typed, read), ...(from === undefined ? [] : await addressesIn(from, how, read, context))];
     const licensing = context.licensing({ app_code: code });
     const never: string[] = [];
     const errors: Failure[] = [];
@@ -81,9 +85,14 @@ interface SensorLicense extends License {
 }
 
 /** The addresses of a list, or of a table's column; a sensor may be there twice. @throws Failure usage */
-async function addressesIn(file: string, read: typeof readMac, context: Disk & Terminal): Promise<readonly string[]> {
+async function addressesIn(
+  file: string,
+  how: RosterValues,
+  read: typeof readMac,
+  context: Disk & Terminal,
+): Promise<readonly string[]> {
   let number = 0;
-  const { rows } = await readRoster(await rosterSource(file, {}, context), {
+  const { rows } = await readRoster(await rosterSource(file, how, context), {
     ...{ fields: { mac_address }, alone: 'mac_address', noun: 'sensor', nameOf: String },
     keyOf: () => String((number += 1)),
     completion: async () => (row) => ({ mac_address: read(row.mac_address) }),

@@ -1,6 +1,7 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
+import { namesIn } from '../../core/table-names.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { changesOf } from '../../jobs/license/history.ts';
 import { retiredBy } from '../../jobs/license/retire.ts';
@@ -8,7 +9,9 @@ import { inOrder, orderOf } from '../../output/sort.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
+import { keepOptions, rosterOptions } from '../roster.ts';
 import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
+import { licensesOfSheet } from './license-sheet.ts';
 import { searchFor, searchOptions } from './search.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
@@ -24,6 +27,12 @@ export default command({
     ...searchOptions,
     since: textField('TIME', 'Only licenses created since then; needs a server that sends created'),
     until: textField('TIME', 'Only licenses created before this time'),
+    from: textField(
+      'FILE',
+      'A row for each row of this sheet, in its order, with the license of its user; - is standard input',
+    ),
+    ...rosterOptions,
+    ...keepOptions,
     active: flagField('Leave out retired licenses, and say how many there are'),
     limit: { kind: 'integer', min: 1, placeholder: 'N', help: 'Maximum number of licenses' },
   },
@@ -31,12 +40,23 @@ export default command({
     'chatelaine license list',
     'chatelaine license list --remote-user physio-7731 -o json',
     "chatelaine license list --match 'physio-*' --limit 20",
-    'chatelaine license list --all-apps',
+    'chatelaine license list --from sheet.xlsx --keep-columns -o csv',
   ],
 
-  rules: [allAppsRule],
+  rules: [
+    allAppsRule,
+    {
+      option: 'from',
+      excludes: ['remote_user', 'match', 'code', 'size_allowance', 'since', 'until', 'active', 'limit', 'all_apps'],
+    },
+    ...namesIn({ ...rosterOptions, ...keepOptions }).map((option) => ({ option, needs: ['from'] })),
+  ],
 
-  async *rows({ all_apps, match, code, size_allowance, since, until, active, limit, ...filter }, context) {
+  async *rows({ from, all_apps, match, code, size_allowance, since, until, active, limit, ...filter }, context) {
+    if (from !== undefined) {
+      yield* licensesOfSheet(from, filter, context);
+      return;
+    }
     const { isUser, isKey, isTime } = searchFor({ match, code, since, until }, context);
     const hasSpan = since !== undefined || until !== undefined;
     const isWanted = (license: License): boolean =>

@@ -5,8 +5,7 @@ import { namesInList } from '../../core/tsv.ts';
 import type { Naming } from '../../jobs/topic/named-topics.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
-import type { Disk, Terminal } from '../context.ts';
-import { rosterSource } from '../roster.ts';
+import { rosterSource, whereOption, type RosterParts, type RosterValues } from '../roster.ts';
 import { ageOption, readAge, type TimeReading } from '../typed-time.ts';
 import type { NamedPlace } from './place.ts';
 
@@ -21,6 +20,7 @@ export const namingOptions = {
     many: true,
   },
   ...ageOption,
+  ...whereOption,
 } as const satisfies Fields;
 
 export interface NamedTopics extends Values<typeof namingOptions> {
@@ -58,12 +58,13 @@ export function checkNaming(
 /** @throws Failure usage for an empty file, and for rows that are none of channel and topic */
 export async function readNaming(
   place: NamedPlace | undefined,
-  { topic = [], from, match, before }: NamedTopics & { readonly before: Milliseconds | undefined },
-  context: Pick<Disk, 'disk'> & Pick<Terminal, 'warn'>,
+  { topic = [], from, match, where, before }: NamedTopics & { readonly before: Milliseconds | undefined },
+  context: RosterParts,
 ): Promise<Naming> {
+  if (where && (place || from === undefined)) throw usage('--where needs --from with rows of channel and topic');
   if (match !== undefined) return { match, before };
   if (from === undefined) return { names: topic };
-  if (!place) return { rows: await readTopicRows(from, context), before };
+  if (!place) return { rows: await readTopicRows(from, where ? { where } : {}, context), before };
   const lines = (await context.disk.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
   const names = namesInList(lines, ['topic_name']);
   if (names.length === 0) throw usage(`${from} names no topic`, 'Write the name of a topic on each line.');
@@ -76,9 +77,9 @@ const rowFields = {
   topic_name: textField('TOPIC', 'Name of the topic'),
 } as const satisfies Fields;
 
-async function readTopicRows(file: string, context: Pick<Disk, 'disk'> & Pick<Terminal, 'warn'>) {
+async function readTopicRows(file: string, how: RosterValues, context: RosterParts) {
   const { readRoster } = await import('../../store/roster/read-roster.ts');
-  const { rows } = await readRoster(await rosterSource(file, {}, context), {
+  const { rows } = await readRoster(await rosterSource(file, how, context), {
     ...{ fields: rowFields, column: 'topic_name', noun: 'topic' },
     nameOf: ({ topic_name = '' }) => topic_name,
     keyOf: ({ stream_id, channel, topic_name = '' }) => `${stream_id ?? channel} ${foldName(topic_name)}`,

@@ -60,7 +60,7 @@ function requestsOf(answer: OpenAnswer | undefined): Requests {
  * @throws Failure of a list that cannot be read
  */
 export async function listRoster(
-  rows: readonly LicenseFields[],
+  rows: readonly LicenseUser[],
   {
     deciding,
     known,

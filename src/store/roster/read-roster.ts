@@ -4,6 +4,7 @@ import { isWithoutFormula } from '../../core/spreadsheet.ts';
 import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import { badRowsOf, faultOf, joined, type BadRows, type Fault, type Place } from './bad-rows.ts';
 import { normalized, readAliases } from './header.ts';
+import { rowsWhere } from './where.ts';
 import { openRosterFile, readRosterRows, type RosterFile } from './roster-file.ts';
 
 /** The columns of a row that are carried through to the result, the same in each row; null where blank. */
@@ -25,6 +26,9 @@ export interface RosterSource extends RosterFile {
   readonly columns?: readonly string[] | undefined;
   /** Carries other columns through. One named like a column of the result, listed here, becomes `roster_NAME`. */
   readonly keepBeside?: readonly string[] | undefined;
+  /** `COLUMN=VALUE` words: only rows that have it are read. */
+  readonly where?: readonly string[] | undefined;
+  readonly note?: ((text: string) => void) | undefined;
 }
 
 interface RosterRules<T extends Fields, R extends Values<T>> {
@@ -62,10 +66,12 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   const names = Object.keys(fields);
   const required = names.filter((name) => fields[name]?.required || name === column);
   const wanted = { names, required, aliases: readAliases(source.columns ?? [], names), alone: rules.alone };
+  const chosen = rowsWhere(source.where ?? [], wanted);
   const read: Values<T>[] = [];
   const lines: number[] = [];
   const kept: ReadonlyMap<string, unknown>[] = [];
   const row = (line: number, values: ReadonlyMap<string, unknown>): void => {
+    if (!chosen.takes(values)) return;
     const isJson = opened.format.endsWith('json');
     const slip = isJson ? undefined : slipIn(names, values);
     const faults: Fault[] = [];
@@ -80,7 +86,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
       if (source.keepBeside) kept.push(values);
     }
   };
-  await readRosterRows(opened, wanted, { row, bad: bad.add });
+  await readRosterRows(opened, wanted, { row, bad: bad.add }, () => chosen.end(source.note));
   const rows = await complete(read, lines, rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
   const others = source.keepBeside ? otherColumns(kept, names, source.keepBeside) : [];

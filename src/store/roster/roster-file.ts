@@ -54,10 +54,16 @@ const readers: Readonly<Record<RosterFormat, ReadRows>> = {
   json: readArray,
 };
 
-/** Reads a roster's rows once, in order, with their line (JSON: their number). @throws Failure usage; as `reader` */
-export async function readRosterRows(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): Promise<void> {
+/** Reads a roster's rows once, in order, with their line (JSON: their number). @throws Failure usage; as the others */
+export async function readRosterRows(
+  roster: OpenedRoster,
+  wanted: WantedColumns,
+  reader: RosterReader,
+  end?: () => void,
+): Promise<void> {
   try {
     await readers[roster.format](roster, wanted, reader);
+    end?.();
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'usage' || cause.details.problems) throw cause;
     throw cause.as('usage', `${roster.file}: ${cause.message}`);

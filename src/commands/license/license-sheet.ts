@@ -1,0 +1,90 @@
+import { sizeOf, type License } from '../../api/licensing/license.ts';
+import { quantity } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import type { SeenUser } from '../../jobs/license/case.ts';
+import { severalWarning } from '../../jobs/license/case-words.ts';
+import { lookUp, userKey, type LicenseUser } from '../../jobs/license/license-user.ts';
+import { listRoster } from '../../jobs/license/plan.ts';
+import { optional, type Values } from '../../schema/field.ts';
+import { licenseColumns, licenseExtras, rosterFields } from '../../schema/license.ts';
+import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
+import type { Accounts, Disk, Services, Terminal, Time } from '../context.ts';
+import { apiOfEachApp, appCodeOfEach, defaultConcurrency, rosterSource, type RosterValues } from '../roster.ts';
+import { withOurs } from './show.ts';
+
+const sheetFields = {
+  remote_user: rosterFields.remote_user,
+  ...optional({ size_allowance: rosterFields.size_allowance, app_code: rosterFields.app_code }),
+} as const;
+
+type SheetValues = RosterValues & { readonly keep_columns?: boolean; readonly app_code?: number };
+
+/**
+ * The license of each row's user, in the order of the sheet; nothing is changed.
+ * @throws Failure not_found after the rows, naming users who have none; incomplete where that is not known
+ */
+export async function* licensesOfSheet(
+  file: string,
+  values: SheetValues,
+  context: Services & Accounts & Disk & Terminal & Time,
+): AsyncGenerator<License> {
+  const { rows, others } = await readSheet(file, values, context);
+  const licensing = apiOfEachApp(context, values.app_code);
+  const users = [...new Map(rows.map((row) => [userKey(row), row])).values()];
+  const looking = (count: number) => context.progress('users looked up', count);
+  const parts = { licensing, elapsed: context.clock.elapsed, concurrency: defaultConcurrency, looking };
+  const { seenOf } = await listRoster(users, parts);
+  const found = new Map<string, SeenUser['result']>();
+  for (const user of users) {
+    const { by, result } = seenOf(user);
+    found.set(userKey(user), by === 'filter' ? result : await lookUp(licensing(user.app_code), user));
+  }
+  const licensesOf = (user: LicenseUser): readonly License[] => {
+    const result = found.get(userKey(user));
+    return result?.shows === 'licenses' ? result.licenses : [];
+  };
+  for (const user of users) if (licensesOf(user).length > 1) context.warn(severalWarning(user));
+  const shape = users.flatMap(licensesOf)[0]?.fields ?? {};
+  const blank = Object.fromEntries(Object.keys(shape).map((name) => [name, null]));
+  for (const [index, { remote_user, app_code: code, size_allowance }] of rows.entries()) {
+    const licenses = licensesOf({ remote_user, app_code: code });
+    const license = licenses.find((one) => sizeOf(one) === size_allowance) ?? licenses[0];
+    const fields = license?.fields ?? { ...blank, remote_user, app_code: code };
+    yield { key: license ? license.key : '', fields: withOurs(fields, { ...others[index] }) };
+  }
+  const unknown = [...found.values()].find(({ shows }) => shows === 'incomplete');
+  if (unknown?.shows === 'incomplete') throw unknown.failure;
+  const without = users.filter((user) => licensesOf(user).length === 0).map(({ remote_user }) => remote_user);
+  if (without.length === 0) return;
+  const named = without.slice(0, maxNamed).join(', ') + (without.length > maxNamed ? ', …' : '');
+  const have = without.length === 1 ? 'has' : 'have';
+  throw new Failure(
+    'not_found',
+    `${without.length} of ${quantity(users.length, 'user')} ${have} no license: ${named}`,
+    {
+      hint: `To create what is missing: ${commandLine('license apply', [file])}`,
+    },
+  );
+}
+
+const maxNamed = 20;
+
+/** A user may be in several rows. */
+async function readSheet(
+  file: string,
+  { keep_columns, app_code, ...how }: SheetValues,
+  context: Accounts & Disk & Terminal,
+) {
+  const beside = [...licenseColumns, ...licenseExtras];
+  const source = await rosterSource(file, how, context, keep_columns ? beside : undefined);
+  const completion = async (read: readonly Values<typeof sheetFields>[]) => {
+    const codeOf = await appCodeOfEach(read, app_code, context);
+    return (row: Values<typeof sheetFields>) => ({ ...row, app_code: codeOf(row) });
+  };
+  let number = 0;
+  return readRoster(source, {
+    ...{ fields: sheetFields, alone: 'remote_user', noun: 'user', nameOf: oncePerUser.nameOf, completion },
+    keyOf: () => String((number += 1)),
+  });
+}
