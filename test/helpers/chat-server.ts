@@ -18,6 +18,8 @@ export interface ChatServerOptions {
   readonly hides?: (parameters: SeenRequest['parameters']) => boolean;
   /** Messages that one delete_topic call has time for; all of them without it. */
   readonly deletesPerCall?: number;
+  /** The requests whose key is refused. */
+  readonly refuses?: (request: SeenRequest) => boolean;
   /** What the n-th delete_topic call does (from 1 on) where it is not what a server of level 211 does. */
   readonly deleteReply?: (call: number) => DeleteReply | undefined;
   /** The messages that a delete_topic call removes, before it does. */
@@ -142,6 +144,8 @@ interface Reply {
 
 function answer(options: ChatServerOptions, messages: ServedMessage[], request: SeenRequest, calls: number): Reply {
   const { path, parameters } = request;
+  if (options.refuses?.(request))
+    return { status: 401, body: { result: 'error', code: 'UNAUTHORIZED', msg: 'Invalid API key' } };
   if (path.endsWith('/delete_topic')) return deleted(options, messages, calls, request);
   if (calls >= (options.awayAfter ?? Infinity)) return { status: 502, body: '<h1>Bad gateway</h1>' };
   const settings = { zulip_feature_level: options.level ?? 372, zulip_version: '10.2', realm_name: 'Harbour' };

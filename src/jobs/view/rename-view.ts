@@ -33,7 +33,7 @@ export async function renameView(
       const { ignored } = await chat.updateView(fragment, change);
       return { ignored, status: 'renamed' };
     } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause;
+      if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
       if (cause.kind === 'unknown') unconfirmed = cause.as('unknown', cause.message, { hint: lookFirst });
       else if (cause.kind !== 'rejected') throw unconfirmed ?? cause;
       const isRepeated = cause.kind === 'unknown' && attempt < retries && isRepeatable(cause);

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { idsBetween, openChatServer, topicOf, type ChatServer } from '../../helpers/chat-server.ts';
+import { idsBetween, openChatServer, topicOf, type ChatServer, type SeenRequest } from '../../helpers/chat-server.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 const kitchen = topicOf('lunch', idsBetween(1, 3), { stream_id: 5, channel: 'kitchen' });
@@ -125,6 +125,30 @@ test('a sender whom the server does not know ends it, as with --channel', async 
     expect(error?.message).toBe("no user 'nobody@x'");
     expect(error?.hint).toContain('name the user by the id');
   }
+});
+
+test('a key that is refused at the second channel ends it with 4: the first is kept, no later one is asked for', async () => {
+  const channels = [5, 7, 9].map((stream_id) => ({ stream_id, name: `c${stream_id}` }));
+  const messages = [...kitchen, ...garden, ...topicOf('tea', [30], { stream_id: 9, channel: 'c9' })];
+  const isOf = (narrow = '', id: number): boolean => new RegExp(`\\b${id}\\b`).test(narrow);
+  let isRefused = true;
+  const refuses = ({ parameters: { narrow } }: SeenRequest): boolean => isRefused && isOf(narrow, 7);
+  const server = await openChatServer({ messages, channels, refuses });
+  const folder = join(emptyHome(), 'all');
+
+  const first = await server.run(line(folder));
+  const asked = server.seen.filter(({ parameters: { narrow } }) => isOf(narrow, 9));
+  isRefused = false;
+  const second = await server.run(line(folder));
+
+  expect(first.exitCode).toBe(4);
+  expect(asked).toEqual([]);
+  expect(rowsOf(first.stdout, folder)).toEqual([['pulled', 'c5', '5-c5', 3, 3]]);
+  expect(rowsOf(second.stdout, folder).map((row) => (row as unknown[]).slice(3))).toEqual([
+    [3, 0],
+    [2, 2],
+    [1, 1],
+  ]);
 });
 
 test('a channel that is merely empty is no news', async () => {
