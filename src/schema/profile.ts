@@ -182,6 +182,6 @@ export function readProfileName(text: string): string {
 /** An e-mail address that can be the user of basic authentication (RFC 7617: no colon). @throws Failure usage */
 export function readEmail(text: string): string {
   refuseQuoted('the e-mail address', text);
-  if (text !== '' && !/[\s:\p{Cc}]/u.test(text)) return text;
+  if (text !== '' && !/[\s:\p{Cc}]/u.test(text)) return text.toLowerCase();
   throw usage('the e-mail address is empty, or holds a space or a colon');
 }

@@ -68,7 +68,7 @@ export const settings = {
   left_side_userlist: flagField('Users list on the left sidebar in narrow windows'),
   emojiset: word(
     ['google', 'google-blob', 'twitter', 'text'],
-    'Emoji set: google (modern), google-blob (classic), twitter, text (plain text)',
+    'Emoji set: google (modern), google-blob (classic, up to release 11.2), twitter, text (plain text)',
   ),
   demote_inactive_streams: choice(automatic, 'Demote inactive channels'),
   user_list_style: choice(
@@ -230,6 +230,7 @@ export const levelRules: readonly LevelRule[] = [
   },
   { name: 'web_channel_default_view', value: 3, from: 383, why: 'list-of-topics needs level 383' },
   { name: 'web_channel_default_view', value: 4, from: 401, why: 'top-unread-topic needs level 401' },
+  { name: 'emojiset', value: 'google-blob', until: 425, why: 'google-blob was removed after release 11.2' },
   {
     name: 'web_home_view',
     value: 'recent',

@@ -22,6 +22,16 @@ export const choiceOptions = {
   ...{ since, until },
 } as const satisfies Fields;
 
+/** Digits are an id: why none is chosen where a channel has them for a name. */
+export async function whyNone(channels: readonly string[] = [], messages: AsyncIterable<JsonObject>) {
+  const digits = channels.find((text) => /^\d+$/.test(text));
+  if (digits === undefined) return undefined;
+  for await (const { display_recipient: name } of messages)
+    if (name === digits)
+      return `no channel has the id ${digits}; a channel is named so: write name:${digits} for the channel of that name`;
+  return undefined;
+}
+
 /** What the values choose, and its words; nothing is undefined, where all is chosen. @throws Failure usage */
 export async function readChoice(
   typed: Values<typeof choiceOptions>,

@@ -14,7 +14,7 @@ import { messageFields } from '../../schema/messages.ts';
 import { writeTextFile } from '../../store/archive/archive-folder.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { choiceOptions, readChoice } from './choice.ts';
+import { choiceOptions, readChoice, whyNone } from './choice.ts';
 import { foldersArgument } from './folder.ts';
 
 export default command({
@@ -79,7 +79,7 @@ export default command({
     const count = countOf(chosen);
     const repeated = countOf(found) - count;
     if (repeated > 0) note(`messages that several archives hold, exported once: ${repeated}`);
-    if (count === 0) warn('no archived message is chosen');
+    if (count === 0) warn((await whyNone(typed.channel, messages())) ?? 'no archived message is chosen');
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {
       note(`${to} would be written`);

@@ -1,6 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import { otherAccount, otherAccounts, type Puller } from '../../jobs/archive/pull-order.ts';
 import { textField, type Fields } from '../../schema/field.ts';
+import { isSameName } from '../../schema/topic.ts';
 import type { Accounts, Invocation, Services, Terminal } from '../context.ts';
 import { lastingSite } from './folder.ts';
 
@@ -30,6 +31,7 @@ export async function agreedPuller(
   if (adopt === undefined) throw otherAccount({ site: puller.site, account: owners }, puller);
   if (adopt === asked && context.interactive())
     await context.confirm(`The archive belongs to ${owners}. Go on with it as ${account}?`);
-  else if (adopt !== owners) throw usage(`--adopt: the archive belongs to ${owners}`, `Write: --adopt=${owners}`);
+  else if (!isSameName(adopt, owners))
+    throw usage(`--adopt: the archive belongs to ${owners}`, `Write: --adopt=${owners}`);
   return { ...puller, adopts: true };
 }

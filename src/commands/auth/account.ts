@@ -85,6 +85,14 @@ export async function checkCredential(
   for await (const _license of api.list({}, 'part')) return;
 }
 
+/** The name of the profile to store; `--profile` is taken for `--name`. @throws Failure usage for two names */
+export function typedName(name: string | undefined, { options }: Pick<Invocation, 'options'>): string | undefined {
+  const other = options.typed?.has('profile') ? options.profile : undefined;
+  if (name !== undefined && other !== undefined && name !== other)
+    throw usage(`--name '${name}' and --profile '${other}' are two profiles`, 'Give one of them.');
+  return name ?? other;
+}
+
 export function hostName(url: string): string {
   return new URL(url).host.replaceAll(/[^A-Za-z0-9._-]/g, '-');
 }

@@ -4,7 +4,7 @@ import { labelled } from '../../core/failure.ts';
 import { readZuliprc } from '../../store/account/zuliprc.ts';
 import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { hostName, inPlaceOf, storeProfile } from './account.ts';
+import { hostName, inPlaceOf, storeProfile, typedName } from './account.ts';
 
 export default command({
   about: [
@@ -20,7 +20,8 @@ export default command({
 
   dryRun: ['rows'],
 
-  async run({ file, name, check, ...settings }, context) {
+  async run({ file, name: typed, check, ...settings }, context) {
+    const name = typedName(typed, context);
     const text = await context.disk.read(file);
     const { site, email, key, notes } = labelled(file, () => readZuliprc(text));
     const candidate = { kind: 'chat' as const, name: name ?? hostName(site), site, email, ...settings };

@@ -12,11 +12,12 @@ import {
   type Profile,
   type ProfileField,
 } from '../../schema/profile.ts';
+import { readBaseUrl, readSite } from '../../schema/url.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Terminal } from '../context.ts';
-import { hostName, inPlaceOf, keyPlaces, readKey, storeProfile } from './account.ts';
+import { hostName, inPlaceOf, keyPlaces, readKey, storeProfile, typedName } from './account.ts';
 
 const kindField = {
   kind: 'string',
@@ -54,6 +55,7 @@ export default command({
     api_key_file: textField('FILE', 'Read the key from the first line of a file that nobody else can read'),
     key_command: keyCommand,
     ...settings,
+    url: { ...textField('URL', 'The --site or the --base-url'), hidden: true },
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },
   examples: [
@@ -64,9 +66,11 @@ export default command({
 
   dryRun: ['rows'],
 
-  async run({ kind, name, check, password, api_key_stdin, api_key_file, key_command, ...typed }, context) {
+  async run({ kind, name: given, url, check, password, api_key_stdin, api_key_file, key_command, ...words }, context) {
+    const name = typedName(given, context);
     const stored = name === undefined ? undefined : await context.accounts.profiles().find(name);
     const chosen = kind ?? stored?.kind ?? (await askKind(context, name));
+    const typed = url === undefined ? words : { ...words, ...withUrl(chosen, url, words) };
     refuseForeign(chosen, chosen === 'chat' ? typed : { ...typed, password });
     const values = { ...typed, ...(await askMissing(chosen, stored, typed, context)) };
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
@@ -82,6 +86,14 @@ export default command({
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },
 });
+
+/** A URL is that of the kind. @throws Failure usage for two URLs */
+function withUrl(kind: Kind, url: string, typed: ProfileInput): ProfileInput {
+  const [name, read] = kind === 'chat' ? (['site', readSite(url)] as const) : (['base_url', readBaseUrl(url)] as const);
+  if (typed[name] !== undefined && typed[name] !== read)
+    throw usage(`--url and ${flagsOf([name]).join('')} are two URLs`, 'Give one of them.');
+  return { [name]: read };
+}
 
 type ProfileInput = Readonly<Record<string, unknown>>;
 

@@ -8,7 +8,7 @@ import { findChannel } from '../../jobs/topic/find-channel.ts';
 import { purgeTogether, type PurgeLimits } from '../../jobs/topic/purge-together.ts';
 import { budgetOf, openPurges, type Purge } from '../../jobs/topic/purge-topics.ts';
 import type { PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
-import type { Topic, TopicSurvey } from '../../jobs/topic/survey-topic.ts';
+import { shownName, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
@@ -17,7 +17,7 @@ import { command } from '../command.ts';
 import type { Disk, Invocation, Terminal } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
 import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
-import { describeTopics, hasMessages, labelOf, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
+import { describeTopics, hasMessages, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
 import { checkNaming, namingOptions, readNaming, withLinked, type NamedTopics } from './named-topics.ts';
 import { channelArgument, readPlace } from './place.ts';
 
@@ -112,13 +112,13 @@ export default command({
         await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
         throw new Planned();
       };
-      yield* each(surveys, place ? nameOf : labelOf, plan);
+      yield* each(surveys, shownName, plan);
       return;
     }
     const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
     if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
     const purgeOne = purger(purge, surveys, { naming, run, budget, missing_ok });
-    yield* each(surveys, place ? nameOf : labelOf, purgeOne, (survey) => partly(survey, purge));
+    yield* each(surveys, shownName, purgeOne, (survey) => partly(survey, purge));
     run.done();
   },
 
@@ -167,8 +167,6 @@ async function confirmTopics(
   if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
   throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);
 }
-
-const nameOf = ({ topic_name }: Topic): string => topic_name;
 
 function purger(purge: Purge, surveys: readonly Doomed[], limits: PurgeLimits) {
   const purgeOne = purgeTogether(purge, surveys, limits);

@@ -6,6 +6,7 @@ import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { archiveForms, type ArchiveForm } from '../../store/archive/part.ts';
+import { isSameName } from '../../schema/topic.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
 /** Who pulls. An account is its user id where the server tells it, since its address may change. */
@@ -69,7 +70,7 @@ export async function headFor(
 
 function isOfAccount(head: Pick<ArchiveHead, 'account' | 'account_id'>, { account, account_id }: Puller): boolean {
   const isKnown = head.account_id !== undefined && account_id !== undefined;
-  return isKnown ? head.account_id === account_id : head.account === account;
+  return isKnown ? head.account_id === account_id : isSameName(head.account, account);
 }
 
 /** The accounts whose archives these folders hold, and which are not the one that pulls. @throws Failure config */

@@ -196,7 +196,11 @@ async function fitToLevel(
         (level < from || level >= until),
     );
     if (!rule) return assignment;
-    if (rule.instead === undefined) throw refused(`${rule.why}; this server has ${level}`);
+    if (rule.instead === undefined)
+      throw refused(
+        `${rule.why}; this server has ${level}`,
+        rule.until === undefined ? undefined : 'Choose another value.',
+      );
     note(`${rule.why}; this server has ${level}: sending ${rule.instead}`);
     return { ...assignment, value: rule.instead };
   });
@@ -212,6 +216,6 @@ function refuseTargetUsers(values: readonly Assignment[], level: number | undefi
   );
 }
 
-function refused(message: string): Failure {
-  return new Failure('rejected', message, { hint: 'Nothing was sent. Update the chat server.' });
+function refused(message: string, advice = 'Update the chat server.'): Failure {
+  return new Failure('rejected', message, { hint: `Nothing was sent. ${advice}` });
 }

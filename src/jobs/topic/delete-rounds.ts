@@ -7,7 +7,7 @@ import { topicLevels } from '../../schema/topic.ts';
 import type { CallEnd, LookStep } from '../../store/archive/line-file.ts';
 import type { Keeper } from './keep-topic.ts';
 import { deletable, type Standings } from './standings.ts';
-import { newerPages, newestPage, newestPages, type TopicSurvey } from './survey-topic.ts';
+import { newerPages, newestPage, newestPages, shownName, type TopicSurvey } from './survey-topic.ts';
 
 export interface Purging {
   sleep(span: Milliseconds): Promise<void>;
@@ -168,12 +168,12 @@ async function keepSeen(
   return came;
 }
 
-function refuseMore({ survey: { topic_name }, state, maxMessages = Infinity }: PurgeWork): void {
+function refuseMore({ survey, state, maxMessages = Infinity }: PurgeWork): void {
   const tally = state.standings.counts();
   const [count, gone] = [deletable(tally), tally.gone + tally.deleted];
   if (count <= maxMessages) return;
   const earlier = gone > 0 ? `, ${gone} of them before` : '';
-  const more = `${quantity(count, 'message')} of '${topic_name}' would be deleted${earlier}, more than the ${maxMessages} that --max-messages allows`;
+  const more = `${quantity(count, 'message')} of '${shownName(survey)}' would be deleted${earlier}, more than the ${maxMessages} that --max-messages allows`;
   if (!state.last) throw usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
   throw new Failure('incomplete', `${more}; ${state.standings.left()} of the messages of the start are left`, {
     retryable: false,
@@ -220,8 +220,9 @@ async function isRepeatable(chat: Pick<ChatApi, 'level'>, { kind, details }: Fai
   return level !== undefined && level < topicLevels.partial;
 }
 
-function stuck({ survey: { topic_name, ids }, state: { standings } }: PurgeWork, ending: CallEnd | Failure): Failure {
-  const what = `the server makes no progress; ${standings.left()} of ${ids.length} messages are left in '${topic_name}'`;
+function stuck({ survey, state: { standings } }: PurgeWork, ending: CallEnd | Failure): Failure {
+  const left = standings.left();
+  const what = `the server makes no progress; ${left} of ${Math.max(left, survey.ids.length)} messages are left in '${shownName(survey)}'`;
   const hint = 'Run the same command again later: it continues.';
   return ending instanceof Failure
     ? ending.as('incomplete', `${what}: ${ending.message}`, { hint })

@@ -16,7 +16,7 @@ import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
 import { formsOf } from '../archive/part-forms.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import type { Standings, StandingCounts } from './standings.ts';
-import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
+import { shownName, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
 import {
   closeAll,
   idsOf,
@@ -62,7 +62,8 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
         ...{ topic_name, spellings, messages: ids.length },
       });
       const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
-      if (ids.length > 0) keeping.note(`topic '${topic_name}' is archived and verified in ${folder}; ${reading}`);
+      if (ids.length > 0)
+        keeping.note(`topic '${shownName(survey)}' is archived and verified in ${folder}; ${reading}`);
     },
     /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
     lacks: (message: RawMessage) => versionOf(message) !== versions.get(message.id),
@@ -134,7 +135,7 @@ function replay(archives: readonly TopicArchive[], standings: Standings): void {
 async function keepFiles(
   chat: Pick<ChatApi, 'upload'>,
   archives: readonly TopicArchive[],
-  { topic_name }: Topic,
+  topic: Topic,
   { maxFileSize, note }: Keeping,
 ): Promise<void> {
   const earlier = maxFileSize === undefined ? archives.flatMap(({ archive }) => [...archive.files.values()]) : [];
@@ -147,7 +148,7 @@ async function keepFiles(
     const named = refused.slice(0, namedFiles).map(({ path, refused: why }) => `${path}: ${why}`);
     throw new Failure(
       'incomplete',
-      `attached files of '${topic_name}' cannot be archived: ${refused.length}; nothing more is deleted\n${named.join('\n')}`,
+      `attached files of '${shownName(topic)}' cannot be archived: ${refused.length}; nothing more is deleted\n${named.join('\n')}`,
       { hint: 'Give --max-file-size more, or delete without --files.', retryable: false },
     );
   }

@@ -8,7 +8,7 @@ import { foldName, isSameName } from '../../schema/topic.ts';
 import { channelWord, findChannel, type Channel } from './find-channel.ts';
 import { listTopics } from './list-topics.ts';
 import type { PurgeRun } from './purge-run.ts';
-import type { Topic, TopicSurvey } from './survey-topic.ts';
+import { labelOf, shownName, type Topic, type TopicSurvey } from './survey-topic.ts';
 
 /** Names, a pattern, or rows with their channels; with --older-than only those without a younger message. */
 export type Naming = { readonly before?: Milliseconds | undefined } & (
@@ -44,7 +44,8 @@ export async function topicsOf(
         `the channel ${found.stream_id} is '${found.name}', and the file says '${name}': nothing was deleted`,
         'The file is of another server, or the channel was renamed: list the topics again.',
       );
-    topics.push({ channel: found, topic_name });
+    const topic = { channel: found, topic_name };
+    topics.push({ ...topic, label: labelOf(topic) });
   }
   return topics;
 }
@@ -82,10 +83,10 @@ export function withoutNewer<S extends TopicSurvey>(survey: S, naming: Naming, r
 /** @throws Failure incomplete where a younger message than --older-than came after the purge of its topic began */
 export function refuseNewer(survey: TopicSurvey, naming: Naming): void {
   if (!isNewer(survey, naming)) return;
-  const { topic_name, last_timestamp } = survey;
+  const { last_timestamp } = survey;
   throw new Failure(
     'incomplete',
-    `topic '${topic_name}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
+    `topic '${shownName(survey)}' has a message of ${utcText(last_timestamp)}, which is younger than --older-than: nothing more of it is deleted`,
     { hint: 'Look at it; the topic can be deleted by its name.', retryable: false },
   );
 }

@@ -12,12 +12,13 @@ export async function withNearNames(
   chat: Pick<ChatApi, 'users' | 'channels'>,
 ): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') return cause;
-  // What the server named: of a narrow on a channel and a user, only one may be unknown.
-  const [, named, text] = /\bunknown (channel|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];
+  // Of a narrow on a channel and a user, only one may be unknown; another refusal is of the narrow itself.
+  const [, named, text] = /\bunknown (channel|stream|user)(?: in)? (.+)$/.exec(cause.details.server.msg ?? '') ?? [];
+  if (named === undefined) return cause;
   for (const term of narrow) {
     if (!isObject(term)) continue;
     const { operator, operand } = term;
-    if (named !== undefined && (operator === 'channel') !== (named === 'channel')) continue;
+    if ((operator === 'channel') !== (named !== 'user')) continue;
     if (operator === 'channel' && (typeof operand === 'number' || typeof operand === 'string')) {
       const said = (await unknownChannel(chat, operand)) ?? (String(operand) === text && notThere(text));
       if (said) return cause.as(cause.kind, ...said);

@@ -12,7 +12,7 @@ import {
   type PurgeStatus,
   type StandingCounts,
 } from './standings.ts';
-import type { TopicSurvey } from './survey-topic.ts';
+import { shownName, type TopicSurvey } from './survey-topic.ts';
 
 export interface PurgeOutcome {
   readonly status: PurgeStatus;
@@ -142,9 +142,9 @@ function isAnswering(cause: unknown): boolean {
 /** A failure in the middle says how many messages were left when the topic was last seen. */
 function inPart(cause: Failure, { survey, state, again }: PurgeWork): Failure {
   if (!state.last) return cause;
-  const { topic_name, ids } = survey;
+  const { ids } = survey;
   const left = state.standings.left();
-  const message = `${cause.message}; ${left} of ${ids.length} messages of '${topic_name}' were left ${sinceThen[state.last]}`;
+  const message = `${cause.message}; ${left} of ${Math.max(left, ids.length)} messages of '${shownName(survey)}' were left ${sinceThen[state.last]}`;
   const hint = `To continue: ${again()}`;
   switch (cause.kind) {
     case 'unavailable':
@@ -171,19 +171,19 @@ const sinceThen = {
   seen: 'when last seen',
 };
 
-function survived({ topic_name }: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
+function survived(survey: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
   const few = [...places].slice(0, 10).map((place) => `'${place}'`);
   const more = places.size > few.length ? ` and ${places.size - few.length} other topics` : '';
   const hidden = tally.gone + tally.goneOutOfOrder;
   const others = `; ${tally.deleted} were deleted${hidden > 0 ? `, ${hidden} are no longer visible to this account` : ''}`;
   return new Failure(
     'incomplete',
-    `topic '${topic_name}': ${isSample ? 'at least ' : ''}${tally.elsewhere} of ${countOf(tally)} messages were not deleted and are in ${few.join(', ')}${more}${isSample ? '' : others}`,
+    `topic '${shownName(survey)}': ${isSample ? 'at least ' : ''}${tally.elsewhere} of ${countOf(tally)} messages were not deleted and are in ${few.join(', ')}${more}${isSample ? '' : others}`,
     { hint: 'They were renamed or moved during the deletion: delete them under that name.', retryable: false },
   );
 }
 
-function unseen({ topic_name }: TopicSurvey, tally: StandingCounts, call: LastCall | undefined): Failure {
+function unseen(survey: TopicSurvey, tally: StandingCounts, call: LastCall | undefined): Failure {
   const { deleted, gone, goneOutOfOrder } = tally;
   const without = {
     asked: 'of an earlier run has no answer',
@@ -196,7 +196,7 @@ function unseen({ topic_name }: TopicSurvey, tally: StandingCounts, call: LastCa
   const before = how ? `the last delete call ${how}; ${call.left} messages were left before it` : '';
   return new Failure(
     'incomplete',
-    `topic '${topic_name}': ${gone + goneOutOfOrder} of ${countOf(tally)} messages are no longer visible to this account, and nothing proves that ` +
+    `topic '${shownName(survey)}': ${gone + goneOutOfOrder} of ${countOf(tally)} messages are no longer visible to this account, and nothing proves that ` +
       `they were deleted: ${before || 'they may have been moved out of sight'}${deleted > 0 ? `; at least ${deleted} were deleted` : ''}`,
     {
       hint: 'Look for them with an account that sees more channels. The same command checks again; with --missing-ok it ends the purge.',
@@ -205,18 +205,18 @@ function unseen({ topic_name }: TopicSurvey, tally: StandingCounts, call: LastCa
   );
 }
 
-function remaining({ survey: { topic_name, ids }, state: { standings } }: PurgeWork): Failure {
+function remaining({ survey, state: { standings } }: PurgeWork): Failure {
   const left = standings.left();
   const newer = standings.present.length - left;
   const start =
     left > 0
-      ? `${left} of the ${ids.length} messages of the start are left`
-      : `the ${ids.length} messages of the start are gone`;
+      ? `${left} of the ${Math.max(left, survey.ids.length)} messages of the start are left`
+      : `the ${survey.ids.length} messages of the start are gone`;
   const arrived =
     newer > 0
       ? `; ${newer} newer ${newer === 1 ? 'message is' : 'messages are'} left, which arrived during the deletion`
       : '';
-  return new Failure('incomplete', `topic '${topic_name}': ${start}${arrived}`, {
+  return new Failure('incomplete', `topic '${shownName(survey)}': ${start}${arrived}`, {
     hint: 'Look at them; the same command deletes them too.',
   });
 }

@@ -10,7 +10,7 @@ import { isSeveral, type Naming } from './named-topics.ts';
 import { openPurgeRun, type PurgeRun } from './purge-run.ts';
 import { findInPrivate, openTopicPurge, type PurgeOutcome, type TopicPurge } from './purge-topic.ts';
 import { deletable } from './standings.ts';
-import type { Topic, TopicSurvey } from './survey-topic.ts';
+import { shownName, type Topic, type TopicSurvey } from './survey-topic.ts';
 import { earlierPurges, type EarlierPurges, type Keeping } from './topic-archives.ts';
 
 export type Purge = ReturnType<typeof openPurges>;
@@ -64,7 +64,7 @@ export function openPurges(chat: ChatApi, { isKept, ...place }: PurgeKeeping, co
       const left = (count: number): void => {
         if (context.interactive()) deleting.upTo(total - count);
         else if (count !== last && count > 0)
-          context.note(`topic '${survey.topic_name}': ${count} of ${total} messages are left`);
+          context.note(`topic '${shownName(survey)}': ${count} of ${Math.max(total, count)} messages are left`);
         last = count;
       };
       const purge = openTopicPurge(chat, survey, { ...context, left, keeper, maxMessages });
@@ -123,23 +123,21 @@ export function openPurges(chat: ChatApi, { isKept, ...place }: PurgeKeeping, co
 }
 
 /** What the archive may lack, if there is one, and what is in no count. */
-function unarchived(
-  { topic_name, isLimited }: TopicSurvey,
-  { arrived, deeper, tally, unsearched }: PurgeOutcome,
-): string[] {
-  const hidden = `topic '${topic_name}': at least ${quantity(tally.deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`;
+function unarchived(survey: TopicSurvey, { arrived, deeper, tally, unsearched }: PurgeOutcome): string[] {
+  const topic = `topic '${shownName(survey)}'`;
+  const hidden = `${topic}: at least ${quantity(tally.deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`;
   const texts = deeper.map(
     ({ first, last, seen }) =>
-      `topic '${topic_name}': a delete call went deeper than the look before it: messages ${first} to ${last} were last looked at ${seen}; ` +
+      `${topic}: a delete call went deeper than the look before it: messages ${first} to ${last} were last looked at ${seen}; ` +
       'what was edited, or moved in between them, since then was deleted without being archived',
   );
-  if (isLimited) texts.push(hidden);
+  if (survey.isLimited) texts.push(hidden);
   if (unsearched > 0)
     texts.push(
-      `topic '${topic_name}': its messages were not looked for in ${quantity(unsearched, 'private channel')} (too many requests): if they were moved there, they are not deleted`,
+      `${topic}: its messages were not looked for in ${quantity(unsearched, 'private channel')} (too many requests): if they were moved there, they are not deleted`,
     );
   if (arrived === 0) return texts;
-  const came = `topic '${topic_name}': ${quantity(arrived, 'message')} arrived during the deletion`;
+  const came = `${topic}: ${quantity(arrived, 'message')} arrived during the deletion`;
   return [...texts, `${came}; others that arrived during a delete call may have been deleted without being archived`];
 }
 

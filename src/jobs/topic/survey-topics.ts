@@ -5,7 +5,7 @@ import { utcText } from '../../core/moment.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { topicNamesIn } from './near.ts';
 import { keyOf } from './purge-run.ts';
-import { surveyTopic, type Topic, type TopicSurvey } from './survey-topic.ts';
+import { labelOf, surveyTopic, type Topic, type TopicSurvey } from './survey-topic.ts';
 import type { EarlierPurges } from './topic-archives.ts';
 import { channelWord } from './find-channel.ts';
 
@@ -71,11 +71,6 @@ function listed(surveys: readonly TopicSurvey[]): string {
   const names = surveys.slice(0, mostNamed).map((one) => `'${isOfOne ? one.topic_name : labelOf(one)}'`);
   const more = surveys.length > mostNamed ? ` and ${surveys.length - mostNamed} more` : '';
   return `${surveys.length === 1 ? 'the topic' : 'the topics'} ${names.join(', ')}${more}`;
-}
-
-/** A topic among those of several channels. */
-export function labelOf({ channel, topic_name }: Topic): string {
-  return `#${channel.name ?? channel.stream_id} > ${topic_name}`;
 }
 
 /** Says what would be deleted and where, in lines for a person. */

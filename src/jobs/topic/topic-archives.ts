@@ -11,7 +11,7 @@ import { hashOf } from '../../store/disk/files.ts';
 import { archivedMessages } from '../archive/archived-messages.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
 import { ascending } from './standings.ts';
-import { topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
+import { shownName, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
 
 export interface Keeping {
   /** Folder of the archives; each topic has one of its own in it. */
@@ -75,7 +75,7 @@ export async function openTopicArchives(
     if (missing.length > 0)
       throw new Failure(
         'incomplete',
-        `${missing.length} of ${survey.ids.length} messages of '${survey.topic_name}' were gone when they were archived: nothing was deleted`,
+        `${missing.length} of ${survey.ids.length} messages of '${shownName(survey)}' were gone when they were archived: nothing was deleted`,
         { hint: 'Somebody else deletes or moves messages of the topic. Run the same command again.' },
       );
     return opened;
@@ -172,7 +172,7 @@ async function archivesOf(topic: Topic, place: PurgePlace) {
     if (typeof stage === 'string') unfinished.push({ folder, stage });
     else ended = stage;
   }
-  throw new Failure('config', `${place.root} holds ${maxArchives} archives of the topic '${topic.topic_name}'`, {
+  throw new Failure('config', `${place.root} holds ${maxArchives} archives of the topic '${shownName(topic)}'`, {
     hint: 'Name another folder with --archive.',
   });
 }

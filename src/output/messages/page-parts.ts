@@ -41,7 +41,7 @@ table { border-collapse: collapse; } th, td { border: 1px solid var(--line); pad
 details.spoiler { border: 1px solid var(--line); border-radius: .4rem; padding: .2rem .6rem; } summary p { display: inline; } summary:empty::after { content: "Spoiler"; }
 a.upload::after { content: " (file: on the server only)"; color: var(--faint); font-size: .85rem; }
 .action { font-style: italic; }
-.preview { margin: .3rem 0; } .preview img { display: block; } .content img { max-width: 100%; max-height: 18rem; border: 1px solid var(--line); border-radius: .4rem; }
+.preview { margin: .3rem 0; } .preview img { display: block; } .content img { max-width: 100%; max-height: 18rem; border: 1px solid var(--line); border-radius: .4rem; } .content img.emoji { height: 1.4em; border: 0; vertical-align: middle; }
 math[display=block] { margin: .5rem 0; overflow-x: auto; } .items { list-style: none; margin: .3rem 0; padding: 0; } .items li { display: flex; flex-wrap: wrap; align-items: center; gap: .1rem .6rem; }
 meter { width: 10rem; height: 1rem; } meter::-webkit-meter-bar { background: var(--box); border: 1px solid var(--line); border-radius: .3rem; } meter::-webkit-meter-optimum-value { background: var(--link); }
 meter::-moz-meter-bar { background: var(--link); }
@@ -97,22 +97,27 @@ const shown = 200;
 const rows = Array.from(document.querySelectorAll('pre[data-page]'), ({ dataset, textContent }) =>
   textContent.split('\\n').filter(Boolean).map((line) => ({ file: dataset.page, line, low: line.toLowerCase(), time: line.split('\\t', 2)[1] }))).flat();
 function made(name, fields) { return Object.assign(document.createElement(name), fields); }
-function marked(text, words) {
-  const places = words.map((word) => [text.toLowerCase().indexOf(word), word.length]).filter(([place]) => place >= 0);
-  const [first, length] = places.sort((one, other) => one[0] - other[0])[0] ?? [0, 0];
+function marked(text, any) {
+  return text.split(any).map((part, index) => (index % 2 === 1 ? made('mark', { textContent: part }) : part));
+}
+function around(text, any) {
+  const first = text.search(any);
   const begin = first > 80 ? first - 60 : 0;
-  const mark = made('mark', { textContent: text.slice(first, first + length) });
-  return [text.slice(begin, first), mark, text.slice(first + length, begin + 300)];
+  return text.slice(begin, begin + 300);
 }
 function search() {
   const words = typed();
   const matching = words.length === 0 ? [] : rows.filter(({ low }) => words.every((word) => low.includes(word)));
+  const longest = words.toSorted((one, other) => other.length - one.length);
+  const any = new RegExp('(' + longest.map((word) => word.replace(/[.*+?^\${}()|[\\]\\\\]/g, '\\\\$&')).join('|') + ')', 'iu');
   matching.sort((one, other) => (one.time < other.time ? 1 : -1));
   document.getElementById('hits').replaceChildren(...matching.slice(0, shown).map(({ file, line }) => {
     const [id, time, sender, place, text] = line.split('\\t');
     const [row, by] = [made('li'), made('small')];
-    by.append(made('a', { href: file + '#' + id, textContent: place }), ' \u00b7 ' + sender + ' \u00b7 ' + time);
-    row.append(by, ...marked(text, words));
+    const link = made('a', { href: file + '#' + id });
+    link.append(...marked(place, any));
+    by.append(link, ' \u00b7 ', ...marked(sender, any), ' \u00b7 ', ...marked(time, any));
+    row.append(by, ...marked(around(text, any), any));
     return row;
   }));
   const more = matching.length > shown ? ', the newest ' + shown + ' shown' : '';

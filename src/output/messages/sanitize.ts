@@ -55,6 +55,7 @@ const classes = {
   div: ['codehilite', 'spoiler-content', 'preview'],
   details: ['spoiler'],
   a: ['upload'],
+  img: ['emoji'],
   th: ['center', 'right'],
   td: ['center', 'right'],
 };
@@ -68,7 +69,8 @@ const nestingLimit = 100;
 function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
   // The target of the link that is open: the preview of a picture is inside the link to it.
   let linked = '';
-  const embedding: sanitizeHtml.Transformer = (tag, attribs) => embedded(tag, attribs, linked, targets);
+  let kind: string | undefined;
+  const embedding: sanitizeHtml.Transformer = (tag, attribs) => embedded(tag, attribs, { linked, kind }, targets);
   return {
     allowedTags: [...tags, ...mathTags],
     allowedAttributes: {
@@ -85,6 +87,7 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
     nestingLimit,
     onCloseTag: (name) => {
       if (name === 'a') linked = '';
+      if (name === 'div') kind = undefined;
     },
     nonTextTags: ['script', 'style', 'textarea', 'option', 'noscript', 'iframe', 'object', 'svg', dropped],
     transformTags: {
@@ -95,7 +98,10 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
       ...{ img: embedding, audio: embedding, video: embedding },
       span: (tagName, attribs) =>
         has(attribs, 'katex-html') ? { tagName: dropped, attribs: {} } : inline(tagName, attribs),
-      div: (_tag, attribs) => block(attribs),
+      div: (_tag, attribs) => {
+        if (has(attribs, 'message_inline_image')) kind = /video/.test(attribs['class'] ?? '') ? 'video' : undefined;
+        return block(attribs);
+      },
       time: (tagName, attribs) => inWords(tagName, attribs),
       th: aligned,
       td: aligned,
@@ -127,19 +133,21 @@ const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 function embedded(
   tag: string,
   attribs: sanitizeHtml.Attributes,
-  linked: string,
+  { linked, kind = tag === 'img' ? 'image' : tag }: { readonly linked: string; readonly kind: string | undefined },
   targets: LinkTargets,
 ): sanitizeHtml.Tag {
   const { src = '', alt, title = alt, 'data-original-src': original = src } = attribs;
-  if (has(attribs, 'emoji')) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt ?? '' };
   const own = uploadAt(original, targets.site);
   const upload = own ?? uploadAt(linked, targets.site);
   const name = title ?? (upload === undefined ? undefined : nameOf(upload));
   const kept = tag === 'img' && upload !== undefined && drawn.test(upload) ? targets.fileAt(upload) : undefined;
-  if (kept !== undefined) return { tagName: 'img', attribs: { src: kept, alt: name ?? '', loading: 'lazy' } };
+  const isEmoji = has(attribs, 'emoji');
+  const shown = { src: kept ?? '', alt: (isEmoji ? alt : name) ?? '', loading: 'lazy' };
+  if (kept !== undefined) return { tagName: 'img', attribs: isEmoji ? { ...shown, class: 'emoji' } : shown };
+  if (isEmoji) return { tagName: 'span', attribs: { class: 'emoji' }, text: alt ?? '' };
   if (own !== undefined && linked === '')
     return { tagName: 'a', attribs: linkAttributes({ href: original }, targets), text: name ?? '' };
-  const text = `[${tag === 'img' ? 'image' : tag}${name === undefined ? '' : `: ${name}`}]`;
+  const text = `[${kind}${name === undefined ? '' : `: ${name}`}]`;
   return { tagName: 'span', attribs: { title: targets.resolve(original) }, text };
 }
 

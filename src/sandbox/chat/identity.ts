@@ -1,6 +1,7 @@
 import type { Organization, User } from '../records.ts';
 import type { State } from '../state.ts';
 import type { UserCall } from './chat-call.ts';
+import { levels } from './levels.ts';
 import { Refusal, tooMany } from './refusal.ts';
 import { strip } from './parameters.ts';
 
@@ -53,24 +54,25 @@ function checkAddress(email: string, { email_domains }: Organization, state: Sta
 
 /** Where the organization forbids changes, a success that does nothing. @throws Refusal (docs/apis.md, Settings) */
 export function changeName(call: UserCall, wanted: string | undefined): void {
-  const { user, organization, state } = call;
+  const { user, organization } = call;
   if (wanted === undefined || wanted === user.full_name) return;
   if (organization.name_changes_disabled && user.role !== 'administrator') return;
   const name = strip(wanted);
-  checkName(name, user, organization, state);
+  checkName(name, call);
   update(call, { full_name: name });
 }
 
-function checkName(name: string, user: User, { unique_names }: Organization, state: State): void {
+function checkName(name: string, { user, organization, state, level }: UserCall): void {
   const length = Array.from(name).length;
   if (length > 100) throw new Refusal('Name too long!');
-  if (length < 2) throw new Refusal('Name too short!');
+  if (level < levels.shortNames && length < 2) throw new Refusal('Name too short!');
+  if (length === 0) throw new Refusal('Name must not be empty!');
   if (/[*`\\>"@]|\p{Cc}/u.test(name)) throw new Refusal('Invalid characters in name!');
   if (/\|\d+$/.test(name)) throw new Refusal('Invalid format!');
   const taken = state.users
     .rows()
     .some((row) => row.user_id !== user.user_id && row.full_name.toLowerCase() === name.toLowerCase());
-  if (unique_names && taken) throw new Refusal('Unique names required in this organization.');
+  if (organization.unique_names && taken) throw new Refusal('Unique names required in this organization.');
 }
 
 function update({ state, user }: UserCall, change: Partial<User>): void {

@@ -92,7 +92,8 @@ function shown(operand: Operand): string {
 }
 
 /** The channel of that id or name, whether the caller may read it or not. @throws Refusal BAD_NARROW */
-export function channelNamed({ state }: UserCall, operand: Operand): ChannelRecord {
+export function channelNamed({ state, level }: UserCall, operand: Operand): ChannelRecord {
+  if (isOddBoolean(level, operand)) throw badNarrow(`unknown channel ${shown(operand)}`);
   const channel =
     typeof operand !== 'string'
       ? state.channels.get(Number(operand))
@@ -195,7 +196,13 @@ function own<T>(table: Readonly<Record<string, T>>, operand: Operand): T | undef
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
+/** Later servers do not count a boolean as an integer there. */
+function isOddBoolean(level: number, operand: Operand): boolean {
+  return typeof operand === 'boolean' && level >= levels.booleanOperands;
+}
+
 function byId({ level }: UserCall, operand: Operand): Predicate {
+  if (isOddBoolean(level, operand)) throw badNarrow('Invalid message ID');
   if (typeof operand !== 'string' && level < levels.integerIds) throw badNarrow('Invalid message ID');
   const text = String(typeof operand === 'string' ? operand : Number(operand));
   if (!/^\p{Nd}+$/u.test(text) || Number(text) > 2_147_483_647) throw badNarrow('Invalid message ID');

@@ -157,7 +157,10 @@ function readOperand(level: number, operator: string, operand: unknown): Operand
     throw new Refusal('operand cannot be blank.');
   if (typeof operand === 'string' || (takes === 'a string or integer' && isId(operand))) return operand;
   if (takes === 'a string or an integer list' && Array.isArray(operand) && operand.every(isId)) return operand;
-  throw new Refusal(`operand is not ${takes}`);
+  const item = takes === 'a string or an integer list' && Array.isArray(operand) && level >= levels.booleanOperands;
+  throw new Refusal(
+    item ? `operand[${operand.findIndex((id) => !isId(id))}] is not an integer` : `operand is not ${takes}`,
+  );
 }
 
 function isId(value: unknown): value is Id {

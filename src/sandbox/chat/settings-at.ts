@@ -38,9 +38,21 @@ function readerAt(level: number, name: string, field: Field): Reader<SettingValu
     return among(integer, [1, 2, ...later]);
   }
   if (name === 'desktop_icon_count_display' && level < levels.desktopIconCount) return among(integer, [1, 2, 3]);
+  if (name === 'resolved_topic_notice_auto_read_policy' && field.kind === 'string' && field.choices)
+    return amongOwn(string, field.choices);
+  if (name === 'emojiset' && level >= levels.noBlobEmoji) return among(string, ['google', 'twitter', 'text']);
   if (field.kind === 'boolean') return boolean;
   if (field.kind === 'integer') return field.names ? among(integer, Object.values(field.names)) : integer;
   return field.kind === 'string' && field.choices ? among(string, field.choices) : string;
+}
+
+/** The server checks this one itself. */
+function amongOwn(read: Reader<string>, choices: readonly string[]): Reader<string> {
+  return (name, text) => {
+    const value = read(name, text);
+    if (!choices.includes(value)) throw new Refusal(`Invalid ${name}`);
+    return value;
+  };
 }
 
 /** Strings that had to be JSON below these levels (docs/apis.md, Settings). */

@@ -256,6 +256,47 @@ describe('auth import', () => {
     expect((await at.run('auth token chat')).stdout).toBe('chat-key-9b2e44\n');
   });
 
+  test('--profile names the profile, as --name does; two names are refused', async () => {
+    const at = place();
+    const file = join(at.home, 'zuliprc');
+    writeFileSync(file, '[api]\nemail=ada@chat.test\nkey=chat-key-9b2e44\nsite=https://chat.test/\n', { mode: 0o600 });
+
+    const { exitCode, stdout } = await at.run(`auth import ${file} --profile work --no-check -o json`);
+    const login = 'auth login chat --site https://chat.test --email ada@chat.test --api-key-stdin --no-check -o json';
+    const second = await at.run(`${login} --profile second`, { stdin: 'chat-key-9b2e44' });
+    const both = await at.run(`auth import ${file} --profile work --name play --no-check -o json`);
+
+    expect({ exitCode, ...(JSON.parse(stdout) as object) }).toMatchObject({ exitCode: 0, profile: 'work' });
+    expect(JSON.parse(second.stdout)).toMatchObject({ profile: 'second' });
+    expect(both).toMatchObject({
+      exitCode: 2,
+      error: { message: "--name 'play' and --profile 'work' are two profiles" },
+    });
+  });
+
+  test('an address is one in any case: the same account is replaced without a question', async () => {
+    const at = place();
+    const login = (email: string) =>
+      `auth login chat --site https://chat.test --email ${email} --api-key-stdin --no-check`;
+
+    await at.run(login('ada@chat.test'), { stdin: 'chat-key-9b2e44' });
+    const { exitCode, stdout } = await at.run(`${login('ADA@chat.test')} -o json`, { stdin: 'chat-key-9b2e45' });
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ profile: 'chat.test', status: 'replaced unchecked' });
+  });
+
+  test.each([
+    ['chat --url https://chat.test --email ada@chat.test', 'chat.test'],
+    ['licensing --url https://licenses.test --app-code 7', 'app-7'],
+  ])('auth login %s: --url is the URL of that kind', async (words, profile) => {
+    const { exitCode, stdout } = await place().run(`auth login ${words} --api-key-stdin --no-check -o json`, {
+      stdin: 'chat-key-9b2e44',
+    });
+
+    expect({ exitCode, ...(JSON.parse(stdout) as object) }).toMatchObject({ exitCode: 0, profile });
+  });
+
   test('a refused key writes nothing', async () => {
     const at = place();
     const service = fakeService();

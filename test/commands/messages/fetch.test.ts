@@ -557,14 +557,14 @@ describe('old servers', () => {
     msg: 'Invalid narrow operator: unknown operator channel',
     desc: 'unknown operator channel',
   };
-  const refused = (service: FakeService, narrow: unknown): void => {
+  const refused = (service: FakeService, narrow: unknown, desc = badNarrow.desc): void => {
     service
       .expect({
         method: 'GET',
         path: '/api/v1/messages',
         query: backward('newest', 1, { narrow: JSON.stringify(narrow) }),
       })
-      .reply(400, badNarrow);
+      .reply(400, { ...badNarrow, desc, msg: `Invalid narrow operator: ${desc}` });
   };
 
   test.each([
@@ -683,7 +683,7 @@ describe('old servers', () => {
 
   test.each([250, undefined])('at level %s a bad narrow is a refusal with the reason', async (level) => {
     const service = fakeService();
-    refused(service, [{ operator: 'channel', operand: 'nowhere' }]);
+    refused(service, [{ operator: 'channel', operand: 'nowhere' }], 'unknown channel nowhere');
     service
       .expect('GET /api/v1/server_settings')
       .reply(level === undefined ? 404 : 200, { ...done, zulip_feature_level: level });
@@ -694,15 +694,15 @@ describe('old servers', () => {
     service.done();
     expect({ exitCode, server: error?.server }).toEqual({
       exitCode: 6,
-      server: { code: 'BAD_NARROW', msg: badNarrow.msg },
+      server: { code: 'BAD_NARROW', msg: 'Invalid narrow operator: unknown channel nowhere' },
     });
   });
 
-  test('a bad narrow without other words is a refusal, also where the users cannot be read', async () => {
+  test('a bad narrow is a refusal, also where the users cannot be read', async () => {
     const service = fakeService();
     // A name is looked up before it is sent, and the names that come near after it was refused.
     service.expect('GET /api/v1/users').reply(404, '');
-    refused(service, [{ operator: 'sender', operand: 'x' }]);
+    refused(service, [{ operator: 'sender', operand: 'x' }], 'unknown user x');
     service.expect('GET /api/v1/users').reply(400, { ...badNarrow, msg: 'no' });
 
     expect(await run(service, 'messages fetch --sender x --limit 1')).toMatchObject({ exitCode: 6 });

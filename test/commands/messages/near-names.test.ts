@@ -73,6 +73,16 @@ test('digits that are the name of a channel: name: is named, as topic delete doe
   });
 });
 
+test('a refusal of the narrow itself is said as the server says it, and no name is called unknown', async () => {
+  const { run } = await openSandbox();
+
+  const { exitCode, error } = await run('messages fetch --channel general --dm 9 -o json');
+
+  expect(exitCode).toBe(6);
+  expect(error?.message).toContain('No message can be both a channel message and direct message');
+  expect(error?.message).not.toContain('no channel');
+});
+
 test('a wait that the server asks for is said as one, and not as a missing answer', async () => {
   const { run } = await openSandbox({ faults: readFaults('GET /api/v1/messages=429#1@47s', 1) });
 

@@ -189,7 +189,27 @@ describe('topic delete --from rows of channel and topic', () => {
     const { exitCode, error } = await server.run(`topic delete --from ${file} --older-than 30d --confirm 5 -o json`);
 
     expect({ exitCode, left: left(server) }).toEqual({ exitCode: 8, left: [21, 31, 32, 33, 34, 90] });
-    expect(error?.message).toContain("topic 'lunch' has a message of 2026-03-01");
+    expect(error?.message).toContain("topic '#attic > lunch' has a message of 2026-03-01");
+  });
+
+  test('each line and warning names the channel: topics of one name are in several', async () => {
+    const server = await open();
+    const file = await oldTopics(server);
+    let calls = 0;
+    const arriving = await open({
+      meanwhile: (all, { path }) => {
+        if (!path.endsWith('/delete_topic')) return;
+        calls += 1;
+        if (calls === 1) all.push(...topicOf('lunch', [90], { ...old, stream_id: 5 }));
+      },
+      deletesPerCall: 3,
+    });
+
+    const { stderr } = await arriving.run(`topic delete --from ${file} --confirm 5`);
+
+    const named = stderr.split('\n').filter((one) => /^topic '/.test(one) && !/: \d+ messages? from/.test(one));
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((one) => !/^topic '#(kitchen|attic) > /.test(one))).toEqual([]);
   });
 
   test('the same command continues, with the same number, hours later too; topics of one name are told apart', async () => {

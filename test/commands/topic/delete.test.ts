@@ -10,9 +10,10 @@ import {
   type ChatServerOptions,
   type DeleteReply,
   type Meanwhile,
+  type ServedMessage,
 } from '../../helpers/chat-server.ts';
 import { alarmByHand } from '../../helpers/clock.ts';
-import { openSandbox } from '../../helpers/run.ts';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 /** A topic of three messages in channel 5, and another one. */
 const lunch = topicOf('lunch', [1, 2, 3]);
@@ -753,4 +754,36 @@ test('--deadline in a purge is exit 8 with what is left', async () => {
 
   expect({ exitCode, retryable: error?.retryable }).toEqual({ exitCode: 8, retryable: true });
   expect(error?.message).toMatch(/the deadline.*; \d+ of 200 messages of 'lunch' were left when last seen/);
+});
+
+test('what is left is never more than there was: a message that comes back is one of the start', async () => {
+  let looks = -1;
+  const aside: ServedMessage[] = [];
+  const server = await kitchen({
+    deleteReply: () =>
+      looks < 0
+        ? { status: 401, body: { result: 'error', code: 'UNAUTHORIZED' }, deletes: 0 }
+        : { deletes: 0, body: partial },
+    meanwhile(all, { parameters }) {
+      if (looks < 0 || !parameters['narrow']?.includes('lunch')) return;
+      looks += 1;
+      if (looks === 1) aside.push(...all.splice(2, 1));
+      else all.splice(2, 0, ...aside.splice(0));
+    },
+  });
+  const archived = { home: emptyHome() };
+  await server.run('topic delete 5 lunch --confirm lunch', archived);
+  looks = 0;
+
+  const { exitCode, stderr } = await server.run('topic delete 5 lunch --confirm lunch', archived);
+
+  const counts = [...stderr.matchAll(/(\d+) of (?:the )?(\d+) messages/g)].map(([, one, of]) => [
+    Number(one),
+    Number(of),
+  ]);
+  expect(exitCode).toBe(8);
+  expect(counts).toEqual([
+    [3, 3],
+    [3, 3],
+  ]);
 });

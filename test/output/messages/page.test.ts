@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { JSDOM } from 'jsdom';
 import { describe, expect, test } from 'vitest';
 import { page } from '../../../src/output/messages/page.ts';
-import type { PageHead } from '../../../src/output/messages/page-shell.ts';
+import { searchPage, type PageHead } from '../../../src/output/messages/page-shell.ts';
 import { expectGolden } from '../../helpers/golden.ts';
 
 type Message = Record<string, unknown>;
@@ -194,6 +194,22 @@ describe('attached files', () => {
     ]);
   });
 
+  test('a custom emoji is a picture where it was kept, and its name elsewhere; the picture of a video says so', () => {
+    expect(
+      contentsOf(
+        '<p><img alt=":ada:" class="emoji" src="/user_uploads/2/x/ada.png" title="ada"></p>',
+        '<p><img alt=":zulip:" class="emoji" src="/static/zulip.png" title="zulip"></p>',
+        '<div class="youtube-video message_inline_image"><a href="https://video.example/w"><img src="https://cdn.example/t.jpg"></a></div>',
+        '<div class="message_inline_image"><a href="https://video.example/p"><img src="https://cdn.example/p.jpg"></a></div>',
+      ),
+    ).toEqual([
+      '<p><img src="files/ada.png" alt=":ada:" loading="lazy" class="emoji"></p>',
+      '<p><span class="emoji">:zulip:</span></p>',
+      '<div class="preview"><a href="https://video.example/w" rel="noopener noreferrer"><span title="https://cdn.example/t.jpg">[video]</span></a></div>',
+      '<div class="preview"><a href="https://video.example/p" rel="noopener noreferrer"><span title="https://cdn.example/p.jpg">[image]</span></a></div>',
+    ]);
+  });
+
   test('every picture fits the width of a phone', () => {
     expect(written([base])).toMatch(/\.content img \{ max-width: 100%;/);
   });
@@ -234,4 +250,22 @@ test('search hides what lacks a word, and headings without a message', async () 
   expect(shown('article')).toEqual(['m1']);
   expect(shown('h2[data-heading]')).toEqual([expect.stringContaining('lunch')]);
   dom.window.close();
+});
+
+test('the search page marks every word wherever it is, also one with signs of a pattern', async () => {
+  const lines = ['m1\t2026-03-01 12:00\tInes\t#general &gt; plans\tthe (plan) of Ines: a PLAN, a c++ plan'];
+  async function* blocks() {
+    yield { file: 'p1.html', lines };
+    await Promise.resolve();
+  }
+  let html = '';
+  for await (const part of searchPage({ title: 'x', notes: [], warnings: [] }, blocks())) html += part;
+  const { document } = new JSDOM(html, {
+    runScripts: 'dangerously',
+    url: 'https://x.test/search.html#plan%20ines%20(%20c%2B%2B',
+  }).window;
+
+  expect([...document.querySelectorAll('#hits mark')].map(({ textContent }) => textContent)).toEqual([
+    ...['plan', 'Ines', '(', 'plan', 'Ines', 'PLAN', 'c++', 'plan'],
+  ]);
 });
