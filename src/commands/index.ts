@@ -82,6 +82,7 @@ export const commandTable: readonly CommandEntry[] = [
   })),
   entry('messages fetch', 'Fetch messages', () => import('./messages/fetch.ts')),
   entry('archive pull', 'Copy messages to a folder, and add new ones', () => import('./archive/pull.ts')),
+  entry('archive list', 'List archives', () => import('./archive/list-archives.ts')),
   entry('archive verify', 'Check an archive for damage', () => import('./archive/verify.ts')),
   entry('archive export', 'Write an archive as NDJSON, CSV, Markdown or HTML', () => import('./archive/export.ts')),
   entry('channel list', 'List channels', async () => ({ default: (await import('./lists.ts')).channels })),

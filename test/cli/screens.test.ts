@@ -52,6 +52,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
     'messages fetch --channel general --since thursday --limit 1',
   ],
   'archive pull': ['archive pull {home}/kitchen --channel general --topic lunch --both', 'archive pull {home}/kitchen'],
+  'archive list': ['archive list {home} --fields folder,account,selection,messages,complete,purge'],
   'archive verify': ['archive verify {home}/kitchen'],
   'archive export': [
     'archive export {home}/kitchen -o markdown --to {home}/kitchen.md',

@@ -91,7 +91,7 @@ const readers = [
   'messages fetch',
   'view list',
   'snippet list',
-  'archive verify',
+  'archive list|verify',
   'topic list',
   'ledger status',
   'auth status|list|token',

@@ -40,6 +40,7 @@ const lines = [
   'settings describe color_scheme',
   'messages fetch --channel general',
   'archive pull HOME/kitchen --channel general --both --recheck',
+  'archive list HOME',
   'archive verify HOME/kitchen',
   'channel list',
   'topic list general',

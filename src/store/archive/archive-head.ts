@@ -152,5 +152,11 @@ export async function stampOf(path: string): Promise<string | undefined> {
   return found?.ino ? [found.size, found.mtimeNs, found.ctimeNs, found.ino].join(' ') : undefined;
 }
 
+/** When its last pull or purge wrote archive.json, RFC 3339 UTC. */
+export async function lastWritten(folder: string): Promise<string | undefined> {
+  const path = join(folder, manifestFile);
+  return (await ifThere(`look at ${path}`, stat(path)))?.mtime.toISOString();
+}
+
 /** What archives of this version lack that were made before the member was added. */
 export const laterMembers = { options: {}, selection: {}, files: false, history_limited: false, state: noState };

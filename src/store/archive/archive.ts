@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';
-import { constants } from '../../core/outside.ts';
+import { constants, lstat } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { openFile, orFailure, syncFolder, withFile } from '../disk/files.ts';
 import { refuseLinks } from '../disk/private-folder.ts';
@@ -68,18 +68,25 @@ export async function inspectArchive(folder: string): Promise<Archive> {
 
 /** The archives that a folder is or holds, by the numbers in their names. @throws Failure usage for none; config */
 export async function archivesIn(folder: string): Promise<readonly [string, ...string[]]> {
+  const [first, ...others] = await archivesBelow(folder);
+  if (first === undefined) throw noArchive(folder);
+  return [first, ...others];
+}
+
+/** The same, at any depth, where there may be none. @throws Failure config for one behind a link */
+export async function archivesBelow(folder: string, root = folder): Promise<readonly string[]> {
   const names = await namesIn(folder);
+  if (isArchive(names)) await refuseLinks(root, folder);
   if (isArchive(names)) return [folder];
   const found: string[] = [];
   for (const name of names.sort(byNumber.compare)) {
     const inside = join(folder, name);
-    if (!(await isFolder(inside)) || !isArchive(await namesIn(inside))) continue;
-    await refuseLinks(folder, inside);
-    found.push(inside);
+    // A link may lead back to where it is; of what it leads to only an archive would be taken.
+    if (!(await isFolder(inside))) continue;
+    const isLink = (await lstat(inside)).isSymbolicLink();
+    if (!isLink || isArchive(await namesIn(inside))) found.push(...(await archivesBelow(inside, root)));
   }
-  const [first, ...others] = found;
-  if (first === undefined) throw noArchive(folder);
-  return [first, ...others];
+  return found;
 }
 
 const byNumber = new Intl.Collator('en', { numeric: true });

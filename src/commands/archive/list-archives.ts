@@ -1,0 +1,55 @@
+import { archivesBelow, archivesIn, inspectArchive } from '../../store/archive/archive.ts';
+import { lastWritten } from '../../store/archive/archive-head.ts';
+import { openPurge } from '../../store/archive/line-file.ts';
+import { archiveForms } from '../../store/archive/part.ts';
+import { whole } from '../../output/columns.ts';
+import { textField } from '../../schema/field.ts';
+import { command } from '../command.ts';
+
+export default command({
+  about: [
+    'Each row is an archive in DIR or in a folder below it: the server and the account that it is of, the selection as it was typed, its messages and bytes, when its last pull ' +
+      'or purge ended, and whether that one reached its end (complete). Of an archive that topic delete made, purge says how far the deletion came: begun, or ended.',
+    'Nothing is asked of the server, and no file of messages is read: archive verify compares them.',
+  ],
+  args: {
+    folder: textField('DIR', 'Folder of archives (default: that of the state, where topic delete keeps its archives)'),
+  },
+  examples: ['chatelaine archive list', 'chatelaine archive list everything'],
+
+  async *rows({ folder }, { disk }) {
+    for (const own of folder === undefined ? await archivesBelow(disk.files().state) : await archivesIn(folder)) {
+      const { head, parts, files, unfinished, damage } = await inspectArchive(own);
+      const { stage } = await openPurge(own);
+      const written = [...parts.flatMap((part) => archiveForms.map((form) => part[form])), ...files.values()];
+      yield {
+        folder: own,
+        site: head.site,
+        account: head.account,
+        selection: head.options,
+        messages: parts.reduce((sum, { count }) => sum + count, 0),
+        last_pull: (await lastWritten(own)) ?? null,
+        complete: unfinished.length === 0 && damage.length === 0,
+        bytes: written.reduce((sum, file) => sum + (file && 'bytes' in file ? file.bytes : 0), 0),
+        purge: stage === 'new' ? null : typeof stage === 'string' ? stage : 'ended',
+      };
+    }
+  },
+
+  show: {
+    columns: [
+      ...whole('folder'),
+      'site',
+      'account',
+      { name: 'selection', of: ({ selection }) => selectionWords(selection), keep: 1 },
+      ...['messages', 'last_pull', 'complete', 'bytes', 'purge'],
+    ],
+    none: 'There is no archive.',
+  },
+});
+
+function selectionWords(options: Readonly<Record<string, unknown>>): string {
+  return Object.entries(options)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(' ');
+}
