@@ -1,5 +1,6 @@
 import { isSuccess } from '../api/http/answer.ts';
 import type { Connection, KeyVariable, PlannedCall, Send, WireEvent } from '../api/http/call.ts';
+import { openAges } from '../api/http/ages.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
@@ -110,7 +111,7 @@ function ownVariable(profile: string): string {
 }
 
 function sharedBy(running: Running) {
-  const { host, options, signal } = running;
+  const { host, options, signal, messages } = running;
   const { system, clock, alarm } = host;
   const observers = [observer(running), ...(options.log === undefined ? [] : [openLog(options.log, running)])];
   return {
@@ -119,6 +120,7 @@ function sharedBy(running: Running) {
     alarm,
     signal,
     gate: openGate(clock),
+    agesOf: openAges(clock, messages.warn),
     retries: options.retries ?? defaultRetries,
     timeout: options.timeout,
     deadline: options.deadline === undefined ? undefined : clock.elapsed() + options.deadline,

@@ -97,7 +97,7 @@ describe('kill -9 of a run whose answers no list has shown', needs('signals'), (
     const sent: string[] = [];
     const { sandbox, env } = await openService({
       latency: 20,
-      licenseShape: { names: 'plus', write_shape: 'echo', filters: 'exact' },
+      licenseShape: { names: 'plus', write_shape: 'echo', filters: 'exact', list_shape: 'pages' },
     });
     const home = temporaryHome();
     const text = (count: number): string =>

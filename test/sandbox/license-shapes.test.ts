@@ -322,6 +322,7 @@ test('a list that lags shows a license, and each change, only so long after', as
 test.each([
   ['age', { age: '1', 'x-cache': 'HIT', date: 'Mon, 16 Mar 2026 09:00:00 GMT' }, 6],
   ['date', { age: undefined, 'x-cache': undefined, date: 'Mon, 16 Mar 2026 09:00:00 GMT' }, 6],
+  ['none', { age: '3', 'x-cache': 'HIT', date: 'Mon, 16 Mar 2026 09:00:01 GMT' }, 7],
   ['obedient', { age: undefined, 'x-cache': undefined, date: 'Mon, 16 Mar 2026 09:00:01 GMT' }, 7],
 ] as const)('a cache of the shape %s', async (cache_shape, marks, rows) => {
   const { licensing, clock } = await started({ licenseShape: { cache: 3000, cache_shape } });
@@ -340,5 +341,5 @@ test.each([
 });
 
 test('every cache is tried in this file', () => {
-  expect(Object.keys(cacheShapes)).toEqual(['age', 'date', 'obedient']);
+  expect(Object.keys(cacheShapes)).toEqual(['age', 'date', 'obedient', 'none']);
 });

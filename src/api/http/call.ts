@@ -3,6 +3,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Alarm, Clock, Environment } from '../../core/system.ts';
 import type { Spool } from '../../core/read.ts';
+import type { Ages, KeyMade } from './ages.ts';
 import type { Answer } from './answer.ts';
 import type { Gate, Repeat } from './retry.ts';
 
@@ -43,6 +44,7 @@ export interface Call {
   /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */
   readonly isLong?: true;
   readonly deciding?: Deciding | undefined;
+  readonly keyMade?: KeyMade;
   /** Of a long run, which leaves the last tenth of what the server allows in an hour for others. */
   readonly isSparing?: boolean | undefined;
   /** Most bytes of the answer; a longer one is Failure rejected, and not asked for again. */
@@ -136,6 +138,7 @@ export interface Connection {
   readonly alarm: Alarm;
   readonly signal: AbortSignal;
   readonly gate: Gate;
+  readonly agesOf: Ages;
   readonly retries: number;
   /** Overrides the timeout of every call. */
   readonly timeout: Milliseconds | undefined;

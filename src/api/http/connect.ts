@@ -1,6 +1,6 @@
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Clock } from '../../core/system.ts';
+import type { Ages } from './ages.ts';
 import { attemptOnce } from './attempt.ts';
 import { type Answer, serverWords, unconfirmed } from './answer.ts';
 import type { Call, Connection, Send } from './call.ts';
@@ -12,7 +12,7 @@ import { backoff, longestRateLimit, nextStep, rateLimitWait, retryAfter } from '
  * request: settle it, never send it again), or the signal's reason
  */
 export function connect(connection: Connection): Send {
-  const madeAt = watchAges(connection.clock);
+  const madeAt = connection.agesOf(connection.base);
   return async (call) => {
     const request = wireRequest(connection, call);
     guard(connection, request, call);
@@ -29,7 +29,7 @@ async function repeatUntilDone(
   connection: Connection,
   call: Call,
   request: Request,
-  madeAt: ReturnType<typeof watchAges>,
+  madeAt: ReturnType<Ages>,
   nextAttempt: () => void,
 ): Promise<Answer> {
   const { clock, gate, signal } = connection;
@@ -59,7 +59,7 @@ async function repeatUntilDone(
       reportWait(connection, request, wait, 'the server asks to wait (429)');
       continue;
     }
-    if (step === 'end' && answer && madeAt(answer, sent) < since) {
+    if (step === 'end' && answer && madeAt(answer, sent, call.keyMade) < since) {
       const wait = Math.min(until - clock.elapsed(), 1000 * 2 ** stale);
       if (wait <= 0 || !fits(connection, wait)) throw oldAnswer(answer);
       stale += 1;
@@ -171,21 +171,6 @@ function watchSlowness({ alarm, observe, retries, base }: Connection) {
       for (const cancel of cancels) cancel();
       if (isReported) observe({ kind: 'settled' });
     },
-  };
-}
-
-/** Answers of one second have one Date. */
-const sameDate: Milliseconds = 2000;
-
-/** When an answer was made, on the clock `elapsed`: a cache adds Age or repeats a Date. Infinity: after `sent`. */
-function watchAges({ elapsed }: Pick<Clock, 'elapsed'>) {
-  const dates = new Map<string, Milliseconds>();
-  return ({ headers }: Answer, sent: Milliseconds): Milliseconds => {
-    const [date, age] = [String(headers['date'] ?? ''), Number.parseFloat(String(headers['age'] ?? ''))];
-    const now = elapsed();
-    const first = dates.get(date) ?? now;
-    if (date !== '') dates.set(date, first);
-    return Math.min(now - first > sameDate ? first : Infinity, age > 0 ? sent - (age + 1) * 1000 : Infinity);
   };
 }
 

@@ -2,7 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { textOf, type License } from './license.ts';
 import type { Extent, LicenseFilter } from './license-list.ts';
 import type { LicensingApi } from './licensing.ts';
-import { likenessOfApp } from './user-licenses.ts';
+import { likenessOfApp } from './likeness.ts';
 
 type Listing = Pick<LicensingApi, 'list'>;
 

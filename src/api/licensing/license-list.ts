@@ -7,7 +7,7 @@ import type { Parameters } from '../http/call.ts';
 import { encodeParameters } from '../http/request.ts';
 import { identityOf, textOf, type License } from './license.ts';
 import type { LicensingConnection } from './license-answer.ts';
-import { likenessOfApp } from './user-licenses.ts';
+import { likenessOfApp } from './likeness.ts';
 import { readPage, type Page } from './list-page.ts';
 
 export interface LicenseFilter {

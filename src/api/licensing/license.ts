@@ -29,6 +29,8 @@ export interface UserLicenses {
   readonly exact: readonly License[];
   /** Licenses of a name that the server may have made of the user's; empty where one matches exactly. */
   readonly near: readonly License[];
+  /** A sign of the name with which the filter of the server may find no license; none is shown. */
+  readonly misread?: string | undefined;
   /** The list that was answered in place of a filtered one, as a control query or the row of another user shows. */
   readonly unfiltered?: UnfilteredList | undefined;
 }

@@ -1,21 +1,36 @@
-import { Failure } from '../../core/failure.ts';
+import { Failure, unless } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { isPage } from '../http/answer.ts';
 import { path } from '../http/request.ts';
 import type { Deciding, Path } from '../http/call.ts';
 import { type Creation, creationFrom, editedFrom, signsOfAnother, unanswered } from './license-writes.ts';
-import { licenseNames, type EditedFields, type License, type LicenseHolder, type UserLicenses } from './license.ts';
-import { isNothing, licenseOf, refuse, refuseError, refuseOther, type LicensingConnection } from './license-answer.ts';
+import {
+  differencesFrom,
+  licenseNames,
+  type EditedFields,
+  type License,
+  type LicenseHolder,
+  type UserLicenses,
+} from './license.ts';
+import {
+  findLicense,
+  isNothing,
+  licenseOf,
+  refuse,
+  refuseError,
+  refuseOther,
+  type LicensingConnection,
+} from './license-answer.ts';
 import { listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
 import { type Heard, licenses } from './list-page.ts';
 import { probeServer } from './probe.ts';
-import { licensesOfUser, type KnownFilter } from './user-licenses.ts';
+import { licensesOfUser, misreadInWords, misreadSigns, type KnownFilter, type Rows } from './user-licenses.ts';
 
 export type LicensingApi = ReturnType<typeof licensingApi>;
 
 /** Each licensing URL, and the meaning of its answers. @param random uniform in [0, 1): for a name that no user has */
 export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number) {
-  const filter: KnownFilter = {};
+  const filter: KnownFilter = { reads: new Map() };
   const look = async (code: string): Promise<License> => {
     const connection = await open();
     const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
@@ -54,6 +69,10 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
           repeat: 'if unprocessed',
           outlasts: 'interruption',
           before,
+          keyMade(answer) {
+            const license = unless(Failure, () => findLicense(answer, connection));
+            return license && differencesFrom(fields, license).length === 0 ? license.key : undefined;
+          },
         });
         return creationFrom(answer, fields, connection);
       } catch (cause) {
@@ -104,16 +123,28 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
   };
 }
 
-function looksOver(open: () => Promise<LicensingConnection>, random: () => number, filter: KnownFilter) {
+function looksOver(open: () => Promise<LicensingConnection>, random: () => number, known: KnownFilter) {
+  /** The licenses of one user, whole. @throws Failure incomplete where the list is not, or the filter may misread */
+  const ofUser = async (holder: LicenseHolder, misread: 'refuse' | 'tell' = 'refuse'): Promise<UserLicenses> => {
+    const rows: Rows = (only, heard) => listRows(open, only, 'whole', heard);
+    const found = await licensesOfUser(holder, { rows, random, filter: known });
+    if (found.misread === undefined || misread === 'tell') return found;
+    throw new Failure('incomplete', misreadInWords(holder.remote_user, found.misread), { retryable: false });
+  };
   return {
     /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */
     async *list(filter: LicenseFilter = {}, extent: Extent = 'whole', heard?: Heard): AsyncGenerator<License> {
-      for await (const license of listRows(open, filter, extent, heard)) if (matches(license, filter)) yield license;
+      let isEmpty = true;
+      for await (const license of listRows(open, filter, extent, heard)) {
+        if (!matches(license, filter)) continue;
+        isEmpty = false;
+        yield license;
+      }
+      const { remote_user } = filter;
+      if (!isEmpty || extent === 'part' || remote_user === undefined || misreadSigns(remote_user).size === 0) return;
+      yield* (await ofUser({ ...filter, remote_user })).exact;
     },
-
-    /** The licenses of one user, whole. @throws Failure incomplete where the list is not */
-    ofUser: (holder: LicenseHolder): Promise<UserLicenses> =>
-      licensesOfUser(holder, { rows: (only, heard) => listRows(open, only, 'whole', heard), random, filter }),
+    ofUser,
   };
 }
 

@@ -40,6 +40,8 @@ export function measureList() {
       last = page.count;
     },
     isCounted: () => total > 0 && total === count,
+    /** Nothing can be missing: a total says so, or it is empty. */
+    isWhole: () => total === count,
     /** Whether a page told of more licenses, none of which can be deleted: rows moved between the pages. */
     lacksRows: () => total > count,
     /** Without a total only full pages before the last show that nothing is missing. */

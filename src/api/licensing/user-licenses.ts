@@ -1,32 +1,89 @@
 import { Failure } from '../../core/failure.ts';
+import type { LicenseFilter } from './license-list.ts';
 import { type Heard, measureList } from './list-page.ts';
-import {
-  distinct,
-  identityOf,
-  isMasked,
-  type License,
-  type LicenseHolder,
-  mayBePartOf,
-  textOf,
-  type UserLicenses,
-} from './license.ts';
+import { distinct, identityOf, type License, type LicenseHolder, textOf, type UserLicenses } from './license.ts';
+import { isNameless, type Likeness, likeness, likenessOfApp, weaker } from './likeness.ts';
 
 /** What was found out about the filter of a server, once for an application. */
 export interface KnownFilter {
   /** `parts`: a filter by a user shows each name that contains that text. */
   finds?: 'parts';
+  /** For each sign that servers misread in a query: true if the filter finds a name that has it. */
+  readonly reads: Map<string, Promise<boolean>>;
 }
+
+/** Every row that the server answers to these filters, whole. @throws Failure incomplete */
+export type Rows = (filter: LicenseFilter, heard?: Heard) => AsyncIterable<License>;
 
 interface LookUp {
   readonly filter: KnownFilter;
-  /** Every row that the server answers to these filters, whole. @throws Failure incomplete */
-  readonly rows: (filter: LicenseHolder, heard?: Heard) => AsyncIterable<License>;
+  readonly rows: Rows;
   /** Uniform in [0, 1). */
   readonly random: () => number;
 }
 
 /** One user's licenses (docs/exactly-once.md, Names that servers change). @throws Failure incomplete */
 export async function licensesOfUser(asked: LicenseHolder, look: LookUp): Promise<UserLicenses> {
+  const found = await filteredLicenses(asked, look);
+  if (found.unfiltered) return found;
+  const { reads } = look.filter;
+  for (const sign of misreadSigns(asked.remote_user)) {
+    if (found.exact.some((license) => textOf(license, 'remote_user') === asked.remote_user))
+      reads.set(sign, Promise.resolve(true));
+    else if (!(await readsSign(sign, asked, look))) return inWholeList(asked, look, { ...found, misread: sign });
+  }
+  return found;
+}
+
+/** Servers that decode a query twice, or read a + as a blank, do not find names with these. */
+export function misreadSigns(name: string): ReadonlySet<string> {
+  return new Set(name.match(/[+%;&#]/g));
+}
+
+/** True if a license of page one, whose name has that sign, is found by its name; asked for once. */
+async function readsSign(sign: string, { remote_user, app_code }: LicenseHolder, { rows, filter }: LookUp) {
+  const look = async (): Promise<boolean> => {
+    let left = 0;
+    let known: string | undefined;
+    for await (const license of rows({ app_code }, (page) => (left = page.count))) {
+      const name = textOf(license, 'remote_user');
+      if (name !== remote_user && name?.includes(sign)) known = name;
+      if (known !== undefined || (left -= 1) <= 0) break;
+    }
+    const found = known === undefined ? [] : await gather(rows({ remote_user: known, app_code }));
+    return found.some((license) => textOf(license, 'remote_user') === known);
+  };
+  const looking = filter.reads.get(sign) ?? look();
+  filter.reads.set(sign, looking);
+  try {
+    return await looking;
+  } catch (cause) {
+    filter.reads.delete(sign);
+    throw cause;
+  }
+}
+
+/** The licenses of a user whom the filter may not find; `unsure` where the list is not whole. */
+async function inWholeList(asked: LicenseHolder, { rows }: LookUp, unsure: UserLicenses): Promise<UserLicenses> {
+  const length = measureList();
+  const own: License[] = [...unsure.near];
+  try {
+    for await (const license of rows({ app_code: asked.app_code }, length.heard))
+      if (isNameless(license, [asked.remote_user])) return unsure;
+      else if (likeness(license, asked) !== 'other') own.push(license);
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
+    return unsure;
+  }
+  const listed = sortedBy((license) => (unsure.near.includes(license) ? 'near' : likeness(license, asked)), own);
+  return listed.exact.length > 0 || length.isWhole() ? listed : unsure;
+}
+
+export function misreadInWords(name: string, sign: string): string {
+  return `the filter of the server shows no license of '${name}', and may misread its ${sign}`;
+}
+
+async function filteredLicenses(asked: LicenseHolder, look: LookUp): Promise<UserLicenses> {
   const { rows, filter } = look;
   const length = measureList();
   const listed = await gather(rows(asked, length.heard));
@@ -65,7 +122,7 @@ export async function licensesOfUser(asked: LicenseHolder, look: LookUp): Promis
  * What a filter that finds parts of names shows of one user: rows that contain the name are judged as in a list without
  * a filter, and every other row is what the server made of the name.
  */
-async function ofParts(listed: readonly License[], asked: LicenseHolder, rows: LookUp['rows']): Promise<UserLicenses> {
+async function ofParts(listed: readonly License[], asked: LicenseHolder, rows: Rows): Promise<UserLicenses> {
   const found = sortedBy((license) => {
     const isPart = contains(license, asked.remote_user);
     return isPart ? likeness(license, asked) : weaker('near', likenessOfApp(license, asked.app_code));
@@ -80,7 +137,7 @@ function contains(license: License, text: string): boolean {
 }
 
 /** Whether the name without its last, or its first, character brings one of these rows that is longer than the name. */
-async function findsParts(listed: readonly License[], asked: LicenseHolder, rows: LookUp['rows']): Promise<boolean> {
+async function findsParts(listed: readonly License[], asked: LicenseHolder, rows: Rows): Promise<boolean> {
   const name = asked.remote_user;
   const isLonger = (license: License): boolean =>
     contains(license, name) && (textOf(license, 'remote_user') ?? '').length > name.length;
@@ -108,7 +165,7 @@ function keysOf(licenses: readonly License[]): ReadonlySet<string> {
 }
 
 /** Licenses under a form in which a server may store the name, though it compares its filter exactly. */
-async function storedOtherwise(asked: LicenseHolder, rows: LookUp['rows']): Promise<License[]> {
+async function storedOtherwise(asked: LicenseHolder, rows: Rows): Promise<License[]> {
   const name = asked.remote_user;
   const collapsed = name.trim().replace(/\s+/g, ' ');
   const withoutZeros = collapsed.replace(/^0+(?=.)/, '');
@@ -155,61 +212,6 @@ export function randomName(random: () => number): string {
       .toString(36)
       .padStart(7, '0');
   return `chatelaine-control-${part()}${part()}`;
-}
-
-/** Whether a row may be of any of these users: its name is not there, no text, or masked. */
-export function isNameless(license: License, users: Iterable<string>): boolean {
-  const name = textOf(license, 'remote_user');
-  if (name === undefined) return true;
-  for (const user of isMasked(name) ? users : []) if (name !== user && mayBePartOf(name, user)) return true;
-  return false;
-}
-
-/** How a listed license relates to the user and the application that were asked for. */
-type Likeness = 'exact' | 'near' | 'other';
-
-/** `near`: the name may be the asked one as a server stored it, or `app_code` is no integer. `other`: no name. */
-export function likeness(license: License, asked: LicenseHolder): Likeness {
-  const name = textOf(license, 'remote_user');
-  if (name === undefined) return 'other';
-  const byApp = likenessOfApp(license, asked.app_code);
-  if (name === asked.remote_user) return byApp;
-  const [folded, wanted] = [foldName(name), foldName(asked.remote_user)];
-  const isCut = name.length >= minCutChars && wanted.startsWith(folded);
-  return folded === wanted || isCut ? weaker('near', byApp) : 'other';
-}
-
-/** An application that a row does not name is the asked one. */
-export function likenessOfApp(license: License, app_code: number | undefined): Likeness {
-  const value = license.fields['app_code'];
-  if (app_code === undefined || value === undefined || value === null) return 'exact';
-  const code = textOf(license, 'app_code');
-  if (code === String(app_code)) return 'exact';
-  return code === undefined || !/^-?(0|[1-9]\d*)$/.test(code) ? 'near' : 'other';
-}
-
-function weaker(one: Likeness, two: Likeness): Likeness {
-  if (one === 'other' || two === 'other') return 'other';
-  return one === 'near' || two === 'near' ? 'near' : 'exact';
-}
-
-/** The shortest length, in characters, to which a server may cut a name. */
-export const minCutChars = 30;
-
-/** The form that names share which differ only by case, blanks, Unicode form, leading zeros or doubled backslashes. */
-export function foldName(name: string): string {
-  return plainName(name.normalize('NFKC').replace(/\s+/g, ''));
-}
-
-/** The form that two names of probably one user share: `plainName` differs by none of what people and tools change. */
-export function plainName(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .trim()
-    .replace(/\s+/g, ' ')
-    .replaceAll('\\\\', '\\')
-    .replace(/^0+(?=.)/, '');
 }
 
 async function gather(rows: AsyncIterable<License>): Promise<License[]> {

@@ -19,7 +19,9 @@ export const settleOptions = {
 export const ensuringOptions = {
   ...settleOptions,
   allow_similar: flagField('Create a license even if the server lists a similar name, as Ada for ada'),
-  trust_list: flagField('Trust a list without a total from a server that ignores the filter by user'),
+  trust_list: flagField(
+    'Trust a list without a total if the server ignores the filter by user, or may misread the name',
+  ),
   send_again: {
     ...textField(
       'USER',

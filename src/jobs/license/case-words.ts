@@ -1,3 +1,4 @@
+import { misreadInWords } from '../../api/licensing/user-licenses.ts';
 import { notShown } from '../../api/licensing/license-writes.ts';
 import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
@@ -6,7 +7,7 @@ import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { isAnswered, isSent, type Case } from './case.ts';
-import { cutHint, type LicenseUser } from './license-user.ts';
+import { cutHint, type LicenseUser, type LookupResult } from './license-user.ts';
 import type { Unmet, Why } from './step.ts';
 
 /** Why a user has no license, in a sentence that may follow what was sent. */
@@ -25,6 +26,8 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
       return openInWords(asked, why.answer, why.near);
     case 'may be cut':
       return `the server ignores the filter by user, and its list of ${why.count} ${why.count === 1 ? 'license' : 'licenses'} has no total: it may be cut there`;
+    case 'misread':
+      return misreadInWords(asked.remote_user, why.sign);
     case 'differs':
       return why.text;
     case 'others': {
@@ -57,20 +60,24 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
   }
   if ('failure' in why && why.failure)
     return sent ? why.failure.as(why.failure.kind, `${sent.message}; ${why.failure.message}`) : why.failure;
-  const isRefused = why.is === 'similar' || why.is === 'may be cut';
+  const isRefused = why.is === 'similar' || why.is === 'may be cut' || why.is === 'misread';
   const text = `${reasonOf(why, asked) ?? ''}${isRefused ? '; nothing was created' : ''}`;
-  const kind = why.is === 'may be cut' || why.is === 'filter ignored' ? 'incomplete' : 'rejected';
+  const isIncomplete = why.is === 'may be cut' || why.is === 'misread' || why.is === 'filter ignored';
+  const kind = isIncomplete ? 'incomplete' : 'rejected';
   return new Failure(kind, text, { hint: hints[why.is]?.(asked), ...(why.is !== 'similar' && { retryable: false }) });
 }
 
 /** Whether the list that does not show what was answered may lack rows: another POST would make a license too many. */
 export function mayBeCut({ seen }: Case): boolean {
-  return seen !== undefined && 'unfiltered' in seen.result && seen.result.unfiltered?.mayBeCut === true;
+  const { unfiltered, misread }: Partial<LookupResult> = seen && 'unfiltered' in seen.result ? seen.result : {};
+  return unfiltered?.mayBeCut === true || misread !== undefined;
 }
 
 const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = {
   similar: ({ app_code }) =>
     `If these are two users, repeat with --allow-similar. Look with: ${commandLine('license list', [], { app_code })}`,
+  misread: ({ app_code }) =>
+    `If there is none, repeat with --trust-list. Look with: ${commandLine('license list', [], { app_code })}`,
   'may be cut': () =>
     'If there are no more, repeat with --trust-list. Look with: chatelaine license list, chatelaine doctor --probe',
 };

@@ -70,15 +70,13 @@ export interface Rules {
   readonly wants: 'one license' | 'another license';
   /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
   readonly similar: 'refuse' | 'allow';
-  /** Whether a list without a total counts (`--trust-list`). */
+  /** Whether a list without a total counts, and a name that the filter may misread (`--trust-list`). */
   readonly uncounted: 'refuse' | 'trust';
   /** Users whose POST is sent, once, although an earlier one was answered (`--send-again`). */
   readonly sendAgain: ReadonlySet<string>;
   /** How a step differs from a plan that is carried out as it was read. */
   readonly differs?: ((asked: LicenseFields, step: Acting) => string | undefined) | undefined;
 }
-
-const none: ReadonlySet<string> = new Set();
 
 export function caseOf(asked: LicenseFields, requests: Requests, seen?: SeenUser): Case {
   const unanswered = requests.unanswered ?? 0;
@@ -114,9 +112,9 @@ export function nextStep(one: Case, queue: Queue, rules: Rules): Step {
   return step ?? whereNotListed(one, seen, queue, rules);
 }
 
-/** What a run that is stopped says of a user; undefined where no POST may have created a license. */
-export function whereStopped(one: Case, queue: Queue, rules: Rules, failure: Failure | undefined): End | undefined {
-  if (!isSent(one) || nextStep(one, queue, rules).do === 'create') return undefined;
+/** What a run that is stopped says of a user; undefined where nothing was asked for. */
+export function whereStopped(one: Case, failure: Failure | undefined): End | undefined {
+  if (!isSent(one)) return undefined;
   const isLookedUp = one.seen !== undefined && one.seen.by !== 'list';
   return isLookedUp ? failed(one, { is: 'stopped', failure }) : unread(one, { is: 'stopped', failure });
 }
@@ -218,8 +216,9 @@ function whereNotListed(one: Case, seen: SeenUser, queue: Queue, rules: Rules): 
 function refusalOf(one: Case, result: LookupResult, rules: Rules): Why | undefined {
   const { before, requests, posted } = one;
   if (result.shows === 'incomplete') return { is: 'incomplete', failure: result.failure };
-  const list = rules.uncounted === 'refuse' && !isAnswered(one) ? result.unfiltered : undefined;
-  if (list?.mayBeCut) return { is: 'may be cut', count: list.licenses.size };
+  const isTrusted = rules.uncounted === 'trust' || isAnswered(one);
+  if (!isTrusted && result.unfiltered?.mayBeCut) return { is: 'may be cut', count: result.unfiltered.licenses.size };
+  if (!isTrusted && result.misread !== undefined) return { is: 'misread', sign: result.misread };
   if (result.shows !== 'near') return undefined;
   // A near name is what the server may have made of what was answered: who sends again has looked at it.
   const isAllowed = posted !== undefined || requests.answer !== undefined || rules.similar === 'allow';
@@ -246,5 +245,5 @@ function failed(one: Case, why: Why, license?: License): End {
 
 function identitiesIn(result: SeenUser['result']): ReadonlySet<string> | undefined {
   if (result.shows === 'incomplete' || result.shows === 'no answer') return undefined;
-  return result.shows === 'nothing' ? none : new Set(result.licenses.map(identityOf));
+  return result.shows === 'nothing' ? new Set() : new Set(result.licenses.map(identityOf));
 }

@@ -29,7 +29,7 @@ export type LookupResult = (
   | { readonly shows: 'nothing' }
   | { readonly shows: 'incomplete'; readonly failure: Failure }
 ) &
-  Pick<UserLicenses, 'unfiltered'>;
+  Pick<UserLicenses, 'unfiltered' | 'misread'>;
 
 export const nothing: LookupResult = { shows: 'nothing' };
 
@@ -40,18 +40,18 @@ export async function lookUp(
   near: readonly License[] = [],
 ): Promise<LookupResult> {
   try {
-    return withNear(lookupResult(await api.ofUser({ remote_user, app_code })), near);
+    return withNear(lookupResult(await api.ofUser({ remote_user, app_code }, 'tell')), near);
   } catch (failure) {
     if (failure instanceof Failure && failure.kind === 'incomplete') return { shows: 'incomplete', failure };
     throw failure;
   }
 }
 
-export function lookupResult({ exact, near, unfiltered }: UserLicenses): LookupResult {
+export function lookupResult({ exact, near, ...how }: UserLicenses): LookupResult {
   const [[one, ...more], [similar, ...others]] = [exact, near];
-  if (one) return { shows: 'licenses', licenses: [one, ...more], unfiltered };
-  if (similar) return { shows: 'near', licenses: [similar, ...others], unfiltered };
-  return unfiltered ? { shows: 'nothing', unfiltered } : nothing;
+  if (one) return { shows: 'licenses', licenses: [one, ...more], ...how };
+  if (similar) return { shows: 'near', licenses: [similar, ...others], ...how };
+  return how.unfiltered || how.misread !== undefined ? { shows: 'nothing', ...how } : nothing;
 }
 
 /** The licenses of similar names that a lookup shows. */
@@ -63,7 +63,7 @@ export function nearIn(result: { readonly shows: string; readonly licenses?: rea
 export function withNear(result: LookupResult, near: readonly License[]): LookupResult {
   if (result.shows === 'licenses' || result.shows === 'incomplete') return result;
   const both = distinct(result.shows === 'near' ? [...result.licenses, ...near] : near);
-  return lookupResult({ exact: [], near: both, unfiltered: result.unfiltered });
+  return lookupResult({ exact: [], near: both, unfiltered: result.unfiltered, misread: result.misread });
 }
 
 /** How a run waits, and talks. */

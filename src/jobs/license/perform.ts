@@ -97,6 +97,13 @@ export class Performer {
     try {
       const result = await this.#limit(() => lookUp(api, asked, seen ? nearIn(seen.result) : []));
       this.#breaker.listed();
+      // A license that an old answer shows is there.
+      const old = deciding && posted === undefined && result.shows === 'incomplete';
+      if (old) {
+        const found = await this.#limit(() => lookUp(licensing(asked.app_code), asked));
+        if (found.shows === 'licenses')
+          return after(one, { event: 'looked up', seen: { by: 'filter', result: found } });
+      }
       const isMoving = !isAlone && result.unfiltered && result.shows !== 'licenses';
       return lookedUp(isMoving ? 'moving list' : 'filter', result);
     } catch (failure) {
@@ -170,7 +177,7 @@ export class Performer {
         await this.#report.answered(asked, sent);
       } else if (sent.heard === 'nothing') {
         // A server that is gone must not leave every row unconfirmed.
-        this.#breaker.unanswered(() => api.ofUser(asked));
+        this.#breaker.unanswered(() => api.ofUser(asked, 'tell'));
       }
       return after(one, { event: 'posted', at: elapsed(), creation: sent, before });
     } catch (cause) {

@@ -1,5 +1,5 @@
 import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
-import { likeness } from '../../api/licensing/user-licenses.ts';
+import { likeness } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';

@@ -103,7 +103,9 @@ export async function settle(
   }
   for (const [asked, licenses] of several) ports.doubled(asked, licenses);
   for (const one of waiting.values()) {
-    const step = whereStopped(one, queueOf(one), rules, breaker.stopped());
+    // What alone is left of it is another POST: the one before was not carried out.
+    const isSettled = isAlone && nextStep(one, queueOf(one), { ...rules, uncounted: 'refuse' }).do === 'create';
+    const step = isSettled ? undefined : whereStopped(one, breaker.stopped());
     if (step) await report.end(one, step);
   }
   await report.flush();

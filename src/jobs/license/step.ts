@@ -52,6 +52,7 @@ export type Why =
   /** An earlier run was answered, and no list shows the license; a similar name, perhaps. */
   | { readonly is: 'open'; readonly answer: OpenAnswer; readonly near: License | undefined }
   | { readonly is: 'may be cut'; readonly count: number }
+  | { readonly is: 'misread'; readonly sign: string }
   | { readonly is: 'differs'; readonly text: string }
   | { readonly is: 'others'; readonly added: readonly License[] }
   | { readonly is: 'used up'; readonly posts: number }

@@ -25,12 +25,18 @@ function filtered(
   shape: LicenseShape,
 ): readonly LicenseRecord[] {
   const typed = query.get('remote_user');
-  const user = typed && shape.filters !== 'exact' ? storedName(typed, shape.names) : typed;
+  const user = typed && nameIn(typed, shape);
   const app = query.get('app_code');
   if (app && !/^-?\d+$/.test(app)) throw new Unacceptable(400, { app_code: ['Enter a number.'] });
   return licenses.filter(
     (license) => (!user || license.remote_user === user) && (!app || license.app_code === Number(app)),
   );
+}
+
+function nameIn(typed: string, { filters = 'changed', names }: LicenseShape): string {
+  if (filters === 'changed') return storedName(typed, names);
+  if (filters === 'twice') return new URLSearchParams(`name=${typed}`).get('name') ?? '';
+  return filters === 'blank' ? typed.replaceAll('+', ' ') : typed;
 }
 
 /** `?page=N` and `?pageToken=N` count pages, `?limit=N&offset=M` rows; the links keep the rest of the query. */

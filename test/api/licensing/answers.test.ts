@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { notShown } from '../../../src/api/licensing/license-writes.ts';
 import { gather } from '../../helpers/gather.ts';
-import { likeness } from '../../../src/api/licensing/user-licenses.ts';
+import { likeness } from '../../../src/api/licensing/likeness.ts';
 import { openOrigin, type Reply, type Seen } from '../../helpers/origin.ts';
 import { licensingAt } from '../../helpers/licensing-at.ts';
 

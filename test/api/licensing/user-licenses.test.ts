@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { LicenseFilter } from '../../../src/api/licensing/license-list.ts';
 import type { License } from '../../../src/api/licensing/license.ts';
 import { licensesOfUser } from '../../../src/api/licensing/user-licenses.ts';
 import { lookUp } from '../../../src/jobs/license/license-user.ts';
@@ -15,7 +16,10 @@ test.each([
   const rows = async function* () {
     yield* names.map(license);
   };
-  const found = await licensesOfUser({ remote_user: 'ada', app_code: 7 }, { rows, random: () => 0, filter: {} });
+  const found = await licensesOfUser(
+    { remote_user: 'ada', app_code: 7 },
+    { rows, random: () => 0, filter: { reads: new Map() } },
+  );
   expect(found.exact.map(({ key }) => key)).toEqual(['K-ada']);
   expect(found.unfiltered && [...found.unfiltered.licenses]).toEqual(unfiltered);
 });
@@ -40,7 +44,10 @@ test.each(odd)('a list without a filter has %s', async (_what, remote_user, app_
   const rows = async function* () {
     yield* [license('ben'), unknown];
   };
-  const look = licensesOfUser({ remote_user: 'ada', app_code: 7 }, { rows, random: () => 0, filter: {} });
+  const look = licensesOfUser(
+    { remote_user: 'ada', app_code: 7 },
+    { rows, random: () => 0, filter: { reads: new Map() } },
+  );
   const api = { list: rows, ofUser: () => look };
   const users = ['ada', ...Array.from({ length: 30 }, (_unused, index) => `user-${index}`)];
 
@@ -101,8 +108,8 @@ test.each(Object.entries(filters).flatMap(([name, filter]) => users.map((user) =
 
 function serverOf(filter: Filter, log: string[] = []) {
   return () => {
-    const known = {};
-    const rows = async function* ({ remote_user }: { readonly remote_user: string }) {
+    const known = { reads: new Map<string, Promise<boolean>>() };
+    const rows = async function* ({ remote_user = '' }: LicenseFilter) {
       log.push(remote_user);
       yield* names.filter((name) => filter(name, remote_user)).map(license);
     };
@@ -133,11 +140,21 @@ test('a name that is a part of others is found by its parts: two control queries
 
 test('a server that cuts names in its filter too brings the same shorter row to both: near', async () => {
   const cut = 'a-name-of-20-charact';
-  const rows = async function* ({ remote_user }: { readonly remote_user: string }) {
+  const rows = async function* ({ remote_user = '' }: LicenseFilter) {
     if (cut === remote_user.slice(0, 20)) yield license(cut);
   };
   for (const remote_user of [`${cut}e`, `${cut}ers`]) {
-    const found = await licensesOfUser({ remote_user, app_code: 7 }, { rows, random: () => 0, filter: {} });
+    const found = await licensesOfUser(
+      { remote_user, app_code: 7 },
+      { rows, random: () => 0, filter: { reads: new Map() } },
+    );
     expect(found).toMatchObject({ exact: [], near: [{ key: `K-${cut}` }] });
   }
+});
+
+test('an application without licenses has none whose name a filter could misread', async () => {
+  const rows = async function* (): AsyncGenerator<License> {};
+  const asked = { remote_user: 'ada+1', app_code: 7 };
+  const found = await licensesOfUser(asked, { rows, random: () => 0, filter: { reads: new Map() } });
+  expect(found).toEqual({ exact: [], near: [] });
 });

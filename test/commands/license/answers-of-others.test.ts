@@ -40,7 +40,10 @@ const commands: readonly (readonly [string, string, number])[] = [
 ];
 
 /** Requests of 60 s are longer than any wait of a run. */
-const cached = (cache_shape: 'age' | 'date' | 'obedient', cache = 60_000): LicenseShape => ({ cache, cache_shape });
+const cached = (cache_shape: 'age' | 'date' | 'obedient' | 'none', cache = 60_000): LicenseShape => ({
+  cache,
+  cache_shape,
+});
 
 describe.each(commands)('%s behind a cache', (_what, line, rows) => {
   test.each(['age', 'date'] as const)(
@@ -95,6 +98,35 @@ test('an answer that is cached since before the POST of an earlier run creates n
 
   expect({ exitCode, code: error?.code, made: made().length }).toEqual({ exitCode: 8, code: 'incomplete', made: 1 });
   expect(error?.hint).toContain('Cache-Control: no-cache');
+});
+
+describe.each(commands)('%s behind a proxy that says Age: 60 of every answer', (_what, line, rows) => {
+  test('the Age is ignored once an answer shows what was made after it, which is said once', async () => {
+    const { run, made } = await service(cached('none'));
+
+    const { exitCode, stderr } = await run(line, roster(rows));
+
+    expect({ exitCode, made: made().length }).toEqual({ exitCode: 0, made: Math.max(1, rows) });
+    expect(
+      stderr.match(/says Age: 60 of an answer that shows a license made after that: its Age is ignored/g),
+    ).toHaveLength(1);
+  });
+});
+
+test('a lost POST is settled where the Age is ignored: one license for each row', async () => {
+  const { run, made } = await service(cached('none'), 'POST /v1/license/=drop-before#1+1');
+  const { exitCode } = await run('license apply -', roster(25));
+  expect({ exitCode, made: made().length }).toEqual({ exitCode: 0, made: 25 });
+});
+
+test('a license that an old answer shows is there: the next run of its user ends with 0', async () => {
+  const { run, made, time } = await service(cached('none', 3_600_000), 'POST /v1/license/=delay-commit#1@2s');
+  expect((await run(`${ensure} --settle 1s --retries 0`)).exitCode).toBe(9);
+  await time.client.sleep(60_000);
+
+  const { exitCode, stdout } = await run(ensure);
+
+  expect({ exitCode, keys: keysIn(stdout) }).toEqual({ exitCode: 0, keys: [made()[0]?.license_code] });
 });
 
 describe.each(commands)('%s on a server that sends a stray answer after a 502', (_what, line, rows) => {

@@ -9,6 +9,8 @@ interface CacheShape {
   readonly marks: (age: Milliseconds) => SandboxAnswer['headers'];
   /** Whether a request can pass it by. */
   readonly obeys?: true;
+  /** Whether it keeps nothing: each answer is marked all the same. */
+  readonly keepsNothing?: true;
 }
 
 const marked = (age: Milliseconds): SandboxAnswer['headers'] => ({
@@ -25,6 +27,7 @@ export const cacheShapes = {
     marks: marked,
     obeys: true,
   },
+  none: { means: 'keeps nothing; every answer has Age all the same, that long', marks: marked, keepsNothing: true },
 } as const satisfies Readonly<Record<string, CacheShape>>;
 
 /**
@@ -34,14 +37,18 @@ export const cacheShapes = {
 export function createCache(clock: Clock, span: Milliseconds, name: keyof typeof cacheShapes = 'age') {
   const kept = new Map<string, { readonly time: Milliseconds; readonly answer: SandboxAnswer }>();
   const shape: CacheShape = cacheShapes[name];
+  const withMarks = (answer: SandboxAnswer, age: Milliseconds): SandboxAnswer => ({
+    ...answer,
+    headers: { ...answer.headers, ...shape.marks(age) },
+  });
   return (request: SandboxRequest, ask: () => SandboxAnswer): SandboxAnswer => {
     if (span === 0) return ask();
+    if (shape.keepsNothing) return withMarks(ask(), span);
     const now = clock.now();
     const key = `${request.headers.authorization ?? ''} ${request.target}`;
     const known = request.method === 'GET' ? kept.get(key) : undefined;
     const passes = shape.obeys && /no-(cache|store)/.test(request.headers['cache-control'] ?? '');
-    if (known && !passes && now - known.time < span)
-      return { ...known.answer, headers: { ...known.answer.headers, ...shape.marks(now - known.time) } };
+    if (known && !passes && now - known.time < span) return withMarks(known.answer, now - known.time);
     const asked = ask();
     const answer = { ...asked, headers: { ...asked.headers, date: new Date(now).toUTCString() } };
     if (request.method === 'GET' && answer.status === 200) kept.set(key, { time: now, answer });

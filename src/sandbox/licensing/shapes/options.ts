@@ -10,6 +10,8 @@ export const filterRules = {
   changed: { means: 'the name of a filter is changed as --names says before it is compared' },
   exact: { means: 'the name of a filter is compared as it was sent' },
   ignored: { means: 'a list takes no notice of filters' },
+  twice: { means: 'the name of a filter is decoded twice, then compared as it was sent' },
+  blank: { means: 'a + in the name of a filter is read as a blank, then compared as it was sent' },
 } as const;
 
 /**

@@ -1,0 +1,56 @@
+import { isMasked, type License, type LicenseHolder, mayBePartOf, textOf } from './license.ts';
+
+/** Whether a row may be of any of these users: its name is not there, no text, or masked. */
+export function isNameless(license: License, users: Iterable<string>): boolean {
+  const name = textOf(license, 'remote_user');
+  if (name === undefined) return true;
+  for (const user of isMasked(name) ? users : []) if (name !== user && mayBePartOf(name, user)) return true;
+  return false;
+}
+
+/** How a listed license relates to the user and the application that were asked for. */
+export type Likeness = 'exact' | 'near' | 'other';
+
+/** `near`: the name may be the asked one as a server stored it, or `app_code` is no integer. `other`: no name. */
+export function likeness(license: License, asked: LicenseHolder): Likeness {
+  const name = textOf(license, 'remote_user');
+  if (name === undefined) return 'other';
+  const byApp = likenessOfApp(license, asked.app_code);
+  if (name === asked.remote_user) return byApp;
+  const [folded, wanted] = [foldName(name), foldName(asked.remote_user)];
+  const isCut = name.length >= minCutChars && wanted.startsWith(folded);
+  return folded === wanted || isCut ? weaker('near', byApp) : 'other';
+}
+
+/** An application that a row does not name is the asked one. */
+export function likenessOfApp(license: License, app_code: number | undefined): Likeness {
+  const value = license.fields['app_code'];
+  if (app_code === undefined || value === undefined || value === null) return 'exact';
+  const code = textOf(license, 'app_code');
+  if (code === String(app_code)) return 'exact';
+  return code === undefined || !/^-?(0|[1-9]\d*)$/.test(code) ? 'near' : 'other';
+}
+
+export function weaker(one: Likeness, two: Likeness): Likeness {
+  if (one === 'other' || two === 'other') return 'other';
+  return one === 'near' || two === 'near' ? 'near' : 'exact';
+}
+
+/** The shortest length, in characters, to which a server may cut a name. */
+export const minCutChars = 30;
+
+/** The form that names share which differ only by case, blanks, Unicode form, leading zeros or doubled backslashes. */
+export function foldName(name: string): string {
+  return plainName(name.normalize('NFKC').replace(/\s+/g, ''));
+}
+
+/** The form that two names of probably one user share: `plainName` differs by none of what people and tools change. */
+export function plainName(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .trim()
+    .replace(/\s+/g, ' ')
+    .replaceAll('\\\\', '\\')
+    .replace(/^0+(?=.)/, '');
+}
