@@ -30,7 +30,8 @@ export function inOurNames(argv: readonly string[], { name, args = {}, options =
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? '';
     const next = argv[index + 1];
-    const [, flag = '', text] = /^--([^=]+)(?:=(.*))?$/s.exec(word.replace(/^[^=]+/, (typed) => dashed(typed))) ?? [];
+    const [, flag = '', text] =
+      /^--([^=]+)(?:=(.*))?$/s.exec(word.replace(/^[^=]+/, (typed) => withDashes(typed))) ?? [];
     if (word === '--') {
       line.push(...argv.slice(index));
       break;
@@ -71,9 +72,9 @@ function ourOption(
   const behind = text === undefined ? '' : `=${text}`;
   const switched = flag.replace(/^no-/, '');
   const meant = switchNames[switched]?.[text ?? String(switched === flag)];
-  const field = fields.find((one) => flagOf(...one) === flag || dashed(one[0]) === flag);
+  const field = fields.find((one) => flagOf(...one) === flag || withDashes(one[0]) === flag);
   const switches = Object.values(switchNames[switched] ?? {});
-  if (!field && fields.some(([name]) => switches.includes(dashed(name))))
+  if (!field && fields.some(([name]) => switches.includes(withDashes(name))))
     return meant === undefined ? [] : [`--${meant}`];
   const bare = field?.[1].kind === 'string' ? field[1].bare : undefined;
   const isSwitch = bare !== undefined || field?.[1].kind === 'boolean';
@@ -83,6 +84,6 @@ function ourOption(
   return fields.some((one) => flag === `no-${flagOf(...one)}`) ? [`--${flag}${behind}`] : [typed];
 }
 
-function dashed(name: string): string {
+function withDashes(name: string): string {
   return name.replaceAll('_', '-');
 }

@@ -25,7 +25,6 @@ function inFull(words: readonly string[]): readonly string[] {
   return meant === undefined || more.length > 0 ? words : meant.split(' ');
 }
 
-/** The line without the global options in front of its first word. */
 export function fromFirstWord(argv: readonly string[]): readonly string[] {
   let at = 0;
   while (argv[at]?.startsWith('-') && argv[at] !== '--') at += takesNextWord(argv[at] ?? '') ? 2 : 1;
@@ -64,7 +63,7 @@ function strangeOption([word = '']: readonly string[]): string | undefined {
   return isGlobal || flag === '--' || flag === '--help' || flag === '--version' ? undefined : flag;
 }
 
-/** Whether the value of an option is the next word; a line's options before its command are those of every command. */
+/** The value of an option is the next word; a line's options before its command are those of every command. */
 export function takesNextWord(word: string, fields = Object.entries<Field>(globalOptions)): boolean {
   const taking = fields.filter(([, field]) => takesWord(field));
   if (word.startsWith('--'))
@@ -97,7 +96,7 @@ function lettersIn([letter, ...rest]: string, next: string | undefined): TypedOp
   return [{ flag, text: undefined }, ...lettersIn(rest.join(''), next)];
 }
 
-/** What other tools call a command, and what it is here. */
+/** Commands by the words of other tools. */
 const otherWords: ReadonlyMap<string, string> = new Map([
   ['whoami', 'auth status'],
   ['undo', 'license undo'],
@@ -118,7 +117,7 @@ const lost =
 const upgrading =
   'Upgrade as you installed: npm install --global chatelaine@latest (docs/install.md, Upgrading and removing, has the others).';
 
-/** Words for what no command does, and what to do instead. */
+/** Words that no command has, and advice. */
 const otherWays: ReadonlyMap<string, string> = new Map([
   ['alias', 'There are none here: make one in your shell.'],
   ['upgrade', upgrading],
@@ -132,7 +131,7 @@ const otherWays: ReadonlyMap<string, string> = new Map([
 
 const removing = ['delete', 'rm', 'logout', 'hide', 'retire (the API cannot delete a license)'];
 
-/** What other tools call a verb, and what it is here: the first that the noun has. */
+/** Verbs by the words of other tools: the first that the noun has is meant. */
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['ls', ['list', 'fetch']],
   ['list', ['fetch']],

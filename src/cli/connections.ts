@@ -24,10 +24,10 @@ import { openProfiles } from '../store/account/profiles.ts';
 import { canOthersRead } from '../store/disk/private-file.ts';
 import { observer, openLog } from './trace.ts';
 import { keyHider } from './typed.ts';
-import type { Running } from './values.ts';
+import type { RunParts } from './values.ts';
 import type { Host } from './host.ts';
 import { isInteractive, readInputLine } from './input.ts';
-import { shortened } from './redactor.ts';
+import { truncate } from './redactor.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
 
 export type Connections = ReturnType<typeof openConnections>;
@@ -36,7 +36,7 @@ export type Connections = ReturnType<typeof openConnections>;
 const bodyLimit = 64 * 1024 * 1024;
 
 /** All share one rate gate. @param plan takes the requests that a dry run does not send */
-export function openConnections(running: Running, plan: (call: PlannedCall) => void, unanswered: () => void) {
+export function openConnections(running: RunParts, plan: (call: PlannedCall) => void, unanswered: () => void) {
   let hasWritten = false;
   const shared = { ...sharedBy(running), unanswered, plan: running.options.dry_run ? plan : undefined };
   const { redactor, messages } = running;
@@ -80,19 +80,19 @@ export function openConnections(running: Running, plan: (call: PlannedCall) => v
     }),
     /** A list of 100,000 licenses in memory takes 30 MB more, read from a file 60 % more CPU time. */
     saveMemory: () => void (shared.bodyLimits.long.memory /= 4),
-    presume(limits: Required<Pick<Running['options'], 'retries' | 'timeout'>>) {
+    presume(limits: Required<Pick<RunParts['options'], 'retries' | 'timeout'>>) {
       shared.retries = running.options.retries ?? limits.retries;
       shared.timeout ??= limits.timeout;
     },
     hasWritten: () => hasWritten,
-    /** Without a credential; no body of an answer is shown. */
+    /** Sends without a credential; no body of an answer is shown. */
     open: (base: string, headers: Connection['headers'] = {}): Send =>
       connect({ ...unauthenticated, base, sealed: true, headers }),
   };
 }
 
 /** The variable that holds the key already, or one of the profile's name and the line that sets it. */
-function keyVariable(credential: LicensingCredential | ChatCredential, { host }: Running): KeyVariable {
+function keyVariable(credential: LicensingCredential | ChatCredential, { host }: RunParts): KeyVariable {
   const { kind, profile } = credential;
   const user = kind === 'chat' ? { user: credential.email } : {};
   if (profile !== undefined) {
@@ -110,7 +110,7 @@ function ownVariable(profile: string): string {
   return `KEY__${profile.replace(/[^a-z\d]/gi, (sign) => `_${sign.charCodeAt(0).toString(16)}`)}`;
 }
 
-function sharedBy(running: Running) {
+function sharedBy(running: RunParts) {
   const { host, options, signal, messages } = running;
   const { system, clock, alarm } = host;
   const observers = [observer(running), ...(options.log === undefined ? [] : [openLog(options.log, running)])];
@@ -141,7 +141,7 @@ function limitsFrom(usual: number, { system }: Host, signal: AbortSignal) {
 }
 
 /** The parts of a context that choose credentials, none that is read-only for a write, and read keys. */
-export function openAccounts(running: Running, sandbox: EmbeddedSandbox, aim: 'read' | 'write'): Accounts & OwnKeys {
+export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: 'read' | 'write'): Accounts & OwnKeys {
   const { host, options, redactor, signal } = running;
   const { system } = host;
   let hide: ReturnType<typeof keyHider> | undefined;
@@ -203,14 +203,14 @@ export function openAccounts(running: Running, sandbox: EmbeddedSandbox, aim: 'r
     },
     secrets: {
       hide: (text) => redactor.watch(new Secret(text)),
-      clean: (text) => shortened((hide ??= keyHider(running.typed))(redactor.clean(text))),
+      clean: (text) => truncate((hide ??= keyHider(running.typed))(redactor.clean(text))),
     },
   };
 }
 
 type OwnKeys = Pick<Keys, 'secrets'> & { readonly keys: Omit<Keys['keys'], 'fromPassword'> };
 
-function keyCommandRunner({ host, options, messages, redactor, signal }: Running): Keys['keys']['fromCommand'] {
+function keyCommandRunner({ host, options, messages, redactor, signal }: RunParts): Keys['keys']['fromCommand'] {
   return async (command) => {
     const { runKeyCommand } = await import('../store/account/key-command.ts');
     const verbose = options.verbose ? messages.note : undefined;

@@ -30,7 +30,7 @@ export function programHelp(table: readonly CommandEntry[], width: number): stri
   ]);
 }
 
-/** Every text of help, at most `width` characters wide, under the words of its command; the program's under ''. */
+/** Every text of help by the words of its command; the program's under ''. */
 export async function helpTexts(width: number): Promise<ReadonlyMap<string, string>> {
   const texts = new Map([['', programHelp(commandTable, width)]]);
   for (const noun of Object.keys(nouns)) texts.set(noun, nounHelp(noun, commandTable, width));
@@ -38,10 +38,9 @@ export async function helpTexts(width: number): Promise<ReadonlyMap<string, stri
   return texts;
 }
 
-/** Wide enough for the longest noun. */
 const nounWidth = 18;
 
-/** What to do after each exit code; the last ones are of shells and systems, which CI shows. */
+/** Advice for each exit code; the last ones are of shells and systems, which CI shows. */
 export const exitAdvice: Readonly<Record<string, string>> = {
   1: 'Report it with the command.',
   2: 'Correct the command or the file.',
@@ -125,7 +124,7 @@ export function commandHelp(command: AnyCommand, width: number): string {
   ]);
 }
 
-/** What help and manual say of the environment's share in the options. */
+/** The environment's share in the options, for help and manual. */
 export const twins =
   'Each of these can be set in the environment too, as CHATELAINE_OUTPUT=json or CHATELAINE_NO_INPUT=1; only --yes and --dry-run ' +
   'must be typed.';
@@ -172,7 +171,6 @@ function sections(parts: readonly (readonly [title: string, lines: readonly stri
   return `${texts.join('\n\n')}\n`;
 }
 
-/** One line of a list in help and manual: what is typed, and what it means. */
 export interface HelpEntry {
   readonly term: string;
   readonly text: string;

@@ -15,9 +15,9 @@ export interface Host {
   readonly terminal: {
     /** The processes among which one asks at a time: a pipeline, or what xargs starts. */
     readonly group: number;
-    /** Whether what is typed there is meant for this process. */
+    /** True if input at the terminal is meant for this process. */
     isForeground(): boolean;
-    /** For one answer: whoever opens it destroys it. */
+    /** The caller destroys it. */
     open(): Input;
   };
   readonly stdout: Output;
@@ -25,7 +25,7 @@ export interface Host {
   /** Aborted by Ctrl-C and SIGTERM, with a Failure as reason. */
   readonly interrupt: AbortSignal;
   readonly version: string;
-  /** In place of real connections, in tests. */
+  /** A test's, in place of real connections. */
   readonly dispatcher?: Dispatcher;
   /** Most bytes of an answer; the real one is generous. */
   readonly bodyLimit?: number;

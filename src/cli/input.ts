@@ -4,12 +4,12 @@ import type { ReadLimits } from '../core/read.ts';
 import { namesInList } from '../core/tsv.ts';
 import { flagOf, type Field } from '../schema/field.ts';
 import type { CommandRequest } from './program.ts';
-import type { Running, TypedOption } from './values.ts';
+import type { RunParts, TypedOption } from './values.ts';
 import type { Host } from './host.ts';
 
-type InputReading = Pick<Running, 'host' | 'signal' | 'messages'>;
+type InputParts = Pick<RunParts, 'host' | 'signal' | 'messages'>;
 
-/** Whether a person can answer: standard error and input are terminals. A CI may have one, and nobody at it. */
+/** True if a person can answer: standard error and input are terminals. A CI may have one, and nobody at it. */
 export function isInteractive({ stderr, system, terminal }: Host, { input }: GlobalValues): boolean {
   const isAlone = !/^(false|0|no)?$/i.test(system.env['CI'] ?? '');
   return input !== false && !isAlone && stderr.isTTY === true && terminal.isForeground();
@@ -20,7 +20,7 @@ const maxBytes = 256 * 1024 * 1024;
 const maxLineBytes = 64 * 1024;
 
 /** The bytes of a file; `-` is standard input. @throws Failure usage, or the signal's reason */
-export async function readBytes(reading: InputReading, file: string): Promise<Buffer> {
+export async function readBytes(reading: InputParts, file: string): Promise<Buffer> {
   const { readFileBytes, readStreamBytes } = await import('../core/read.ts');
   if (file !== '-') return readable(file, reading, (limits) => readFileBytes(file, limits));
   announce(reading);
@@ -28,7 +28,7 @@ export async function readBytes(reading: InputReading, file: string): Promise<Bu
 }
 
 /** The first line of standard input; what follows is not read. @throws Failure usage, or the signal's reason */
-export async function readInputLine(reading: InputReading): Promise<string> {
+export async function readInputLine(reading: InputParts): Promise<string> {
   const { readStartText } = await import('../core/read.ts');
   announce(reading);
   const text = await readable(standardInput, reading, ({ signal }) =>
@@ -42,7 +42,7 @@ export async function readInputLine(reading: InputReading): Promise<string> {
  * named `-` is left to the command.
  * @throws Failure usage where two ask for it, it is empty, or one word has several lines; the signal's reason
  */
-export async function fillFromInput(request: CommandRequest, reading: InputReading): Promise<Filled> {
+export async function fillFromInput(request: CommandRequest, reading: InputParts): Promise<Filled> {
   const { words, typed, command } = request;
   const args = Object.entries(words).filter(([name, word]) => asksForInput(command.args?.[name], word));
   const own = Object.entries<Field>(command.options ?? {}).filter(([, { stdin }]) => stdin);
@@ -92,13 +92,13 @@ function asksForInput(field: Field | undefined, word: unknown): boolean {
 const standardInput = 'standard input';
 
 /** A terminal that is read shows nothing by itself, as if the program hung. */
-function announce({ host, messages }: InputReading): void {
+function announce({ host, messages }: InputParts): void {
   if (host.stdin.isTTY === true) messages.note('Reading standard input; end with Ctrl-D');
 }
 
 async function readable<T>(
   source: string,
-  { signal }: InputReading,
+  { signal }: InputParts,
   read: (limits: ReadLimits) => Promise<T>,
 ): Promise<T> {
   try {

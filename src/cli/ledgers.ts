@@ -14,14 +14,14 @@ import type { Ledger } from '../store/ledger/ledger.ts';
 import { randomBytes } from '../core/outside.ts';
 import type { AppendHistory, HistoryEntry } from '../store/record/history.ts';
 import type { Host } from './host.ts';
-import type { Running } from './values.ts';
+import type { RunParts } from './values.ts';
 
 const variableName = 'CHATELAINE_LEDGER';
 /** A POST is remembered for at least so long. */
 const day: Milliseconds = 86_400_000;
 
 /** Keeps claims; loads a ledger's code only where one is configured. `close` ends the sessions, and frees claims. */
-export function openLedgers({ host, options, messages, redactor, signal }: Running, accounts: Accounts) {
+export function openLedgers({ host, options, messages, redactor, signal }: RunParts, accounts: Accounts) {
   const opened = new Map<string, Promise<Ledger>>();
   const open = (url: string): Promise<Ledger> => {
     const known = opened.get(url) ?? load(url);
@@ -122,7 +122,7 @@ export function openLedgers({ host, options, messages, redactor, signal }: Runni
   return { ledgers, tell: telling, unanswered: () => void unanswered(), close };
 }
 
-/** What this run shares with others that send requests to that server. */
+/** The part of a run that others see who send requests to that server. */
 async function openRun(
   origin: string,
   ledger: Ledger | undefined,
@@ -141,7 +141,6 @@ async function openRun(
 /** Tells the ledger of that credential what this run did; where it cannot, there is a warning, once. */
 type TellLedger = (account: LicensingCredential, entry: HistoryEntry) => Promise<void>;
 
-/** The profile that is named, else the default licensing application. */
 async function profileInUse({ accounts }: Accounts, named: string | undefined): Promise<LicensingProfile | undefined> {
   const profiles = accounts.profiles();
   const name = named ?? (await profiles.defaults()).licensing;
@@ -149,11 +148,11 @@ async function profileInUse({ accounts }: Accounts, named: string | undefined): 
   return profile?.kind === 'licensing' ? profile : undefined;
 }
 
-/** What this run tells of licenses, and what earlier ones told; its code is loaded when it is used. */
+/** The license history, to read and to add to; its code is loaded when it is used. */
 export function historyOf(
   command: string,
   { accounts: { identityOf } }: Accounts,
-  { host, options, messages }: Running,
+  { host, options, messages }: RunParts,
   tell: TellLedger,
 ): Pick<Disk['record'], 'history' | 'recorder'> {
   let name: string | undefined;

@@ -1,18 +1,18 @@
 import { Failure } from '../core/failure.ts';
 import { rowOf } from '../output/formats.ts';
-import { guarded, readerGone, streamSink } from '../output/sink.ts';
+import { guard, readerGone, streamSink } from '../output/sink.ts';
 import { hasColor } from '../output/style.ts';
 import { checkRules } from '../schema/usage-rules.ts';
 import { globalOptions, refuseSlips } from '../commands/environment.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { globalsIn } from './command-words.ts';
 import { fillFromInput } from './input.ts';
-import { completing, openMessages, type Completing, type Messages, type MessageStyle } from './messages.ts';
+import { completing, openMessages, type AddAccount, type Messages, type MessageStyle } from './messages.ts';
 import { readCommandLine, type CommandRequest } from './program.ts';
 import { openRedactor, type Redactor } from './redactor.ts';
 import type { Summary } from './summary.ts';
 import type { Typed } from './typed.ts';
-import { readableGlobals, readValues, typedLine, type Options, type Running } from './values.ts';
+import { readableGlobals, readValues, typedLine, type Options, type RunParts } from './values.ts';
 import type { Host } from './host.ts';
 
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
@@ -28,9 +28,9 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
 interface OpenLine {
   readonly options: Options;
   readonly redactor: Redactor;
-  readonly complete: Completing;
+  readonly complete: AddAccount;
   readonly messages: Messages;
-  /** What was typed, on the command line or, added later, on standard input: a key among it is not repeated. */
+  /** The words of the command line and, later, of standard input: a key among them is not repeated. */
   readonly typed: Typed & { readonly words: string[] };
 }
 
@@ -59,7 +59,7 @@ async function finish(work: () => Promise<number>, line: OpenLine, summary?: Sum
 }
 
 async function print(text: string, { stdout, alarm, interrupt }: Host): Promise<number> {
-  await guarded(streamSink(stdout, alarm, interrupt)).write(text);
+  await guard(streamSink(stdout, alarm, interrupt)).write(text);
   return 0;
 }
 
@@ -91,7 +91,7 @@ async function perform(request: CommandRequest, line: OpenLine, host: Host): Pro
 async function runRequest(
   request: CommandRequest,
   { messages, redactor, typed: known }: OpenLine,
-  opened: Pick<Running, 'host' | 'summary' | 'signal'>,
+  opened: Pick<RunParts, 'host' | 'summary' | 'signal'>,
 ): Promise<number> {
   const { command, options } = request;
   const { host, signal } = opened;
@@ -104,7 +104,7 @@ async function runRequest(
   if (command.name !== 'doctor') refuseSlips(host.system.env, messages.warn);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
-  const again: Running['again'] = (...change) => typedLine(command.name, request, ...change);
+  const again: RunParts['again'] = (...change) => typedLine(command.name, request, ...change);
   return runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again });
 }
 

@@ -1,8 +1,8 @@
 import { commandTable } from '../commands/index.ts';
 import { Failure } from '../core/failure.ts';
 import { commandLine } from '../core/shell-word.ts';
-import { commandsApart, fitted, indented, plainJson, plainLines } from '../output/plain.ts';
-import { shortened, type Redactor } from './redactor.ts';
+import { commandsApart, fit, indented, plainJson, plainLines } from '../output/plain.ts';
+import { truncate, type Redactor } from './redactor.ts';
 import type { Host } from './host.ts';
 
 export interface MessageStyle {
@@ -13,7 +13,7 @@ export interface MessageStyle {
   readonly verbose: boolean;
 }
 
-/** All that goes to stderr; secrets are removed from every line. */
+/** Writes to stderr, without secrets. */
 export interface Messages {
   note(text: string): void;
   warn(text: string): void;
@@ -24,10 +24,10 @@ export interface Messages {
 }
 
 /** Completes our words: a command that they name asks the account that was chosen on the command line. */
-export type Completing = (text: string) => string;
+export type AddAccount = (text: string) => string;
 
 /** `account`: the options as typed. A line that names one, or is about none, is left alone. */
-export function completing(account: { readonly profile: string | undefined; readonly sandbox: boolean }): Completing {
+export function completing(account: { readonly profile: string | undefined; readonly sandbox: boolean }): AddAccount {
   const chosen = commandLine('', [], account).slice('chatelaine '.length);
   if (chosen === '') return (text) => text;
   const names = commandTable.flatMap(({ name }) => (/^(auth|sandbox|completion|commands)\b/.test(name) ? [] : [name]));
@@ -40,7 +40,7 @@ export function openMessages(
   host: Pick<Host, 'stderr'>,
   style: MessageStyle,
   redactor: Redactor,
-  complete: Completing,
+  complete: AddAccount,
 ): Messages {
   const isTerminal = (): boolean => host.stderr.isTTY === true;
   const shown = (text: string): string => (isTerminal() ? plainLines(text) : text);
@@ -54,12 +54,12 @@ export function openMessages(
   const write = (text: string): void => writeClean(redactor.clean(text));
   return {
     note(text) {
-      if (!style.quiet) write(fitted(indented(commandsApart(shown(complete(text)))), columns()));
+      if (!style.quiet) write(fit(indented(commandsApart(shown(complete(text)))), columns()));
     },
     warn(text) {
       const whole = complete(text);
       if (style.json) writeClean(warningJson(redactor.clean(whole)));
-      else write(fitted(warningText(whole, { terminal: isTerminal() }), columns()));
+      else write(fit(warningText(whole, { terminal: isTerminal() }), columns()));
     },
     trace: (text) => write(shown(text)),
     status(text) {
@@ -69,7 +69,7 @@ export function openMessages(
     },
     async fail(failure) {
       const { failureJson, failureText } = await import('../output/errors.ts');
-      const shown = cleaned(failure, redactor);
+      const shown = redact(failure, redactor);
       if (style.json) writeClean(failureJson(shown));
       else write(failureText(shown, { ...style, terminal: isTerminal(), columns: columns() }));
     },
@@ -77,16 +77,12 @@ export function openMessages(
 }
 
 /** Redacts text by text, since a secret may be a sign of JSON; then cuts a server's words, but not our own. */
-export function cleaned(failure: Failure, { clean }: Pick<Redactor, 'clean'>): Failure {
-  return reworded(failure, clean, (text) => shortened(clean(text)));
+export function redact(failure: Failure, { clean }: Pick<Redactor, 'clean'>): Failure {
+  return reword(failure, clean, (text) => truncate(clean(text)));
 }
 
 /** The failure in other words: `clean` makes those of ours, `spoken` those of a server. */
-export function reworded(
-  { kind, message, details }: Failure,
-  clean: (text: string) => string,
-  spoken = clean,
-): Failure {
+export function reword({ kind, message, details }: Failure, clean: (text: string) => string, spoken = clean): Failure {
   const { problems, hint, http, server } = details;
   return new Failure(kind, http || server ? spoken(message) : clean(message), {
     ...details,
@@ -102,12 +98,10 @@ function saidIn(value: unknown, spoken: (text: string) => string): unknown {
   return typeof value === 'string' ? spoken(value) : value;
 }
 
-/** A warning as lines without the last line end, harmless where a terminal shows it. */
 export function warningText(message: string, { terminal }: { readonly terminal: boolean }): string {
   return `warning: ${indented(commandsApart(terminal ? plainLines(message) : message))}`;
 }
 
-/** A warning as an object on one line without its end. */
 export function warningJson(message: string): string {
   return plainJson(JSON.stringify({ warning: message }));
 }

@@ -14,7 +14,6 @@ export interface LinePlace {
   readonly argv: readonly string[];
   readonly given: readonly string[];
   readonly typed: readonly TypedOption[];
-  /** Once it is known. */
   readonly command: AnyCommand | undefined;
 }
 
@@ -44,7 +43,7 @@ export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'mess
   }
 }
 
-/** What people who give a command an argument too many mean by it. */
+/** Advice for an argument too many. */
 const adviceOf: Readonly<Record<string, (place: LinePlace) => string>> = {
   'chatelaine license list': ({ typed, given: [user = ''] }) =>
     `For a part of names write --match '*${user}*'; for one user: ${typedLine('license list', { words: {}, typed }, { remote_user: user })}`,
@@ -76,7 +75,7 @@ function unknownOption(typed: string, line: string, place: LinePlace): Failure {
   return usage(`unknown option ${flag}`, hint);
 }
 
-/** Options of other tools, and what they are here. */
+/** Options of other tools. */
 const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--format', 'Write -o FORMAT, as in -o json.'],
   ['--unread', 'Write --is unread.'],
@@ -93,7 +92,7 @@ function settingAdvice(typed: string, { words, argv }: LinePlace): string | unde
   return `A setting is written NAME=VALUE: ${commandLine('settings set', [`${name}=${value}`])}`;
 }
 
-/** What a person needs who types a key on the command line, where other users and the shell's history can read it. */
+/** Advice for a key on the command line, where other users and the shell's history can read it. */
 function keyAdvice(flag: string, options: Fields): string | undefined {
   if (!/^-(k|-.*(key|token|secret|passw))/i.test(flag)) return undefined;
   if ('api_key_stdin' in options)

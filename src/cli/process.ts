@@ -20,17 +20,17 @@ export async function start(version: string, { keepCode }: { keepCode: () => voi
     alarm: realAlarm,
     // Making a stream costs time at start-up: each is made when it is first used.
     get stdin() {
-      return (stdin ??= opened(() => process.stdin));
+      return (stdin ??= openStream(() => process.stdin));
     },
     terminal: processTerminal,
-    stdout: listened(() => process.stdout),
+    stdout: ignoreErrors(() => process.stdout),
     get stderr() {
-      return (stderr ??= listened(() => process.stderr));
+      return (stderr ??= ignoreErrors(() => process.stderr));
     },
     interrupt: interrupt.signal,
     version,
   });
-  if (stderr) await flushed(stderr, interrupt.signal);
+  if (stderr) await flush(stderr, interrupt.signal);
   interrupt.release();
   if (!interrupt.signal.aborted) keepCode();
   endProcess(interrupt.signal);
@@ -74,12 +74,12 @@ function thisSystem(): System {
 }
 
 /** The sink's write reports errors; without a listener the same error would end the process. */
-function listened(open: () => NodeJS.WriteStream): Output {
-  return opened(open).on('error', () => undefined);
+function ignoreErrors(open: () => NodeJS.WriteStream): Output {
+  return openStream(open).on('error', () => undefined);
 }
 
-/** On Windows Node throws where a handle cannot be used; then its reads and writes fail, as on other systems. */
-function opened<Stream extends NodeJS.ReadStream | NodeJS.WriteStream>(open: () => Stream): Stream | Duplex {
+/** Node on Windows throws where a handle cannot be used; then its reads and writes fail, as on other systems. */
+function openStream<Stream extends NodeJS.ReadStream | NodeJS.WriteStream>(open: () => Stream): Stream | Duplex {
   try {
     return open();
   } catch (cause) {
@@ -94,7 +94,7 @@ function opened<Stream extends NodeJS.ReadStream | NodeJS.WriteStream>(open: () 
 }
 
 /** Resolves when a stream has written what it was given; after a signal it gets a moment and no more. */
-function flushed(stream: Output, interrupt: AbortSignal): Promise<void> {
+function flush(stream: Output, interrupt: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const giveUp = (): void => void realAlarm(moment, resolve);
     if (interrupt.aborted) giveUp();
@@ -139,7 +139,7 @@ function interruption() {
   };
 }
 
-/** What each signal ends a run with. Away from a terminal SIGHUP does not, as nohup wants it: Node undoes that. */
+/** Failures by the signal that ends a run. Away from a terminal SIGHUP does not, as with nohup: Node undoes that. */
 function signals(): Readonly<Record<string, Failure | undefined>> {
   return {
     SIGINT: new Failure('cancelled', 'interrupted'),
@@ -170,7 +170,7 @@ const processTerminal: Host['terminal'] = {
   },
 };
 
-/** What was typed before a question answers another one. Raw, a terminal gives a line that has no end yet too. */
+/** A line typed before a question answers another one; raw, a terminal gives a line that has no end yet too. */
 function discardTyped(terminal: ReadStream): void {
   const waiting = openSync('/dev/tty', constants.O_RDONLY | constants.O_NONBLOCK);
   terminal.setRawMode(true);
@@ -188,7 +188,7 @@ function discardTyped(terminal: ReadStream): void {
 function groups(): { readonly own: number; readonly foreground: number } | undefined {
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1');
-    // Behind the name, which may hold anything: state, parent, group, session, terminal, its group in the foreground.
+    // Fields behind the name, which may hold anything: state, parent, group, session, terminal, its group in front.
     const [, , own, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { own: Number(own), foreground: Number(foreground) };
   } catch {

@@ -14,7 +14,7 @@ type ParsedLine = { readonly text: string } | CommandRequest;
 export interface CommandRequest {
   readonly command: AnyCommand;
   readonly words: Texts;
-  /** In the order in which they were typed, before and behind the command's name. */
+  /** Options in the order in which they were typed, before and behind the command's name. */
   readonly typed: readonly TypedOption[];
   readonly options: Options;
 }

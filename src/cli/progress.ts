@@ -1,12 +1,12 @@
 import type { Progress } from '../jobs/work/work-messages.ts';
 import { formatDuration } from '../core/duration.ts';
-import type { Running } from './values.ts';
+import type { RunParts } from './values.ts';
 
 const redrawEvery = 100;
 const lineEvery = 5000;
 const barWidth = 24;
 
-type Telling = Pick<Running, 'host' | 'messages'> & { readonly options: Pick<Running['options'], 'output'> };
+type Telling = Pick<RunParts, 'host' | 'messages'> & { readonly options: Pick<RunParts['options'], 'output'> };
 
 /** A redrawn line on a terminal, elsewhere a line every 5 s and a last one. */
 export function openProgress({ host, options, messages }: Telling, label: string, total: number): Progress {

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import password from '@inquirer/password';
 import { Failure, usage } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
-import { fitted, plain } from '../output/plain.ts';
+import { fit, plain } from '../output/plain.ts';
 import { lockFolder, withLock } from '../store/lock/lock.ts';
 import type { Host, Input } from './host.ts';
 
@@ -15,7 +15,7 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
     const columns = Math.max(0, (host.stderr.columns ?? 0) - 2);
     const text = plain(question);
     // What is asked has its own line where the whole does not fit.
-    const shown = fitted(text.length > columns ? text.replace(/\. (?=[^.?]*\?[^.?]*$)/, '.\n') : text, columns);
+    const shown = fit(text.length > columns ? text.replace(/\. (?=[^.?]*\?[^.?]*$)/, '.\n') : text, columns);
     return atTerminal(host, signal, (input) => readLine(input, host, shown, signal));
   };
   return {
@@ -43,7 +43,7 @@ async function atTerminal<T>(host: Host, signal: AbortSignal, ask: (input: Input
   const lock = join(await lockFolder(host.system), `terminal-${host.terminal.group}.lock`);
   const askOnce = async (): Promise<T> => {
     const input = host.terminal.open();
-    // On Windows it is standard input itself.
+    // Windows has standard input itself here.
     return ask(input).finally(() => input !== host.stdin && input.destroy());
   };
   return withLock(lock, host, askOnce, { wait: Infinity, signal, what: 'the terminal' });
@@ -70,7 +70,7 @@ async function readLine(input: Input, host: Host, question: string, signal: Abor
 async function readHidden(input: Input, host: Host, question: string, signal: AbortSignal): Promise<Secret> {
   try {
     const streams = { input, output: host.stderr, signal, clearPromptOnDone: false };
-    // Without the mark of success that it has by default: nobody has looked at the text yet.
+    // The mark of success that it has by default is left out: nobody has looked at the text yet.
     return new Secret(await password({ message: question, mask: false, theme: { prefix: '' } }, streams));
   } catch (cause) {
     if (signal.aborted) throw signal.reason;

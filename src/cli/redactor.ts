@@ -15,10 +15,9 @@ export function openRedactor() {
   };
 }
 
-/** Characters of a server's words that an error shows. */
 const maxChars = 1000;
 
 /** A server's words cut to a readable length, after redaction, which does not recognize half a secret. */
-export function shortened(redacted: string): string {
+export function truncate(redacted: string): string {
   return redacted.length > maxChars ? `${redacted.slice(0, maxChars)}… (${redacted.length} characters)` : redacted;
 }

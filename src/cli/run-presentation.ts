@@ -5,7 +5,7 @@ import { checkZone } from '../core/moment.ts';
 import { defined, namesIn } from '../core/table-names.ts';
 import { cellsOf, cellText, namesOf, rulesOf, showsMessages } from '../output/columns.ts';
 import { formats, rowOf, wholeFormats } from '../output/formats.ts';
-import { fitted, plainLines } from '../output/plain.ts';
+import { fit, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { countByOf, orderOf } from '../output/sort.ts';
 import { hasColor, hasUnicode } from '../output/style.ts';
@@ -60,8 +60,8 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
   };
   return {
     options,
-    result: presented({ ...command, show: options.dry_run ? ofPlan(show) : show }, options, { ...looks, isText }),
-    plan: hasPlan ? planPresented(options, looks) : undefined,
+    result: present({ ...command, show: options.dry_run ? ofPlan(show) : show }, options, { ...looks, isText }),
+    plan: hasPlan ? presentPlan(options, looks) : undefined,
     open: show.others === 'any' ? unknownBeside(own) : [],
     noFields,
     checkFields(fromFile) {
@@ -75,7 +75,7 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
 function applicable(command: AnyCommand, given: Options): Options {
   const { output, fields, jq, sort, count_by: by, csv_safe, typed, ...others } = given;
-  // What is typed counts, and not the environment.
+  // The command line counts, and not the environment.
   const isOther = !typed.has('count_by') && (typed.has('fields') || typed.has('sort'));
   const looks = { output, fields, jq, sort, csv_safe, count_by: isOther ? undefined : by };
   for (const [look, why, hint] of strangeLooks(command, { ...others, typed, ...defined(looks) })) {
@@ -151,7 +151,7 @@ function looksOf(options: Options, { system, stdout }: PrintedTo): Looks {
 
 type Presented = Pick<AnyCommand, 'dryRun'> & { readonly show: Show<unknown> };
 
-function presented(printed: Presented, { output }: Options, looks: Looks): Presentation {
+function present(printed: Presented, { output }: Options, looks: Looks): Presentation {
   const { show } = printed;
   const isFormat = output !== undefined && (rowOf(output)?.general || ownFormats(printed).includes(output));
   const usual = !looks.fields && !looks.countBy && showsMessages(show) ? formats.text : formats.table;
@@ -181,11 +181,11 @@ function sentenceOf(
   const alone = text ?? (looks.quiet ? quiet : undefined);
   if (alone) return looks.terminal ? (row) => plainLines(alone(row)) : alone;
   if (!line || format !== formats.table || looks.fields) return undefined;
-  return (row) => fitted(plainLines(line(row)), looks.terminal ? looks.width : 0);
+  return (row) => fit(plainLines(line(row)), looks.terminal ? looks.width : 0);
 }
 
 /** The requests of a dry run: rows of their own fields, or with -o curl lines of curl, which bash can run. */
-function planPresented(options: Options, looks: Looks): Presentation {
+function presentPlan(options: Options, looks: Looks): Presentation {
   if (options.output === 'curl' && options.sandbox)
     throw usage(
       'the embedded sandbox ends with its command: no line of curl could reach it',
@@ -194,7 +194,7 @@ function planPresented(options: Options, looks: Looks): Presentation {
   const fields = looks.fields?.filter((name) => planColumns.includes(name));
   // It has no width, since a request that is cut or wrapped is not the exact one.
   const exact = { ...looks, width: 0, quiet: false, fields: fields?.length ? fields : undefined };
-  return presented({ show: planShow }, options, { ...exact, isText: options.output === 'curl' });
+  return present({ show: planShow }, options, { ...exact, isText: options.output === 'curl' });
 }
 
 const planColumns: readonly string[] = ['method', 'url', 'content_type', 'body'];

@@ -12,13 +12,13 @@ import { writeResult } from '../output/write.ts';
 import { openSession } from './session.ts';
 import { presentationOf, type RunPresentation } from './run-presentation.ts';
 import type { Redactor } from './redactor.ts';
-import type { Running } from './values.ts';
+import type { RunParts } from './values.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
 export async function runCommand(
   command: AnyCommand,
   values: Readonly<Record<string, unknown>>,
-  given: Running,
+  given: RunParts,
 ): Promise<number> {
   const { host, messages } = given;
   const presentation = presentationOf(command, given.options, host);
@@ -38,7 +38,7 @@ export async function runCommand(
   const printed = { note: messages.note, filter, turn, conclusions, given: values };
   const print = printer(command, { ...presentation, result: { ...result, ...printed } }, running);
   try {
-    const outcome = counted(command.run(values, session.context), command, running);
+    const outcome = count(command.run(values, session.context), command, running);
     await (plan ? printDry(outcome, print, { ...plan, ...printed }, session.planned, running) : print(outcome));
     await session.finish();
     return 0;
@@ -61,7 +61,7 @@ function afterWrites(cause: unknown): unknown {
 }
 
 /** The outcome, counted by the summary as it comes. */
-function counted(outcome: unknown, { show }: AnyCommand, { summary }: Running): unknown {
+function count(outcome: unknown, { show }: AnyCommand, { summary }: RunParts): unknown {
   if (!summary) return outcome;
   const add = (row: unknown): unknown => (summary.add(row, show), row);
   if (!isRows(outcome)) return Promise.resolve(outcome).then(add);
@@ -71,8 +71,7 @@ function counted(outcome: unknown, { show }: AnyCommand, { summary }: Running): 
   return each(outcome);
 }
 
-/** The filter of --jq. @throws Failure usage for an expression that jq cannot compile */
-async function filterOf({ options, host, signal }: Running): Promise<JsonFilter | undefined> {
+async function filterOf({ options, host, signal }: RunParts): Promise<JsonFilter | undefined> {
   if (options.jq === undefined) return undefined;
   const { openFilter } = await import('../output/jq.ts');
   return openFilter(options.jq, { signal, alarm: host.alarm });
@@ -96,7 +95,7 @@ type Print = (outcome: unknown) => Promise<void>;
 function printer(
   command: AnyCommand,
   looks: Pick<RunPresentation, 'result' | 'open' | 'noFields'>,
-  running: Running,
+  running: RunParts,
 ): Print {
   const { show, dryRun, result } = command;
   const { result: presentation, open, noFields } = looks;
@@ -142,7 +141,7 @@ function printer(
 }
 
 /** Standard output; on a terminal the line of progress is taken away first, or a row would continue it. */
-function sinkOf({ host, messages, signal }: Running): Sink {
+function sinkOf({ host, messages, signal }: RunParts): Sink {
   const sink = streamSink(host.stdout, host.alarm, signal);
   if (!host.stdout.isTTY) return sink;
   return {
@@ -163,22 +162,22 @@ async function printDry(
   print: Print,
   plan: Presentation,
   planned: readonly PlannedCall[],
-  running: Running,
+  running: RunParts,
 ): Promise<void> {
-  const { value, error } = await settled(outcome);
+  const { value, error } = await collectRows(outcome);
   if (plan.isText || planned.length > 0) await writePlan(planRows(plan, planned, running), plan, running);
   else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value);
   if (error !== undefined && !(error instanceof Planned)) throw error;
 }
 
 /** Several requests are a line each; one request is a record where people read. */
-async function writePlan(rows: readonly unknown[], plan: Presentation, running: Running): Promise<void> {
+async function writePlan(rows: readonly unknown[], plan: Presentation, running: RunParts): Promise<void> {
   const isRecord = plan.terminal && plan.sentence !== undefined && rows.length === 1;
   const printed = isRecord ? { ...plan, sentence: undefined } : plan;
   await writeResult({ one: isRecord ? rows[0] : rows }, printed, sinkOf(running));
 }
 
-async function settled(outcome: unknown): Promise<{ value: unknown; error?: Error }> {
+async function collectRows(outcome: unknown): Promise<{ value: unknown; error?: Error }> {
   const rows: unknown[] = [];
   try {
     if (!isRows(outcome)) return { value: await outcome };
@@ -194,22 +193,22 @@ async function settled(outcome: unknown): Promise<{ value: unknown; error?: Erro
 function planRows(
   { isText }: Presentation,
   planned: readonly PlannedCall[],
-  { messages, redactor }: Running,
+  { messages, redactor }: RunParts,
 ): readonly unknown[] {
-  if (!isText) return planned.map(({ request }) => cleaned(request, redactor));
+  if (!isText) return planned.map(({ request }) => redactRequest(request, redactor));
   const passwords = [...new Set(planned.flatMap((call) => call.passwords))];
   if (planned.length === 0) messages.note('no request would be sent');
   else if (passwords.length > 0)
     messages.note(`set first: ${passwords.map((name) => `read -rs ${name}; export ${name}`).join('; ')}`);
   return [
     ...new Set(planned.flatMap(({ setup }) => setup)),
-    // Without it, curl would send an empty password: bash does not end where a variable of <( ) is unset.
+    // An unset variable would be an empty password: bash does not end where a variable of <( ) is unset.
     ...passwords.map((name) => `: "\${${name}:?}"`),
     ...planned.map(({ curl }) => redactor.clean(curl)),
   ].map((line) => `${line}\n`);
 }
 
-/** Value by value: a password may be a word or a sign of JSON itself. */
-function cleaned(request: PlannedCall['request'], redactor: Redactor): object {
+/** A password may be a word or a sign of JSON itself, so each value is redacted alone. */
+function redactRequest(request: PlannedCall['request'], redactor: Redactor): object {
   return Object.fromEntries(Object.entries<string>({ ...request }).map(([name, text]) => [name, redactor.clean(text)]));
 }

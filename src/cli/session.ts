@@ -21,12 +21,12 @@ import { isInteractive, readBytes } from './input.ts';
 import { openLedgers, historyOf } from './ledgers.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
-import type { Running } from './values.ts';
+import type { RunParts } from './values.ts';
 import type { Host } from './host.ts';
 
 /** The real context of one command, and what the run needs of it afterwards. */
 export function openSession(
-  running: Running,
+  running: RunParts,
   { name: command, show }: Pick<AnyCommand, 'name' | 'show'>,
   checkFields: Context['checkFields'],
   aim: 'read' | 'write',
@@ -95,7 +95,6 @@ export function openSession(
       oldCopies.size === 0
         ? []
         : [`messages come with a place that they left, from an old copy in the cache of the server: ${oldCopies.size}`],
-    /** The result is written. */
     async finish(): Promise<void> {
       for (const record of kept) {
         await record.finish();
@@ -103,7 +102,7 @@ export function openSession(
       }
     },
     async close(): Promise<void> {
-      // What ended the run says more than a record that cannot be closed after it.
+      // The failure that ended the run says more than a record that cannot be closed after it.
       for (const record of kept) await record.close().catch(() => undefined);
       await Promise.all([sandbox.close(), closeLedgers()]);
     },
@@ -114,7 +113,7 @@ export function openSession(
 function services(
   accounts: Accounts,
   connections: Connections,
-  { host: { system, clock } }: Running,
+  { host: { system, clock } }: RunParts,
   foundOldCopy: (id: number) => void,
 ): Omit<Services, 'sandbox'> {
   return {
@@ -149,7 +148,7 @@ function services(
   };
 }
 
-function questions(running: Running, { places }: Pick<Accounts['accounts'], 'places'>) {
+function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'places'>) {
   const { host, options, redactor, signal } = running;
   const prompt = once(async () => {
     const { openPrompt } = await import('./prompt.ts');
@@ -171,7 +170,7 @@ function questions(running: Running, { places }: Pick<Accounts['accounts'], 'pla
   };
 }
 
-function filesOf(running: Running): Disk['disk'] {
+function filesOf(running: RunParts): Disk['disk'] {
   const { host, signal } = running;
   return {
     read: async (file) => decodeText(await readBytes(running, file)),
@@ -185,7 +184,7 @@ function filesOf(running: Running): Disk['disk'] {
   };
 }
 
-function journals({ host, signal }: Running): Pick<Disk['record'], 'journal' | 'readJournal'> {
+function journals({ host, signal }: RunParts): Pick<Disk['record'], 'journal' | 'readJournal'> {
   return {
     async journal(header, file) {
       const { openJournal } = await import('../store/journal.ts');
@@ -198,7 +197,6 @@ function journals({ host, signal }: Running): Pick<Disk['record'], 'journal' | '
   };
 }
 
-/** One journal for each job: its name is a hash of what the job is. */
 function journalFile({ system }: Host, header: JournalHeader): string {
   const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
   return join(foldersOf(system).state, 'journals', `${name}.ndjson`);

@@ -3,7 +3,7 @@ import { cellsOf } from '../output/columns.ts';
 import { failureFields } from '../output/errors.ts';
 import type { Show } from '../output/presentation.ts';
 import { openSummaryFile } from '../store/log-file.ts';
-import { cleaned, type Messages } from './messages.ts';
+import { redact, type Messages } from './messages.ts';
 import type { Redactor } from './redactor.ts';
 
 /** The file of `--summary`: what a later step needs to decide what to do. */
@@ -43,13 +43,13 @@ export function openSummary(
     },
     end(exit, failure) {
       const outcome = failure ? nameOf(failure.kind) : 'ok';
-      const error = failure && failure.kind !== 'differences' ? failureFields(cleaned(failure, redactor)) : undefined;
+      const error = failure && failure.kind !== 'differences' ? failureFields(redact(failure, redactor)) : undefined;
       const rest = left_out > 0 ? { left_out } : {};
       try {
         write(JSON.stringify({ command, outcome, exit, counts, changes, ...rest, error }));
       } catch (cause) {
         if (!(cause instanceof Failure)) throw cause;
-        // What was done decides how the run ends.
+        // The exit code is that of the work, and not of the summary.
         messages.warn(cause.message);
       }
       return exit;

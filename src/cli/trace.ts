@@ -3,16 +3,16 @@ import type { WireEvent } from '../api/http/call.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { indented, lineBreak } from '../output/plain.ts';
 import { openLogFile } from '../store/log-file.ts';
-import type { Running } from './values.ts';
+import type { RunParts } from './values.ts';
 
 /** Turns what happens on the wire into lines of stderr: `--verbose` a line each, `--trace` everything but secrets. */
-export function observer(running: Running): (event: WireEvent) => void {
+export function observer(running: RunParts): (event: WireEvent) => void {
   const { options, messages } = running;
   const reportSlow = slowReporter(running);
   return (event) => {
     if (event.kind !== 'answer' && event.kind !== 'failure') reportSlow(event);
     if (event.kind === 'slow' || event.kind === 'settled') return;
-    if (options.trace) messages.trace(traced(event));
+    if (options.trace) messages.trace(traceText(event));
     else if (options.verbose && event.kind !== 'request') messages.trace(indented(brief(event)));
   };
 }
@@ -21,7 +21,7 @@ type SlowEvent = Exclude<WireEvent, { kind: 'answer' | 'failure' }>;
 type TracedEvent = Exclude<WireEvent, { kind: 'slow' | 'settled' }>;
 
 /** Says what is waited for: in a transient line on a terminal; elsewhere each line once a run. */
-function slowReporter({ messages, host }: Running): (event: SlowEvent) => void {
+function slowReporter({ messages, host }: RunParts): (event: SlowEvent) => void {
   const said = new Set<string>();
   let asked: string | undefined;
   return (event) => {
@@ -42,7 +42,6 @@ function slowReporter({ messages, host }: Running): (event: SlowEvent) => void {
   };
 }
 
-/** A wait of which nothing need be said. */
 const shortest: Milliseconds = 2000;
 
 function slowLine({ host, attempt, of }: Extract<WireEvent, { kind: 'slow' }>): string {
@@ -55,13 +54,13 @@ function brief(event: Exclude<TracedEvent, { kind: 'request' }>): string {
   return `${event.method} ${event.url}: ${what}`;
 }
 
-function traced(event: TracedEvent): string {
+function traceText(event: TracedEvent): string {
   const { kind, method, url } = event;
   if (kind === 'request') return block(`> ${method} ${url}`, '> ', event.headers(), event.body ?? '');
   if (kind !== 'answer') return indented(`* ${brief(event)}`);
   const { status, text } = event.answer;
   const first = `< ${status} ${method} ${url} (${formatDuration(event.took)})`;
-  return block(first, '< ', shownHeaders(event), event.sealed ? sealed(text) : text);
+  return block(first, '< ', shownHeaders(event), event.sealed ? hideValues(text) : text);
 }
 
 /** Cookies are credentials, and a Location may hold a license code. */
@@ -82,7 +81,7 @@ function block(first: string, mark: string, headers: Readonly<Record<string, unk
 }
 
 /** An answer of the licensing API as keys and types: any of its values may be a license key. */
-function sealed(text: string): string {
+function hideValues(text: string): string {
   if (text.trim() === '') return '';
   const body = jsonIn(text);
   return body ? JSON.stringify(typesOf(body.value)) : `[${text.length} characters that are not JSON]`;
@@ -100,7 +99,7 @@ function typesOf(value: unknown): unknown {
  * codes.
  * @throws Failure config where the file cannot be written
  */
-export function openLog(path: string, { host, redactor, messages }: Running): (event: WireEvent) => void {
+export function openLog(path: string, { host, redactor, messages }: RunParts): (event: WireEvent) => void {
   const append = openLogFile(path, messages.warn);
   return (event) => {
     const entry = entryOf(event);

@@ -1,8 +1,8 @@
 import { Failure } from '../core/failure.ts';
 import type { Environment } from '../core/system.ts';
-import { reworded } from './messages.ts';
+import { reword } from './messages.ts';
 
-/** What a user gave a run: words of the command line, lines of standard input in their place, and variables. */
+/** All that a user gave a run: words of the command line, lines of standard input in their place, and variables. */
 export interface Typed {
   readonly words: readonly string[];
   readonly env: Environment;
@@ -11,13 +11,12 @@ export interface Typed {
 /** A failure without the values that were typed or set and may be a key (docs/apis.md, Credentials). */
 export function withoutKeys(failure: Failure, typed: Typed): Failure {
   const clean = keyHider(typed);
-  const shown = reworded(failure, clean);
+  const shown = reword(failure, clean);
   const { cause, ...details } = shown.details;
   const tellsMore = cause instanceof Error && clean(cause.message) !== cause.message;
   return tellsMore ? new Failure(shown.kind, shown.message, details) : shown;
 }
 
-/** Hides those values in a text. */
 export function keyHider({ words, env }: Typed): (text: string) => string {
   const variables = Object.entries(env).filter(([name]) => /^CHATELAINE_|_PROXY$/i.test(name));
   const places = [
@@ -49,7 +48,7 @@ function keysIn(name: string, text: string): readonly string[] {
   });
 }
 
-/** What messages show of a URL or list on its own: signs of base64, without those that join; letters and digits. */
+/** Parts of a URL or list that messages show alone: signs of base64, without those that join; letters and digits. */
 const pieces = [/[\w+/=~-]{20,}/g, /[\w+~-]{20,}/g, /[a-z\d]{20,}/gi];
 
 /** An option, or one of the two settings that are passwords. */

@@ -21,20 +21,18 @@ import type { Summary } from './summary.ts';
 import type { Typed } from './typed.ts';
 import type { Host } from './host.ts';
 
-/** The options of every command, as this run has them. */
 export interface Options extends GlobalValues {
-  /** Which of them were typed, and are not their twins in the environment. */
+  /** Options from the command line, not from the environment. */
   readonly typed: ReadonlySet<GlobalOption>;
 }
 
-export interface Running {
+export interface RunParts {
   readonly host: Host;
   readonly options: Options;
   readonly messages: Messages;
   readonly redactor: Redactor;
   readonly typed: Typed;
   readonly summary: Summary | undefined;
-  /** Ctrl-C, SIGTERM and the deadline. */
   readonly signal: AbortSignal;
   readonly again: Invocation['again'];
 }
@@ -42,7 +40,7 @@ export interface Running {
 export type Texts = Readonly<Record<string, unknown>>;
 
 export interface TypedOption {
-  /** Without dashes; of `--no-header` it is `no-header`. */
+  /** The flag without dashes; of `--no-header` it is `no-header`. */
   readonly flag: string;
   /** Undefined: a switch. */
   readonly text: string | undefined;
@@ -76,7 +74,7 @@ export function readValues(
   return Object.fromEntries(read.flat());
 }
 
-/** What was typed for a field, in its order: texts, and whether a switch is on. */
+/** The values typed for a field, in their order: texts, and true or false for a switch. */
 function typedFor(name: string, field: Field, typed: readonly TypedOption[]): (string | boolean)[] {
   const flag = flagOf(name, field);
   return typed.flatMap((one): (string | boolean)[] => {

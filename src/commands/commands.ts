@@ -54,7 +54,7 @@ function describeCommand(command: CommandSurface) {
     /** Values of --fields and --sort. */
     fields: [...new Set([...columns, ...fields])],
     examples,
-    // What a server adds to an open row has the type that the server gives it.
+    // Names that a server adds to an open row have the type that the server gives them.
     result: resultOf(command, columns, show?.others === 'any' ? [] : fields),
   };
 }
@@ -80,10 +80,9 @@ function optionRows(fields: Fields): object[] {
     }));
 }
 
-/** What a field says of its values, in the words of its table. */
 function rulesOf({ flag: _flag, short: _short, ...rules }: Field): object {
   return Object.fromEntries(Object.entries(rules).filter(([name]) => !ofProfiles.has(name)));
 }
 
-/** What the rows of profiles say beside an option's rules. */
+/** Rules that are not of an option's values. */
 const ofProfiles: ReadonlySet<string> = new Set(['read', 'question', 'environment', 'alone', 'header', 'see']);

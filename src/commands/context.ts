@@ -46,35 +46,30 @@ export interface Invocation {
   again(options?: Readonly<Record<string, string | number | true | undefined>>, words?: readonly string[]): string;
   /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
   checkFields(fromFile: readonly string[]): void;
-  readonly program: ProgramItself;
+  readonly program: {
+    /** Collects garbage once the heap has grown by 30 %: V8 lets it grow fourfold while its collector gets no core. */
+    saveMemory(): void;
+    surface(): Promise<{ nouns: Readonly<Record<string, string>>; commands: readonly CommandSurface[] }>;
+  };
 }
 
-interface ProgramItself {
-  /** Collects garbage once the heap has grown by 30 %: V8 lets it grow fourfold while its collector gets no core. */
-  saveMemory(): void;
-  surface(): Promise<{ nouns: Readonly<Record<string, string>>; commands: readonly CommandSurface[] }>;
-}
-
-/** Both services, each with a credential that is looked up at the first request, and the sandbox that serves both. */
+/** Both services, whose credentials are looked up at the first request, and the sandbox that serves both. */
 export interface Services {
   licensing(choice?: AppChoice): LicensingApi;
   /** `sparing`: for a run over many channels, which leaves requests for others. */
   chat(how?: 'sparing'): ChatApi;
   sandbox(): SandboxControl;
-  readonly servers: Servers;
-}
-
-/** What commands on credentials, and on requests as typed, ask of servers. */
-interface Servers {
-  /** With a credential that is not stored (yet). */
-  licensingAs(credential: LicensingCredential): LicensingApi;
-  chatAs(credential: ChatCredential): ChatApi;
-  /** How to send what a person writes to a service. */
-  send(service: Service): Promise<Send>;
-  /** Limits of requests from here on, where the options do not give them. */
-  presume(limits: Required<Pick<GlobalValues, 'retries' | 'timeout'>>): void;
-  /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
-  reach(url: string): Promise<Reach>;
+  readonly servers: {
+    /** Calls with a credential that is not stored (yet). */
+    licensingAs(credential: LicensingCredential): LicensingApi;
+    chatAs(credential: ChatCredential): ChatApi;
+    /** How to send what a person writes to a service. */
+    send(service: Service): Promise<Send>;
+    /** Limits of requests from here on, where the options do not give them. */
+    presume(limits: Required<Pick<GlobalValues, 'retries' | 'timeout'>>): void;
+    /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
+    reach(url: string): Promise<Reach>;
+  };
 }
 
 interface AppChoice {
@@ -88,43 +83,37 @@ interface AppChoice {
 export interface Accounts {
   licensingAccount(choice?: AppChoice): Promise<LicensingCredential>;
   chatAccount(): Promise<ChatCredential>;
-  readonly accounts: KnownAccounts;
-}
-
-interface KnownAccounts {
-  /** Host and profile of each account in use of whose kind several are stored: questions and results name them. */
-  places(): readonly string[];
-  environmentKinds(): readonly Kind[];
-  unknownVariables(): ReturnType<typeof unknownVariables>;
-  licensingApps(): Promise<readonly StoredApp[]>;
-  profiles(): Profiles;
-  credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
-  /** The name of a server in journals and claims: its origin; the embedded sandbox has one name, whatever its port. */
-  identityOf(account: Pick<LicensingCredential, 'base_url'>): string;
+  readonly accounts: {
+    /** Host and profile of each account in use of whose kind several are stored: questions and results name them. */
+    places(): readonly string[];
+    environmentKinds(): readonly Kind[];
+    unknownVariables(): ReturnType<typeof unknownVariables>;
+    licensingApps(): Promise<readonly StoredApp[]>;
+    profiles(): Profiles;
+    credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
+    /** A server in journals and claims: its origin; the embedded sandbox has one name, whatever its port. */
+    identityOf(account: Pick<LicensingCredential, 'base_url'>): string;
+  };
 }
 
 /** Where a new key comes from, and what removes known secrets from texts. */
 export interface Keys {
-  readonly keys: KeySources;
-  readonly secrets: KnownSecrets;
-}
-
-interface KeySources {
-  /** The key in the first line of a file that nobody else can read. */
-  fromFile(file: string): Promise<Secret>;
-  /** The key in the first line of standard input; what follows is not read. */
-  fromInput(): Promise<Secret>;
-  fromCommand(command: string): Promise<Secret>;
-  othersCanRead(file: string): Promise<boolean>;
-  /** The key of a chat account by its password: one attempt. @throws Failure auth */
-  fromPassword(profile: ChatProfile, password: Secret): Promise<Secret>;
-}
-
-interface KnownSecrets {
-  /** Makes a secret of a text: from here on it is removed from everything that is shown. */
-  hide(text: string): Secret;
-  /** The words of a server for stdout, without any secret that this run knows. */
-  clean(text: string): string;
+  readonly keys: {
+    /** The key in the first line of a file that nobody else can read. */
+    fromFile(file: string): Promise<Secret>;
+    /** The key in the first line of standard input; what follows is not read. */
+    fromInput(): Promise<Secret>;
+    fromCommand(command: string): Promise<Secret>;
+    othersCanRead(file: string): Promise<boolean>;
+    /** The key of a chat account by its password: one attempt. @throws Failure auth */
+    fromPassword(profile: ChatProfile, password: Secret): Promise<Secret>;
+  };
+  readonly secrets: {
+    /** Makes a secret of a text: from here on it is removed from everything that is shown. */
+    hide(text: string): Secret;
+    /** The words of a server for stdout, without any secret that this run knows. */
+    clean(text: string): string;
+  };
 }
 
 /** The person at the terminal: questions, and lines to stderr. */
@@ -132,49 +121,42 @@ export interface Terminal extends WorkMessages {
   interactive(): boolean;
   /** A question of yes or no; the answer v shows all and asks again. @throws Failure cancelled on no, usage alone */
   confirm(question: string, showAll?: () => void): Promise<void>;
-  readonly terminal: TerminalItself;
-}
-
-interface TerminalItself {
-  isShown(): boolean;
-  /** A line of text from the terminal. @throws Failure usage where nobody can be asked */
-  ask(question: string): Promise<string>;
-  /** A text that is not shown while it is typed. @throws Failure usage where nobody can be asked */
-  secret(question: string): Promise<Secret>;
+  readonly terminal: {
+    isShown(): boolean;
+    /** A line of text from the terminal. @throws Failure usage where nobody can be asked */
+    ask(question: string): Promise<string>;
+    /** A text that is not shown while it is typed. @throws Failure usage where nobody can be asked */
+    secret(question: string): Promise<Secret>;
+  };
 }
 
 /** The user's files, and the files that jobs leave behind. */
 export interface Disk {
-  readonly disk: UserFiles;
-  readonly record: RunRecord;
-}
-
-interface UserFiles {
-  /** The text of a file; `-` is standard input. @throws Failure usage */
-  read(file: string): Promise<string>;
-  /** The bytes of a file; `-` is standard input. @throws Failure usage */
-  readBytes(file: string): Promise<Buffer>;
-  /** The archive in that folder, or a new one, held by this process alone. */
-  archive(folder: string, patience?: Pick<Patience, 'wait' | 'waiting'>): Promise<OpenArchive>;
-  files(): { readonly config: string; readonly state: string };
-  /** Whether the folder of state can be made or written; nothing is made. @throws Failure config where it cannot */
-  refuseUnwritableState(): Promise<void>;
-}
-
-/** What jobs leave behind, and what runs did. */
-interface RunRecord {
-  /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
-  journal(header: JournalHeader, file?: string): Promise<Journal>;
-  /** What earlier runs recorded in that journal, without holding it; undefined where none left one. */
-  readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
-  /** A record that is finished once the result is written, and closed however the run ends. */
-  untilWritten(record: WrittenRecord): void;
-  /** Counts a row for --summary that is not printed. */
-  countUnprinted(row: unknown): void;
-  /** What runs of this computer did, from lines that hold a text, the oldest first. @throws Failure config */
-  history(holding?: string): Promise<readonly HistoryEntry[]>;
-  /** Where this run tells what it does for licenses of that server. */
-  recorder(credential: LicensingCredential): Recorder;
+  readonly disk: {
+    /** The text of a file; `-` is standard input. @throws Failure usage */
+    read(file: string): Promise<string>;
+    /** The bytes of a file; `-` is standard input. @throws Failure usage */
+    readBytes(file: string): Promise<Buffer>;
+    /** The archive in that folder, or a new one, held by this process alone. */
+    archive(folder: string, patience?: Pick<Patience, 'wait' | 'waiting'>): Promise<OpenArchive>;
+    files(): { readonly config: string; readonly state: string };
+    /** @throws Failure config where the folder of state can neither be made nor written; nothing is made */
+    refuseUnwritableState(): Promise<void>;
+  };
+  readonly record: {
+    /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
+    journal(header: JournalHeader, file?: string): Promise<Journal>;
+    /** Records of earlier runs in that journal, without holding it; undefined where none left one. */
+    readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
+    /** A record that is finished once the result is written, and closed however the run ends. */
+    untilWritten(record: WrittenRecord): void;
+    /** Counts a row for --summary that is not printed. */
+    countUnprinted(row: unknown): void;
+    /** Changes by runs of this computer, from lines that hold a text, the oldest first. @throws Failure config */
+    history(holding?: string): Promise<readonly HistoryEntry[]>;
+    /** Where this run tells what it does for licenses of that server. */
+    recorder(credential: LicensingCredential): Recorder;
+  };
 }
 
 export interface Recorder {
@@ -185,28 +167,26 @@ export interface Recorder {
 
 /** Who creates licenses for which users: on this machine, or in a ledger that several machines share. */
 export interface Ledgers {
-  readonly ledgers: LedgerCalls;
-}
-
-interface LedgerCalls {
-  /**
-   * In the ledger of that credential, else in a file of this machine. @param settle how long a POST is remembered
-   * at least @throws Failure unavailable or auth where a ledger cannot be reached; the first claim shows the rest
-   */
-  claims(account: LicensingCredential, app_code: number, settle: Milliseconds, width?: number): Promise<QueuedClaims>;
-  /**
-   * Answered POSTs whose license no list has shown. Claims nothing, and waits for nobody; a ledger that cannot be
-   * asked is a warning. @throws Failure config where the record of requests is damaged
-   */
-  openAnswers(
-    account: LicensingCredential,
-    app_code: number,
-    users: readonly string[],
-  ): Promise<ReadonlyMap<string, OpenAnswer>>;
-  /** @throws Failure config where none is configured; `any` is undefined then */
-  configured(): Promise<Ledger>;
-  any(): Promise<Ledger | undefined>;
-  all(): Promise<readonly ConfiguredLedger[]>;
+  readonly ledgers: {
+    /**
+     * In the ledger of that credential, else in a file of this machine. @param settle how long a POST is remembered
+     * at least @throws Failure unavailable or auth where a ledger cannot be reached; the first claim shows the rest
+     */
+    claims(account: LicensingCredential, app_code: number, settle: Milliseconds, width?: number): Promise<QueuedClaims>;
+    /**
+     * Answered POSTs whose license no list has shown. Claims nothing, and waits for nobody; a ledger that cannot be
+     * asked is a warning. @throws Failure config where the record of requests is damaged
+     */
+    openAnswers(
+      account: LicensingCredential,
+      app_code: number,
+      users: readonly string[],
+    ): Promise<ReadonlyMap<string, OpenAnswer>>;
+    /** @throws Failure config where none is configured; `any` is undefined then */
+    configured(): Promise<Ledger>;
+    any(): Promise<Ledger | undefined>;
+    all(): Promise<readonly ConfiguredLedger[]>;
+  };
 }
 
 export interface ConfiguredLedger {
@@ -215,16 +195,13 @@ export interface ConfiguredLedger {
   readonly ledger: Ledger;
 }
 
-/** The clock; a test has one of its own. */
 export interface Time {
-  readonly clock: RunClock;
-}
-
-interface RunClock extends Calendar {
-  /** Milliseconds of real time since some moment of this process: nobody sets it forward or back, as `now`. */
-  elapsed(): Milliseconds;
-  /** Rejects with the reason of the run's signal as soon as that aborts. */
-  sleep(span: Milliseconds): Promise<void>;
+  readonly clock: Calendar & {
+    /** Milliseconds of real time since some moment of this process: nobody sets it forward or back, as `now`. */
+    elapsed(): Milliseconds;
+    /** Rejects with the reason of the run's signal as soon as that aborts. */
+    sleep(span: Milliseconds): Promise<void>;
+  };
 }
 
 export interface SandboxControl {
@@ -240,7 +217,7 @@ export interface ServeOptions extends Values<typeof serveOptions> {
   readonly ready?: { readonly file: string; readonly text: (address: SandboxAddress) => string } | undefined;
 }
 
-/** What a client needs to reach a sandbox: the accounts are its sample data, no secrets. */
+/** Addresses and accounts of a sandbox: they are its sample data, no secrets. */
 export interface SandboxAddress {
   readonly licensing: Sandbox['licensing'] & Sandbox['licensing']['apps'][number];
   readonly chat: Pick<Sandbox['chat'], 'site' | 'accounts'> & Sandbox['chat']['accounts'][number];

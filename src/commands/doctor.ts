@@ -58,11 +58,11 @@ export default command({
 
 const marks = { ok: '✔', note: '!', problem: '✘' } as const;
 
-type Examining = Invocation & Services & Accounts & Disk & Ledgers;
+type DoctorParts = Invocation & Services & Accounts & Disk & Ledgers;
 
-async function* examine(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
+async function* examine(names: readonly string[], context: DoctorParts): AsyncGenerator<Examined> {
   const { config, state } = context.disk.files();
-  // With a credential of the environment, commands do not read the configuration.
+  // A credential of the environment takes the place of the configuration.
   const isNeeded = names.length > 0 || !unless(Failure, context.accounts.environmentKinds)?.length;
   const stored = yield* attempt(
     'configuration',
@@ -79,7 +79,7 @@ async function* examine(names: readonly string[], context: Examining): AsyncGene
     (kinds) => (kinds.length === 0 ? 'no credential' : `complete: ${kinds.join(', ')}`),
   );
   for (const { name, meant } of context.accounts.unknownVariables())
-    yield looked(
+    yield report(
       'environment',
       name,
       'note',
@@ -91,11 +91,11 @@ async function* examine(names: readonly string[], context: Examining): AsyncGene
   for (const account of accounts) yield* examineAccount(account, context);
   if (accounts.length > 0) return;
   const advice = 'Run chatelaine auth login, or try --sandbox.';
-  yield looked('configuration', config, 'note', 'no credential is stored', advice);
+  yield report('configuration', config, 'note', 'no credential is stored', advice);
 }
 
 /** Only what can be shown to others: neither paths nor the words of a server. */
-async function* probeServers(names: readonly string[], context: Examining): AsyncGenerator<Examined> {
+async function* probeServers(names: readonly string[], context: DoctorParts): AsyncGenerator<Examined> {
   const stored = (await context.accounts.profiles().all()).map(({ name }) => name);
   for (const { subject, open } of candidatesOf(
     names,
@@ -106,18 +106,18 @@ async function* probeServers(names: readonly string[], context: Examining): Asyn
       const opened = await open();
       if (opened.kind === 'chat') continue;
       for await (const { about, detail, advice = null } of context.servers.licensingAs(opened).probe())
-        yield looked(about, subject, advice === null ? 'ok' : 'note', detail, advice);
+        yield report(about, subject, advice === null ? 'ok' : 'note', detail, advice);
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
       const { kind, details } = cause;
       const detail = `no list of licenses: ${kind}${details.http?.status === undefined ? '' : `, status ${details.http.status}`}`;
       const advice = 'chatelaine doctor, without --probe, says more.';
-      yield { ...looked('credential', subject, 'problem', detail, advice), failure: cause };
+      yield { ...report('credential', subject, 'problem', detail, advice), failure: cause };
     }
   }
 }
 
-/** From the key outwards; what a step needs that failed is not tried. */
+/** Goes from the key outwards; what a step needs that failed is not tried. */
 async function* examineAccount({ subject, open }: Candidate, context: Services): AsyncGenerator<Examined> {
   const credential = yield* attempt('key', subject, open, ({ read_only }) =>
     read_only ? 'found, read-only' : 'found',
@@ -140,17 +140,17 @@ async function* examineAccount({ subject, open }: Candidate, context: Services):
   );
   if (!accepted || credential.kind !== 'chat') return;
   const level = await context.servers.chatAs(credential).level();
-  if (level !== undefined) yield looked('feature level', subject, 'ok', `level ${level}`);
-  else yield looked('feature level', subject, 'note', 'the server does not report its level: the newest is assumed');
+  if (level !== undefined) yield report('feature level', subject, 'ok', `level ${level}`);
+  else yield report('feature level', subject, 'note', 'the server does not report its level: the newest is assumed');
 }
 
 /** Certificates and retry-after dates go wrong when the clock is off by more. */
 const mostSkew = 120_000;
 
 function clockCheck(subject: string, skew: number): Examined {
-  if (Math.abs(skew) <= mostSkew) return looked('clock', subject, 'ok', 'agrees with the server');
+  if (Math.abs(skew) <= mostSkew) return report('clock', subject, 'ok', 'agrees with the server');
   const off = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the server`;
-  return looked('clock', subject, 'note', off, 'Set the clock of this machine.');
+  return report('clock', subject, 'note', off, 'Set the clock of this machine.');
 }
 
 async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Examined> {
@@ -170,7 +170,6 @@ interface Check {
   readonly advice: string | null;
 }
 
-/** A thing that was looked at, with the failure where it is a problem. */
 interface Examined {
   readonly row: Check;
   readonly failure?: Failure;
@@ -187,17 +186,17 @@ async function* attempt<T>(
   try {
     const found = await look();
     const detail = tell(found);
-    if (detail !== undefined) yield looked(check, subject, 'ok', detail);
+    if (detail !== undefined) yield report(check, subject, 'ok', detail);
     return found;
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    const found = looked(check, subject, failed, cause.message, cause.details.hint);
+    const found = report(check, subject, failed, cause.message, cause.details.hint);
     yield failed === 'problem' ? { ...found, failure: cause } : found;
     return undefined;
   }
 }
 
-function looked(
+function report(
   check: string,
   subject: string,
   status: Check['status'],

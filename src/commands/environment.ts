@@ -83,7 +83,6 @@ export const globalOptions = {
   system_ca: flagField('Trust the authorities of the system too, for https (Node 22.15 or newer)'),
 } as const satisfies Fields;
 
-/** Repeats of a request where --retries is not typed. */
 export const defaultRetries = 5;
 
 export type GlobalOption = keyof typeof globalOptions;
@@ -100,17 +99,14 @@ export function ownFormats({ dryRun = [], show }: Pick<CommandSurface, 'dryRun' 
 /** Options that the environment cannot set: they answer questions about this one run. */
 export const withoutTwin: ReadonlySet<string> = new Set(['yes', 'confirm', 'exit_code']);
 
-/** The environment variable of an option: `--ca-file` is CHATELAINE_CA_FILE. */
 export function twinOf(name: string): string {
   return `CHATELAINE_${name.toUpperCase()}`;
 }
 
-/** The environment variable of an option after `no`: `--no-header` is CHATELAINE_NO_HEADER. */
 export function negatedTwinOf(name: string): string {
   return twinOf(`no_${name}`);
 }
 
-/** The variables that set an option of every command. */
 export function twinsOf(name: string, field: Field): readonly string[] {
   if (withoutTwin.has(name)) return [];
   const isNegatable = field.kind === 'boolean' && field.negatable === true;
@@ -137,7 +133,7 @@ export const variables = {
   NO_COLOR: 'Not empty: no colour',
 } as const;
 
-/** Whether a guard of a whole job is set. @throws Failure config for another value */
+/** True if a guard of a whole job is set. @throws Failure config for another value */
 export function isGuarded(env: Environment, name: 'CHATELAINE_DRY_RUN' | 'CHATELAINE_READ_ONLY'): boolean {
   const text = env[name] ?? '';
   if (/^(1|true|yes)$/i.test(text)) return true;

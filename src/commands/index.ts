@@ -30,7 +30,6 @@ export const nounGroups: readonly { readonly title: string; readonly nouns: Read
   { title: 'Others', nouns: { api: 'Any request to one of the two APIs' } },
 ];
 
-/** What the commands of a noun have in common. */
 export const nouns: Readonly<Record<string, string>> = Object.fromEntries(
   nounGroups.flatMap((group) => Object.entries(group.nouns)),
 );

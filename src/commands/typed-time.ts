@@ -5,10 +5,10 @@ import type { TimeSpan } from '../jobs/messages/selection.ts';
 import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
-export type TimeReading = Time & Pick<Terminal, 'note' | 'interactive'>;
+export type TimeParts = Time & Pick<Terminal, 'note' | 'interactive'>;
 
 /** The moment of an option's text, also shown: `thursday` depends on day and time zone. @throws Failure usage */
-export function readTime(flag: string, text: string, context: TimeReading): Milliseconds {
+export function readTime(flag: string, text: string, context: TimeParts): Milliseconds {
   const moment = labelled(flag, () => parseMoment(text, context.clock));
   const said = context.interactive()
     ? `${flag.slice(2).replace('-', ' ')} ${dayInWords(moment, context.clock.now())}`
@@ -20,7 +20,7 @@ export function readTime(flag: string, text: string, context: TimeReading): Mill
 /** @throws Failure usage for a time that cannot be read, and for a span that is empty */
 export function spanOf(
   { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
-  context: TimeReading,
+  context: TimeParts,
 ): TimeSpan {
   const from = since === undefined ? undefined : readTime('--since', since, context);
   const to = until === undefined ? undefined : readTime('--until', until, context);
@@ -38,7 +38,7 @@ export const ageOption = {
 } as const satisfies Fields;
 
 /** The moment of --older-than. @throws Failure usage also for two readings: whoever types 3m means months */
-export function readAge(text: string | undefined, context: TimeReading): Milliseconds | undefined {
+export function readAge(text: string | undefined, context: TimeParts): Milliseconds | undefined {
   const minutes = /^(\d+)m$/.exec(text ?? '')?.[1];
   if (minutes !== undefined)
     throw usage(

@@ -30,7 +30,7 @@ export function batched<T>(
 /** Answers within it are written together: a lock, or a transaction, for each would cost as much as its POST. */
 const pace: Milliseconds = 20;
 
-/** For `due`: a batch begins 20 ms after the one before, or later. */
+/** A `due`: a batch begins 20 ms after the one before, or later. */
 export function paced({ elapsed, sleep }: Pick<Clock, 'elapsed' | 'sleep'>): () => Promise<void> {
   let next: Milliseconds = -Infinity;
   return async () => {

@@ -18,7 +18,7 @@ export function parseDuration(text: string): Milliseconds {
   return span;
 }
 
-/** For people: 1500 is `1.5s`, 190000 is `3m10s`. */
+/** Words for people: 1500 is `1.5s`, 190000 is `3m10s`. */
 export function formatDuration(span: Milliseconds): string {
   const tenths = Math.round(span / 100) * 100;
   const unit = (['d', 'h', 'm'] as const).find((name) => tenths >= units[name]);

@@ -36,7 +36,7 @@ export interface FailedRequest {
   readonly status?: number;
 }
 
-/** What a server said of its error: beside code and words, names and numbers that they do not repeat. */
+/** A server's error: beside code and words, names and numbers that they do not repeat. */
 export interface ServerWords {
   readonly code?: string | undefined;
   readonly msg?: string | undefined;
@@ -49,7 +49,7 @@ interface FailureDetails {
   readonly hint?: string | undefined;
   readonly http?: FailedRequest | undefined;
   readonly server?: ServerWords | undefined;
-  /** Whether running the same command again may succeed with nothing else changed. */
+  /** True if running the same command again may succeed with nothing else changed. */
   readonly retryable?: boolean | undefined;
   readonly cause?: unknown;
 }
@@ -79,7 +79,7 @@ export class Failure extends Error {
     return interruptions.has(this.kind);
   }
 
-  /** What this failure means one floor up. The details stay, except those that are given; this failure is the cause. */
+  /** This failure one floor up. The details stay, except those that are given; this failure is the cause. */
   as(kind: FailureKind, message: string, details: Omit<FailureDetails, 'cause'> = {}): Failure {
     return new Failure(kind, message, { ...this.details, ...details, cause: this });
   }
@@ -99,7 +99,6 @@ export function labelled<T>(label: string, read: () => T, kind?: FailureKind): T
   }
 }
 
-/** What `read` gives; undefined where it throws an error of that class. */
 export function unless<T>(kind: abstract new (...given: never[]) => Error, read: () => T): T | undefined {
   try {
     return read();

@@ -6,7 +6,7 @@ export function matchesGlobInAnyCase(patterns: readonly string[], text: string):
   return patterns.some((pattern) => matchesPattern(pattern.toLowerCase(), text.toLowerCase()));
 }
 
-/** Whether the whole text matches: `*` is any text, `?` one character. Takes at most length times length steps. */
+/** Matches the whole text: `*` is any text, `?` one character. Takes at most length times length steps. */
 function matchesPattern(pattern: string, text: string): boolean {
   const [parts, letters] = [Array.from(pattern), Array.from(text)];
   let [part, letter] = [0, 0];

@@ -17,7 +17,7 @@ export function elementsOf(document: Uint8Array, name: string): JsonEnvelope {
   const whole: unknown = JSON.parse(signs);
   const values = isObject(whole) && Object.hasOwn(whole, name) ? whole[name] : undefined;
   if (!Array.isArray(values) || !values.every(isObject)) throw new SyntaxError(`it has no list of objects '${name}'`);
-  // In JSON a line break is between tokens, and goes with the blanks there. Strings are matched in runs (json.ts).
+  // Line breaks of JSON are between tokens, and go with the blanks there. Strings are matched in runs (json.ts).
   if (utf8.includes('\n') || utf8.includes('\r'))
     return elementsOf(Buffer.from(signs.replace(/("[^"\\]*(?:\\[^][^"\\]*)*")|[ \t\r\n]+/g, '$1'), 'latin1'), name);
   const end = signs.length;
@@ -51,7 +51,6 @@ export class JsonElement {
     this.#end = end;
   }
 
-  /** In bytes. */
   get length(): number {
     return this.#end - this.#start;
   }
@@ -84,7 +83,7 @@ function placesIn(signs: string, name: string): readonly number[] {
     if (code === sign.quote) {
       const start = at;
       at = endOfString(signs, at);
-      // At this depth the last string before an array is its name.
+      // The last string before an array at this depth is its name.
       if (depth === 1) isSought = parseJson(inUtf8(signs.slice(start, at + 1))) === name;
     } else if (code === sign.open || code === sign.openObject) {
       depth += 1;

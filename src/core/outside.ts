@@ -36,10 +36,10 @@ export {
   type FileHandle,
 } from 'node:fs/promises';
 export { randomBytes } from 'node:crypto';
-/** Of sockets that have a path: the network has a dispatcher. */
+/** Sockets that have a path: the network has a dispatcher. */
 export { connect, createServer, type Server } from 'node:net';
 
-/** By the global function: a request loads no `node:timers/promises`. */
+/** The global function: a request loads no `node:timers/promises`. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

@@ -22,7 +22,7 @@ export class TooMuchInput extends Error {
 /** The text of a stream up to the end of the first line, or a little more. @throws as readStreamBytes */
 export async function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
   const bytes = await readStreamBytes(stream, limits, (chunk) => chunk.includes('\n'));
-  // Of UTF-16 half of the last character may be missing.
+  // Half of the last character may be missing, in UTF-16.
   return decodeText(bytes);
 }
 
@@ -31,7 +31,7 @@ export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder(encodingOf(bytes)).decode(bytes);
 }
 
-/** What a byte order mark says; Windows' editors and PowerShell write them. TextDecoder leaves the mark out. */
+/** Encodings have byte order marks; Windows' editors and PowerShell write them. TextDecoder leaves the mark out. */
 export function encodingOf(bytes: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';

@@ -50,16 +50,16 @@ function powershellSigns(sign: string): string {
 
 /** One word of bash or zsh, also on Windows: what is shown is for them. */
 export function posixWord(text: string): string {
-  // To zsh =ls is the path of ls.
+  // zsh takes =ls for the path of ls.
   if (/^(?!=)[\w@%+=:,./-]+$/.test(text)) return text;
-  if (unseen().test(text)) return `$'${text.replace(unseen(String.raw`|[\\']`), escaped)}'`;
+  if (unseen().test(text)) return `$'${text.replace(unseen(String.raw`|[\\']`), escapeSign)}'`;
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Invisible characters and line ends. Built on first use (docs/architecture.md, Start-up). */
 const unseen = (more = ''): RegExp => new RegExp(String.raw`[\p{C}\u2028\u2029]|${invisible}${more}`, 'gu');
 
-function escaped(sign: string): string {
+function escapeSign(sign: string): string {
   if (sign === '\\' || sign === "'") return `\\${sign}`;
   return [...Buffer.from(sign)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
 }

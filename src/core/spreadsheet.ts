@@ -1,6 +1,6 @@
 /** Where a cell begins, also for a program that expects another separator. */
 const begins = String.raw`(?<=^|[\t\n\v\f\r\u0085\u2028\u2029,;])`;
-/** What a spreadsheet may take for the beginning of a formula: its signs, also in full width. */
+/** Signs of a formula, also in full width. */
 const signs = String.raw`(?="*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20])`;
 const formulas = new RegExp(String.raw`${begins}${signs}|^(?=[\t\n\r])`, 'g');
 const harmless = new RegExp(String.raw`${begins}'${signs}|^'(?=[\t\n\r])`);

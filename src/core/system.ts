@@ -19,10 +19,10 @@ export type Alarm = (span: Milliseconds, ring: () => void) => () => void;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether files behave as on Windows, for code without a System: a rename, the quoting of a hint. */
+/** Windows' rules for files hold, for code without a System: a rename, the quoting of a hint. */
 export const isWindows = sep === '\\';
 
-/** What the program knows of the computer it runs on; only `cli` reads it from `process`. */
+/** The computer as the program knows it; only `cli` reads it from `process`. */
 export interface System {
   readonly env: Environment;
   readonly platform: NodeJS.Platform;

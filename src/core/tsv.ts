@@ -29,6 +29,6 @@ export function namesInList(lines: readonly string[], columns: readonly string[]
   );
 }
 
-/** What to do if nothing tells whether chatelaine or a spreadsheet wrote a text. */
+/** Advice if nothing tells whether chatelaine or a spreadsheet wrote a text. */
 export const asNdjson =
   'Print the list with -o ndjson, and give --input-format ndjson; or give the names as arguments.';

@@ -4,7 +4,7 @@ import type { Formatter, Presentation } from './presentation.ts';
 
 /** GitHub takes comments of 65,536 characters. */
 const maxChars = 60_000;
-/** Of one cell: the words of a server. */
+/** A cell may hold the words of a server. */
 const maxCellChars = 300;
 
 /** The conclusion and the changed rows that fit, as Markdown without license codes. Cells are harmless code. */
@@ -29,7 +29,7 @@ export function changes({ show, conclusions = [] }: ChangesChoices): Formatter {
     const line = (cells: readonly string[]): string => `| ${cells.filter((_, index) => filled[index]).join(' | ')} |\n`;
     const table = [outcome.columns, outcome.columns.map(() => '---'), ...rows].map(line).join('');
     const parts = [
-      ...conclusions.map((text) => `**${escaped(text)}**\n`),
+      ...conclusions.map((text) => `**${escapeMarkdown(text)}**\n`),
       rows.length === 0 ? 'Nothing changes.\n' : table,
       ...(left > 0 ? [`${left} more ${left === 1 ? 'row is' : 'rows are'} left out.\n`] : []),
     ];
@@ -53,6 +53,6 @@ function cellOf(value: unknown): string {
   return `${fence}${pad}${code}${pad}${fence}`;
 }
 
-function escaped(text: string): string {
+function escapeMarkdown(text: string): string {
   return plain(text).replace(/[\\`*_[\]<>#|~&!]/g, '\\$&');
 }

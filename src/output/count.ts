@@ -10,7 +10,6 @@ import type { CountBy, Presentation, Show } from './presentation.ts';
 import { compare } from './sort.ts';
 import { displayWidth } from './width.ts';
 
-/** The column of bars has no name. */
 const bar = '';
 
 const none = '(none)';
@@ -50,7 +49,7 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
     }
     room = Math.min(40, (width || 80) - widest - Math.max(name.length, String(most).length) - 4);
     for (const [value, count] of all) yield { [field]: value, [name]: count };
-    // What came before a failure is counted, and then it is thrown.
+    // Rows before a failure are counted, and then it is thrown.
     if (reading.status === 'rejected') throw reading.reason;
   };
   const mark = (row: unknown): string | undefined =>

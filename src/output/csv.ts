@@ -23,7 +23,6 @@ export function csv(choices: CsvChoices): Formatter {
   });
 }
 
-/** What csv reads of a presentation; an export of an archive has no more. */
 type CsvChoices = RecordChoices & Pick<Presentation, 'csvSafe' | 'terminal'>;
 
 /** Numbers stay numbers here, because a minus sign makes only a text harmful. */

@@ -1,6 +1,6 @@
 import { nameOf, type Failure } from '../core/failure.ts';
 import { painter } from './paint.ts';
-import { commandsApart, fitted, indented, plainJson, plainLines } from './plain.ts';
+import { commandsApart, fit, indented, plainJson, plainLines } from './plain.ts';
 
 interface ErrorLook {
   readonly terminal: boolean;
@@ -10,14 +10,14 @@ interface ErrorLook {
   readonly verbose: boolean;
 }
 
-/** What happened, why, what to do next; '' for found differences. Loads chalk: import it only after an error. */
+/** The event, its reason and the next step; '' for found differences. Loads chalk: import it only after an error. */
 export function failureText(failure: Failure, { terminal, columns, color, verbose }: ErrorLook): string {
   if (failure.kind === 'differences') return '';
   const { message, details } = failure;
   const further = [...reasons(failure), ...(verbose ? background(failure) : [])];
   const hint = details.hint === undefined ? '' : `\n${indented(commandsApart(details.hint))}`;
   const text = `${mark} ${indented([message, ...further].join('\n'))}${hint}`;
-  return painter(color ? 1 : 0).red(mark) + fitted(terminal ? plainLines(text) : text, columns).slice(mark.length);
+  return painter(color ? 1 : 0).red(mark) + fit(terminal ? plainLines(text) : text, columns).slice(mark.length);
 }
 
 const mark = 'chatelaine:';
@@ -27,13 +27,13 @@ export function failureJson(failure: Failure): string {
   return failure.kind === 'differences' ? '' : plainJson(JSON.stringify({ error: failureFields(failure) }));
 }
 
-/** What messages and summaries say of a failure; what is not known is undefined. */
+/** The fields of a failure in messages and summaries; undefined if not known. */
 export function failureFields({ kind, details, exit, message, retryable }: Failure): object {
   const { problems, hint, http, server } = details;
   return { code: nameOf(kind), exit, message, problems, hint, http, server, retryable };
 }
 
-/** What the server said, unless the message says it already. */
+/** The server's words, unless the message has them already. */
 function reasons({ message, details: { server } }: Failure): string[] {
   const { msg = '', code } = server ?? {};
   if (msg === '' || message.includes(msg)) return [];

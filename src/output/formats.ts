@@ -14,7 +14,7 @@ export const formats = {
       return (await import('./table.ts')).table(presentation, {
         bold: paint?.painter(1).bold,
         paintOf: paint?.statusPaint,
-        fold: terminal ? (await import('./wrap.ts')).folded : undefined,
+        fold: terminal ? (await import('./wrap.ts')).fold : undefined,
         messageText: showsMessages(show) ? (await import('./messages/conversation.ts')).messageText() : undefined,
       });
     },
@@ -23,20 +23,20 @@ export const formats = {
     general: true,
     whole: true,
     isJson: true,
-    load: async (presentation) => picked((await import('./json.ts')).json(presentation), presentation),
+    load: async (presentation) => pickFields((await import('./json.ts')).json(presentation), presentation),
   },
   ndjson: {
     general: true,
     whole: true,
     isJson: true,
-    load: async (presentation) => picked((await import('./json.ts')).ndjson(presentation), presentation),
+    load: async (presentation) => pickFields((await import('./json.ts')).ndjson(presentation), presentation),
   },
   csv: { general: true, load: async (presentation) => (await import('./csv.ts')).csv(presentation) },
   tsv: { general: true, load: async (presentation) => (await import('./tsv.ts')).tsv(presentation) },
   yaml: {
     general: true,
     whole: true,
-    load: async (presentation) => picked((await import('./yaml.ts')).yaml(), presentation),
+    load: async (presentation) => pickFields((await import('./yaml.ts')).yaml(), presentation),
   },
   text: {
     forPeople: true,
@@ -64,7 +64,6 @@ export type Format = keyof typeof formats;
 
 export const generalFormats: readonly Format[] = namesIn(formats).filter((name) => rowOf(name)?.general);
 
-/** The formats whose rows are whole values, as a hint names them. */
 export const wholeFormats: readonly Format[] = namesIn(formats).filter((name) => rowOf(name)?.whole);
 
 export function rowOf(name: string | undefined): FormatRow | undefined {
@@ -72,7 +71,7 @@ export function rowOf(name: string | undefined): FormatRow | undefined {
   return name !== undefined && Object.hasOwn(rows, name) ? rows[name] : undefined;
 }
 
-/** What writes a result; its module, and with it a library, is loaded only now. */
+/** Loads the module that writes a result, and with it a library. */
 export async function formatterOf(presentation: Presentation): Promise<Formatter> {
   const { format, isText, sentence, terminal } = presentation;
   if (isText) return pieces(presentation);
@@ -102,7 +101,7 @@ function sentences(textOf: (row: unknown) => string): Formatter {
 }
 
 /** A formatter of objects reduced to `fields`; a column of the command counts where the row lacks the key. */
-function picked(formatter: Formatter, { show, fields }: Presentation): Formatter {
+function pickFields(formatter: Formatter, { show, fields }: Presentation): Formatter {
   if (!fields) return show.data ? reading(formatter, show.data) : formatter;
   const { texts: _, ...other } = formatter;
   return reading(other, (row) => {

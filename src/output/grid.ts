@@ -23,18 +23,20 @@ export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly n
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colWidths: [...widths],
   });
-  table.push(...lines.map((cells) => cells.map(painted)));
+  table.push(...lines.map((cells) => cells.map(paintCell)));
   const drawn = table.toString().split('\n');
   return drawn.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
 /** The same look line by line, for tables of any length; a cell wider than its column moves the rest of its line. */
 export function drawLine(cells: readonly Cell[], widths: readonly number[]): string {
-  const padded = cells.map((cell, index) => painted(cell) + ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.width)));
+  const padded = cells.map(
+    (cell, index) => paintCell(cell) + ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.width)),
+  );
   return `${padded.join(gap).trimEnd()}\n`;
 }
 
-export function painted({ shown, paint }: Cell): string {
+export function paintCell({ shown, paint }: Cell): string {
   return paint ? paint(shown) : shown;
 }
 
@@ -73,7 +75,7 @@ export interface ColumnSize {
   readonly empty: boolean;
   /** It says what became of the row, so it is shown whole, or the row is a record. */
   readonly answer: boolean;
-  /** Of two columns the one with the lower number goes first, of two equal ones the later. */
+  /** The lower number goes first, of two equal ones the later. */
   readonly priority: number;
 }
 

@@ -4,7 +4,7 @@ import { Failure, usage, orAborted } from '../core/failure.ts';
 import type { Alarm } from '../core/system.ts';
 import type { JsonFilter } from './presentation.ts';
 
-interface FilterEnding {
+interface FilterLimits {
   readonly signal: AbortSignal;
   readonly alarm: Alarm;
 }
@@ -15,16 +15,16 @@ interface FilterEnding {
  */
 export async function openFilter(
   expression: string,
-  ending: FilterEnding,
+  ending: FilterLimits,
   mostBytes = 256 * 1024 * 1024,
 ): Promise<JsonFilter> {
   const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
     workerData: { expression, mostBytes },
     resourceLimits: { maxOldGenerationSizeMb },
-    // What WebAssembly says when it aborts is no message of ours.
+    // WebAssembly's words when it aborts are no message of ours.
     stderr: true,
   });
-  // Without an input nothing is evaluated, so an expression that never ends does not end here.
+  // Nothing is evaluated without an input, so an expression that never ends does not end here.
   const compiled = await answerOf(worker, '', ending);
   if (compiled.exitCode !== 0) throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'The language is that of jq 1.8.');
   return async (json) => {
@@ -34,10 +34,10 @@ export async function openFilter(
     await worker.terminate();
     const problem = problemsIn(stderr);
     const rows = json.startsWith('[') && problem === tooMuch && json.match(/^ {2}[^\s}\]]/gm);
-    if (rows) throw failed(`${problem} for ${rows.length} rows`);
+    if (rows) throw filterFailure(`${problem} for ${rows.length} rows`);
     // Under -o ndjson people expect a row at a time.
     const isList = json.startsWith('[') && problem.startsWith('Cannot index array with');
-    throw failed(problem, isList ? ' jq gets a list as one array: .[] | …' : '');
+    throw filterFailure(problem, isList ? ' jq gets a list as one array: .[] | …' : '');
   };
 }
 
@@ -51,7 +51,7 @@ const moment = 200;
 
 type JqAnswer = Readonly<Record<'stdout' | 'stderr', string>> & { readonly exitCode: number };
 
-async function answerOf(worker: Worker, json: string, { signal, alarm }: FilterEnding): Promise<JqAnswer> {
+async function answerOf(worker: Worker, json: string, { signal, alarm }: FilterLimits): Promise<JqAnswer> {
   const answer = new Promise<JqAnswer>((resolve, reject) => {
     worker.removeAllListeners().once('message', resolve);
     worker.once('error', (cause: NodeJS.ErrnoException) => {
@@ -75,10 +75,10 @@ async function answerOf(worker: Worker, json: string, { signal, alarm }: FilterE
 /** The command has its result when a deadline ends the expression. */
 function throwLate(cause: unknown): never {
   if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-  throw failed(`the expression did not end: ${cause.message}`);
+  throw filterFailure(`the expression did not end: ${cause.message}`);
 }
 
-function failed(problem: string, hint = ''): Failure {
+function filterFailure(problem: string, hint = ''): Failure {
   return new Failure('rejected', `--jq: ${problem}`, {
     hint: `What the command did stays done. Look at its result with -o json.${hint}`,
     retryable: false,

@@ -6,7 +6,7 @@ export function painter(level: 0 | 1): ChalkInstance {
   return new Chalk({ level });
 }
 
-/** What became of a row; the word itself says it too. */
+/** Colours of what became of a row; the word itself says it too. */
 const statusColors = {
   green: 'created create ok deleted',
   yellow: 'resized resize retired retire lent never-activated unseen',

@@ -24,13 +24,13 @@ export function indented(text: string): string {
   return text.replace(lineBreak, '\n  ');
 }
 
-/** Our words with each command that ends a line (`Run: chatelaine …`) on a line of its own, where it can be copied. */
+/** Our words with each command that ends a line (`Run: chatelaine …`) on a line of its own, to be copied. */
 export function commandsApart(text: string): string {
   return text.replace(/(?<=\S:) (chatelaine [a-z].*?)(?:(?<=\w)\.)?$/gm, '\n$1');
 }
 
 /** Our lines in a terminal of `columns` (0: unknown), broken at blanks only; a command continues with a backslash. */
-export function fitted(text: string, columns: number): string {
+export function fit(text: string, columns: number): string {
   if (columns === 0) return text;
   const lines = text.split('\n').map((line) => {
     if (line.length <= columns) return line;
@@ -38,7 +38,7 @@ export function fitted(text: string, columns: number): string {
     const rest = line.slice(lead.length);
     if (lead === '' || !rest.startsWith('chatelaine '))
       return lead + wrap(rest, columns - lead.length - 2).join(`\n${lead}  `);
-    return isWindows ? line : lead + joined(rest.match(shellWords) ?? [], columns - 6).join(' \\\n    ');
+    return isWindows ? line : lead + joinWords(rest.match(shellWords) ?? [], columns - 6).join(' \\\n    ');
   });
   return lines.join('\n');
 }
@@ -51,10 +51,10 @@ export function wrap(text: string, most: number): string[] {
   const whole = text.replace(/\bchatelaine(?: [a-z-]+){1,2}(?: --?[a-z-]+)*/g, (command) =>
     command.replaceAll(' ', '\0'),
   );
-  return joined(whole.split(' '), most).map((line) => line.replaceAll('\0', ' '));
+  return joinWords(whole.split(' '), most).map((line) => line.replaceAll('\0', ' '));
 }
 
-function joined(words: readonly string[], most: number): string[] {
+function joinWords(words: readonly string[], most: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of words) {
@@ -68,7 +68,7 @@ function joined(words: readonly string[], most: number): string[] {
   return [...lines, line];
 }
 
-/** What editors, terminals and viewers of logs begin a line at. */
+/** Editors, terminals and viewers of logs begin a line at these. */
 export const lineBreak = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 
 /** JSON text that is harmless on a terminal and reads back as the same value: only strings hold such characters. */

@@ -9,7 +9,7 @@ export interface Show<T> {
   readonly data?: (row: T) => unknown;
   /** Other scalar keys of the first row follow; of `any` those that no column shows; `run` checks the `kept` ones. */
   readonly others?: 'known' | 'kept' | 'any';
-  /** What stderr says where a list is empty, unless the format says it. */
+  /** The words on stderr for an empty list, unless the format says it. */
   readonly none?: string;
   readonly line?: (row: T) => string;
   /** The one thing that `-q` prints, one line a row, unless the format prints whole values. */
@@ -19,13 +19,13 @@ export interface Show<T> {
   readonly outcome?: Outcome<T>;
 }
 
-/** What became of each row, for readers who must not see keys: a comment in Markdown, and `--summary`. */
+/** The end of each row, for readers who must not see keys: a comment in Markdown, and `--summary`. */
 interface Outcome<T> {
   /** The field that says it; rows are counted by it. */
   readonly by: string;
-  /** What it says, of rows that are printed without it. */
+  /** Its value, of rows that are printed without it. */
   readonly of?: (row: T) => string;
-  /** What it says of a row in which there is nothing to see. */
+  /** Its value for a row in which there is nothing to see. */
   readonly nothing?: string;
   /** The fields of the other rows that everybody may see, in their order. */
   readonly columns: readonly string[];
@@ -55,7 +55,7 @@ export interface ColumnRules<T> {
   readonly empty?: string;
 }
 
-/** What rows are counted by: the value of a field, or the day, week, month or year of its time. */
+/** The field that rows are counted by, or the day, week, month or year of its time. */
 export interface CountBy {
   readonly field: string;
   readonly unit: Period | undefined;
@@ -86,7 +86,7 @@ export interface Presentation {
   readonly terminal: boolean;
   /** Columns of the terminal; 0 where unknown. */
   readonly width: number;
-  /** What the command says below its result; whole once its rows have ended. */
+  /** Lines of the command below its result; whole once its rows have ended. */
   readonly conclusions?: readonly string[];
   /** One line to stderr after the result, such as which columns were left out. */
   readonly note?: ((line: string) => void) | undefined;
@@ -103,7 +103,7 @@ export interface FormatRow {
   readonly forPeople?: true;
   /** It shows the changes of a dry run, and nothing else. */
   readonly ofPlan?: true;
-  /** What it shows, where that has no fields to choose from. */
+  /** The thing that it shows, where that has no fields to choose from. */
   readonly shows?: string;
   /** Errors and addresses are JSON beside it. */
   readonly isJson?: true;
@@ -113,15 +113,14 @@ export interface FormatRow {
 
 /** Writes one result: text for one value, or for rows as they come. A formatter serves one result. */
 export interface Formatter {
-  /** A result that is no list. */
   one(value: unknown): string;
-  /** What the next row of a list adds, with what is before the first. */
+  /** The text of the next row of a list, with the text before the first. */
   row(row: unknown): string;
-  /** What the next rows add where they are JSON texts, valid until the next call; absent where they must be parsed. */
+  /** The bytes of rows that are JSON texts, valid until the next call; absent where they must be parsed. */
   texts?(texts: readonly JsonElement[]): Uint8Array;
-  /** What is left to write when the rows end, also by throwing: with it the document is whole. */
+  /** The rest when the rows end, also by throwing: with it the document is whole. */
   end(): string;
-  /** What the reader must know beside the result, when it ends; undefined where there is nothing. */
+  /** A line beside the result, when it ends. */
   remark?(): string | undefined;
 }
 

@@ -22,7 +22,7 @@ const moment = 100;
 export const readerGone = new Error('nobody reads the output any longer');
 
 /** A sink that, once a write failed, fails without trying again: with `readerGone` on EPIPE, else with a Failure. */
-export function guarded(sink: Sink): Sink {
+export function guard(sink: Sink): Sink {
   let ended: Error | undefined;
   return {
     async write(piece) {
@@ -39,7 +39,7 @@ export function guarded(sink: Sink): Sink {
 
 /** A sink that swallows what comes after its reader is gone, so that the rows are drawn to their end. */
 export function ignoringClosedPipe(given: Sink): Sink {
-  const sink = guarded(given);
+  const sink = guard(given);
   return {
     async write(piece) {
       try {
@@ -63,10 +63,10 @@ function unwritten(cause: unknown): Failure {
   });
 }
 
-export type Batch = ReturnType<typeof batched>;
+export type Batch = ReturnType<typeof openBatch>;
 
 /** Buffers up to `size` characters or bytes; flushes when the rows wait for something: at the next turn of the loop. */
-export function batched(sink: Sink, size = 65_536) {
+export function openBatch(sink: Sink, size = 65_536) {
   let pending: (string | Uint8Array)[] = [];
   let length = 0;
   let writing: Promise<void> | undefined;

@@ -7,7 +7,7 @@ export interface ColorChoice {
   readonly env: Environment;
 }
 
-/** Whether colour may be written: what is typed, then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, then the stream. */
+/** Colour is decided by what is typed, then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, then the stream. */
 export function hasColor({ when = 'auto', terminal, env }: ColorChoice): boolean {
   if (when !== 'auto') return when === 'always';
   if (variable(env, 'NO_COLOR') !== undefined) return false;

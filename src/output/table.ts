@@ -4,7 +4,7 @@ import {
   drawGrid,
   drawLine,
   lineWidth,
-  painted,
+  paintCell,
   type Arrangement,
   type Cell,
   type ColumnSize,
@@ -16,7 +16,7 @@ import { displayWidth, shorten } from './width.ts';
 
 const decidingRows = 200;
 
-/** What a table needs of heavier modules; absent where the presentation does not need it. */
+/** Parts of heavier modules; absent where the presentation does not need them. */
 interface TableParts {
   readonly bold?: ((text: string) => string) | undefined;
   readonly paintOf?: ((status: string) => ((text: string) => string) | undefined) | undefined;
@@ -84,7 +84,7 @@ function writerOf(
   const room = terminal && width > 0 ? width : Infinity;
   const all = { shown: [...sizes.keys()], widths: sizes.map(({ wanted }) => wanted) };
   const arrangement = room < Infinity && names.length > 0 ? arrange(sizes, room) : all;
-  // What was asked for by name is not left out; one row, or one column that is left, says more as a record.
+  // Columns that were named are not left out; one row, or one column that is left, says more as a record.
   const isRecord =
     !arrangement ||
     (arrangement.shown.length < names.length &&
@@ -120,7 +120,7 @@ function columnSizes(
       constant,
       empty: values.every(({ shown }) => shown === ''),
       answer: name === 'status' || name === 'change',
-      // What every row has is said below: to have it in each row is of no use.
+      // A value of every row is said below: to have it in each row is of no use.
       priority: constant ? Math.min(0, priority) : priority,
     };
   });
@@ -171,7 +171,7 @@ function columnWriter(
   };
 }
 
-/** With less room beside its name, a value goes below it. */
+/** A value goes below its name where there is less room beside it. */
 const [minColumns, gap] = [20, 2];
 
 /** Rows as records: a field a line, values wrapped, an empty line between records. `width`: columns, 0 for unknown. */
@@ -185,9 +185,9 @@ function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableW
     const texts = (displayWidth(shown) <= room ? [shown] : fold(shown, room)).map((line) => margin + line);
     const name = names[index];
     if (!name) return texts;
-    if (isBelow) return [painted(name), ...texts];
+    if (isBelow) return [paintCell(name), ...texts];
     const [first = '', ...others] = texts;
-    return [painted(name) + first.slice(name.width), ...others];
+    return [paintCell(name) + first.slice(name.width), ...others];
   };
   const record = (row: readonly Cell[]): string =>
     row

@@ -4,7 +4,7 @@ import { wrapAnsi } from 'fast-wrap-ansi';
 const minColumns = 10;
 
 /** Lines that fit into `columns` (0: unlimited) after `indent`. A continued quote, item or code keeps its place. */
-export function wrapped(text: string, columns: number, indent: string): string[] {
+export function wrapLines(text: string, columns: number, indent: string): string[] {
   return text.split('\n').flatMap((line) => {
     const [lead = ''] = /^\s*(?:(?:> ?|\| )*\s*(?:• |\d+\. )?)/.exec(line) ?? [];
     const rest = line.slice(lead.length);
@@ -18,6 +18,6 @@ export function wrapped(text: string, columns: number, indent: string): string[]
 }
 
 /** One line as lines of at most `room` columns, a longer word in pieces. */
-export function folded(text: string, room: number): string[] {
+export function fold(text: string, room: number): string[] {
   return wrapAnsi(text, room, { hard: true }).split('\n');
 }

@@ -4,7 +4,7 @@ import { formatterOf } from './formats.ts';
 import { JsonRows, singly } from './json-rows.ts';
 import { plainJson, plainLines } from './plain.ts';
 import type { Formatter, JsonFilter, Presentation, Show } from './presentation.ts';
-import { batched, guarded, readerGone, type Batch, type Sink } from './sink.ts';
+import { guard, openBatch, readerGone, type Batch, type Sink } from './sink.ts';
 import { inOrder, orderOf } from './sort.ts';
 
 export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one: unknown };
@@ -14,7 +14,7 @@ export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one:
  * rows are asked to end and this resolves. @throws Failure incomplete when the sink fails
  */
 export async function writeResult(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
-  const target = guarded(sink);
+  const target = guard(sink);
   try {
     if (presentation.filter) await writeFiltered(result, presentation, presentation.filter, target);
     else await writeDocument(result, presentation, target);
@@ -27,11 +27,11 @@ async function writeDocument(result: Result, presentation: Presentation, sink: S
   const { countBy, ...counted } = presentation;
   if (countBy && !presentation.isText) {
     const { counting } = await import('./count.ts');
-    const rows = 'many' in result ? result.many : listed(Array.isArray(result.one) ? result.one : [result.one]);
+    const rows = 'many' in result ? result.many : iterate(Array.isArray(result.one) ? result.one : [result.one]);
     const counts = counting(rows, counted, countBy);
     await writeRows(counts.rows, { ...counted, show: counts.show }, sink);
   } else if ('many' in result) await writeRows(result.many, presentation, sink);
-  else if (Array.isArray(result.one)) await writeRows(listed(result.one), presentation, sink);
+  else if (Array.isArray(result.one)) await writeRows(iterate(result.one), presentation, sink);
   else await writeText(result.one, await formatterOf(presentation), sink, presentation.show);
 }
 
@@ -75,7 +75,7 @@ async function writeText(value: unknown, formatter: Formatter, sink: Sink, show:
   if (text !== '') await sink.write(text);
 }
 
-function listed(values: readonly unknown[]): AsyncIterable<unknown> {
+function iterate(values: readonly unknown[]): AsyncIterable<unknown> {
   const rest = values.values();
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve(rest.next()) }) };
 }
@@ -83,8 +83,8 @@ function listed(values: readonly unknown[]): AsyncIterable<unknown> {
 async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
   const { format, show, quiet = false, note, turn, sort, isText } = presentation;
   const formatter = await formatterOf(presentation);
-  const batch = batched(sink);
-  const source = watched(sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show));
+  const batch = openBatch(sink);
+  const source = watch(sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show));
   const remark = (count: number): void => {
     const line = count === 0 && !format.whole ? show.none : formatter.remark?.();
     if (line !== undefined) note?.(line);
@@ -149,7 +149,7 @@ async function add(row: unknown, { formatter, batch, turn }: RowTarget): Promise
 }
 
 /** The same rows; `waiting` tells whether one has been asked for and has not come. */
-function watched(rows: AsyncIterable<unknown>) {
+function watch(rows: AsyncIterable<unknown>) {
   const iterator = rows[Symbol.asyncIterator]();
   let waiting = false;
   const stop = async (): Promise<IteratorResult<unknown>> =>

@@ -24,7 +24,7 @@ interface Shape {
   readonly placeholder?: string;
   /** The feature level of the chat server that brought the field (docs/apis.md, Feature levels). */
   readonly level?: number;
-  /** What completion offers for the value beside its choices: these words, or what the tables and this machine know. */
+  /** Offers of completion beside the choices: these words, or what the tables and this machine know. */
   readonly suggest?: Suggestion | readonly string[];
 }
 
@@ -35,7 +35,7 @@ type Suggestion =
 interface StringShape extends Shape {
   readonly kind: 'string';
   readonly choices?: readonly string[];
-  /** Length below this number of characters. */
+  /** Its length is less, in characters. */
   readonly below?: number;
   readonly ascii?: boolean;
   readonly nonempty?: boolean;
@@ -68,7 +68,7 @@ interface BooleanShape extends Shape {
 interface OtherShape extends Shape {
   /** `secret` is never read from the command line; `json` is any JSON text; `duration` is read as milliseconds. */
   readonly kind: 'duration' | 'json' | 'secret';
-  /** Of a duration: the shortest, in milliseconds. */
+  /** The shortest duration, in milliseconds. */
   readonly min?: number;
 }
 
@@ -134,7 +134,7 @@ export function valuesOf<const T extends Fields>(fields: T, read: (name: string,
   return values as Values<T>;
 }
 
-/** Whether `--no-NAME` is an option too: every switch may be taken back. */
+/** `--no-NAME` is an option too: every switch may be taken back. */
 export function isNegatable(field: Field): boolean {
   return field.kind === 'boolean' || (field.kind === 'string' && field.negatable === true);
 }

@@ -3,7 +3,7 @@ import { unless, usage } from '../core/failure.ts';
 const noHost = '-';
 const shape = 'Write it as in postgres://chatelaine@db.example.com/ledger.';
 const parameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert'] as const;
-/** What was written; the rest comes from the environment and defaults. */
+/** The written parts; the rest comes from the environment and defaults. */
 type LedgerUrl = Readonly<Partial<Record<(typeof parameters)[number], string>>>;
 
 /** A ledger's URL, as libpq reads one. @throws Failure usage, without the text, which may hold a password */
@@ -22,10 +22,10 @@ export function parseLedgerUrl(text: string): LedgerUrl {
   if (unknown.length > 0 || url.hash !== '')
     throw usage('the URL of the ledger has a parameter that is not known', `Known are ${parameters.join(', ')}.`);
   return {
-    ...given('host', url.hostname === noHost ? '' : decoded(url.hostname.replace(/^\[(.*)\]$/, '$1'))),
+    ...given('host', url.hostname === noHost ? '' : decode(url.hostname.replace(/^\[(.*)\]$/, '$1'))),
     ...given('port', url.port),
-    ...given('user', decoded(url.username)),
-    ...given('dbname', decoded(url.pathname.slice(1))),
+    ...given('user', decode(url.username)),
+    ...given('dbname', decode(url.pathname.slice(1))),
     ...Object.fromEntries(url.searchParams),
   };
 }
@@ -40,7 +40,7 @@ function given(name: keyof LedgerUrl, text: string): LedgerUrl {
   return text === '' ? {} : { [name]: text };
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   const plain = unless(URIError, () => decodeURIComponent(text));
   if (plain !== undefined) return plain;
   throw usage('the URL of the ledger has a malformed % escape', 'Write %25 for a percent sign.');

@@ -75,7 +75,7 @@ export const namedKeyFields = ['license_code', 'license_key'] as const;
 /** Names that the key of a license may have, and other things too. */
 export const guessedKeyFields = ['code', 'key', 'license'] as const;
 
-/** What `--fields` and `--sort` take of a license beside its columns: the server's names of its key, and its time. */
+/** Names for `--fields` and `--sort` beside the columns: the server's names of a key, and its time. */
 export const licenseExtras: readonly string[] = [...namedKeyFields, ...guessedKeyFields, 'created'];
 
 /** Fields by which an object is known to be a license. */
@@ -84,7 +84,7 @@ export const licenseIdentity = ['remote_user', 'size_allowance', ...namedKeyFiel
 /** Fields under which servers say what went wrong (docs/exactly-once.md, Errors inside 200). */
 export const errorFields = ['error', 'errors', 'detail', 'non_field_errors'] as const;
 
-/** What the specification says of keys in passing; help, manual and README show it. */
+/** Keys as the specification has them in passing; help, manual and README show it. */
 export const licenseRules =
   'A license key belongs to one user of one application: never give it to two users, and never build it into the application. ' +
   'The service limits how often a key can be activated; it does not publish the number, and its support can change it.';
@@ -99,7 +99,7 @@ export function readMac(text: string): string {
   );
 }
 
-/** Whether two texts are one sensor: addresses in any spelling, other identifiers as typed. */
+/** Compares sensors: addresses in any spelling, other identifiers as typed. */
 export function isSameSensor(one: string, other: string): boolean {
   return (macOf(one) ?? one) === (macOf(other) ?? other);
 }

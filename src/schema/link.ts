@@ -8,7 +8,7 @@ export interface Link {
   readonly near?: string | undefined;
 }
 
-/** What a text copied from the web app of `site` selects (docs/apis.md, Links). @throws Failure usage: another host */
+/** The selection of a text from the web app of `site` (docs/apis.md, Links). @throws Failure usage: another host */
 export function readLink(text: string, site: string | undefined): Link | undefined {
   const fragment = isUrl(text) ? `#${fragmentOf(text, site)}` : text.trim();
   const path = /^#?narrow\/(.*)$/.exec(fragment)?.[1];
@@ -70,7 +70,7 @@ export function isUrl(text: string): boolean {
   return /^\s*https?:\/\//i.test(text);
 }
 
-/** What follows `#` in a URL of the site; this machine's ports count as one. @throws Failure usage for other hosts */
+/** The part behind `#` in a URL of the site; this machine's ports count as one. @throws Failure usage: another host */
 export function fragmentOf(url: string, site: string | undefined): string {
   if (!URL.canParse(url)) throw usage('the link is not a URL');
   const { host, hostname, hash } = new URL(url);

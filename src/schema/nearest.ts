@@ -47,7 +47,7 @@ export function slipsBetween(one: string, other: string): number {
 /** Maximum number of names that an error suggests. */
 const maxSuggestions = 5;
 
-/** Of the known names those nearest to the wanted one, the nearest first; `✔ ` counts as nothing. */
+/** The known names nearest to the wanted one, the nearest first; `✔ ` counts as nothing. */
 export function nearNames(wanted: string, known: Iterable<string>): string[] {
   const core = coreOf(wanted);
   const furthest = Math.max(2, Math.ceil(core.length * 0.4));

@@ -6,7 +6,7 @@ import { readBaseUrl, readSite, refuseQuoted } from './url.ts';
 
 /** A row of a profile. Options, checks, files, credentials, variables and headers are loops over the rows. */
 export type ProfileField = Field & {
-  /** What `auth login` asks for on a terminal where the option is not typed; it offers what the named profile has. */
+  /** The question of `auth login` where the option is not typed; it offers what the named profile has. */
   readonly question?: string;
   /** Help of the variable that gives the value to a credential of the environment; it is named by `variableOf`. */
   readonly environment?: string;
@@ -62,7 +62,7 @@ const shared = {
   allow_http: { ...flagField('Send the key over plain http, where anybody on the way can read it'), negatable: true },
 } as const satisfies ProfileFields;
 
-/** What a profile says besides: a login of the same name keeps what is not typed, and an empty text takes it away. */
+/** Further settings: a login of the same name keeps what is not typed, and an empty text takes it away. */
 export const profileSettings = {
   licensing: {
     key_field: {
@@ -130,7 +130,7 @@ export function urlOf(account: Account): string {
   return account.kind === 'licensing' ? account.base_url : account.site;
 }
 
-/** What a server knows the account by: the code of the application, which may be open, or the address. */
+/** The account's name at the server: the code of the application, which may be open, or the address. */
 export function userOf(account: Account): string | number | undefined {
   return account.kind === 'licensing' ? account.app_code : account.email;
 }

@@ -11,7 +11,7 @@ export interface ResultSchema {
 
 type JsonType = 'string' | 'integer' | 'boolean' | 'object' | 'array' | 'null';
 
-/** What a name holds wherever a result has it, if it is ours: a server's field has the server's type. Types stay. */
+/** Types of our names wherever a result has them: a server's field has the server's type. Types stay. */
 const types = {
   string:
     'advice api_key change channel check data detail error file finding first_time first_user folder fragment help host key kind ' +

@@ -4,18 +4,18 @@ import { type Field, type Fields, readField } from './field.ts';
 import { nearest, suggestion } from './nearest.ts';
 import { otherWords, removedSettings, settings } from './settings.ts';
 
-interface NamedSetting {
+interface SettingField {
   readonly name: string;
   readonly field: Field;
 }
 
 /** Settings whose name, values, help or other words contain every one of the words, in the order of the table. */
-export function settingsMatching(words: readonly string[]): NamedSetting[] {
+export function settingsMatching(words: readonly string[]): SettingField[] {
   return settingsMissing(wantedIn(words), 0);
 }
 
 /** Where none has all of the words: those with all words but one, else those whose name is nearest by spelling. */
-export function settingsNear(words: readonly string[]): NamedSetting[] {
+export function settingsNear(words: readonly string[]): SettingField[] {
   const wanted = wantedIn(words);
   const found = wanted.length > 1 ? settingsMissing(wanted, 1) : [];
   if (found.length > 0) return found;
@@ -35,7 +35,7 @@ function wantedIn(words: readonly string[]): readonly string[] {
   return telling.length > 0 ? telling : all;
 }
 
-function settingsMissing(wanted: readonly string[], most: number): NamedSetting[] {
+function settingsMissing(wanted: readonly string[], most: number): SettingField[] {
   return Object.entries<Field>(settings).flatMap(([name, field]) => {
     const text = ` ${searchable(textOf(name, field))}`;
     // A part of a word is enough only where all words are found.
@@ -51,7 +51,7 @@ function stemOf(word: string): string {
 }
 
 /** The setting of that name; dashes count as underscores. @throws Failure usage naming the successor or the nearest */
-export function settingNamed(typed: string): NamedSetting {
+export function settingNamed(typed: string): SettingField {
   const name = typed.replaceAll('-', '_');
   const removed = Object.hasOwn(removedSettings, name) ? removedSettings[name] : undefined;
   if (removed !== undefined) throw usage(removed);

@@ -197,7 +197,7 @@ export const otherWords: Readonly<Partial<Record<SettingName, string>>> = {
 export const identitySettings: ReadonlySet<string> = new Set(['full_name', 'email', 'old_password', 'new_password']);
 export const unifiedSettingsLevel = 80;
 
-/** From this level on an administrator may change other users' settings (docs/apis.md, Settings). */
+/** An administrator may change other users' settings from this level on (docs/apis.md, Settings). */
 export const targetUsersLevel = 444;
 
 /** Names of earlier servers, and what replaced them. */

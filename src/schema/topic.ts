@@ -1,7 +1,7 @@
 /** Levels at which the deletion of a topic changed (docs/apis.md, Deleting a topic). */
 export const topicLevels = { batches: 147, partial: 154, complete: 211, emptyTopic: 334 } as const;
 
-/** What the chat's clients put in front of the name of a resolved topic (docs/apis.md, Topics). */
+/** The chat's clients put it in front of the name of a resolved topic (docs/apis.md, Topics). */
 export const resolvedPrefix = '✔ ';
 
 /** A name as the server compares it: its database keeps `ß` and `SS` apart (docs/apis.md, Topics). */

@@ -4,7 +4,7 @@ import { percentDecoded } from './url.ts';
 /** An attached file by its server's path (`2/ab/x1/plan.pdf`), not percent-encoded (docs/apis.md, Attached files). */
 export type UploadPath = string;
 
-/** Of files that run nothing where they are opened: pictures, audio, videos, texts, documents and archives. */
+/** Files that run nothing where they are opened: pictures, audio, videos, texts, documents and archives. */
 const inert =
   /\.(?:png|jpe?g|gif|webp|avif|bmp|heic|tiff?|aac|flac|m4a|mp3|ogg|wav|weba|mov|mp4|webm|pdf|txt|csv|docx?|xlsx?|pptx?|od[tsp]|rtf|zip|tar|t?gz|bz2|xz|7z|rar|zst)$/i;
 
@@ -24,9 +24,12 @@ export function uploadsIn({ content, content_type }: JsonObject, site: string): 
 
 /** The values of the attributes, each between angle brackets, and the text, where the server leaves some Markdown. */
 function textsIn(html: string): string[] {
-  const values = Array.from(html.matchAll(/=(["'])([^<>]*?)\1/g), ([, , value = '']) => `<${decoded(value)}>`);
+  const values = Array.from(html.matchAll(/=(["'])([^<>]*?)\1/g), ([, , value = '']) => `<${decodeEntities(value)}>`);
   // Code may be coloured in pieces.
-  return [...values, decoded(html.replace(/<(\/?span\b)?[^<>]*>/g, (_tag, isSpan?: string) => (isSpan ? '' : ' ')))];
+  return [
+    ...values,
+    decodeEntities(html.replace(/<(\/?span\b)?[^<>]*>/g, (_tag, isSpan?: string) => (isSpan ? '' : ' '))),
+  ];
 }
 
 /** The attached file of the server at `site` that a link leads to; undefined for any other, as that of a thumbnail. */
@@ -92,7 +95,7 @@ const named: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A text of HTML with its characters in place of the names and numbers that servers write; the rest stays. */
-function decoded(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi,
     (match: string, decimal?: string, hex?: string, name?: string) => {

@@ -14,7 +14,7 @@ export function readSite(text: string): string {
   return `${url.origin}${pathWithout(url, /\/api(\/v1)?$/)}`;
 }
 
-/** Whether what is sent to that URL can be read on its way: plain http beyond this computer. */
+/** Requests to that URL can be read on their way: plain http beyond this computer. */
 export function isExposed(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !isLoopback(hostname);

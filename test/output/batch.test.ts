@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { batched } from '../../src/output/sink.ts';
+import { openBatch } from '../../src/output/sink.ts';
 
 /** A sink that notes what it was given when a write ends. */
 function slow() {
@@ -21,7 +21,7 @@ function slow() {
 
 test('a short piece may be changed once it is added, and is written as it was', async () => {
   const sink = slow();
-  const batch = batched(sink, 8);
+  const batch = openBatch(sink, 8);
   const piece = Buffer.from('short');
   await batch.add(piece);
   piece.fill('x');
@@ -37,7 +37,7 @@ test.each([0, 1, 2, 3, 4, 5])(
   'a long piece is written when it is added, also one that comes %d steps after the end of a write',
   async (steps) => {
     const sink = slow();
-    const batch = batched(sink, 8);
+    const batch = openBatch(sink, 8);
     await batch.add('short');
     const flushed = batch.flush();
     sink.end();
@@ -56,7 +56,7 @@ test.each([0, 1, 2, 3, 4, 5])(
 
 test('with nothing to write, a flush ends at once, and the next one writes', async () => {
   const sink = slow();
-  const batch = batched(sink, 8);
+  const batch = openBatch(sink, 8);
   await batch.flush();
   const added = batch.add('long enough');
   sink.end();

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { commandLine } from '../../src/core/shell-word.ts';
-import { commandsApart, fitted, indented, plain, plainJson, plainLines } from '../../src/output/plain.ts';
+import { commandsApart, fit, indented, plain, plainJson, plainLines } from '../../src/output/plain.ts';
 import { needs } from '../helpers/needs.ts';
 
 /** What must never reach a terminal, written down apart from the code under test. */
@@ -128,7 +128,7 @@ describe('a command in a hint', () => {
     'goes on behind a backslash at %i columns, and bash reads the same words',
     needs('shell'),
     (columns) => {
-      const shown = fitted(indented(commandsApart(`Run: ${line}`)), columns);
+      const shown = fit(indented(commandsApart(`Run: ${line}`)), columns);
       const command = shown.slice(shown.indexOf('\n') + 1);
       const said = (text: string): string =>
         execFileSync('bash', ['-c', text.replace(/^ *chatelaine/, String.raw`printf '%s\0'`)], { encoding: 'utf8' });

@@ -6,7 +6,7 @@ import { builtInViews } from '../../schema/view.ts';
 import {
   commandAt,
   readLine,
-  type LineReading,
+  type ReadWords,
   type NameSource,
   type Offer,
   type Surface,
@@ -14,7 +14,7 @@ import {
   type SurfaceOption,
 } from './reading.ts';
 
-/** What the word at the cursor can be: one of the offers, or a path. */
+/** Offers for the word at the cursor, or the kind of a path. */
 export interface Completion {
   /** `other`: the one word that is meant does not begin as typed, and takes its place. */
   readonly kind: 'words' | 'files' | 'folders' | 'other';
@@ -38,7 +38,7 @@ export function complete(surface: Surface, words: readonly string[], current: st
 
 type NamesOf = (list: string) => readonly Offer[];
 
-function at(surface: Surface, reading: LineReading, current: string, known: NamesOf): Completion {
+function at(surface: Surface, reading: ReadWords, current: string, known: NamesOf): Completion {
   const { pending, isEnded, options } = reading;
   if (pending) return valueAt(pending, current, reading, known);
   const [, flag, text = ''] = isEnded ? [] : (/^(--[^=]+)=(.*)$/s.exec(current) ?? []);
@@ -47,13 +47,13 @@ function at(surface: Surface, reading: LineReading, current: string, known: Name
   return wordAt(surface, reading, current, known);
 }
 
-function valueAt(field: SurfaceField, text: string, reading: LineReading, known: NamesOf): Completion {
+function valueAt(field: SurfaceField, text: string, reading: ReadWords, known: NamesOf): Completion {
   const path = pathOf(field);
   if (path) return { kind: path, offers: [] };
   return { kind: 'words', offers: valuesOf(withOwnValues(field, text, reading), text, known) };
 }
 
-function attachedAt(flag: string, text: string, reading: LineReading, known: NamesOf): Completion {
+function attachedAt(flag: string, text: string, reading: ReadWords, known: NamesOf): Completion {
   const option = reading.options.find((known) => known.option === flag);
   if (!option) return { kind: 'words', offers: [] };
   const found = valueAt(option, text, reading, known);
@@ -61,7 +61,7 @@ function attachedAt(flag: string, text: string, reading: LineReading, known: Nam
 }
 
 /** A word of the command's name or an argument; where neither is expected, an option of the command. */
-function wordAt(surface: Surface, reading: LineReading, current: string, known: NamesOf): Completion {
+function wordAt(surface: Surface, reading: ReadWords, current: string, known: NamesOf): Completion {
   const { command, argument, typed, isEnded, path } = reading;
   const verbs = typed.length === 0 ? commandOffers(surface, path) : [];
   if (argument) {
@@ -73,7 +73,7 @@ function wordAt(surface: Surface, reading: LineReading, current: string, known: 
 }
 
 /** The values of a global option that depend on the command: its formats, and the names of its fields. */
-function withOwnValues(field: SurfaceField, text: string, { command }: LineReading): SurfaceField {
+function withOwnValues(field: SurfaceField, text: string, { command }: ReadWords): SurfaceField {
   const isOwn = command?.options.some((option) => option === field) === true;
   if (!command || isOwn) return field;
   const { formats, fields } = command;
@@ -102,7 +102,7 @@ function meaningOf(surface: Surface, path: readonly string[]): string {
   return (group ?? commandAt(surface, path))?.summary ?? '';
 }
 
-function optionOffers({ given }: LineReading, options: readonly SurfaceOption[]): Offer[] {
+function optionOffers({ given }: ReadWords, options: readonly SurfaceOption[]): Offer[] {
   return options
     .filter(({ option, many }) => many === true || !given.has(option))
     .flatMap(({ option, negatable, help: text }) => [

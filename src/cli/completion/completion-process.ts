@@ -37,7 +37,7 @@ interface TypedLine extends TypedWord {
 
 interface TypedWord {
   readonly current: string;
-  /** What of the current word stays where it is: bash replaces what follows its last break only. */
+  /** The part of the current word that stays: bash replaces what follows its last break only. */
   readonly kept: string;
   /** The quote that is open at the cursor; bash writes the word behind it unchanged. */
   readonly quote: string;

@@ -7,41 +7,40 @@ import { variable } from '../../core/system.ts';
 import { readName } from '../../schema/narrow.ts';
 import { foldersOf, namesFile } from '../../store/disk/folders.ts';
 import { makeFolder } from '../launch/early.ts';
-import type { LineReading, Offer } from './reading.ts';
+import type { ReadWords, Offer } from './reading.ts';
 
 /** Names of stored profiles, and what the chat server knows (docs/apis.md, Names at TAB); none where that fails. */
-export function lookUp(list: string, reading: LineReading): readonly Offer[] {
+export function lookUp(list: string, reading: ReadWords): readonly Offer[] {
   try {
-    return found(list, reading);
+    return offersOf(list, reading);
   } catch {
     return [];
   }
 }
 
-function found(list: string, reading: LineReading): readonly Offer[] {
+function offersOf(list: string, reading: ReadWords): readonly Offer[] {
   const config = storedObject(join(foldersOf(system()).config, 'config.json'));
   if (list === 'profiles') return Object.keys(objectIn(config, 'profiles')).map((word) => ({ word, text: '' }));
   const account = accountOf(config, reading);
   if (!account) return [];
-  if (list !== 'topics') return known(account, list, lists[list]);
+  if (list !== 'topics') return readOffers(account, list, lists[list]);
   const channel = channelOf(reading);
-  const channels = known(account, 'channels', lists['channels']);
+  const channels = readOffers(account, 'channels', lists['channels']);
   const id = typeof channel === 'number' ? channel : channels.find(({ word }) => readName(word) === channel)?.text;
-  return id === undefined ? [] : known(account, `topics of ${id}`, topicsOf(id));
+  return id === undefined ? [] : readOffers(account, `topics of ${id}`, topicsOf(id));
 }
 
 function system() {
   return { env: process.env, platform: process.platform, home: homedir() };
 }
 
-/** An account at a server, and the options that choose it. */
 interface SignedIn {
   readonly name: string;
   readonly options: readonly string[];
 }
 
 /** Undefined where nobody is signed in, and where the key comes from a command, which may ask its user a question. */
-function accountOf(config: JsonObject, { given }: LineReading): SignedIn | undefined {
+function accountOf(config: JsonObject, { given }: ReadWords): SignedIn | undefined {
   const { env } = process;
   if (given.has('--sandbox') || /^(1|true)$/.test(env['CHATELAINE_SANDBOX'] ?? ''))
     return { name: 'sandbox', options: ['--sandbox'] };
@@ -56,12 +55,11 @@ function accountOf(config: JsonObject, { given }: LineReading): SignedIn | undef
 }
 
 /** The channel whose topics are meant: the first argument of a command for topics, or the option. */
-function channelOf({ command, typed, given }: LineReading): number | string | undefined {
+function channelOf({ command, typed, given }: ReadWords): number | string | undefined {
   const text = command?.arguments[0]?.suggest === 'channels' ? typed[0] : given.get('--channel');
   return text === undefined ? undefined : readName(text);
 }
 
-/** A read of the chat API, and the offers in its answer. */
 interface NameList {
   readonly path: string;
   readonly offersIn: (answer: JsonObject) => readonly Offer[];
@@ -81,7 +79,7 @@ const lists: Readonly<Record<string, NameList>> = {
     offersIn: ({ members }) => [
       { word: 'me', text: 'the account itself' },
       ...rowsOf(members).map(({ email, user_id, full_name }) => ({
-        ...named(String(full_name)),
+        ...nameOffer(String(full_name)),
         word: /^user\d+@/.test(String(email)) ? String(user_id) : String(email),
       })),
     ],
@@ -94,7 +92,7 @@ const lists: Readonly<Record<string, NameList>> = {
       // A title that means another thing, or several snippets, has to be typed as the id.
       return rows.map(({ id, title }) =>
         /^[\d-]/.test(String(title)) || titles.indexOf(title) !== titles.lastIndexOf(title)
-          ? { ...named(String(title)), word: String(id) }
+          ? { ...nameOffer(String(title)), word: String(id) }
           : { word: String(title), text: String(id) },
       );
     },
@@ -103,7 +101,7 @@ const lists: Readonly<Record<string, NameList>> = {
     path: 'navigation_views',
     offersIn: ({ navigation_views }) =>
       rowsOf(navigation_views).map(({ fragment, name }) => ({
-        ...named(typeof name === 'string' ? name : ''),
+        ...nameOffer(typeof name === 'string' ? name : ''),
         word: String(fragment),
       })),
   },
@@ -116,12 +114,12 @@ function topicsOf(channel: number | string): NameList {
   };
 }
 
-/** What would be read as an id or a link has to be said to be a name. */
+/** A name that would be read as an id or a link. */
 function channelWord(name: string): string {
   return /^(\d+$|id:|name:|[#-]|https?:)/.test(name) ? `name:${name}` : name;
 }
 
-function named(name: string): Omit<Offer, 'word'> {
+function nameOffer(name: string): Omit<Offer, 'word'> {
   return { text: name, alias: name };
 }
 
@@ -132,7 +130,7 @@ function rowsOf(value: unknown): readonly JsonObject[] {
 /** How long names are offered without asking again; and how long nothing is asked where the server did not answer. */
 const freshMs = { answered: 120_000, unanswered: 20_000 };
 
-function known({ name, options }: SignedIn, list: string, read: NameList | undefined): readonly Offer[] {
+function readOffers({ name, options }: SignedIn, list: string, read: NameList | undefined): readonly Offer[] {
   if (!read) return [];
   const file = namesFile(system());
   const key = `${name} ${list}`;
@@ -166,7 +164,7 @@ function ask(path: string, options: readonly string[]): JsonObject | undefined {
   return status === 0 ? objectOf(stdout.toString()) : undefined;
 }
 
-/** Of our own variables those that say where the account is: none that shapes, shows or records an answer. */
+/** Our own variables that say where the account is: none that shapes, shows or records an answer. */
 function isForAccess(name: string): boolean {
   return !name.startsWith('CHATELAINE_') || /^CHATELAINE_(CHAT_\w+|ALLOW_HTTP|CONFIG_DIR|CA_FILE|NO_CACHE)$/.test(name);
 }
@@ -178,7 +176,7 @@ function store(file: string, content: JsonObject): void {
     writeFileSync(draft, JSON.stringify(content), { mode: 0o600, flag: 'wx' });
     renameSync(draft, file);
   } catch {
-    // Without a file the next TAB asks again.
+    // The next TAB asks again.
     rmSync(draft, { force: true });
   }
 }

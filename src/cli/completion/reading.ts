@@ -1,6 +1,6 @@
 import type { Field } from '../../schema/field.ts';
 
-export interface LineReading {
+export interface ReadWords {
   readonly path: readonly string[];
   /** Undefined where the words name no command yet. */
   readonly command: SurfaceCommand | undefined;
@@ -16,7 +16,7 @@ export interface LineReading {
 }
 
 /** Reads the words of a line before the cursor, without the program's name; undefined where they name no command. */
-export function readLine(surface: Surface, words: readonly string[]): LineReading | undefined {
+export function readLine(surface: Surface, words: readonly string[]): ReadWords | undefined {
   const rest = words[0] === 'help' ? words.slice(1) : words;
   const path: string[] = [];
   const typed: string[] = [];
@@ -90,7 +90,7 @@ function argumentAt(command: SurfaceCommand | undefined, index: number): Surface
   return args[index] ?? (last?.many ? last : undefined);
 }
 
-/** What `commands -o json` says, as far as completion reads it. The build keeps it in dist/commands.json. */
+/** The part of `commands -o json` that completion reads. The build keeps it in dist/commands.json. */
 export interface Surface {
   readonly groups: readonly NamedText[];
   readonly commands: readonly SurfaceCommand[];
@@ -117,7 +117,6 @@ export type SurfaceField = Pick<TextField, 'help' | 'many' | 'placeholder' | 'ch
 
 export type SurfaceOption = SurfaceField &
   Pick<TextField, 'short' | 'negatable' | 'bare'> & {
-    /** With its dashes. */
     readonly option: string;
   };
 
@@ -132,4 +131,4 @@ export interface Offer {
 }
 
 /** The words of a list that the tables do not have: stored profiles, and what only the chat server knows. */
-export type NameSource = (list: string, reading: LineReading) => readonly Offer[];
+export type NameSource = (list: string, reading: ReadWords) => readonly Offer[];

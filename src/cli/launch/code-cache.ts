@@ -28,8 +28,8 @@ export function openCodeCache(
   if (folder === undefined) return { data: undefined, keep: () => undefined };
   const name = `${build}.${engine}`;
   return {
-    data: attempt(() => read(folder, name)),
-    keep: (make: () => Buffer) => attempt(() => write(folder, name, make(), `.${engine}`)),
+    data: attempt(() => readCache(folder, name)),
+    keep: (make: () => Buffer) => attempt(() => writeCache(folder, name, make(), `.${engine}`)),
   };
 }
 
@@ -52,11 +52,10 @@ function attempt<T>(run: () => T): T | undefined {
 
 /** Bytes of the checksum before the cache itself. */
 const headBytes = 4;
-/** A larger file is not ours. */
 const maxCacheBytes = 16 * 1024 * 1024;
 
 /** The cache is code to execute: only this user may have been able to write it. V8 does not notice damage. */
-function read(folder: string, name: string): Buffer | undefined {
+function readCache(folder: string, name: string): Buffer | undefined {
   if (!isPrivateFolder(folder)) return undefined;
   const file = openSync(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -86,8 +85,8 @@ function nearest(folder: string): string {
 }
 
 /** Whole or not at all: a run that starts meanwhile reads the old file or the new one. */
-function write(folder: string, name: string, data: Buffer, engine: string): void {
-  // In the home of another user it would lock them out of their own cache folder.
+function writeCache(folder: string, name: string, data: Buffer, engine: string): void {
+  // Another user's home: it would lock them out of their own cache folder.
   if (lstatSync(nearest(folder)).uid !== process.getuid?.()) return;
   makeFolder(folder);
   if (!isPrivateFolder(folder)) return;

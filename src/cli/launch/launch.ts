@@ -11,7 +11,7 @@ interface Program {
 /** Starts the program from `dist`: program.js with the code cache of an earlier run; other chunks are files. */
 export function launch(dist: string): void {
   const source = readFileSync(join(dist, packedFile), 'latin1');
-  // Of scripts/bundle/pack.js: package.json would be one file more to find and parse.
+  // scripts/bundle/pack.js writes both: package.json would be one file more to find and parse.
   const [, version = '', hash = ''] = source.slice(0, maxFirstLine).split(' ');
   const key = { build: `${version}-${hash.slice(0, 32)}`, engine: `v8-${process.versions.v8}-${process.arch}` };
   const cache = openCodeCache(cacheFolder(process.env), key);
@@ -30,7 +30,7 @@ const packedFile = 'program.js';
 const maxFirstLine = 200;
 const sender = 'api-http-transport.cjs';
 
-/** What a chunk of the program exports; for the build. */
+/** The exports of a chunk of the program; for the build. */
 export function loadChunk(dist: string, name: string): object {
   const script = compile(dist, readFileSync(join(dist, packedFile), 'latin1'), undefined);
   return openChunks(dist, script.runInThisContext() as PackedChunks).load(name);

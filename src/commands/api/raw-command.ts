@@ -79,7 +79,7 @@ function rawCommand(
       const request = await rawRequest(service, values, context);
       const send = await context.servers.send(service);
       const answers = values.paginate ? sendPages(service, send, request) : [await sendRaw(service, send, request)];
-      yield* printed(answers, values, context);
+      yield* printAnswers(answers, values, context);
     },
     result: 'json text',
   });
@@ -107,11 +107,11 @@ async function rawRequest(
   for (const [what, better] of service === 'chat' ? deprecated : [])
     if (words.includes(what)) warn(`${what} is deprecated: write ${better}`);
   const pairs = pairsOf(values);
-  if (input === undefined) return { method, at, ...placed(service, method, pairs, hide) };
+  if (input === undefined) return { method, at, ...placeParameters(service, method, pairs, hide) };
   if (method === 'GET') throw usage('--input: a GET has no body');
   const bytes = await readBytes(input);
   // A form is read for its passwords alone, which are not shown.
-  const form = service === 'chat' ? sealed([...new URLSearchParams(bytes.toString('utf8'))], hide) : undefined;
+  const form = service === 'chat' ? sealPasswords([...new URLSearchParams(bytes.toString('utf8'))], hide) : undefined;
   return { method, at, form, input: { file: input, bytes } };
 }
 
@@ -129,7 +129,7 @@ function pairsOf({ raw_field = [], field = [] }: RawValues) {
   });
 }
 
-function placed(
+function placeParameters(
   service: Service,
   method: RawRequest['method'],
   pairs: ReturnType<typeof pairsOf>,
@@ -138,19 +138,18 @@ function placed(
   const texts = pairs.map(({ name, text }) => [name, text] as const);
   if (pairs.length === 0) return {};
   if (method === 'GET') return { query: texts };
-  if (service === 'chat') return { form: sealed(texts, hide) };
+  if (service === 'chat') return { form: sealPasswords(texts, hide) };
   const repeated = pairs.find(({ name }, index) => pairs.slice(0, index).some((other) => other.name === name));
   if (repeated) throw usage(`${repeated.name}: given twice`);
   return { json: Object.fromEntries(pairs.map(({ name, text, isJson }) => [name, isJson ? parseJson(text) : text])) };
 }
 
-/** Passwords and keys are sent and not shown. */
-function sealed(texts: readonly (readonly [string, string])[], hide: Keys['secrets']['hide']): Parameters {
+function sealPasswords(texts: readonly (readonly [string, string])[], hide: Keys['secrets']['hide']): Parameters {
   return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
 }
 
 /** Each answer as printed, then the failure that its status means. @throws Failure of an answer other than 2xx */
-async function* printed(
+async function* printAnswers(
   answers: AsyncIterable<RawAnswer> | readonly RawAnswer[],
   { include }: RawValues,
   { options }: Pick<Invocation, 'options'>,
@@ -161,7 +160,7 @@ async function* printed(
   }
 }
 
-/** With the line ends of HTTP, as curl and gh print it. */
+/** Line ends are those of HTTP, as curl and gh print it. */
 function headOf({ status, headers }: Answer): string {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((text) => `${name}: ${text}\r\n`),

@@ -9,7 +9,7 @@ import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { Terminal } from '../context.ts';
 import { rangeOptions } from '../messages/range.ts';
 import { namesAmong } from '../messages/selection.ts';
-import { spanOf, type TimeReading } from '../typed-time.ts';
+import { spanOf, type TimeParts } from '../typed-time.ts';
 
 const { channel, topic, sender } = narrowOperators;
 const { since, until } = rangeOptions;
@@ -37,7 +37,7 @@ export async function readChoice(
   typed: Values<typeof choiceOptions>,
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
   messages: () => AsyncIterable<JsonObject>,
-  context: TimeReading & Pick<Terminal, 'note'>,
+  context: TimeParts & Pick<Terminal, 'note'>,
 ) {
   const names = namesAmong(typed.sender ?? []);
   const senders = new Map<unknown, JsonObject>();

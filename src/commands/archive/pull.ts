@@ -17,7 +17,7 @@ import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import type { AccountFacts } from '../../jobs/messages/narrow.ts';
 import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
-import type { TimeReading } from '../typed-time.ts';
+import type { TimeParts } from '../typed-time.ts';
 import { fileSizeOption, folderArgument, maxFileBytes } from './folder.ts';
 import { adoptOption, agreedPuller } from './puller.ts';
 
@@ -161,7 +161,7 @@ async function pullFolder(
 function wholeSelection(
   values: SelectionValues,
   facts: AccountFacts,
-  context: TimeReading & Pick<Terminal, 'note'>,
+  context: TimeParts & Pick<Terminal, 'note'>,
 ): MessageSelection {
   const { limit, message_ids, since, until } = values;
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);

@@ -97,7 +97,7 @@ export function hostName(url: string): string {
   return new URL(url).host.replaceAll(/[^A-Za-z0-9._-]/g, '-');
 }
 
-type Storing = Pick<Services, 'servers'> &
+type StoreParts = Pick<Services, 'servers'> &
   Pick<Accounts, 'accounts'> &
   Pick<Terminal, 'note' | 'confirm'> &
   Pick<Invocation, 'options'>;
@@ -109,7 +109,7 @@ type Storing = Pick<Services, 'servers'> &
  */
 export async function inPlaceOf(
   candidate: CandidateProfile,
-  { accounts: { profiles }, confirm }: Storing,
+  { accounts: { profiles }, confirm }: StoreParts,
 ): Promise<Profile> {
   const profile = profiles().check(withoutEmpty(candidate));
   const stored = await profiles().find(profile.name);
@@ -137,7 +137,7 @@ export async function storeProfile(
   profile: Profile,
   key: Secret,
   check: boolean | undefined,
-  context: Storing,
+  context: StoreParts,
 ): Promise<{ readonly profile: string; readonly kind: Profile['kind']; readonly status: string }> {
   if (check !== false) await tryKey(profile, key, context);
   const done = (await context.accounts.profiles().find(profile.name)) ? 'replaced' : 'stored';
@@ -146,7 +146,7 @@ export async function storeProfile(
   return { profile: profile.name, kind: profile.kind, status: check === false ? `${status} unchecked` : status };
 }
 
-async function tryKey(profile: Profile, key: Secret, context: Storing): Promise<void> {
+async function tryKey(profile: Profile, key: Secret, context: StoreParts): Promise<void> {
   try {
     await checkCredential(credentialFrom(profile, key), context);
   } catch (cause) {

@@ -114,7 +114,7 @@ function flagsOf(names: readonly string[]): string[] {
   return names.map((name) => `--${name.replaceAll('_', '-')}`);
 }
 
-/** What a credential is for, asked for on a terminal. @throws Failure usage where nobody can be asked */
+/** Asks what the credential is for. @throws Failure usage where nobody can be asked */
 async function askKind(
   person: Terminal & Accounts & Pick<Invocation, 'again'>,
   profile: string | undefined,
@@ -170,7 +170,6 @@ function answer<T>(
   return persistently('usage', asked, { note });
 }
 
-/** Asks again where the answer cannot be right. */
 async function persistently<T>(kind: FailureKind, ask: () => Promise<T>, { note }: Pick<Terminal, 'note'>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -60,7 +60,7 @@ export function placeOf({ file }: Pick<Job, 'file'>): string {
  * A dry run, with a warning for each user who has several licenses; with -o curl its requests are noted alone.
  * @throws Failure incomplete where a row cannot be applied; differences where they were asked for
  */
-export async function* planned(
+export async function* showPlan(
   plan: Plan,
   { missing }: Pick<MissingUsers, 'missing'>,
   job: Job,

@@ -23,7 +23,7 @@ import { retiredFields, retireMissing, type MissingUser } from '../../jobs/licen
 import { each } from '../../jobs/work/each.ts';
 import type { JournalHeader } from '../../store/journal.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
-import { planned, refuseOther, refusePlan, retiringInWords, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
+import { refuseOther, refusePlan, retiringInWords, showPlan, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './several-licenses.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
 import { askAbout, inApp } from './plan-lines.ts';
@@ -55,10 +55,10 @@ async function planUnclaimed(
 export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<DryRow> {
   const journal = await context.record.readJournal(headerOf(job), job.values.journal);
   const history = recordedHistories(journal ?? { path: '', records: [] }, context.clock);
-  yield* planned(await planUnclaimed(job, { history }, context), await toRetire(job, context), job, context);
+  yield* showPlan(await planUnclaimed(job, { history }, context), await toRetire(job, context), job, context);
 }
 
-export async function* applied(
+export async function* applyJob(
   job: Job,
   context: ApplyingParts,
 ): AsyncGenerator<RowResult<RowResult['status'] | 'retired'>> {
@@ -79,7 +79,7 @@ export async function* applied(
     const claiming = { ...context, ...context.clock, journal, claims: own, openAnswers: answersOf(targets, context) };
     const { plan: listed, ...known } = await planClaimed(roster.rows, job, claiming);
     try {
-      const plan = await checked(listed, asked, { ...job, ...known });
+      const plan = await recheck(listed, asked, { ...job, ...known });
       refuseOther(plan, job, context.warn);
       refusePlan(plan, job);
       if (!changesIn(plan).every(asked)) await ask(plan, job, [], context);
@@ -110,7 +110,7 @@ export async function* applied(
     const hint = `Nothing was sent. To go on: ${context.again()}`;
     throw cause.as(cause.kind, cause.message, { hint });
   } finally {
-    // What was done decides how the run ends, and not whether its record could be put away.
+    // The work decides how the run ends, and not whether its record could be put away.
     await orWarn(isDone ? opened.finish() : opened.close(), context.warn);
     const count = resized + retired;
     const what = retired > 0 ? 'license' : 'size';
@@ -123,7 +123,7 @@ export async function* applied(
 }
 
 /** A plan is refused, or asked about, for what a look shows, and not for what its list leaves open. */
-async function checked(plan: Plan, asked: Asked, planning: Job & Planning): Promise<Plan> {
+async function recheck(plan: Plan, asked: Asked, planning: Job & Planning): Promise<Plan> {
   const isFew = creationsIn(plan) <= (planning.values.max_create ?? Infinity);
   const isWithin = !planning.reviewed && isFew && changesIn(plan).every(asked);
   return isWithin && twinsIn(plan).length === 0 ? plan : decideAll(plan, planning, new Set());
@@ -161,7 +161,7 @@ async function askAboutPlan(
   return (change) => changes.has(change);
 }
 
-/** Whether a change (`changesIn`) was agreed to, or needs no question. */
+/** A change (`changesIn`) was agreed to, or needs no question. */
 type Asked = (change: string) => boolean;
 
 async function ask(

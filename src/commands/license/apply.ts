@@ -12,12 +12,12 @@ import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
 import { placeOf, type Job } from './apply-plan.ts';
-import { applied, dryRun } from './apply-run.ts';
+import { applyJob, dryRun } from './apply-run.ts';
 import { differencesTo, keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf } from './license-roster.ts';
 import { targetsOf } from './target.ts';
 import { allowedBy, ensuringOptions, spansOf } from './options.ts';
 
-/** For a longer roster memory is saved: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
+/** Longer rosters save memory: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
 
 /** Options that a plan leaves nothing to. */
@@ -139,7 +139,7 @@ export default command({
       elapsed: context.clock.elapsed,
       looking: (count: number) => context.progress('users looked up', count),
     };
-    const all = context.options.dry_run ? dryRun(job, context) : applied(job, context);
+    const all = context.options.dry_run ? dryRun(job, context) : applyJob(job, context);
     for await (const row of all) {
       if (isShown(row, values, context.options)) yield kept(row);
       else context.record.countUnprinted(row);

@@ -15,13 +15,13 @@ export const allAppsOption = {
 /** All applications leave none to choose. */
 export const allAppsRule: UsageRule = { option: 'all_apps', excludes: ['app_code', 'profile'] };
 
-interface LicenseListing extends Values<typeof licenseFilters> {
+interface ListedFilter extends Values<typeof licenseFilters> {
   readonly all_apps: boolean | undefined;
 }
 
 /** The licenses of the application that is chosen, or of every stored one; of those users, or of all. */
 export async function* licensesOf(
-  { all_apps, remote_user = [], ...filter }: LicenseListing,
+  { all_apps, remote_user = [], ...filter }: ListedFilter,
   extent: Extent,
   context: Services & Accounts,
 ): AsyncGenerator<License> {

@@ -14,7 +14,7 @@ import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../co
 import { askAbout, type PlannedChange } from './plan-lines.ts';
 import { codeAdvice, likeIt, wholeList, type ChangedLicense, type FieldsBefore } from './show.ts';
 
-/** What the asked fields were, where that is another value. */
+/** The earlier values of the asked fields that change. */
 export function changedFrom(license: License | undefined, asked: EditedFields): FieldsBefore {
   const changed = licenseNames.flatMap((name) => {
     const was = license && textOf(license, name);
@@ -24,7 +24,6 @@ export function changedFrom(license: License | undefined, asked: EditedFields): 
   return Object.fromEntries(changed);
 }
 
-/** What was changed, in words: `resized 4 -> 6, remote_user 'ada' -> 'left-ada'`. */
 function changeNote({ before: { size_allowance: size, ...others }, after, status }: ChangedLicense): string {
   const resized = size === undefined ? [] : [`resized ${changeInWords(Number(size), after?.size_allowance ?? 0)}`];
   const renamed = namesIn(others).map((name) => `${name} ${inQuotes(others[name])} -> ${inQuotes(after?.[name])}`);
@@ -57,7 +56,7 @@ export async function* changeEach(
     const line = context.again({ remote_user: code }, []);
     return api.view(code).catch((cause: unknown) => orName(cause, code, api, line));
   };
-  const chosen = await agreed(change, view, context);
+  const chosen = await agree(change, view, context);
   const journal = await change.open?.();
   /** @throws Failure rejected where the license is not of the user any more that was meant */
   const changeOne = async ([code, listed]: readonly [string, License | undefined]): Promise<ChangedLicense> => {
@@ -88,7 +87,7 @@ export async function* changeEach(
 }
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */
-async function agreed(
+async function agree(
   { chosen, fieldsOf, ask }: LicenseChange,
   view: LicensingApi['view'],
   context: ChangingParts,
@@ -114,7 +113,7 @@ type Earlier = { readonly remote_user: string; readonly size_allowance?: number;
 interface ChangeJournal {
   /** Opens it once the changes are agreed to, until the result is written; a dry run has none. */
   readonly open: () => Promise<Journal | undefined>;
-  /** What earlier runs of the job renamed, as it was before, with the name that they gave it. */
+  /** Licenses that earlier runs of the job renamed, as they were before, with the name that they gave them. */
   readonly past: ReadonlyMap<string, Earlier>;
 }
 
@@ -169,7 +168,7 @@ export function userOf(license: License): string {
   throw new Failure('rejected', 'the server does not say whose license it is; it was not changed');
 }
 
-/** What a run changes, as it comes; at the end what it was, and the command that undoes it. */
+/** Yields the changes of a run; at the end it concludes with them, and the command that undoes them. */
 export async function* withUndo(
   licenses: AsyncIterable<ChangedLicense>,
   run: string,

@@ -75,7 +75,7 @@ async function ofProfile({ options, accounts: { profiles, identityOf } }: Accoun
     change.origin === origin && [app_code, undefined].includes(profile.app_code);
 }
 
-/** What this computer has told the ledger, which knows no names; of an open answer it does not know whose it is. */
+/** A copy in the ledger, which knows no names; of an open answer it does not know whose it is. */
 function isSame(told: HistoryEntry, own: HistoryEntry): boolean {
   if (told.license_code_end !== own.license_code_end) return false;
   return told.run === '' || (told.run === own.run && told.time === own.time && told.event === own.event);

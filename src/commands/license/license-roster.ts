@@ -12,10 +12,9 @@ import type { Target } from './target.ts';
 
 export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license_code'] as const;
 
-/** The columns of a roster whose sizes are typed. */
 const sizeless = { ...rosterFields, size_allowance: { ...rosterFields.size_allowance, required: false } };
 
-interface Reading extends RosterValues {
+interface RosterRead extends RosterValues {
   readonly keep_columns?: boolean;
   readonly app_code?: number;
   readonly size_allowance?: number;
@@ -26,7 +25,7 @@ type RosterRow = Pick<LicenseFields, 'remote_user'> & Partial<LicenseFields>;
 /** The roster, every row checked and with its application. @throws Failure usage; config where that is not known */
 export async function readLicenseRoster(
   file: string,
-  { keep_columns, app_code, size_allowance, ...values }: Reading,
+  { keep_columns, app_code, size_allowance, ...values }: RosterRead,
   context: Accounts & Disk & Terminal,
 ): Promise<CheckedRoster<LicenseFields>> {
   const beside = [...applyColumns, 'license', 'error', 'change', 'size_allowance_before'];
@@ -34,7 +33,7 @@ export async function readLicenseRoster(
   const fields = size_allowance === undefined ? rosterFields : sizeless;
   const completion = async (rows: readonly RosterRow[]) => {
     const codeOf = await appCodeOfEach(rows, app_code, context);
-    // In the order of the result, whatever that of the file.
+    // The order is that of the result, whatever that of the file.
     return (row: RosterRow): LicenseFields => ({
       remote_user: row.remote_user,
       app_code: codeOf(row),

@@ -37,7 +37,7 @@ interface EnsuringValues {
   readonly send_again?: readonly string[] | undefined;
 }
 
-/** What those options allow for the command's users. @throws Failure usage where `--send-again` names another one */
+/** The rules of those options. @throws Failure usage where `--send-again` names a user of no row */
 export function allowedBy(
   { allow_similar, trust_list, send_again = [] }: EnsuringValues,
   users: readonly string[],

@@ -4,7 +4,6 @@ import type { Invocation, Terminal } from '../context.ts';
 /** A change that a question asks about: `create`, the user, and what its license becomes. */
 export type PlannedChange = readonly [kind: string, user: string, becomes: string];
 
-/** What a license becomes, with its application if the changes are of several. */
 export function inApp(becomes: string, app_code: number | undefined, apps: readonly (number | undefined)[]): string {
   return new Set(apps).size > 1 ? `${becomes}, application ${app_code}` : becomes;
 }

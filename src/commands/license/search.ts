@@ -1,7 +1,7 @@
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { matchField, phoneCode } from '../../schema/license.ts';
-import { spanOf, type TimeReading } from '../typed-time.ts';
+import { spanOf, type TimeParts } from '../typed-time.ts';
 
 /** Options of `license list` and `license history`; where something is changed, names are matched as typed. */
 export const searchOptions = {
@@ -18,7 +18,7 @@ type Search = Values<typeof searchOptions>;
 type Sought = { readonly [K in keyof Search]: Search[K] | undefined };
 
 /** Whether users, keys and moments are those that the values look for. @throws Failure usage for an empty span */
-export function searchFor({ match, code = [], ...times }: Sought, context: TimeReading) {
+export function searchFor({ match, code = [], ...times }: Sought, context: TimeParts) {
   const { since = -Infinity, until = Infinity } = spanOf(times, context);
   const codes = code.map(phoneCode);
   return {

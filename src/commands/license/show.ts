@@ -22,7 +22,6 @@ export function withOurs(fields: JsonObject, ours: JsonObject): JsonObject {
   return { ...apart(fields, said), ...said };
 }
 
-/** What `--summary` tells of a license that was written. */
 export const licenseOutcome = {
   by: 'status',
   nothing: 'unchanged',
@@ -57,7 +56,7 @@ export const changedFields: readonly string[] = [
 export const likeIt = (user: string): string =>
   `Users with a similar name: ${commandLine('license list', [], { match: `*${user}*` })}`;
 
-/** For a code that nobody has: its form, as in XXXXX-XXXXX, else why it may be no answer; how to find the right one. */
+/** Advice for a code that nobody has: its form, as in XXXXX-XXXXX, else why it may be no answer; how to find it. */
 export function codeAdvice(listed: readonly License[], { details }: Failure, user?: string): string {
   const [key] = listed.flatMap((one) => one.key ?? []);
   const unseen = listed.length === 0 && details.hint !== undefined ? `${details.hint} ` : '';

@@ -43,7 +43,7 @@ export async function claimsOf(
   return opened;
 }
 
-/** What is open of each application, without a claim. */
+/** Open answers of each application, without a claim. */
 export function answersOf(
   targets: readonly Target[],
   { ledgers: { openAnswers } }: Ledgers,

@@ -90,7 +90,6 @@ function refuseOtherServer(changes: readonly PastChange[], origin: string): void
   });
 }
 
-/** More users than these are not named. */
 const maxNamed = 20;
 
 function createdNote(created: readonly PastChange[]): string {

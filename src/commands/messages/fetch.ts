@@ -12,7 +12,7 @@ import { flagField, textField } from '../../schema/field.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal } from '../context.ts';
-import type { TimeReading } from '../typed-time.ts';
+import type { TimeParts } from '../typed-time.ts';
 import { factsFor, selectionOf, selectionOptions } from './selection.ts';
 
 export default command({
@@ -70,7 +70,7 @@ type FetchValues = Parameters<typeof selectionOf>[0];
 type FetchParts = Pick<Services, 'chat'> &
   Pick<Accounts, 'chatAccount'> &
   Pick<Terminal, 'note' | 'warn' | 'conclude'> &
-  TimeReading;
+  TimeParts;
 
 async function* messagesOf(values: FetchValues, context: FetchParts) {
   const selection = selectionOf(values, await factsFor(values, context), context);

@@ -2,7 +2,7 @@ import { usage } from '../../core/failure.ts';
 import type { Range } from '../../jobs/messages/selection.ts';
 import { anchorWords, exclusions, maxMessages, messageParameters, type MessageValues } from '../../schema/messages.ts';
 import { countField, flagField, textField, flagOf, type Fields, type Values } from '../../schema/field.ts';
-import { spanOf, type TimeReading } from '../typed-time.ts';
+import { spanOf, type TimeParts } from '../typed-time.ts';
 
 export const rangeOptions = {
   since: textField(
@@ -20,7 +20,7 @@ type RangeValues = Omit<MessageValues, 'narrow' | 'apply_markdown'> & Values<typ
 const plainLimit = 100;
 
 /** The range of the options (docs/apis.md, Paging). @throws Failure usage for each exclusion and limit of the API */
-export function rangeOf(values: RangeValues, context: TimeReading): Range {
+export function rangeOf(values: RangeValues, context: TimeParts): Range {
   checkExclusions(values);
   if (values.use_first_unread_anchor)
     context.note('use_first_unread_anchor is deprecated: --anchor first_unread was sent');

@@ -7,7 +7,7 @@ import { messageParameters } from '../../schema/messages.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { narrowOperators, readName } from '../../schema/narrow.ts';
 import type { Accounts, Services, Terminal } from '../context.ts';
-import type { TimeReading } from '../typed-time.ts';
+import type { TimeParts } from '../typed-time.ts';
 import { narrowOf, typedUsers, type AccountFacts } from '../../jobs/messages/narrow.ts';
 import { rangeOf, rangeOptions } from './range.ts';
 
@@ -80,7 +80,7 @@ interface LinkValue {
 export function selectionOf(
   { link: text, ...values }: SelectionValues & LinkValue,
   facts: AccountFacts,
-  context: TimeReading,
+  context: TimeParts,
 ): MessageSelection {
   const { not = [], narrow, raw_content, client_gravatar, allow_empty_topic_name } = values;
   const link = text === undefined ? undefined : readLink(text, facts.site);

@@ -15,7 +15,7 @@ const settersOf = {
   cmd: (name: string, value: string | number) => `set "${name}=${value}"`,
 } as const;
 
-/** Beside the fields, since the object is printed with -o json. */
+/** A symbol is no field, since the object is printed with -o json. */
 const typedShell = Symbol('shell');
 
 interface ForShell {

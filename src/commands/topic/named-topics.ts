@@ -6,7 +6,7 @@ import type { Naming } from '../../jobs/topic/named-topics.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { rosterSource, whereOption, type RosterParts, type RosterValues } from '../roster.ts';
-import { ageOption, readAge, type TimeReading } from '../typed-time.ts';
+import { ageOption, readAge, type TimeParts } from '../typed-time.ts';
 import type { NamedPlace } from './place.ts';
 
 export const namingOptions = {
@@ -40,7 +40,7 @@ export function withLinked({ topic: linked }: Pick<NamedPlace, 'topic'>, named: 
 export function checkNaming(
   place: NamedPlace | undefined,
   { topic = [], from, match, older_than }: NamedTopics,
-  context: TimeReading,
+  context: TimeParts,
 ): Milliseconds | undefined {
   const ways = [topic.length > 0, from !== undefined, match !== undefined].filter((isUsed) => isUsed).length;
   if (ways !== 1)

@@ -4,7 +4,7 @@ import { asObject, cellText } from '../columns.ts';
 import { painter } from '../paint.ts';
 import { plain, plainLines } from '../plain.ts';
 import type { Formatter, Presentation } from '../presentation.ts';
-import { wrapped } from '../wrap.ts';
+import { wrapLines } from '../wrap.ts';
 import { htmlReader } from './html-text.ts';
 import {
   conversationOf,
@@ -71,9 +71,9 @@ export function conversation({ width, color, links }: ConversationLook): Formatt
     const body = isAction ? `* ${sender}${text.slice('/me'.length)}` : text;
     const reactions = reactionsOf(message).map(({ emoji, count }) => `${plain(emoji)} ${count}`);
     return [
-      ...wrapped(head, width, ''),
-      ...wrapped(body, width, indent),
-      ...(reactions.length > 0 ? wrapped(reactions.join('  '), width, indent) : []),
+      ...wrapLines(head, width, ''),
+      ...wrapLines(body, width, indent),
+      ...(reactions.length > 0 ? wrapLines(reactions.join('  '), width, indent) : []),
     ];
   };
   const row = (value: unknown): string => {
@@ -82,7 +82,7 @@ export function conversation({ width, color, links }: ConversationLook): Formatt
     base = textOf(message['url']);
     const next = headingOf(message);
     const topic = color && recipientsOf(message) === undefined ? readHtml(textOf(message['match_subject'])) : '';
-    const title = wrapped(headingOf(message, topic), width, '').map((line) => paint.bold(line));
+    const title = wrapLines(headingOf(message, topic), width, '').map((line) => paint.bold(line));
     const lines = next === heading ? [] : [...(heading === '' ? [] : ['']), ...title, ''];
     heading = next;
     return [...lines, ...linesOf(message), ''].join('\n');

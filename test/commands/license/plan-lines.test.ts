@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { planLines, type PlannedChange } from '../../../src/commands/license/plan-lines.ts';
-import { fitted } from '../../../src/output/plain.ts';
+import { fit } from '../../../src/output/plain.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
 const changes = (count: number): PlannedChange[] =>
@@ -34,7 +34,7 @@ test('at 60 columns a long name moves no other line, and folds below its own', (
     ['create', 'ada', 'size 6'],
     ['resize', long, '4 -> 5'],
   ]);
-  expect(fitted(rows.replaceAll('\n', '\n  '), 60)).toBe(
+  expect(fit(rows.replaceAll('\n', '\n  '), 60)).toBe(
     `This would change:\n  create  ada                               size 6\n  resize\n    ${long}\n    4 -> 5`,
   );
 });
