@@ -1,5 +1,6 @@
 import { usage } from '../../core/failure.ts';
-import { suggestion } from '../../schema/nearest.ts';
+import { shellWord } from '../../core/shell-word.ts';
+import { nearest, suggestion } from '../../schema/nearest.ts';
 import type { Fault } from './bad-rows.ts';
 
 /** The value of a blank cell is undefined, or absent. */
@@ -27,15 +28,21 @@ export interface WantedColumns {
   readonly alone?: string | undefined;
 }
 
-/** What people write above a list of names: taken for a name, it would get a license. */
-const aboveNames =
-  /^(remote_)?(users?|user_?names?|logins?|names?|ids?|user_?ids?|e_?mails?|accounts?|kunden?|benutzer|utilisateurs?|nom|usuarios?)$/;
+/** What people write above a column, in English, German and a few others: it is offered, and never guessed. */
+const usualHeaders: Readonly<Record<string, RegExp>> = {
+  remote_user:
+    /^(remote_)?(users?|user_?names?|logins?|names?|ids?|user_?ids?|e?_?mails?|accounts?|kont(o|en)|kunden?|kundennummer|benutzer(_?name)?|anwender|utilisateurs?|nom|usuarios?)$/,
+  size_allowance:
+    /^(sizes?|sensors?|sensoren|anzahl(_sensoren)?|anz|gr(ö|oe)(ß|ss)e|menge|number|count|quantity|taille|nombre)$/,
+  mac_address: /^(mac(_?adress?e?)?|sensors?(_?ids?)?|sensoren|address|adresse)$/,
+  topic_name: /^(topics?|themen?|thema|betreff|subject)$/,
+};
 
 /** Whether the first row of a file is a name already. @throws Failure usage where it may be a header all the same */
 export function isWithoutHeader({ line, cells }: HeaderRow, wanted: WantedColumns): boolean {
   const [cell = '', ...others] = cells.filter((one) => one !== '');
   if (wanted.alone === undefined || others.length > 0 || countRequired(cells, wanted) > 0) return false;
-  if (wanted.aliases.size > 0 || !aboveNames.test(normalized(cell))) return wanted.aliases.size === 0;
+  if (wanted.aliases.size > 0 || !usualHeaders['remote_user']?.test(normalized(cell))) return wanted.aliases.size === 0;
   throw usage(
     `line ${line}: '${cell}' may be a user or a header`,
     `If it is a header, give --column ${wanted.alone}=${cell}; if it is a user, write ${wanted.alone} on a line above it.`,
@@ -97,14 +104,23 @@ export function columnsOf(
 ): readonly string[] {
   if (cells.length > maxColumns) throw usage(`the header has ${cells.length} columns; at most ${maxColumns} are read`);
   const columns = cells.map((header) => columnOf(header, wanted));
-  const lower = below.find((row) => countRequired(row.cells, wanted) === wanted.required.length);
-  if (lower && countRequired(cells, wanted) < wanted.required.length)
+  const missing = missingIn(cells, wanted);
+  const lower = missing.length > 0 && below.find((row) => missingIn(row.cells, wanted).length === 0);
+  if (lower)
     throw usage(
       `line ${line} is not the header; line ${lower.line} has ${wanted.required.join(' and ')}`,
       `Give --header-line ${lower.line}.`,
     );
+  const titled = missing.length > 0 && below.find((row) => isOffered(row.cells, wanted));
+  if (titled && !isOffered(cells, wanted)) {
+    const headers = [...offersIn(titled.cells, wanted).values()];
+    throw usage(
+      `line ${line} is not the header; line ${titled.line} has ${headers.join(' and ')}`,
+      `Add --header-line ${titled.line} ${columnOptions(offersIn(titled.cells, wanted), [])}`,
+    );
+  }
   refuseRepeatedHeader(cells, columns);
-  refuseMissingHeader(cells, columns, wanted);
+  refuseMissingHeader(cells, wanted);
   return columns;
 }
 
@@ -125,18 +141,53 @@ function refuseRepeatedHeader(headers: readonly string[], columns: readonly stri
   });
 }
 
-function refuseMissingHeader(headers: readonly string[], columns: readonly string[], wanted: WantedColumns): void {
-  const strange = [...wanted.aliases].find(([header]) => !headers.some((each) => normalized(each) === header));
-  const missing = wanted.required.filter((name) => !columns.includes(name));
-  if (missing.length === 0 && !strange) return;
+/** Required columns, and those of `--column` whose header the row lacks, each with what was looked for. */
+function missingIn(headers: readonly string[], wanted: WantedColumns): readonly { name: string; text: string }[] {
+  const columns = headers.map((header) => columnOf(header, wanted));
+  const typed = new Map([...wanted.aliases].map(([header, name]) => [name, header]));
+  const names = [...new Set([...typed.keys(), ...wanted.required])];
+  return names
+    .filter((name) =>
+      typed.has(name) ? !headers.some((one) => normalized(one) === typed.get(name)) : !columns.includes(name),
+    )
+    .map((name) => ({ name, text: typed.has(name) ? `'${typed.get(name) ?? ''}'` : name }));
+}
+
+/** A header for each missing column: a usual one, else one that is spelled nearly so. */
+function offersIn(headers: readonly string[], wanted: WantedColumns): ReadonlyMap<string, string> {
+  const offers = new Map<string, string>();
+  for (const { name } of missingIn(headers, wanted)) {
+    const free = headers.filter((header) => header !== '' && ![...offers.values()].includes(header));
+    const usual = free.find((header) => usualHeaders[name]?.test(normalized(header)));
+    const offer = usual ?? nearest(name, free)[0];
+    if (offer !== undefined) offers.set(name, offer);
+  }
+  return offers;
+}
+
+const isOffered = (headers: readonly string[], wanted: WantedColumns): boolean =>
+  offersIn(headers, wanted).size === missingIn(headers, wanted).length;
+
+function columnOptions(offers: ReadonlyMap<string, string>, missing: readonly string[]): string {
+  const names = new Set([...offers.keys(), ...missing]);
+  return [...names].map((name) => `--column ${shellWord(`${name}=${offers.get(name) ?? 'HEADER'}`)}`).join(' ');
+}
+
+function refuseMissingHeader(headers: readonly string[], wanted: WantedColumns): void {
+  const missing = missingIn(headers, wanted);
+  if (missing.length === 0) return;
   const shown = headers.filter((header) => header !== '').slice(0, 20);
   const more = headers.length > shown.length ? ', …' : '';
-  const lacked = strange ? `'${strange[0]}'` : missing.join(' and ');
-  const [name = ''] = missing;
-  const options = (strange ? [strange[1]] : missing).map((one) => `--column ${one}=HEADER`).join(' ');
+  const lacked = missing.map(({ text }) => text).join(' and ');
+  const offers = offersIn(headers, wanted);
+  const options = columnOptions(
+    offers,
+    missing.map(({ name }) => name),
+  );
   throw usage(
     `the header lacks ${lacked}; it has ${shown.map((header) => header.slice(0, 60)).join(', ')}${more}`,
-    suggestion(name, shown) ??
-      `Name it with ${options}. Without a header the file needs a first line: ${wanted.required.join(',')}.`,
+    offers.size > 0
+      ? `Did you mean ${[...offers.values()].join(' and ')}? Add ${options}`
+      : `Name it with ${options}. Without a header the file needs a first line: ${wanted.required.join(',')}.`,
   );
 }
