@@ -34,7 +34,7 @@ export const globalOptions = {
     bare: 'comma',
     negatable: true,
     placeholder: 'semicolon',
-    help: 'Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless; with semicolons for one whose decimal sign is a comma',
+    help: 'Write csv for a spreadsheet: byte order mark, CRLF, formulas made harmless, local times, messages as text; with semicolons for one whose decimal sign is a comma',
   },
   quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; of a license only the key is printed' },
   verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },

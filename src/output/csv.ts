@@ -1,14 +1,15 @@
 import { stringify } from 'csv-stringify/sync';
 import { withoutFormula } from '../core/spreadsheet.ts';
-import { cellText } from './columns.ts';
+import { cellText, peopleReader, type MessageText } from './columns.ts';
 import { lineBreak, plainLines } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { records, type RecordChoices } from './tsv.ts';
 
 /** RFC 4180 with the line ends of Unix; `--csv-safe` has those of Windows, and a mark that tells Excel of UTF-8. */
-export function csv(choices: CsvChoices): Formatter {
+export function csv(choices: CsvChoices, messageText?: MessageText): Formatter {
   let mark = choices.csvSafe ? '\uFEFF' : '';
-  return records(choices, (cells) => {
+  const reader = choices.csvSafe ? peopleReader(choices.show, messageText) : undefined;
+  const write = (cells: readonly unknown[]): string => {
     const line = stringify([cells.map((value) => cell(value, choices))], {
       // An empty line would not be read back as a record of one empty cell.
       quoted_empty: cells.length === 1,
@@ -20,7 +21,8 @@ export function csv(choices: CsvChoices): Formatter {
     const text = mark + line;
     mark = '';
     return text;
-  });
+  };
+  return records(choices, write, reader);
 }
 
 type CsvChoices = RecordChoices & Pick<Presentation, 'csvSafe' | 'terminal'>;

@@ -31,7 +31,14 @@ export const formats = {
     isJson: true,
     load: async (presentation) => pickFields((await import('./json.ts')).ndjson(presentation), presentation),
   },
-  csv: { general: true, load: async (presentation) => (await import('./csv.ts')).csv(presentation) },
+  csv: {
+    general: true,
+    load: async (presentation) => {
+      const isText = presentation.csvSafe && showsMessages(presentation.show);
+      const text = isText ? (await import('./messages/conversation.ts')).messageText() : undefined;
+      return (await import('./csv.ts')).csv(presentation, text);
+    },
+  },
   tsv: { general: true, load: async (presentation) => (await import('./tsv.ts')).tsv(presentation) },
   yaml: {
     general: true,

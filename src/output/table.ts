@@ -1,4 +1,4 @@
-import { asObject, columnsOf, cellsOf, cellText, rulesOf } from './columns.ts';
+import { asObject, columnsOf, cellsOf, cellText, peopleReader, rulesOf, type MessageText } from './columns.ts';
 import {
   arrange,
   drawGrid,
@@ -21,7 +21,7 @@ interface TableParts {
   readonly bold?: ((text: string) => string) | undefined;
   readonly paintOf?: ((status: string) => ((text: string) => string) | undefined) | undefined;
   /** The text of a message, for a column that shows messages. */
-  readonly messageText?: Parameters<typeof cellReader>[1];
+  readonly messageText?: MessageText | undefined;
   /** A line as lines of at most `room` columns, on a terminal. */
   readonly fold?: Fold | undefined;
 }
@@ -200,14 +200,14 @@ function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableW
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */
 function cellReader(
   show: Show<unknown>,
-  messageText: ((message: Readonly<Record<string, unknown>>) => string) | undefined,
+  messageText: MessageText | undefined,
   paintOf?: (status: string) => Cell['paint'],
 ) {
+  const reader = peopleReader(show, messageText);
   const read = (value: unknown, column: string, row: unknown): Cell => {
-    const { as: shape, empty = '', keep } = rulesOf(show, column) ?? {};
-    if (shape === 'message' && messageText) return cellOf(messageText(asObject(row, show) ?? {}));
-    const moment = keep === 'whole' ? undefined : momentOf(value, shape);
-    if (moment) return cellOf(localText(moment), 'fixed');
+    const { as: shape, empty = '' } = rulesOf(show, column) ?? {};
+    const text = reader(value, column, row);
+    if (text !== undefined) return cellOf(text, shape === 'message' ? 'flowing' : 'fixed');
     if (paintOf && column === 'status' && typeof value === 'string') return { ...cellOf(value), paint: paintOf(value) };
     const isFixed = ['number', 'bigint', 'boolean'].includes(typeof value);
     return cellOf(value === '' ? empty : cellText(value), isFixed ? 'fixed' : 'flowing');
@@ -220,20 +220,4 @@ function cellReader(
 function cellOf(text: string, kind: 'fixed' | 'flowing' = 'flowing'): Cell {
   const shown = plain(text);
   return { shown, width: displayWidth(shown), fixed: kind === 'fixed' };
-}
-
-/** The moment of a text of RFC 3339 with time and offset, or of seconds; undefined for any other value. */
-function momentOf(value: unknown, shape: string | undefined): Date | undefined {
-  const seconds = shape === 'seconds' && typeof value === 'number' ? value * 1000 : NaN;
-  const date = new Date(typeof value === 'string' && rfc3339.test(value) ? value : seconds);
-  return Number.isNaN(date.getTime()) ? undefined : date;
-}
-
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
-
-/** As `2026-03-01 13:05` in the reader's zone, by Date: a formatter takes 10 ms to make. */
-function localText(date: Date): string {
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const day = `${String(date.getFullYear()).padStart(4, '0')}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }

@@ -1,5 +1,5 @@
 import { tsvCell } from '../core/tsv.ts';
-import { cellText, cellsOf, columnsOf, namesOf } from './columns.ts';
+import { cellText, cellsOf, columnsOf, namesOf, type peopleReader } from './columns.ts';
 import { plain } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 
@@ -15,14 +15,22 @@ export function tsv(presentation: Presentation): Formatter {
 export type RecordChoices = Pick<Presentation, 'show' | 'fields' | 'header'>;
 
 /** A formatter of one record a row below a header (csv, tsv). A list without rows still shows a known header. */
-export function records(choices: RecordChoices, write: (cells: readonly unknown[]) => string): Formatter {
+export function records(
+  choices: RecordChoices,
+  write: (cells: readonly unknown[]) => string,
+  reader?: ReturnType<typeof peopleReader>,
+): Formatter {
   const { show, fields } = choices;
   let columns: readonly string[] | undefined;
   const header = (names: readonly string[]): string => (choices.header && names.length > 0 ? write(names) : '');
+  const line = (row: unknown, names: readonly string[]): string => {
+    const cells = cellsOf(row, names, show);
+    return write(reader ? cells.map((cell, index) => reader(cell, names[index] ?? '', row) ?? cell) : cells);
+  };
   const row = (value: unknown): string => {
-    if (columns) return write(cellsOf(value, columns, show));
+    if (columns) return line(value, columns);
     columns = columnsOf(value, choices);
-    return header(columns) + write(cellsOf(value, columns, show));
+    return header(columns) + line(value, columns);
   };
   return {
     one: (value) => (value === undefined || value === null ? '' : row(value)),

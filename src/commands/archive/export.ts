@@ -105,7 +105,7 @@ export default command({
     note(`${to} is written`);
   },
 
-  fields: messageFields,
+  fields: [...messageFields, 'time', 'url'],
 
   result: 'text',
 });

@@ -1,10 +1,12 @@
 import { incompleteWith } from '../../api/http/answer.ts';
 import { usage } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { documentForm, type DocumentFormat } from '../../output/messages/documents.ts';
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
+import type { Column } from '../../output/presentation.ts';
 import { archivesIn, readArchive, type Archive } from '../../store/archive/archive.ts';
 import { isFolder } from '../../store/archive/archive-folder.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
@@ -77,10 +79,15 @@ interface DocumentRun {
   readonly head: PageHead;
 }
 
-const columns = [
-  ...['id', 'timestamp', 'sender_id', 'sender_full_name'],
-  { name: 'display_recipient', of: (message: unknown) => (isObject(message) ? recipientsOf(message) : undefined) },
-  ...['subject', 'content'],
+const of = (read: (message: JsonObject) => unknown) => (row: unknown) => (isObject(row) ? read(row) : undefined);
+
+/** Those of `messages fetch`. */
+const columnsWith = (urlOf: PageHead['urlOf']): readonly Column<unknown>[] => [
+  ...['id', { name: 'timestamp', as: 'seconds' } as const, 'sender_id', 'sender_full_name'],
+  { name: 'display_recipient', of: of(recipientsOf) },
+  ...['subject', { name: 'content', as: 'message' } as const],
+  { name: 'time', when: 'asked', of: of(({ timestamp }) => utcText(timestamp)) },
+  { name: 'url', when: 'asked', keep: 'whole', of: of(urlOf) },
 ];
 
 export async function* documentOf(
@@ -93,7 +100,7 @@ export async function* documentOf(
     for (const archive of archives) yield* archivedLines(archive, form, signal);
     return;
   }
-  const writer = await documentForm(output, head, options, { columns });
+  const writer = await documentForm(output, head, options, { columns: columnsWith(head.urlOf) });
   let isBegun = false;
   try {
     for (const archive of archives)

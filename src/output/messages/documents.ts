@@ -26,8 +26,10 @@ export async function documentForm(
 ): Promise<Formatter> {
   const fields = names?.split(',').map((name) => name.trim());
   switch (format) {
-    case 'csv':
-      return (await import('../csv.ts')).csv({ show, terminal: false, fields, header, csvSafe });
+    case 'csv': {
+      const text = csvSafe ? (await import('./conversation.ts')).messageText() : undefined;
+      return (await import('../csv.ts')).csv({ show, terminal: false, fields, header, csvSafe }, text);
+    }
     case 'markdown':
       return (await import('./markdown.ts')).markdown(head);
     case 'text':

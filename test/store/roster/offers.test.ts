@@ -3,10 +3,11 @@ import { rosterFields } from '../../../src/schema/license.ts';
 import { oncePerUser, readRoster } from '../../../src/store/roster/read-roster.ts';
 import { rowOf, workbookOf } from '../../helpers/workbook.ts';
 
+const completion = <R>() => Promise.resolve((row: R) => ({ ...row, app_code: 7 }));
 const read = (bytes: Buffer, columns: readonly string[] = [], headerLine?: number) =>
   readRoster(
     { file: 'sheet', bytes, format: undefined, columns, headerLine },
-    { fields: rosterFields, ...oncePerUser, completion: () => Promise.resolve((row) => ({ ...row, app_code: 7 })) },
+    { fields: rosterFields, ...oncePerUser, completion },
   );
 const csv = (text: string) => Buffer.from(text);
 const lacks = 'sheet: the header lacks remote_user and size_allowance; it has';
