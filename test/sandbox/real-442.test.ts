@@ -45,3 +45,23 @@ test('a view may have a name of 101 characters', async () => {
     msg: '',
   });
 });
+
+test('a view is made once, a built-in one without a name, another one with one', async () => {
+  const { chat } = await started({ featureLevel: 442 });
+  const post = async (form: Readonly<Record<string, string>>) =>
+    (await chat('POST', '/navigation_views', { form })).body;
+  const refused = (msg: string) => ({ result: 'error', code: 'BAD_REQUEST', msg });
+
+  expect((await chat('PATCH', '/navigation_views/drafts', { form: { is_pinned: 'true' } })).status).toBe(404);
+  expect(await post({ fragment: 'drafts', is_pinned: 'true' })).toEqual({ result: 'success', msg: '' });
+  expect(await post({ fragment: 'drafts', is_pinned: 'true' })).toEqual(refused('Navigation view already exists.'));
+  expect(await post({ fragment: 'narrow/x', is_pinned: 'true' })).toEqual(
+    refused('Custom views must have a valid name.'),
+  );
+  expect(await post({ fragment: 'reminders', is_pinned: 'true', name: 'x' })).toEqual(
+    refused('Built-in views cannot have a custom name.'),
+  );
+  expect((await chat('GET', '/navigation_views')).body).toMatchObject({
+    navigation_views: expect.arrayContaining([{ fragment: 'drafts', is_pinned: true, name: null }]) as unknown,
+  });
+});

@@ -134,6 +134,18 @@ function endpoints(call: Caller) {
       },
     })),
 
+    /** One without a row on the server. */
+    createView: call(({ fragment, is_pinned }: Pick<View, 'fragment' | 'is_pinned'>) => ({
+      method: 'POST',
+      path: path`/api/v1/navigation_views`,
+      form: [
+        ['fragment', fragment],
+        ['is_pinned', String(is_pinned)],
+      ],
+      repeat: 'safe',
+      accepts: accept,
+    })),
+
     views: call(() => ({
       method: 'GET',
       path: path`/api/v1/navigation_views`,

@@ -1,11 +1,11 @@
-import { namingIgnored, readFragments, withNearViews } from '../../jobs/view/named-views.ts';
+import { namingIgnored, pinView, readFragments, withNearViews } from '../../jobs/view/named-views.ts';
 import { each } from '../../jobs/work/each.ts';
 import { builtInViews, viewFields } from '../../schema/view.ts';
 import { command, type NamelessCommand } from '../command.ts';
 
 /** What the help of each command on views says. */
 export const aboutBuiltIn =
-  `Built-in views are ${builtInViews.join(', ')}; they can be pinned and hidden, not renamed. ` +
+  `Built-in views are ${builtInViews.join(', ')}; they can be pinned and hidden, not renamed, and one that the server lacks is made. ` +
   'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL. The name of a view, as view list shows it, is taken too.';
 
 export default pinning({ is_pinned: true }, [
@@ -19,20 +19,20 @@ export const hide = pinning({ is_pinned: false }, [
 ]);
 
 /** The command that pins or hides views, one after another, each once. */
-function pinning(change: { readonly is_pinned: boolean }, examples: readonly string[]): NamelessCommand {
+function pinning({ is_pinned }: { readonly is_pinned: boolean }, examples: readonly string[]): NamelessCommand {
   return command({
     about: [aboutBuiltIn],
     args: { fragment: { ...viewFields.fragment, many: true } },
     examples,
     dryRun: ['requests'],
 
-    async *rows({ fragment: texts }, { chat, chatAccount }) {
+    async *rows({ fragment: texts }, { chat, chatAccount, note }) {
       const api = chat();
       const fragments = new Set(await readFragments(texts, api, { chatAccount }));
       const pinOne = async (fragment: string) => {
         try {
-          const { ignored } = await api.updateView(fragment, change);
-          return { ignored, row: { fragment, ...change } };
+          const made = () => note(`the server had no view '${fragment}' of this account, and has it now`);
+          return { ignored: await pinView(api, { fragment, is_pinned }, made), row: { fragment, is_pinned } };
         } catch (cause) {
           throw await withNearViews(cause, fragment, api);
         }

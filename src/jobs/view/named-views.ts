@@ -1,4 +1,5 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
+import type { ChatApi, View } from '../../api/chat/chat.ts';
+import { Planned } from '../../api/http/call.ts';
 import { Failure, ifAnswered } from '../../core/failure.ts';
 import { collect } from '../../schema/field.ts';
 import { isUrl } from '../../schema/link.ts';
@@ -9,10 +10,38 @@ import { nearRows } from '../topic/near.ts';
 
 const builtIn: readonly string[] = builtInViews;
 
-/** The server does not name a view that is not there: this does, and near ones, or what a built-in one needs. */
+/** Pins or hides a view; a built-in one without a row on the server is made, and `made` called. */
+export async function pinView(
+  chat: Pick<ChatApi, 'views' | 'updateView' | 'createView'>,
+  { fragment, is_pinned }: Pick<View, 'fragment' | 'is_pinned'>,
+  made: () => void,
+): Promise<readonly string[]> {
+  const update = async () => (await chat.updateView(fragment, { is_pinned })).ignored;
+  try {
+    return await update();
+  } catch (cause) {
+    if (!builtIn.includes(fragment)) throw cause;
+    const isLacking =
+      cause instanceof Planned
+        ? (await chat.views())?.every((view) => view.fragment !== fragment)
+        : cause instanceof Failure && cause.kind === 'not_found';
+    if (!isLacking) throw cause;
+  }
+  try {
+    const { ignored } = await chat.createView({ fragment, is_pinned });
+    made();
+    return ignored;
+  } catch (cause) {
+    // An app made it meanwhile, or an earlier attempt.
+    if (cause instanceof Failure && cause.kind === 'rejected') return update();
+    throw cause;
+  }
+}
+
+/** The server does not name a view that is not there: this does, and near ones. */
 export async function withNearViews(cause: unknown, fragment: string, chat: Pick<ChatApi, 'views'>): Promise<unknown> {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') return cause;
-  const views = builtIn.includes(fragment) ? [] : ((await ifAnswered(chat.views())) ?? []);
+  const views = (await ifAnswered(chat.views())) ?? [];
   if (views.some((view) => view.fragment === fragment))
     return cause.as(cause.kind, `the server does not find the view '${fragment}', which its list shows`, {
       hint: 'Run the command again.',
@@ -21,14 +50,12 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
   const known = views.map((view) => view.fragment);
   // A person says mentions for narrow/is/mentioned.
   const isMeant = (part: string): boolean => part.startsWith(fragment.slice(0, 5));
-  const meant = builtIn.filter((view) => view === fragment || view.split('/').slice(1).some(isMeant));
-  const absent = meant.filter((view) => !known.includes(view));
-  const like = new Set(absent.length > 0 ? [] : [...nearNames(fragment, known), ...meant]);
+  const meant = builtIn.filter((view) => view.split('/').slice(1).some(isMeant));
+  const like = new Set([...nearNames(fragment, [...known, ...builtIn]), ...meant]);
   const near = named ?? (like.size > 0 ? `; near: ${[...like].join(', ')}` : '');
-  const usual = 'chatelaine view list shows the views of the account. Add others in the app.';
-  const once = `The server knows a built-in view (${absent.join(', ')}) once it was pinned or hidden in an app: do that once.`;
-  const hint = absent.length > 0 ? once : usual;
-  return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, { hint });
+  return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, {
+    hint: 'chatelaine view list shows the views of the account. Add others in the app.',
+  });
 }
 
 /** Rows of changes, without the values that the server ignored. @throws Failure rejected naming these at the end */

@@ -7,7 +7,7 @@ import { changeSettings } from './settings.ts';
 import { createSnippet, deleteSnippet, listSnippets } from './snippets.ts';
 import { uploadAddress, uploadContent } from './uploads.ts';
 import { aboutMe, giveKey, listUsers } from './users.ts';
-import { changeView, listViews } from './views.ts';
+import { changeView, createView, listViews } from './views.ts';
 import { Refusal } from './refusal.ts';
 
 /** A URL below the prefix of the API. */
@@ -60,7 +60,7 @@ export const chatRoutes: readonly ChatRoute[] = [
     PATCH: { who: 'people', run: changeSettings, namesIgnored: levels.ignoredSettings },
   }),
   at('streams/([0-9]+)/delete_topic', { POST: { who: 'administrators', run: deleteTopic } }),
-  at('navigation_views', { GET: any(listViews), POST: lacking }, levels.navigationViews),
+  at('navigation_views', { GET: any(listViews), POST: any(createView) }, levels.navigationViews),
   at('navigation_views/(.+)', { PATCH: any(changeView), DELETE: lacking }, levels.navigationViews),
   at('saved_snippets', { GET: any(listSnippets), POST: any(createSnippet) }, levels.savedSnippets),
   at('saved_snippets/([0-9]+)', { DELETE: any(deleteSnippet), PATCH: lacking }, levels.snippetEditing),

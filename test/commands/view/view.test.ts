@@ -26,7 +26,7 @@ test('a view that the account does not have is named, with what can be done', as
   expect({ exitCode, lines }).toEqual({
     exitCode: 5,
     lines: [
-      "chatelaine: the account has no view 'narrow/is/alerted'",
+      "chatelaine: the account has no view 'narrow/is/alerted'; near: narrow/is/starred, narrow/is/mentioned",
       '  The server says: Navigation view does not exist. (BAD_REQUEST)',
       'chatelaine view list shows the views of the account. Add others in the app.',
     ],
@@ -135,17 +135,6 @@ describe('view pin and hide on many', () => {
     expect(error?.message).toContain('1 of 2 failed\nnarrow/nosuch: ');
   });
 
-  test('a built-in view that the server does not know yet is explained', async () => {
-    const service = fakeService();
-    change(service, 'drafts', { is_pinned: 'true' }).reply(404, missing);
-
-    const { exitCode, error } = await run(service, 'view pin drafts -o json');
-
-    service.done();
-    expect(exitCode).toBe(5);
-    expect(error?.hint).toContain('(drafts) once it was pinned or hidden in an app');
-  });
-
   test.each(['pin', 'hide', 'rename'])('the help of view %s names the built-in views', async (verb) => {
     const { stdout } = await run(fakeService(), `view ${verb} --help`);
 
@@ -154,23 +143,73 @@ describe('view pin and hide on many', () => {
 });
 
 test.each([
-  ['mentions', '', 'narrow/is/mentioned'],
-  ['reactions', '', 'narrow/has/reaction/sender/me'],
-  ['narrow/is/mentioned', '', 'narrow/is/mentioned'],
-  ['starred', '; near: narrow/is/starred', undefined],
-])(
-  'view pin %s: a built-in view that has it in its fragment is named, and what it needs where the account has none',
-  async (word, near, absent) => {
-    const { run } = await openSandbox();
-    const { exitCode, error } = await run(`view pin ${word} -o json`);
-    expect([exitCode, error?.message]).toEqual([5, `the account has no view '${word}'${near}`]);
-    expect(error?.hint).toBe(
-      absent === undefined
-        ? 'chatelaine view list shows the views of the account. Add others in the app.'
-        : `The server knows a built-in view (${absent}) once it was pinned or hidden in an app: do that once.`,
-    );
-  },
-);
+  ['mentions', '; near: narrow/is/mentioned'],
+  ['reactions', '; near: narrow/has/reaction/sender/me'],
+  ['starred', '; near: narrow/is/starred'],
+  ['inbx', '; near: inbox'],
+])('view pin %s: a built-in view that is near is named, and none is made', async (word, near) => {
+  const { run, sandbox } = await openSandbox();
+  const before = sandbox.state.views();
+  const { exitCode, error } = await run(`view pin ${word} -o json`);
+  expect([exitCode, error?.message]).toEqual([5, `the account has no view '${word}'${near}`]);
+  expect(sandbox.state.views()).toEqual(before);
+});
+
+describe('a built-in view that has no row on the server', () => {
+  test.each([
+    ['pin', 'drafts', true],
+    ['hide', 'narrow/has/reaction/sender/me', false],
+  ])('view %s %s makes it, and says so', async (verb, fragment, is_pinned) => {
+    const { run, sandbox } = await openSandbox({ featureLevel: 442 });
+
+    const { exitCode, stdout, stderr } = await run(`view ${verb} ${fragment} -o json`);
+
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([{ fragment, is_pinned }]);
+    expect(stderr).toContain(`the server had no view '${fragment}' of this account, and has it now`);
+    const [made] = sandbox.state.views().filter((view) => view.fragment === fragment && view.user_id === 8);
+    expect(made).toMatchObject({ is_pinned, name: null });
+    expect((await run(`view ${verb} ${fragment}`)).stderr).toBe('');
+  });
+
+  test('one that an app makes meanwhile is changed', async () => {
+    const service = fakeService();
+    change(service, 'drafts', { is_pinned: 'true' }).reply(404, missing);
+    const form = { fragment: 'drafts', is_pinned: 'true' };
+    service.expect({ method: 'POST', path: '/api/v1/navigation_views', form }).reply(400, taken);
+    change(service, 'drafts', { is_pinned: 'true' }).reply(200, done);
+
+    const { exitCode, stdout } = await run(service, 'view pin drafts -o json');
+
+    service.done();
+    expect({ exitCode, rows: JSON.parse(stdout) as unknown }).toEqual({
+      exitCode: 0,
+      rows: [{ fragment: 'drafts', is_pinned: true }],
+    });
+  });
+
+  test('a refusal to make it is the error that it is', async () => {
+    const service = fakeService();
+    change(service, 'drafts', { is_pinned: 'true' }).reply(404, missing);
+    const form = { fragment: 'drafts', is_pinned: 'true' };
+    const no = { code: 'UNAUTHORIZED_PRINCIPAL', msg: 'Not allowed' };
+    service.expect({ method: 'POST', path: '/api/v1/navigation_views', form }).reply(400, { result: 'error', ...no });
+
+    expect(await run(service, 'view pin drafts -o json')).toMatchObject({ exitCode: 4, error: { server: no } });
+    service.done();
+  });
+
+  test('--dry-run shows both requests, and one where the server has the view', async () => {
+    const { run, sandbox } = await openSandbox({ featureLevel: 442 });
+    const before = sandbox.state.views();
+
+    const [both, one] = [await run('view pin drafts --dry-run -o json'), await run('view pin inbox --dry-run -o json')];
+
+    const methods = (stdout: string) => (JSON.parse(stdout) as { method: string }[]).map(({ method }) => method);
+    expect([both.exitCode, methods(both.stdout), methods(one.stdout)]).toEqual([0, ['PATCH', 'POST'], ['PATCH']]);
+    expect(sandbox.state.views()).toEqual(before);
+  });
+});
 
 test('a view is typed by the name that view list shows, too', async () => {
   const { run } = await openSandbox();
