@@ -21,7 +21,7 @@ describe.each(['101', '000', '001', '099', '100'])('an answer with the status %s
     ['messages fetch', 7],
   ])('is a broken one: %s', async (line, exit) => {
     const { port } = await openSpeaker(answerOf(status), 'when asked');
-    const { error } = await runAlone(`${line} --retries 0 --timeout 5s -o json`, { env: envOf(port) });
+    const { error } = await runAlone(`${line} --retries 0 -o json`, { env: envOf(port) });
     expect({ exit: error?.exit, message: error?.message }).toEqual({
       exit,
       message: expect.stringContaining('broke before the answer was complete') as string,

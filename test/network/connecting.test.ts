@@ -1,6 +1,7 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { alarmByHand } from '../helpers/clock.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
 
@@ -30,7 +31,12 @@ async function listen(serve: (socket: Socket, count: number) => void): Promise<S
   return { port: (server.address() as AddressInfo).port, connections: () => sockets.length };
 }
 
-const mute = (): void => undefined;
+/** A server that says nothing, and time limits of an hour that end where it has been connected to. */
+async function listenMute(): Promise<Server & Pick<RunOptions, 'alarm'>> {
+  const { alarm, ring } = alarmByHand(3_600_000);
+  return { ...(await listen(ring)), alarm };
+}
+
 const create = 'license create --remote-user ada --size-allowance 4';
 
 /** Runs `act`, and resolves to the options that were set meanwhile on sockets, with whether they were connected. */
@@ -65,20 +71,20 @@ describe('while connecting', () => {
   );
 
   test.each(['license list', create])('%s: --timeout holds for TLS, and nothing was sent', async (line) => {
-    const { port, connections } = await listen(mute);
-    const { error } = await at(`https://127.0.0.1:${port}`, `${line} --timeout 200ms --retries 1`);
-    expect(error).toMatchObject({ exit: 7, message: `timeout: no connection to 127.0.0.1:${port} within 200ms` });
+    const { port, connections, ...time } = await listenMute();
+    const { error } = await at(`https://127.0.0.1:${port}`, `${line} --timeout 1h --retries 1`, time);
+    expect(error).toMatchObject({ exit: 7, message: `timeout: no connection to 127.0.0.1:${port} within 1h` });
     // The look at the list before the POST is tried twice too.
     expect(connections()).toBe(line === create ? 4 : 2);
   });
 
   test.each(['license list', create])('%s: --timeout holds for a proxy that says nothing', async (line) => {
-    const { port, connections } = await listen(mute);
+    const { port, connections, ...time } = await listenMute();
     const env = { HTTPS_PROXY: `http://127.0.0.1:${port}` };
-    const { error } = await at('https://licenses.test', `${line} --timeout 200ms --retries 1`, { env });
+    const { error } = await at('https://licenses.test', `${line} --timeout 1h --retries 1`, { env, ...time });
     expect(error).toMatchObject({
       exit: 7,
-      message: `timeout: no connection to licenses.test through the proxy 127.0.0.1:${port} within 200ms`,
+      message: `timeout: no connection to licenses.test through the proxy 127.0.0.1:${port} within 1h`,
     });
     // The look at the list before the POST is tried twice too.
     expect(connections()).toBe(line === create ? 4 : 2);

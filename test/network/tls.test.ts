@@ -5,12 +5,14 @@ import { createServer, type AddressInfo } from 'node:net';
 import tls, { type TlsOptions } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openAuthority, type Authority } from '../helpers/authority.ts';
+import { alarmByHand } from '../helpers/clock.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
-import { emptyHome, runAlone, type Ran } from '../helpers/run.ts';
+import { emptyHome, runAlone, type Ran, type RunOptions } from '../helpers/run.ts';
 
-const list = (base: string, more = ''): Promise<Ran> =>
+const list = (base: string, more = '', options: RunOptions = {}): Promise<Ran> =>
   runAlone(`license list -o json ${more}`, {
+    ...options,
     env: { CHATELAINE_BASE_URL: base, CHATELAINE_API_KEY: 'licensing-key-1', CHATELAINE_APP_CODE: '7' },
   });
 
@@ -202,23 +204,25 @@ test('a service that is not there is reported as no connection, after the repeat
 });
 
 test('a service that never answers is reported as a time-out', async () => {
-  const { port, seen } = await openOrigin(() => undefined);
-  const ran = await list(`http://127.0.0.1:${port}`, '--timeout 100ms --retries 1');
+  const { alarm, ring } = alarmByHand(3_600_000);
+  const { port, seen } = await openOrigin(() => ring());
+  const ran = await list(`http://127.0.0.1:${port}`, '--timeout 1h --retries 1', { alarm });
   expect(ran.error).toMatchObject({
     exit: 7,
-    message: `timeout: no complete answer from 127.0.0.1:${port} within 100ms`,
+    message: `timeout: no complete answer from 127.0.0.1:${port} within 1h`,
     hint: 'Run the command again, or give --timeout more.',
   });
   expect(seen).toHaveLength(2);
 });
 
 test('a service that accepts connections and says nothing of TLS is reported as a time-out', async () => {
-  const server = createServer(() => undefined);
+  const { alarm, ring } = alarmByHand(3_600_000);
+  const server = createServer(() => ring());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const ran = await list(`https://127.0.0.1:${port}`, '--timeout 100ms --retries 0');
-  expect(ran.error?.message).toBe(`timeout: no connection to 127.0.0.1:${port} within 100ms`);
+  const ran = await list(`https://127.0.0.1:${port}`, '--timeout 1h --retries 0', { alarm });
+  expect(ran.error?.message).toBe(`timeout: no connection to 127.0.0.1:${port} within 1h`);
 });
 
 test.each(['http://licenses.example.com', 'http://10.0.0.1', 'http://127.0.0.1.example.com'])(
