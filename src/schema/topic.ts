@@ -17,3 +17,11 @@ export function foldName(name: string): string {
 export function isSameName(one: string, other: string): boolean {
   return one === other || foldName(one) === foldName(other);
 }
+
+/** The server's name of the empty topic for clients that do not know it (`realm_empty_topic_display_name`). */
+export const emptyTopicName = 'general chat';
+
+/** A topic's name as the server compares it: the empty topic has two. */
+export function foldTopic(name: string): string {
+  return name === emptyTopicName ? '' : foldName(name);
+}

@@ -32,6 +32,8 @@ interface Change {
   readonly change: 'edited' | 'moved' | 'gone' | 'back';
   readonly seen: string;
   readonly message?: Kept;
+  readonly from?: Partial<Pick<Kept, 'stream_id' | 'subject'>>;
+  readonly to?: Partial<Pick<Kept, 'stream_id' | 'subject'>>;
 }
 
 /** What the files of the archive say, read as docs/archive-format.md describes them. */
@@ -174,33 +176,29 @@ function oldNews(ended: ChatEnded, archive: Archive, limits: Set<string>): strin
   const recheck = ended.healed.flatMap(([, runs]) => runs).findLast(({ line, exit }) => isRecheck(line) && exit === 0);
   if (!recheck) return [];
   const form = archive.source.size > 0 ? 'source' : 'rendered';
-  const isOf = (id: number) => (change: Change) => change.id === id;
-  const placeBefore = (id: number): Kept | undefined =>
-    archive.changes.findLast((change) => change.id === id && change.message && !isIn(recheck, change))?.message ??
-    archive[form].get(id);
+  const { level = Infinity } = ended.plan;
   const left = new Set(
-    archive.changes
-      .filter((change) => change.change === 'moved' && isIn(recheck, change))
-      .map(({ id }) => placeOf(placeBefore(id))),
+    archive.changes.flatMap((change) => (isIn(recheck, change) && change.from ? placeOf(change.from) : [])),
   );
-  const isSelected = selectionOf(recheck.line);
+  const rows = ended.server.state.messages.rows().filter(({ stream_id }) => stream_id === channelId);
   return [...archive[form].values()].flatMap((kept) => {
     const message = ended.server.versions.get(kept.id)?.at(-1)?.message;
-    const known = archive.changes.findLast((change) => change.id === kept.id && change.message)?.message ?? kept;
-    const last = archive.changes.findLast(isOf(kept.id))?.change;
+    const own = archive.changes.filter(({ id }) => id === kept.id);
+    const last = own.at(-1)?.change;
     if (!isVisible(message))
       return last === 'gone' ? [] : [`message ${kept.id} is not visible, and a recheck says ${last ?? 'nothing'}`];
     if (last === 'gone') return [`message ${kept.id} is visible, and a recheck says that it is gone`];
-    if (known.content !== message[form === 'source' ? 'content' : 'rendered'])
+    const shown = own.findLast((change) => change.message)?.message ?? kept;
+    if (shown.content !== message[form === 'source' ? 'content' : 'rendered'])
       return [`message ${kept.id} has another text, and a recheck did not record it`];
+    const move = own.findLast(({ change }) => change === 'moved');
+    const known = move ? (move.to ?? {}) : kept;
     if (placeOf(known) === placeOf(message)) return [];
-    const isMoved =
-      archive.changes.findLast(({ id, change }) => id === kept.id && change !== 'edited')?.change === 'moved';
-    if (isMoved && placeOf(known) === placeOf(message.cached)) return [];
-    // In a private channel that a message was moved to, nobody asks for topics.
-    const isInReach = message.stream_id === channelId;
-    const isKnowable = isInReach && (!isSelected(message) || left.has(placeOf(placeBefore(kept.id))));
-    if (placeOf(known) !== placeOf(message.cached) || (isKnowable && !isSelectedCopy(message, isSelected)))
+    // No read tells that a copy is old whose topic has a newer message, unless another one left that topic.
+    const isNamed = (row: MessageRecord): boolean => row.subject === message.cached?.subject && row.id > message.id;
+    const isHidden =
+      message.stream_id !== channelId || level < 300 || (rows.some(isNamed) && !left.has(placeOf(known)));
+    if (message.cached === undefined || !isHidden)
       return [
         `message ${kept.id} is in ${message.subject}, and a recheck says ${last ?? 'nothing'} of ${known.subject}`,
       ];
@@ -215,13 +213,8 @@ function editTime(message: MessageRecord | undefined, level = Infinity): number 
   return level < 365 && moved !== undefined ? Math.max(edited ?? moved, moved) : edited;
 }
 
-/** An old copy in its own topic: it is archived as the server shows it. */
-function isSelectedCopy(message: MessageRecord, isSelected: (message: MessageRecord) => boolean): boolean {
-  return isSelected(message) && message.cached !== undefined && message.subject === topic;
-}
-
-function placeOf(place: { readonly stream_id?: number; readonly subject: string } | undefined): string {
-  return place ? `${place.stream_id} ${place.subject}` : '';
+function placeOf({ stream_id, subject }: { readonly stream_id?: number; readonly subject?: string }): string {
+  return `${stream_id} ${subject}`;
 }
 
 function isIn({ started, ended = Infinity }: Process, { seen }: Change): boolean {

@@ -268,20 +268,26 @@ export const rules = [
   ...inFile('archive', 'jobs/messages/places.ts', [
     [
       'an old copy in the place that was asked for is no ignored narrow',
-      'return named === 0 &&',
-      'return named < 0 &&',
+      'areOldCopies: named.size === 0 &&',
+      'areOldCopies: named.size < 0 &&',
     ],
   ]),
   ...inFile('archive', 'jobs/archive/pull-pages.ts', [
     ['what becomes visible out of order is looked for', 'last - outOfOrder + 1', 'last + 1'],
     ['a recheck compares the whole selection', 'isWhole ? start :', ''],
   ]),
-  ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
+  ...inFile('archive', 'jobs/archive/true-places.ts', [
+    ['the list of topics has what an old copy names', 'if (place.subject !== undefined) places.set(id, place);', ''],
+  ]),
+  ...inFile('archive', 'jobs/messages/places.ts', [
     [
-      'of a place that messages left the others are asked for',
-      "if (kinds.includes('moved')) place.isLeft = true;",
-      "if (kinds.includes('moved')) return;",
+      'a page whose messages are renamed is read again',
+      'const ignoring = strays.find(({ id }) => before.has(id));',
+      'const ignoring = strays.find(({ id }) => named.has(id));',
     ],
+  ]),
+  ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
+    ['of a place that messages left the others are asked for', 'move.isLeft = true;', ''],
   ]),
   ...inFile('sign-in', 'store/account/configuration.ts', [
     [

@@ -9,6 +9,7 @@ import { planPull, type Puller } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, tellChanges } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/private-channels.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
+import { namedTopics, recordOldCopies } from '../../jobs/archive/true-places.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { isUrl } from '../../schema/link.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
@@ -143,8 +144,12 @@ async function pullFolder(
   try {
     const source = { ...chat.raw, level: chat.level, organization: chat.organization };
     const parts = { ...context, ...context.clock, ...context.record };
-    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck });
+    const names = namedTopics();
+    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck, kept: names.add });
     const { head, added, repaired, which } = pulled;
+    const strays = recheck ? 0 : await recordOldCopies(chat, archive, names);
+    if (strays > 0)
+      context.warn(`messages that name a topic which they left: ${strays}; --recheck records where they are`);
     const changes = recheck ? tellChanges(await recheckArchive(chat, archive, head, parts), context) : {};
     const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, parts);
     if (head.history_limited) context.warn(limitedHistory);

@@ -3,7 +3,7 @@ import type { MessageHead, MessageSource, MessageQuery } from '../../api/chat/ch
 import type { ReasonGone } from '../../store/archive/archive-lists.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
-import { namesPlace } from '../messages/places.ts';
+import { byNamedPlace, namesPlace } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
@@ -20,8 +20,8 @@ interface Known {
 
 /**
  * Asks for archived messages: those shown, and why others are gone. Those that left the selection are searched in their
- * channel, all public channels and what the account received. `left` name a place where they were not found
- * (docs/apis.md, Old copies).
+ * channel, all public channels and what the account received. `left` name a place in which they are not
+ * (docs/apis.md, Old copies), and have the channel in which they were found, if it was asked for.
  */
 export async function messagesNow<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
@@ -31,7 +31,7 @@ export async function messagesNow<M extends MessageHead>(
 ) {
   const shown = new Map<number, M>();
   const gone = new Map<number, ReasonGone>();
-  const left = new Set<number>();
+  const left = new Map<number, number | undefined>();
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return { shown, gone, left };
   const wanted = new Set(ids);
@@ -46,26 +46,57 @@ export async function messagesNow<M extends MessageHead>(
   const searched: Scope[] = [{ narrow: selection.narrow, holds: () => true }];
   for (const scope of scopesOf([...gone.keys()], channelOf)) {
     const missing = [...gone].filter(([id, why]) => why !== 'limit' && scope.holds(id)).map(([id]) => id);
+    const doubtful: M[] = [];
     for await (const message of messagesOfIds(chat, { ...query, narrow: scope.narrow }, missing)) {
       take(message);
       gone.delete(message.id);
-      if (searched.some(({ narrow, holds }) => holds(message.id) && namesPlace(narrow, message))) left.add(message.id);
+      if (searched.some(({ narrow, holds }) => holds(message.id) && namesPlace(narrow, message)))
+        doubtful.push(message);
     }
+    for (const id of await notInNamedPlace(chat, scope.narrow, doubtful)) left.set(id, scope.channel);
     searched.push(scope);
   }
   return { shown, gone, left };
 }
 
+/** Those that are found in a narrow, and not in the place that they name; a limit of the plan may come and go. */
+export async function notInNamedPlace(
+  chat: MessageSource<MessageHead> & Pick<ChatApi, 'level'>,
+  narrow: readonly unknown[],
+  messages: readonly MessageHead[],
+): Promise<readonly number[]> {
+  const left: number[] = [];
+  for (const [place, rows] of byNamedPlace(messages)) {
+    let ids = rows.map(({ id }) => id);
+    // Asked for there before and after: the answers are of several moments.
+    for (const [where, isThere] of [
+      [place, false],
+      [narrow, true],
+      [place, false],
+    ] as const) {
+      const query = { narrow: where, apply_markdown: false, allow_empty_topic_name: true };
+      const seen = new Set<number>();
+      for await (const { id } of messagesOfIds(chat, query, ids)) seen.add(id);
+      ids = ids.filter((id) => seen.has(id) === isThere);
+    }
+    left.push(...ids);
+  }
+  return left;
+}
+
 /** A narrow to search in, and which of the messages it may hold. */
 interface Scope {
   readonly narrow: readonly unknown[];
+  readonly channel?: number;
   readonly holds: (id: number) => boolean;
 }
 
 function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[] {
   const channels = [...new Set(ids.map(channelOf))].filter((channel) => channel !== undefined);
   return [
-    ...channels.map((channel) => ({ narrow: inChannel(channel), holds: (id: number) => channelOf(id) === channel })),
+    ...channels.map((channel) => {
+      return { narrow: inChannel(channel), channel, holds: (id: number) => channelOf(id) === channel };
+    }),
     { narrow: inPublicChannels, holds: (id: number) => channelOf(id) !== undefined },
     { narrow: received, holds: () => true },
   ];

@@ -8,8 +8,8 @@ import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { type StoredMessage, bytesOf, lastIdOf, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
-import { refuseIgnored } from '../messages/places.ts';
-import { channelsIn, type MessageSelection } from '../messages/selection.ts';
+import { isOldCopy, refuseIgnored } from '../messages/places.ts';
+import { channelsIn, operandsIn, type MessageSelection } from '../messages/selection.ts';
 import { keepAside } from '../../store/archive/archive-lists.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
 import type { PrivateSearch } from '../messages/private-channels.ts';
@@ -24,6 +24,8 @@ interface Pulling {
   note(text: string): void;
   /** Called after each part with the number of messages that this pull has added. */
   added?(count: number): void;
+  /** Gets each added message that may be elsewhere than it says. */
+  kept?(message: MessageHead): void;
   /** Whether a pull that brings nothing asks if the channels are visible at all, and says if one is not. */
   warn?(text: string): void;
   /** Whether all of the selection is compared with the archive, and not only what is newest. */
@@ -108,7 +110,7 @@ async function* addMissing<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { isWhole = false }: Pick<Pulling, 'isWhole'>,
+  { isWhole = false, kept }: Pick<Pulling, 'isWhole' | 'kept'>,
 ): AsyncGenerator<number> {
   const selection = selectionIn(head);
   const [first = 'rendered'] = head.forms;
@@ -134,6 +136,8 @@ async function* addMissing<M extends StoredMessage>(
     if (forms[first]?.length) {
       archive.mark({ complete: false });
       yield (await archive.add(forms)).count;
+      // A narrow on a topic proves the topic.
+      for (const one of lacking) if (isOldCopy(one) || operandsIn(selection.narrow, 'topic').length === 0) kept?.(one);
     } else if (page.messages.length > 0) yield 0;
     if (begun && room <= 0 && (page.messages.at(-1)?.id ?? 0) >= last) return;
   }

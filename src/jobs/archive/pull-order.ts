@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { parseJson, writeJson, isObject } from '../../core/json.ts';
+import { topicLevels } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -54,7 +55,11 @@ export async function headFor(
     const selection = order.selection();
     const forms = order.forms.length > 0 ? order.forms : (['rendered'] as const);
     const [organization, level] = [await chat.organization(), await chat.level()];
-    const given = { options, selection, forms, files: order.files === true };
+    // The empty topic is archived as such; an archive of before keeps the name that the server showed for it.
+    const allow_empty_topic_name =
+      selection.form.allow_empty_topic_name ?? ((level ?? 0) >= topicLevels.emptyTopic || undefined);
+    const asked = { ...selection, form: { ...selection.form, allow_empty_topic_name } };
+    const given = { options, selection: asked, forms, files: order.files === true };
     return { archive: 1, site, organization, level, account, account_id, ...given, history_limited: false };
   }
   refuseOtherOrder(old, archive.folder, order);

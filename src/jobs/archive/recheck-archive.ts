@@ -1,21 +1,23 @@
 import { quantity } from '../../core/duration.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message } from '../../api/chat/chat-messages.ts';
+import type { Message, MessageHead, MessageQuery } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
+import { isObject, writeJson } from '../../core/json.ts';
+import { emptyTopicName, foldTopic } from '../../schema/topic.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import type { ArchiveChange, ReasonGone } from '../../store/archive/archive-lists.ts';
+import type { ArchiveChange, MessagePlace, ReasonGone } from '../../store/archive/archive-lists.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import { messagesOfIds } from '../messages/messages-by-ids.ts';
-import { isMovedCopy, isOldCopy, placeNarrow } from '../messages/places.ts';
+import { placeNarrow } from '../messages/places.ts';
 import type { PrivateSearch } from '../messages/private-channels.ts';
-import type { MessageSelection } from '../messages/selection.ts';
+import { channelsIn, type MessageSelection } from '../messages/selection.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
-import { messagesNow, reasons } from './messages-now.ts';
+import { messagesNow, notInNamedPlace, reasons } from './messages-now.ts';
 import { markdownOf } from './part-forms.ts';
 import { selectionIn } from './pull-order.ts';
+import { truePlaces } from './true-places.ts';
 
 interface Rechecked {
   readonly changes: readonly ArchiveChange[];
@@ -27,84 +29,156 @@ interface Rechecked {
 
 /** Records what changed: edited, moved, gone (with the reason), or back. What is gone is asked for again each time. */
 export async function recheckArchive(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
+  chat: Pick<ChatApi, 'messages' | 'level' | 'topics' | 'channels'>,
   archive: OpenArchive,
   head: ArchiveHead,
   { now, search }: { now(): Milliseconds; readonly search: PrivateSearch },
 ): Promise<Rechecked> {
-  // The source changes with an edit only; the rendered text also where the server renders it another way.
   const form = head.forms.includes('source') ? 'source' : 'rendered';
-  const recorded = new Map<number, Omit<MessageState, 'message'> & { readonly message: ArchivedMessage | undefined }>();
-  for (const { id, message, ...change } of archive.changes)
-    recorded.set(id, {
-      message: message ?? recorded.get(id)?.message,
-      why: 'why' in change ? change.why : undefined,
-      isMoved: change.change === 'moved',
-    });
+  const selection = selectionIn(head);
+  const query = { ...selection.form, ...markdownOf(form) };
+  const recorded = recordedStates(archive.changes);
   const adopted = new Set(archive.parts.flatMap(({ part, ids }) => (part <= (head.adopted ?? 0) ? ids : [])));
   const reasonOf = reasons(chat);
   const reasonFor = async (id: number, channel: number | undefined): Promise<ReasonGone> => {
     const why = await reasonOf(id, channel);
     return adopted.has(id) && why !== 'limit' ? 'account' : why;
   };
+  const hasMoveTimes = ((await chat.level()) ?? 0) >= moveTimesLevel;
+  const old = new Set(archive.parts.flatMap((part) => part.old ?? []));
+  const placesOf = truePlaces(chat, selection.narrow);
   const all: ArchiveChange[] = [];
-  const moves = openMoves(chat, selectionIn(head), form);
   const gone = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
   const missing = new Map<number, { readonly part: ArchivePart; readonly why: ReasonGone; readonly isNew: boolean }>();
+  /** The places that messages left, and all by the place that they still name. */
+  const [moves, stayed] = [
+    new Map<string, { place: MessagePlace; stayed: readonly number[] }>(),
+    new Map<string, number[]>(),
+  ];
   const isoNow = (): string => new Date(now()).toISOString();
   const record = async (changes: readonly ArchiveChange[]): Promise<void> => {
     await archive.record(changes);
     all.push(...changes);
   };
-  const statesIn = async (part: ArchivePart): Promise<ReadonlyMap<number, MessageState>> => {
-    const read = await readPart(archive.folder, part, form);
-    if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
-    const before = new Map<number, MessageState>();
-    for (const archived of read.messages) {
-      const { message = archived, why, isMoved = false } = recorded.get(archived.id) ?? {};
-      before.set(archived.id, { message, why, isMoved });
+  /** Records what is otherwise than the archive has it of messages that are shown. */
+  const compare = async (
+    before: ReadonlyMap<number, MessageState>,
+    shown: ReadonlyMap<number, Message>,
+    left: ReadonlyMap<number, number | undefined>,
+    seen = isoNow(),
+  ): Promise<void> => {
+    const places = await placesOf(shown.values(), left);
+    const changes: ArchiveChange[] = [];
+    for (const [id, message] of shown) {
+      const state = before.get(id);
+      if (!state) continue;
+      if (state.why !== undefined) changes.push({ id, change: 'back', seen, message });
+      if (isEdited(state.message, message, form)) changes.push({ id, change: 'edited', seen, message });
+      const named = placeNamed(message);
+      const to = places.get(id) ?? named;
+      const isProven = places.has(id);
+      const wasAlwaysThere = old.has(id) && hasMoveTimes && !isProven && !hasMoved(message);
+      const isMoved = !isStill(state.place, to, isProven ? named : undefined) && !wasAlwaysThere;
+      const key = writeJson(state.place);
+      const others = stayed.get(key) ?? [];
+      stayed.set(key, others);
+      if (isMoved) {
+        changes.push({ id, change: 'moved', seen, from: state.place, to, message });
+        moves.set(key, { place: state.place, stayed: others });
+      } else if (!isProven) others.push(id);
     }
-    return before;
-  };
-  const changesOf = (state: MessageState, message: Message | undefined, left: ReadonlySet<number>, seen: string) => {
-    if (!message) return [];
-    const kinds = kindsOfChange(state, message, left);
-    moves.note(state, message, kinds);
-    return kinds.map((change): ArchiveChange => ({ id: message.id, change, seen, message }));
+    await record(changes);
   };
   for (const part of archive.parts) {
-    const before = await statesIn(part);
+    const before = await statesIn(archive, part, form, recorded);
     const channelOf = (id: number): number | undefined => {
-      const channel = before.get(id)?.message['stream_id'];
+      const channel = before.get(id)?.place.stream_id;
       return typeof channel === 'number' ? channel : undefined;
     };
     const known = { ids: [...before.keys()], channelOf, reasonFor };
-    const found = await messagesNow(chat, selectionIn(head), known, form);
-    const seen = isoNow();
+    const found = await messagesNow(chat, selection, known, form);
     for (const [id, reason] of found.gone) {
       const known = before.get(id)?.why;
       const why = lasting(known, reason) ?? reason;
       missing.set(id, { part, why, isNew: why !== known });
     }
-    await record([...before].flatMap(([id, state]) => changesOf(state, found.shown.get(id), found.left, seen)));
+    await compare(before, found.shown, found.left);
   }
   const moved = new Map<number, Message>();
+  const channels = new Map<number, number>();
   const open = [...missing].filter(([, { why }]) => why !== 'limit').map(([id]) => id);
-  const query = { ...selectionIn(head).form, ...markdownOf(form) };
-  const unsearched = await search.find(chat, query, open, (message) => moved.set(message.id, message));
-  const seen = isoNow();
+  const unsearched = await search.find(chat, query, open, (message, channel) => {
+    moved.set(message.id, message);
+    if (message['stream_id'] !== channel) channels.set(message.id, channel);
+  });
   for (const part of new Set([...moved.keys()].map((id) => missing.get(id)?.part)))
-    if (part)
-      await record(
-        [...(await statesIn(part))].flatMap(([id, state]) =>
-          changesOf(state, moved.get(id), new Set(moved.keys()), seen),
-        ),
-      );
+    if (part) await compare(await statesIn(archive, part, form, recorded), moved, channels);
   const left = [...missing].filter(([id]) => !moved.has(id));
   for (const [, { why }] of left) gone[why] += 1;
+  const seen = isoNow();
   await record(left.flatMap(([id, { why, isNew }]) => (isNew ? [{ id, change: 'gone', seen, why }] : [])));
-  await record((await moves.unseen()).map((message) => ({ id: message.id, change: 'moved', seen, message })));
+  for (const { place, stayed } of moves.values())
+    for (const [message, to] of await leftBehind(chat, { ...selection, query, placesOf }, place, stayed))
+      await record([{ id: message.id, change: 'moved', seen, from: place, to, message }]);
   return { changes: all, gone, unsearched: left.reduce((most, [id]) => Math.max(most, unsearched.get(id) ?? 0), 0) };
+}
+
+/** Of a place that messages left, others may come as old copies: it is asked for them (docs/apis.md, Old copies). */
+async function leftBehind(
+  chat: Pick<ChatApi, 'messages' | 'level'>,
+  {
+    narrow,
+    query,
+    placesOf,
+  }: Pick<MessageSelection, 'narrow'> & { query: MessageQuery; placesOf: ReturnType<typeof truePlaces> },
+  place: MessagePlace,
+  stayed: readonly number[],
+): Promise<readonly (readonly [Message, MessagePlace | undefined])[]> {
+  const there = new Set<number>();
+  const own = placeNarrow(place.stream_id, place.subject);
+  for await (const { id } of messagesOfIds(chat, { ...query, narrow: own }, stayed)) there.add(id);
+  const shown: Message[] = [];
+  const others = stayed.filter((id) => !there.has(id));
+  for await (const message of messagesOfIds(chat, { ...query, narrow }, others)) shown.push(message);
+  const ids = await notInNamedPlace(chat, narrow, shown);
+  const [channel] = channelsIn(narrow);
+  const isOf = ({ stream_id, display_recipient }: MessageHead): boolean =>
+    channel === stream_id || channel === display_recipient;
+  const copies = shown.filter(({ id }) => ids.includes(id));
+  const channels = copies.map((one) => [one.id, isOf(one) ? Number(one['stream_id']) : undefined] as const);
+  const places = await placesOf(copies, new Map(channels));
+  return copies.map((message) => [message, places.get(message.id)]);
+}
+
+type KnownState = { readonly [K in keyof MessageState]: MessageState[K] | undefined };
+
+/** Reads the states of the messages of a part. @throws Failure unavailable where its file was damaged meanwhile */
+async function statesIn(
+  { folder }: OpenArchive,
+  part: ArchivePart,
+  form: ArchiveForm,
+  recorded: ReadonlyMap<number, KnownState>,
+): Promise<ReadonlyMap<number, MessageState>> {
+  const read = await readPart(folder, part, form);
+  if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
+  const states = new Map<number, MessageState>();
+  for (const archived of read.messages) {
+    const { message = archived, place = placeNamed(archived), why } = recorded.get(archived.id) ?? {};
+    states.set(archived.id, { message, place, why });
+  }
+  return states;
+}
+
+/** The last state of each message that changes tell. */
+function recordedStates(changes: readonly ArchiveChange[]): ReadonlyMap<number, KnownState> {
+  const recorded = new Map<number, KnownState>();
+  for (const change of changes) {
+    const before = recorded.get(change.id);
+    const place = change.change !== 'moved' ? before?.place : (change.to ?? placeNamed(change.message));
+    const why = change.change === 'gone' ? change.why : undefined;
+    recorded.set(change.id, { message: change.message ?? before?.message, place, why });
+  }
+  return recorded;
 }
 
 /** Says what is no longer visible, and counts what a recheck saw for the first time. */
@@ -126,54 +200,45 @@ export function tellChanges(
 
 const messagesText = (count: number): string => quantity(count, 'archived message is', 'archived messages are');
 
-/** Of a place that messages left, others may come as old copies: it is asked for them (docs/apis.md, Old copies). */
-function openMoves(chat: Pick<ChatApi, 'messages' | 'level'>, { narrow, form }: MessageSelection, kept: ArchiveForm) {
-  const places = new Map<string, { readonly narrow: readonly unknown[]; readonly stayed: number[]; isLeft: boolean }>();
-  const query = { ...form, ...markdownOf(kept) };
-  return {
-    note({ message: before, isMoved }: MessageState, now: Message, kinds: readonly string[]): void {
-      const narrow = placeNarrow(before['stream_id'], before['subject']);
-      const place = places.get(writeJson(narrow)) ?? { narrow, stayed: [], isLeft: false };
-      places.set(writeJson(narrow), place);
-      if (kinds.includes('moved')) place.isLeft = true;
-      else if (!isMoved) place.stayed.push(now.id);
-    },
-    /** Those that are in the selection, and not in the place that they name. */
-    async unseen(): Promise<Message[]> {
-      const found: Message[] = [];
-      for (const { narrow: place, stayed } of [...places.values()].filter(({ isLeft }) => isLeft)) {
-        const left = new Set(stayed);
-        for await (const { id } of messagesOfIds(chat, { ...query, narrow: place }, stayed)) left.delete(id);
-        for await (const message of messagesOfIds(chat, { ...query, narrow }, [...left])) found.push(message);
-      }
-      return found;
-    },
-  };
-}
-
-/** What is known of a message: its last version, why it is gone, and whether a move was seen last. */
+/** A message's last version, its place, and why it is gone. */
 interface MessageState {
   readonly message: ArchivedMessage;
+  readonly place: MessagePlace;
   readonly why: ReasonGone | undefined;
-  readonly isMoved: boolean;
+}
+
+function placeNamed({ stream_id, subject }: MessageHead): MessagePlace {
+  return { stream_id, subject };
+}
+
+/** The source changes with an edit only; the rendered text also where the server adds a preview later. */
+function isEdited(before: ArchivedMessage, now: Message, form: ArchiveForm): boolean {
+  if (before['content'] === now['content']) return false;
+  return form === 'source' || before['last_edit_timestamp'] !== now['last_edit_timestamp'];
+}
+
+/**
+ * Whether a message is where it was. `left`: the place that it names, and in which it is not; then a narrow or a list
+ * gave `to`, in any spelling, and what they do not show is undefined.
+ */
+function isStill(before: MessagePlace, to: MessagePlace, left: MessagePlace | undefined): boolean {
+  if (left && to.stream_id !== undefined && to.stream_id !== before.stream_id) return false;
+  if (left && to.subject === undefined) return !isStill(before, left, undefined);
+  const [name, known] = [to.subject, before.subject].map((text) =>
+    left ? foldTopic(String(text)) : text || emptyTopicName,
+  );
+  return name === known && (left !== undefined || to.stream_id === before.stream_id);
+}
+
+/** The level from which on each move has a time: what has none was always where it is, whatever an old copy named. */
+const moveTimesLevel = 365;
+
+function hasMoved({ last_moved_timestamp: time, edit_history: edits }: Message): boolean {
+  const isMove = (edit: unknown): boolean => isObject(edit) && ('prev_topic' in edit || 'prev_stream' in edit);
+  return time !== undefined || (Array.isArray(edits) && edits.some(isMove));
 }
 
 /** What is gone keeps the reason for which it went, until that is disproved. */
 function lasting(before: ReasonGone | undefined, now: ReasonGone | undefined): ReasonGone | undefined {
   return now === undefined || now === 'unknown' ? now : (before ?? now);
-}
-
-/** `left`: messages that were not found in the place that they name. */
-function kindsOfChange(
-  { message: before, why, isMoved: wasMoved }: MessageState,
-  now: Message,
-  left: ReadonlySet<number>,
-) {
-  const isElsewhere = before['subject'] !== now['subject'] || before['stream_id'] !== now['stream_id'];
-  const isMoved = isElsewhere ? !isOldCopy(now) || isMovedCopy(now, before) : left.has(now.id) && !wasMoved;
-  return [
-    ...(why === undefined ? [] : (['back'] as const)),
-    ...(before['content'] === now['content'] ? [] : (['edited'] as const)),
-    ...(isMoved ? (['moved'] as const) : []),
-  ];
 }

@@ -29,9 +29,9 @@ export function isOldCopy(message: MessageHead): boolean {
   return oldCopies.has(message);
 }
 
-/** Whether an old copy was in a place that an earlier version of the message does not name: it was moved there. */
-export function isMovedCopy(message: MessageHead, before: MessageHead): boolean {
-  return !testsOf({ narrow: oldCopies.get(message) }).every((isOf) => isOf(before));
+/** The narrow in which an old copy was found; undefined for any other message. */
+export function narrowOf(message: MessageHead): readonly unknown[] | undefined {
+  return oldCopies.get(message);
 }
 
 /** The narrow in which each was found. */
@@ -90,17 +90,26 @@ async function placesOf(
     return [...seen];
   };
   if (strays.some(({ stream_id }) => typeof stream_id !== 'number')) return noProof;
-  const byName = channelsIn(narrow).some((channel) => typeof channel === 'string');
-  const places = new Map<string, { readonly place: readonly unknown[]; readonly messages: MessageHead[] }>();
-  for (const message of strays) {
-    const place = placeNarrow(byName ? message.display_recipient : message.stream_id, message.subject);
-    const known = places.get(writeJson(place)) ?? { place, messages: [] };
-    known.messages.push(message);
+  const isByName = channelsIn(narrow).some((channel) => typeof channel === 'string');
+  const named = new Set<number>();
+  for (const [place, messages] of byNamedPlace(strays, isByName ? 'display_recipient' : 'stream_id'))
+    for (const id of await idsIn(place, messages)) named.add(id);
+  return { named, areOldCopies: named.size === 0 && (await idsIn(narrow, strays)).length === strays.length };
+}
+
+/** Messages by the place that they name, as a narrow. */
+export function byNamedPlace<M extends MessageHead>(
+  messages: readonly M[],
+  channel: 'stream_id' | 'display_recipient' = 'stream_id',
+) {
+  const places = new Map<string, readonly [place: ReturnType<typeof placeNarrow>, messages: M[]]>();
+  for (const message of messages) {
+    const place = placeNarrow(message[channel], message.subject);
+    const known = places.get(writeJson(place)) ?? [place, []];
+    known[1].push(message);
     places.set(writeJson(place), known);
   }
-  const named = new Set<number>();
-  for (const { place, messages } of places.values()) for (const id of await idsIn(place, messages)) named.add(id);
-  return { named, areOldCopies: named.size === 0 && (await idsIn(narrow, strays)).length === strays.length };
+  return places.values();
 }
 
 export function placeNarrow(channel: unknown, topic: unknown) {

@@ -15,12 +15,12 @@ export function privateSearch(chat: Pick<ChatApi, 'channels' | 'level'>) {
   const channels = (): Promise<readonly number[]> => (known ??= sharedPrivateChannels(chat));
   return {
     channels,
-    /** `take` gets what is found. Returns in how many channels the other ids were not looked for. */
+    /** `take` gets what is found, and where. Returns in how many channels the other ids were not looked for. */
     async find<M extends MessageHead>(
       source: MessageSource<M>,
       form: MessageQuery,
       ids: readonly number[],
-      take: (message: M) => void,
+      take: (message: M, channel: number) => void,
     ): Promise<ReadonlyMap<number, number>> {
       const unsearched = new Map<number, number>();
       const open = new Set(ids);
@@ -32,7 +32,7 @@ export function privateSearch(chat: Pick<ChatApi, 'channels' | 'level'>) {
           else {
             left -= 1;
             for await (const message of messagesOfIds({ ...source, level: chat.level }, query, some))
-              if (open.delete(message.id)) take(message);
+              if (open.delete(message.id)) take(message, channel);
           }
         }
       }

@@ -4,9 +4,10 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
-import { foldName, isSameName, resolvedPrefix } from '../../schema/topic.ts';
-import { findsByIds, inChannel, messagesOfIds } from '../messages/messages-by-ids.ts';
-import { isOldCopy, placeNarrow, refuseIgnored } from '../messages/places.ts';
+import { foldTopic, isSameName, resolvedPrefix } from '../../schema/topic.ts';
+import { inChannel } from '../messages/messages-by-ids.ts';
+import { isOldCopy, refuseIgnored } from '../messages/places.ts';
+import { misplacedIn } from '../messages/topic-places.ts';
 import { isFatal } from '../work/each.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import type { Channel } from './find-channel.ts';
@@ -28,12 +29,6 @@ interface ReadTopic {
   readonly times: Map<number, number>;
 }
 
-/** A message that is not in the topic that it names; `from` is the key of that one, if it is of the channel. */
-interface Stray {
-  readonly time: number;
-  readonly from?: string | undefined;
-}
-
 /**
  * The one with the newest message first. All messages are fetched, page by page, and their ids and times are held;
  * without counts the server's own list is asked for, where it has one. `isLimited`: the plan hides older messages, so
@@ -47,7 +42,7 @@ export async function listTopics(
   const names = show === 'counts' ? undefined : await topicNamesIn(chat, channel);
   if (names) return { topics: names.map(uncounted), isLimited: false, unplaced: 0 };
   const topics = new Map<string, ReadTopic>();
-  const strays = new Map<number, Stray>();
+  const lost = new Map<number, number>();
   let isLimited = false;
   const query = { narrow: inChannel(channel.stream_id), apply_markdown: false, allow_empty_topic_name: true };
   for await (const page of forward(chat, query, { anchor: 'oldest' })) {
@@ -55,16 +50,26 @@ export async function listTopics(
     isLimited ||= page.history_limited;
     for (const message of page.messages) {
       const { id, subject, timestamp } = message;
-      if (isOldCopy(message)) strays.set(id, { time: Number(timestamp) });
+      if (isOldCopy(message)) lost.set(id, Number(timestamp));
       else addTo(topics, String(subject), id, Number(timestamp));
     }
   }
-  await placeByList(chat, channel, topics, strays);
+  const named = new Map([...topics].map(([name, { times }]) => [name, () => times.keys()]));
+  const misplaced = await misplacedIn(chat, channel.stream_id, named, lost.keys());
+  for (const [id, { from = '', topic }] of misplaced) {
+    const time = lost.get(id) ?? topics.get(from)?.times.get(id);
+    topics.get(from)?.times.delete(id);
+    if (topic !== undefined) addTo(topics, topic, id, Number(time));
+  }
   const newestFirst: readonly TopicSummary[] = [...topics.values()]
     .filter(({ times }) => times.size > 0)
     .map(summaryOf)
     .sort((one, other) => other.last_timestamp - one.last_timestamp);
-  return { topics: newestFirst, isLimited, unplaced: strays.size };
+  return {
+    topics: newestFirst,
+    isLimited,
+    unplaced: [...misplaced.values()].filter(({ topic }) => topic === undefined).length,
+  };
 }
 
 interface TopicChoice {
@@ -132,64 +137,10 @@ function unlisted(cause: unknown, named: string, left: string): Failure {
 
 /** The topic has the spelling that was added last. */
 function addTo(topics: Map<string, ReadTopic>, topic_name: string, id: number, time: number): void {
-  const topic = topics.get(foldName(topic_name)) ?? { topic_name, times: new Map<number, number>() };
-  topics.set(foldName(topic_name), topic);
+  const topic = topics.get(foldTopic(topic_name)) ?? { topic_name, times: new Map<number, number>() };
+  topics.set(foldTopic(topic_name), topic);
   topic.topic_name = topic_name;
   topic.times.set(id, time);
-}
-
-/**
- * Takes out of the topics what the server's own list does not have there, and asks for its topic: once for each topic
- * that it is in, by the conversation of one message and then by all ids (docs/apis.md, Old copies).
- */
-async function placeByList(
-  chat: Pick<ChatApi, 'messages' | 'topics' | 'level'>,
-  { stream_id }: Channel,
-  topics: Map<string, ReadTopic>,
-  strays: Map<number, Stray>,
-): Promise<void> {
-  const newest = new Map<unknown, string>();
-  const last = new Map<string, number>();
-  for (const { name, max_id } of (await chat.topics(stream_id)) ?? []) {
-    if (typeof name !== 'string' || typeof max_id !== 'number') continue;
-    newest.set(max_id, name);
-    last.set(foldName(name), max_id);
-  }
-  for (const [from, { times }] of last.size > 0 ? topics : [])
-    for (const [id, time] of times) {
-      const name = newest.get(id);
-      if (id <= (last.get(from) ?? -1) && (name === undefined || foldName(name) === from)) continue;
-      times.delete(id);
-      strays.set(id, { time, from });
-    }
-  if (strays.size === 0 || !(await findsByIds(chat))) return;
-  const unknown = new Set<string | undefined>();
-  for (const [stray, { from }] of strays) {
-    if (unknown.has(from)) continue;
-    const name = newest.get(stray) ?? newest.get(await newestBeside(chat, stray));
-    const named = from === undefined ? undefined : topics.get(from)?.times;
-    if (name === undefined) unknown.add(from);
-    else {
-      const query = { narrow: placeNarrow(stream_id, name), apply_markdown: false, allow_empty_topic_name: true };
-      for await (const { id } of messagesOfIds(chat, query, [...strays.keys(), ...(named?.keys() ?? [])])) {
-        const time = strays.get(id)?.time ?? named?.get(id);
-        strays.delete(id);
-        named?.delete(id);
-        if (time !== undefined) addTo(topics, name, id, time);
-      }
-    }
-  }
-}
-
-/** The newest message of the conversation that a message is in, whatever place they name. */
-async function newestBeside(chat: Pick<ChatApi, 'messages'>, operand: number): Promise<number | undefined> {
-  const query = { narrow: [{ operator: 'with', operand }], anchor: 'newest', num_before: 1, num_after: 0 };
-  try {
-    return (await chat.messages({ ...query, apply_markdown: false })).messages.at(-1)?.id;
-  } catch (cause) {
-    if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
-    throw cause;
-  }
 }
 
 function summaryOf({ topic_name, times }: ReadTopic) {

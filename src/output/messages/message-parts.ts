@@ -1,3 +1,4 @@
+import { emptyTopicName } from '../../schema/topic.ts';
 import { asObject } from '../columns.ts';
 
 /** A message as the server sent it; only the fields that are read here are named. */
@@ -8,7 +9,7 @@ export function placeOf(message: MessageFields): { readonly channel: string; rea
   const { display_recipient: recipient, subject } = message;
   const people = recipientsOf(message);
   return people === undefined
-    ? { channel: `#${textOf(recipient)}`, topic: textOf(subject) || '(empty topic)' }
+    ? { channel: `#${textOf(recipient)}`, topic: textOf(subject) || emptyTopicName }
     : { channel: direct, topic: people };
 }
 

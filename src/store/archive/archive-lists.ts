@@ -101,6 +101,12 @@ export async function keepAside(folder: string, file: string, bytes: Buffer): Pr
 const reasonsGone = ['limit', 'no-access', 'account', 'unknown'] as const;
 export type ReasonGone = (typeof reasonsGone)[number];
 
+/** Where a message of a channel is: as it names it, or as the server's narrows show it. */
+export interface MessagePlace {
+  readonly stream_id: unknown;
+  readonly subject: unknown;
+}
+
 /** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
 export type ArchiveChange = {
   readonly id: number;
@@ -108,7 +114,14 @@ export type ArchiveChange = {
 } & (
   | { readonly change: 'gone'; readonly why: ReasonGone; readonly message?: undefined }
   /** The message as the server showed it then; `back`: as it was, after it had been gone. */
-  | { readonly change: 'edited' | 'moved' | 'back'; readonly message: ArchivedMessage }
+  | { readonly change: 'edited' | 'back'; readonly message: ArchivedMessage }
+  /** `from`: the place that the archive had before; `to`: where it is, if the server shows that. */
+  | {
+      readonly change: 'moved';
+      readonly from?: MessagePlace | undefined;
+      readonly to?: MessagePlace | undefined;
+      readonly message: ArchivedMessage;
+    }
 );
 
 /** The change that a line of changes.ndjson describes; undefined for a line of another shape. */
@@ -119,6 +132,12 @@ function changeIn(record: unknown): ArchiveChange | undefined {
   // Archives that were made before reasons were recorded say `deleted` of whatever was not shown.
   if (change === 'deleted') return { id, change: 'gone', seen, why: 'unknown' };
   if (change === 'gone') return { id, change, seen, why: reasonsGone.find((known) => known === why) ?? 'unknown' };
-  const isShown = change === 'edited' || change === 'moved' || change === 'back';
-  return isShown && isMessage(message) ? { id, change, seen, message } : undefined;
+  if (!isMessage(message)) return undefined;
+  if (change === 'moved')
+    return { id, change, seen, from: placeIn(record['from']), to: placeIn(record['to']), message };
+  return change === 'edited' || change === 'back' ? { id, change, seen, message } : undefined;
+}
+
+function placeIn(value: unknown): MessagePlace | undefined {
+  return isObject(value) ? { stream_id: value['stream_id'], subject: value['subject'] } : undefined;
 }

@@ -51,7 +51,7 @@ describe('archive pull', () => {
     const settings = { result: 'success', msg: '', zulip_feature_level: 372 };
     service.expect('GET /api/v1/users/me').reply(404, '');
     service.expect('GET /api/v1/server_settings').reply(200, settings);
-    const query = { num_before: '0', num_after: '1000', anchor: 'oldest' };
+    const query = { num_before: '0', num_after: '1000', anchor: 'oldest', allow_empty_topic_name: 'true' };
     service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, body);
     const folder = newFolder();
 
@@ -547,7 +547,7 @@ describe('archive pull of answers that no server should give', () => {
     const settings = { result: 'success', msg: '', zulip_feature_level: 372 };
     service.expect('GET /api/v1/users/me').reply(404, '');
     service.expect('GET /api/v1/server_settings').reply(200, settings);
-    const query = { num_before: '0', num_after: '1000', anchor: 'oldest' };
+    const query = { num_before: '0', num_after: '1000', anchor: 'oldest', allow_empty_topic_name: 'true' };
     service.expect({ method: 'GET', path: '/api/v1/messages', query }).reply(200, page(messages));
     const folder = newFolder();
     return { folder, ...(await runMain(service, `archive pull ${folder}`)) };

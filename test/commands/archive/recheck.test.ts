@@ -176,7 +176,7 @@ test('a message that was edited while it was out of sight: back, and edited', as
   if (!row) throw new Error('no message');
   change(() => [{ ...row, stream_id: 4 }]);
   await recheck();
-  change(() => [{ ...row, rendered: '<p>other</p>' }]);
+  change(() => [{ ...row, rendered: '<p>other</p>', last_edit_timestamp: row.timestamp + 60 }]);
 
   const { stdout } = await recheck();
 
@@ -217,4 +217,20 @@ test('an empty selection in a visible channel is an archive; a folder that was t
   expect(refused.exitCode).toBe(5);
   expect(readdirSync(join(empty, 'tmp'))).toEqual([]);
   expect(JSON.parse(later.stdout)).toMatchObject({ messages: 1, added: 1 });
+});
+
+test.each([
+  ['', { edited: 1 }],
+  ['--raw-content', { edited: 1 }],
+])('a preview that the server adds later is no edit, and the time of an edit is one (%s)', async (form, counts) => {
+  const { sandbox, recheck, change } = await archived({}, `--channel firmware ${form}`);
+  const [first, second] = sandbox.state.messages().filter(({ stream_id }) => stream_id === 2);
+  if (!first || !second) throw new Error('no messages');
+  change(() => [
+    { ...first, rendered: `${first.rendered}<div class="message_embed"></div>` },
+    { ...second, content: 'edited', rendered: '<p>edited</p>', last_edit_timestamp: second.timestamp + 60 },
+  ]);
+
+  expect(countsOf(await recheck())).toMatchObject(counts);
+  expect(countsOf(await recheck())).toMatchObject({ edited: 0 });
 });

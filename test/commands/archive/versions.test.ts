@@ -43,6 +43,8 @@ test('it is continued, and learns of a limited history', async () => {
   service
     .expect({ method: 'GET', path: '/api/v1/messages', query: shown })
     .reply(200, { ...body, history_limited: false });
+  const topics = { path: '/api/v1/users/me/5/topics', query: { allow_empty_topic_name: 'true' } };
+  service.expect({ method: 'GET', ...topics }).reply(404, '');
 
   const { exitCode, stdout } = await run(service, `archive pull ${folder} -o json`);
 

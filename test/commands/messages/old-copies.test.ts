@@ -37,9 +37,13 @@ describe('old copies in the cache of the server: the place that was asked for co
     sandbox.state.post({ channel: 'firmware', topic: 'race', content: 'four' });
     const second = await run(`archive pull ${folder} --recheck -o json`);
 
+    const third = await run(`archive pull ${folder} --recheck -o json`);
+
     expect([first.exitCode, second.exitCode]).toEqual([0, 0]);
     expect(first.stderr).toContain(`${said}3`);
-    expect(JSON.parse(second.stdout)).toMatchObject({ messages: 4, added: 1, moved: 0, gone: 0 });
+    // The archive has them under the name of the old copies, also what comes with the recheck.
+    expect(JSON.parse(second.stdout)).toMatchObject({ messages: 4, added: 1, moved: 4, gone: 0 });
+    expect(JSON.parse(third.stdout)).toMatchObject({ messages: 4, added: 0, moved: 0, gone: 0 });
     expect((await run(`archive verify ${folder}`)).exitCode).toBe(0);
   });
 
@@ -112,7 +116,7 @@ test('a recheck of a channel asks for the rest of a topic of which some messages
     for (const row of state.messages.rows().filter(({ id }) => ids.includes(id))) {
       const isOld = row.id === ids[0];
       state.messages.put(row.id, {
-        ...{ ...row, subject: 'renamed' },
+        ...{ ...row, subject: 'renamed', last_moved_timestamp: row.timestamp },
         ...(isOld ? { cached: { stream_id: row.stream_id ?? 0, subject: 'race' } } : {}),
       });
     }
