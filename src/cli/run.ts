@@ -11,7 +11,6 @@ import { ignoringClosedPipe, streamSink, type Sink } from '../output/sink.ts';
 import { writeResult } from '../output/write.ts';
 import { openSession } from './session.ts';
 import { presentationOf, type RunPresentation } from './run-presentation.ts';
-import type { Redactor } from './redactor.ts';
 import type { RunParts } from './values.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
@@ -165,16 +164,14 @@ async function printDry(
   running: RunParts,
 ): Promise<void> {
   const { value, error } = await collectRows(outcome);
-  if (plan.isText || planned.length > 0) await writePlan(planRows(plan, planned, running), plan, running);
-  else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value);
+  if (plan.isText || planned.length > 0) {
+    const rows = planRows(plan, planned, running);
+    // Several requests are a line each; one request is a record where people read.
+    const isRecord = plan.terminal && plan.sentence !== undefined && rows.length === 1;
+    const printed = isRecord ? { ...plan, sentence: undefined } : plan;
+    await writeResult({ one: isRecord ? rows[0] : rows }, printed, sinkOf(running));
+  } else if (error === undefined || (Array.isArray(value) && value.length > 0)) await print(value);
   if (error !== undefined && !(error instanceof Planned)) throw error;
-}
-
-/** Several requests are a line each; one request is a record where people read. */
-async function writePlan(rows: readonly unknown[], plan: Presentation, running: RunParts): Promise<void> {
-  const isRecord = plan.terminal && plan.sentence !== undefined && rows.length === 1;
-  const printed = isRecord ? { ...plan, sentence: undefined } : plan;
-  await writeResult({ one: isRecord ? rows[0] : rows }, printed, sinkOf(running));
 }
 
 async function collectRows(outcome: unknown): Promise<{ value: unknown; error?: Error }> {
@@ -195,7 +192,10 @@ function planRows(
   planned: readonly PlannedCall[],
   { messages, redactor }: RunParts,
 ): readonly unknown[] {
-  if (!isText) return planned.map(({ request }) => redactRequest(request, redactor));
+  // A password may be a word or a sign of JSON itself, so each value is redacted alone.
+  const redact = (texts: object) =>
+    Object.entries<string>({ ...texts }).map(([name, text]) => [name, redactor.clean(text)] as const);
+  if (!isText) return planned.map(({ request }) => Object.fromEntries<string>(redact(request)));
   const passwords = [...new Set(planned.flatMap((call) => call.passwords))];
   if (planned.length === 0) messages.note('no request would be sent');
   else if (passwords.length > 0)
@@ -206,9 +206,4 @@ function planRows(
     ...passwords.map((name) => `: "\${${name}:?}"`),
     ...planned.map(({ curl }) => redactor.clean(curl)),
   ].map((line) => `${line}\n`);
-}
-
-/** A password may be a word or a sign of JSON itself, so each value is redacted alone. */
-function redactRequest(request: PlannedCall['request'], redactor: Redactor): object {
-  return Object.fromEntries(Object.entries<string>({ ...request }).map(([name, text]) => [name, redactor.clean(text)]));
 }

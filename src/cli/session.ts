@@ -70,9 +70,25 @@ export function openSession(
     conclude: (text) => void conclusions.push(text),
     warn: messages.warn,
     progress: (label, total) => openProgress(running, label, total),
-    disk: filesOf(running),
+    disk: {
+      read: async (file) => decodeText(await readBytes(running, file)),
+      readBytes: (file) => readBytes(running, file),
+      async archive(folder, patience) {
+        const { openArchive } = await import('../store/archive/archive.ts');
+        return openArchive(folder, host, { ...patience, signal });
+      },
+      files: () => foldersOf(host.system),
+      refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),
+    },
     record: {
-      ...journals(running),
+      async journal(header, file) {
+        const { openJournal } = await import('../store/journal.ts');
+        return openJournal(file ?? journalFile(host, header), header, host, { signal });
+      },
+      async readJournal(header, file) {
+        const { readJournal } = await import('../store/journal.ts');
+        return readJournal(file ?? journalFile(host, header), header);
+      },
       ...historyOf(command, accounts, running, tell),
       untilWritten: (record) => void kept.push(record),
       countUnprinted: (row) => running.summary?.add(row, show),
@@ -166,33 +182,6 @@ function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'pl
       isShown: () => host.stdout.isTTY === true,
       ask: async (question: string) => (await prompt()).line(placed(question)),
       secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
-    },
-  };
-}
-
-function filesOf(running: RunParts): Disk['disk'] {
-  const { host, signal } = running;
-  return {
-    read: async (file) => decodeText(await readBytes(running, file)),
-    readBytes: (file) => readBytes(running, file),
-    async archive(folder, patience) {
-      const { openArchive } = await import('../store/archive/archive.ts');
-      return openArchive(folder, host, { ...patience, signal });
-    },
-    files: () => foldersOf(host.system),
-    refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),
-  };
-}
-
-function journals({ host, signal }: RunParts): Pick<Disk['record'], 'journal' | 'readJournal'> {
-  return {
-    async journal(header, file) {
-      const { openJournal } = await import('../store/journal.ts');
-      return openJournal(file ?? journalFile(host, header), header, host, { signal });
-    },
-    async readJournal(header, file) {
-      const { readJournal } = await import('../store/journal.ts');
-      return readJournal(file ?? journalFile(host, header), header);
     },
   };
 }

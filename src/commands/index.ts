@@ -44,8 +44,15 @@ export interface CommandEntry {
 const entry = (
   name: string,
   summary: string,
-  load: () => Promise<{ readonly default: NamelessCommand }>,
-): CommandEntry => ({ name, summary, load: async () => ({ name, summary, ...(await load()).default }) });
+  load: () => Promise<NamelessCommand | { readonly default: NamelessCommand }>,
+): CommandEntry => ({
+  name,
+  summary,
+  async load() {
+    const loaded = await load();
+    return { name, summary, ...('default' in loaded ? loaded.default : loaded) };
+  },
+});
 
 /** Every command, in the order of help and manual. */
 export const commandTable: readonly CommandEntry[] = [
@@ -76,24 +83,24 @@ export const commandTable: readonly CommandEntry[] = [
   ),
   entry('settings set', "Change the account's settings", () => import('./settings/set.ts')),
   entry('settings list', 'List every setting with its values', () => import('./settings/list-settings.ts')),
-  entry('settings describe', 'Explain one setting', async () => ({
-    default: (await import('./settings/list-settings.ts')).describeOne,
-  })),
+  entry(
+    'settings describe',
+    'Explain one setting',
+    async () => (await import('./settings/list-settings.ts')).describeOne,
+  ),
   entry('messages fetch', 'Fetch messages', () => import('./messages/fetch.ts')),
   entry('archive pull', 'Copy messages to a folder, and add new ones', () => import('./archive/pull.ts')),
   entry('archive list', 'List archives', () => import('./archive/list-archives.ts')),
   entry('archive verify', 'Check an archive for damage', () => import('./archive/verify.ts')),
   entry('archive export', 'Write an archive as NDJSON, CSV, Markdown or HTML', () => import('./archive/export.ts')),
-  entry('channel list', 'List channels', async () => ({ default: (await import('./lists.ts')).channels })),
+  entry('channel list', 'List channels', async () => (await import('./lists.ts')).channels),
   entry('topic list', 'List the topics of a channel', () => import('./topic/list-topics.ts')),
   entry('topic delete', 'Delete topics with all their messages', () => import('./topic/delete-topic.ts')),
   entry('view pin', 'Pin navigation views', () => import('./view/pin.ts')),
-  entry('view hide', 'Hide navigation views in the menu', async () => ({
-    default: (await import('./view/pin.ts')).hide,
-  })),
-  entry('view list', 'List navigation views', async () => ({ default: (await import('./lists.ts')).views })),
+  entry('view hide', 'Hide navigation views in the menu', async () => (await import('./view/pin.ts')).hide),
+  entry('view list', 'List navigation views', async () => (await import('./lists.ts')).views),
   entry('view rename', 'Rename a custom navigation view', () => import('./view/rename.ts')),
-  entry('snippet list', 'List saved snippets', async () => ({ default: (await import('./lists.ts')).snippets })),
+  entry('snippet list', 'List saved snippets', async () => (await import('./lists.ts')).snippets),
   entry('snippet rm', 'Delete saved snippets', () => import('./snippet/rm.ts')),
   entry('ledger init', 'Create or upgrade the shared ledger (PostgreSQL)', () => import('./ledger/init.ts')),
   entry('ledger status', 'Show which runs hold claims in the shared ledger', () => import('./ledger/ledger-status.ts')),
@@ -104,12 +111,12 @@ export const commandTable: readonly CommandEntry[] = [
   entry('auth use', 'Make a profile the default of its kind', () => import('./auth/use.ts')),
   entry('auth logout', 'Forget a profile and its key, or all of them', () => import('./auth/logout.ts')),
   entry('auth token', 'Print the key of a profile', () => import('./auth/token.ts')),
-  entry('api licensing', 'Send any request to the licensing API', async () => ({
-    default: (await import('./api/raw-command.ts')).licensing,
-  })),
-  entry('api chat', 'Send any request to the chat API', async () => ({
-    default: (await import('./api/raw-command.ts')).chat,
-  })),
+  entry(
+    'api licensing',
+    'Send any request to the licensing API',
+    async () => (await import('./api/raw-command.ts')).licensing,
+  ),
+  entry('api chat', 'Send any request to the chat API', async () => (await import('./api/raw-command.ts')).chat),
   entry('sandbox serve', 'Serve both APIs, for trials and tests', () => import('./sandbox/serve.ts')),
   entry('sandbox reset', "Restore the embedded sandbox's sample data", () => import('./sandbox/reset.ts')),
   entry('completion', 'Print the completion script of a shell', () => import('./completion.ts')),

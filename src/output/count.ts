@@ -15,43 +15,35 @@ const bar = '';
 const none = '(none)';
 
 /** A list in place of another one: a row for each value of a field, with its count. Only the values are held. */
-export function counting(rows: AsyncIterable<unknown>, presentation: Presentation, { field, unit }: CountBy) {
+export async function countRows(rows: AsyncIterable<unknown>, presentation: Presentation, { field, unit }: CountBy) {
   const { show, format, terminal, width, barMark = '#' } = presentation;
   const name = field === 'count' ? 'rows' : 'count';
-  let [most, room] = [0, 0];
-  const counted = async function* (): AsyncGenerator {
-    const counts = new Map<unknown, number>();
-    const keyOf = unit ? startsOf(unit) : keyOfValue;
-    const fieldOf = reader(field, show);
-    let other: unknown;
-    const add = (value: unknown): void => {
-      const key = keyOf(value);
-      if (key === null) other ??= value;
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-    };
-    const read = async (): Promise<void> => {
-      for await (const row of rows)
-        if (row instanceof JsonRows) for (const text of row.texts) add(fieldOf(row.open, text));
-        else add(cellsOf(row, [field], show)[0]);
-    };
-    const [reading] = await Promise.allSettled([read()]);
-    // Where no row has a time, the field was not meant.
-    if (unit && other !== undefined && counts.size === 1)
-      throw usage(
-        `--count-by ${field}:${unit}: ${cellText(other)} is not a time`,
-        `Leave out :${unit}, or name a field of times.`,
-      );
-    const all = unit ? inTime(counts, unit) : [...counts].sort(byCount);
-    let widest = field.length;
-    for (const [value, count] of all) {
-      most = Math.max(most, count);
-      if (terminal) widest = Math.max(widest, displayWidth(plain(cellText(value ?? none))));
-    }
-    room = Math.min(40, (width || 80) - widest - Math.max(name.length, String(most).length) - 4);
-    for (const [value, count] of all) yield { [field]: value, [name]: count };
-    // Rows before a failure are counted, and then it is thrown.
-    if (reading.status === 'rejected') throw reading.reason;
+  const counts = new Map<unknown, number>();
+  const keyOf = unit ? startsOf(unit) : keyOfValue;
+  const fieldOf = reader(field, show);
+  let other: unknown;
+  const add = (value: unknown): void => {
+    const key = keyOf(value);
+    if (key === null) other ??= value;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
   };
+  const read = async (): Promise<void> => {
+    for await (const row of rows)
+      if (row instanceof JsonRows) for (const text of row.texts) add(fieldOf(row.open, text));
+      else add(cellsOf(row, [field], show)[0]);
+  };
+  const [reading] = await Promise.allSettled([read()]);
+  // Where no row has a time, the field was not meant.
+  if (unit && other !== undefined && counts.size === 1)
+    throw usage(
+      `--count-by ${field}:${unit}: ${cellText(other)} is not a time`,
+      `Leave out :${unit}, or name a field of times.`,
+    );
+  const all = unit ? inTime(counts, unit) : [...counts].sort(byCount);
+  const most = all.reduce((highest, [, count]) => Math.max(highest, count), 0);
+  const widthOf = ([value]: Counts[number]): number => displayWidth(plain(cellText(value ?? none)));
+  const widest = all.reduce((length, row) => Math.max(length, terminal ? widthOf(row) : 0), field.length);
+  const room = Math.min(40, (width || 80) - widest - Math.max(name.length, String(most).length) - 4);
   const mark = (row: unknown): string | undefined =>
     isObject(row) ? barMark.repeat(Math.max(0, Math.ceil((Number(row[name]) / most) * room))) : undefined;
   const columns = [
@@ -59,6 +51,11 @@ export function counting(rows: AsyncIterable<unknown>, presentation: Presentatio
     name,
     ...(terminal && format.forPeople ? [{ name: bar, of: mark }] : []),
   ];
+  const counted = async function* (): AsyncGenerator {
+    for (const [value, count] of all) yield { [field]: value, [name]: count };
+    // Rows before a failure are counted, and then it is thrown.
+    if (reading.status === 'rejected') throw reading.reason;
+  };
   return { rows: counted(), show: { columns, ...(show.none !== undefined && { none: show.none }) } };
 }
 

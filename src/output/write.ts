@@ -26,9 +26,9 @@ export async function writeResult(result: Result, presentation: Presentation, si
 async function writeDocument(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
   const { countBy, ...counted } = presentation;
   if (countBy && !presentation.isText) {
-    const { counting } = await import('./count.ts');
+    const { countRows } = await import('./count.ts');
     const rows = 'many' in result ? result.many : iterate(Array.isArray(result.one) ? result.one : [result.one]);
-    const counts = counting(rows, counted, countBy);
+    const counts = await countRows(rows, counted, countBy);
     await writeRows(counts.rows, { ...counted, show: counts.show }, sink);
   } else if ('many' in result) await writeRows(result.many, presentation, sink);
   else if (Array.isArray(result.one)) await writeRows(iterate(result.one), presentation, sink);

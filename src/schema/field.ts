@@ -75,21 +75,20 @@ interface OtherShape extends Shape {
 export type Field = StringShape | IntegerShape | BooleanShape | OtherShape;
 export type Fields = Readonly<Record<string, Field>>;
 
-type One<F extends Field> = F extends { kind: 'string'; choices: readonly (infer C)[] }
-  ? C
-  : F['kind'] extends 'string'
-    ? F extends { negatable: true }
-      ? string | false
-      : string
-    : F['kind'] extends 'integer'
-      ? number
-      : F['kind'] extends 'boolean'
-        ? boolean
-        : F['kind'] extends 'duration'
-          ? Milliseconds
-          : unknown;
+interface Kinds {
+  readonly string: string;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly duration: Milliseconds;
+  readonly json: unknown;
+  readonly secret: unknown;
+}
 
-export type Value<F extends Field> = F extends { many: true } ? readonly One<F>[] : One<F>;
+type One<F extends Field> =
+  | (F extends { kind: 'string'; choices: readonly (infer C)[] } ? C : Kinds[F['kind']])
+  | (F extends { kind: 'string'; negatable: true; choices?: never } ? false : never);
+
+type Value<F extends Field> = F extends { many: true } ? readonly One<F>[] : One<F>;
 
 type RequiredNames<T extends Fields> = { [K in keyof T]: T[K] extends { required: true } ? K : never }[keyof T];
 

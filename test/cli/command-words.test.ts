@@ -48,7 +48,7 @@ test.each([
   ['-o table licens list', "unknown command 'licens'", 'Did you mean license?'],
   ['-qo table --profile license licens', "unknown command 'licens'", 'Did you mean license?'],
   ['login', "unknown command 'login'", 'Did you mean auth login?'],
-  ['list', "unknown command 'list'", 'Did you mean license list or settings list or channel list?'],
+  ['list', "unknown command 'list'", 'Did you mean license list or settings list or archive list?'],
   ['license lst --help', "unknown command 'lst'", 'Did you mean list?'],
   ['license __proto__', "unknown command '__proto__'", `Commands of license: ${licenseVerbs}.`],
   ['license find ada', "unknown command 'find'", 'Did you mean license list --match GLOB?'],

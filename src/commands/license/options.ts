@@ -1,7 +1,7 @@
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Rules } from '../../jobs/license/case.ts';
-import { flagField, textField, type Fields } from '../../schema/field.ts';
+import { flagField, textField, type Fields, type Values } from '../../schema/field.ts';
 import { defaultRetries } from '../environment.ts';
 import type { Accounts, Invocation } from '../context.ts';
 
@@ -31,11 +31,8 @@ export const ensuringOptions = {
   },
 } as const satisfies Fields;
 
-interface EnsuringValues {
-  readonly allow_similar?: boolean | undefined;
-  readonly trust_list?: boolean | undefined;
-  readonly send_again?: readonly string[] | undefined;
-}
+type AllowedValues = Values<typeof ensuringOptions>;
+type EnsuringValues = { readonly [K in keyof AllowedValues]?: AllowedValues[K] | undefined };
 
 /** The rules of those options. @throws Failure usage where `--send-again` names a user of no row */
 export function allowedBy(

@@ -103,7 +103,7 @@ describe('the word at the cursor', () => {
     ['api chat ', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
     ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
     ['snippet rm -- -', []],
-    ['auth list --fields ', ['profile', 'kind', 'url', 'account', 'default', 'read_only', 'key']],
+    ['auth list --fields ', ['profile', 'kind', 'url', 'app_code', 'email', 'default', 'read_only', 'key']],
     ['auth list --fields profile,k', ['profile,kind', 'profile,key']],
     ['auth list --fields=profile,kind,k', ['--fields=profile,kind,key']],
     ['auth list --sort k', ['kind', 'key']],
