@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import { utcText } from '../../core/moment.ts';
-import { matches } from '../../jobs/archive/archived-messages.ts';
+import { matches, type ChannelNames } from '../../jobs/archive/archived-messages.ts';
 import { idsOf } from '../../jobs/topic/near.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import { readLink } from '../../schema/link.ts';
@@ -37,6 +37,7 @@ export async function readChoice(
   typed: Values<typeof choiceOptions>,
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
   messages: () => AsyncIterable<JsonObject>,
+  channels: ChannelNames,
   context: TimeParts & Pick<Terminal, 'note'>,
 ) {
   const names = namesAmong(typed.sender ?? []);
@@ -60,7 +61,10 @@ export async function readChoice(
   const isChosen = (message: JsonObject): boolean => {
     const time = Number(message['timestamp']) * 1000;
     const isIn = time >= from && time < to;
-    return isIn && groups.every(({ group }) => group.some((terms) => terms.every((term) => matches(message, term))));
+    return (
+      isIn &&
+      groups.every(({ group }) => group.some((terms) => terms.every((term) => matches(message, term, channels))))
+    );
   };
   return { isChosen: words.length === 0 ? undefined : isChosen, words };
 }

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { usage } from '../../core/failure.ts';
 import {
   archivedMessages,
+  channelNames,
   type ChosenArchive,
   chosenArchive,
   withoutRepeated,
@@ -71,9 +72,11 @@ export default command({
     async function* messages() {
       for (const archive of archives) yield* archivedMessages(archive, form, signal);
     }
-    const { isChosen, words } = await readChoice(typed, head, messages, context);
+    const isForPeople = /^(html|markdown|text)$/.test(output);
+    const names = isForPeople || typed.channel ? await channelNames(archives, form, signal) : new Map<never, never>();
+    const { isChosen, words } = await readChoice(typed, head, messages, names, context);
     const found: ChosenArchive[] = [];
-    for (const archive of archives)
+    for (const archive of archives.map((one) => (isForPeople ? { ...one, names } : one)))
       found.push(isChosen ? await chosenArchive(archive, form, isChosen, signal) : archive);
     const chosen = withoutRepeated(found, form);
     const count = countOf(chosen);

@@ -5,14 +5,42 @@ import type { Archive } from '../../store/archive/archive.ts';
 import { hasId, readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { NarrowTerm } from '../../schema/narrow.ts';
-import { isSameName } from '../../schema/topic.ts';
+import { foldTopic, isSameName } from '../../schema/topic.ts';
 
 /** A part of which an export takes some messages: `chosen` are their ids, and number, first and last are of them. */
 export interface ChosenPart extends ArchivePart {
   readonly chosen?: readonly number[];
 }
 
-export type ChosenArchive = Archive & { readonly parts: readonly ChosenPart[] };
+export type ChosenArchive = Archive & {
+  readonly parts: readonly ChosenPart[];
+  /** Their messages are shown under the last name of their channel. */
+  readonly names?: ChannelNames;
+};
+
+/** Every name that a channel had, the last one last, by its id. */
+export type ChannelNames = ReadonlyMap<unknown, readonly string[]>;
+
+/** Damaged parts tell none. */
+export async function channelNames(
+  archives: readonly Archive[],
+  form: ArchiveForm,
+  signal: AbortSignal,
+): Promise<ChannelNames> {
+  const newest = new Map<unknown, Map<string, number>>();
+  for (const archive of archives)
+    for (const part of archive.parts) {
+      const read = await readPart(archive.folder, part, form);
+      for await (const { id, ...message } of heeding(signal, read.problem === undefined ? read.messages : [], sizeOf)) {
+        const { stream_id, display_recipient: name } = message;
+        const ids = newest.get(stream_id) ?? new Map<string, number>();
+        if (typeof name === 'string') newest.set(stream_id, ids.set(name, Math.max(ids.get(name) ?? 0, id)));
+      }
+    }
+  return new Map(
+    [...newest].map(([id, ids]) => [id, [...ids].sort(([, one], [, other]) => one - other).map(([name]) => name)]),
+  );
+}
 
 /** Every message in one form, ascending; holds a part, and what is late in it. @throws Failure incomplete for damage */
 export async function* archivedMessages(
@@ -22,7 +50,12 @@ export async function* archivedMessages(
 ): AsyncGenerator<ArchivedMessage> {
   for (const span of spansOf(archive.parts)) {
     const found = await itemsOf(archive, span, form, ({ messages }) => messages);
-    yield* heeding(signal, found, sizeOf);
+    for await (const message of heeding(signal, found, sizeOf)) {
+      const name = archive.names?.get(message['stream_id'])?.at(-1);
+      yield name === undefined || name === message['display_recipient']
+        ? message
+        : { ...message, display_recipient: name };
+    }
   }
 }
 
@@ -172,16 +205,22 @@ function unseenOf(part: ChosenPart, form: ArchiveForm, seen: Set<number>): reado
 }
 
 /** Whether a message matches a term. @throws Failure usage for a term that an archive cannot tell */
-export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm): boolean {
+export function matches(
+  message: JsonObject,
+  { operator, operand, negated }: NarrowTerm,
+  names?: ChannelNames,
+): boolean {
   const { stream_id, display_recipient, subject, sender_id, sender_email, sender_full_name } = message;
   const fields: Partial<Record<string, readonly unknown[]>> = {
-    channel: [stream_id, display_recipient],
+    channel: [stream_id, ...(names?.get(stream_id) ?? [display_recipient])],
     topic: [Array.isArray(display_recipient) ? undefined : subject],
     sender: [sender_id, sender_email, sender_full_name],
   };
   const values = fields[operator];
   if (!values) throw usage(`an archive is selected by channel, topic and sender: '${operator}' is none of them`);
+  const isName = (value: string): boolean =>
+    operator === 'topic' ? foldTopic(value) === foldTopic(String(operand)) : isSameName(value, String(operand));
   const isSame = (value: unknown): boolean =>
-    typeof operand === 'number' ? value === operand : typeof value === 'string' && isSameName(value, String(operand));
+    typeof operand === 'number' ? value === operand : typeof value === 'string' && isName(value);
   return values.some(isSame) !== (negated ?? false);
 }

@@ -1,0 +1,81 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { emptyHome, openSandbox, type RunningSandbox } from '../../helpers/run.ts';
+
+const newFolder = (): string => join(emptyHome(), 'kept');
+const idsOf = (ndjson: string): number[] =>
+  ndjson
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { readonly id: number }).id);
+
+describe('a channel that was renamed is one, under its last name', () => {
+  async function renamed(): Promise<RunningSandbox & { readonly folder: string; readonly ids: readonly number[] }> {
+    const service = await openSandbox();
+    const { state } = service.sandbox;
+    const folder = newFolder();
+    const first = state.post({ channel: 'firmware', topic: 'race', content: 'one' });
+    await service.run(`archive pull ${folder} --channel id:2 --topic race`);
+    state.change(({ channels }) => {
+      const channel = channels.get(2);
+      if (channel) channels.put(2, { ...channel, name: 'hardware' });
+    });
+    const second = state.post({ channel: 'hardware', topic: 'race', content: 'two' });
+    await service.run(`archive pull ${folder}`);
+    return { ...service, folder, ids: [first, second] };
+  }
+
+  test('each name and the id find all of its messages', async () => {
+    const { run, folder, ids } = await renamed();
+
+    for (const channel of ['firmware', 'HARDWARE', 'id:2', '2', 'name:firmware'])
+      expect(idsOf((await run(`archive export ${folder} -o ndjson --channel ${channel}`)).stdout)).toEqual(ids);
+    const not = await run(`archive export ${folder} -o ndjson --channel general`);
+    expect(not.stdout).toBe('');
+  });
+
+  test('documents show the last name; data stays as it was sent', async () => {
+    const { run, folder } = await renamed();
+    const site = join(emptyHome(), 'site');
+    mkdirSync(site);
+
+    const text = (await run(`archive export ${folder} -o text`)).stdout;
+    const lines = (await run(`archive export ${folder} -o ndjson`)).stdout;
+    await run(`archive export ${folder} -o html --to ${site}/`);
+    const index = readFileSync(join(site, 'index.html'), 'utf8');
+
+    expect([text.match(/#\w+ > race/g), index.includes('firmware'), index.includes('hardware')]).toEqual([
+      ...[['#hardware > race'], false, true],
+    ]);
+    expect(lines).toContain('"display_recipient":"firmware"');
+  });
+});
+
+describe('the empty topic', () => {
+  /** An archive of before asked without allow_empty_topic_name, and has the server's name for it. */
+  async function emptied(asks: boolean) {
+    const service = await openSandbox({ featureLevel: asks ? 372 : 333 });
+    const folder = newFolder();
+    const id = service.sandbox.state.post({ channel: 'firmware', topic: asks ? '' : 'general chat', content: 'one' });
+    await service.run(`archive pull ${folder} --channel firmware`);
+    return { ...service, folder, id };
+  }
+
+  test.each([true, false])('is found under both of its names, and shown as the server shows it (%s)', async (asks) => {
+    const { run, folder, id } = await emptied(asks);
+
+    for (const topic of ['', 'general chat'])
+      expect(idsOf((await run(['archive', 'export', folder, '-o', 'ndjson', '--topic', topic])).stdout)).toContain(id);
+    expect((await run(['archive', 'export', folder, '-o', 'text', '--topic', ''])).stdout).toContain('> general chat');
+  });
+
+  test('an archive has it as the empty name, and one that was begun before keeps the name that it has', async () => {
+    const { run, folder, id } = await emptied(true);
+
+    const lines = (await run(['archive', 'export', folder, '-o', 'ndjson', '--topic', ''])).stdout;
+
+    expect(lines.split('\n').find((line) => line.includes(`"id":${id},`))).toContain('"subject":""');
+  });
+});
