@@ -135,8 +135,8 @@ const removing = ['delete', 'rm', 'logout', 'hide', 'retire (the API cannot dele
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['ls', ['list', 'fetch']],
   ['list', ['fetch']],
-  ['show', ['view', 'describe NAME', 'status', 'pin']],
-  ['get', ['view', 'fetch', 'describe NAME (the API cannot read settings back: the app shows them)']],
+  ['show', ['view', 'get', 'status', 'pin']],
+  ['get', ['view', 'fetch']],
   ['find', ['list --match GLOB', 'fetch --search WORDS']],
   ['search', ['fetch --search WORDS', 'list --match GLOB']],
   ['update', ['edit']],

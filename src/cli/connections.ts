@@ -53,7 +53,7 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
     return connect({
       ...shared,
       observe(event) {
-        hasWritten ||= event.kind === 'answer' && event.method !== 'GET' && isSuccess(event.answer);
+        hasWritten ||= event.kind === 'answer' && !event.isRead && isSuccess(event.answer);
         shared.observe(event);
       },
       base: urlOf(credential),

@@ -82,6 +82,10 @@ export const commandTable: readonly CommandEntry[] = [
     () => import('./first-activation/audit-first-activations.ts'),
   ),
   entry('settings set', "Change the account's settings", () => import('./settings/set.ts')),
+  entry('settings get', "Show the account's settings", () => import('./settings/read-settings.ts')),
+  entry('settings diff', "Compare the account's settings with a file", async () => ({
+    default: (await import('./settings/read-settings.ts')).diff,
+  })),
   entry('settings list', 'List every setting with its values', () => import('./settings/list-settings.ts')),
   entry(
     'settings describe',

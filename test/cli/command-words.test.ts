@@ -87,11 +87,7 @@ test.each([
     '--output is required: ndjson, csv, markdown, text, html',
     'See chatelaine archive export --help.',
   ],
-  [
-    'settings get color_scheme',
-    "unknown command 'get'",
-    'Did you mean settings describe NAME (the API cannot read settings back: the app shows them)?',
-  ],
+  ['settings show color_scheme', "unknown command 'show'", 'Did you mean settings get?'],
   ['license list -xyz', 'unknown option -x', 'See chatelaine license list --help.'],
 ])('`chatelaine %s` is exit 2: %s', async (line, message, hint) => {
   const { exitCode, stdout, lines } = await run(fakeService(), line, { bare: true, home: emptyHome() });

@@ -33,6 +33,7 @@ const post = { method: 'POST', path: '/v1/license/', json: { remote_user: 'ada',
 const create = 'license create --remote-user ada --size-allowance 4';
 const snippet = { method: 'DELETE', path: '/api/v1/saved_snippets/2' };
 const pin = { method: 'PATCH', path: '/api/v1/navigation_views/inbox', form: { is_pinned: 'true' } };
+const pinOther = { ...pin, path: '/api/v1/navigation_views/narrow/a' };
 const color = { method: 'PATCH', path: '/api/v1/settings', form: { color_scheme: '2' } };
 const level = (service: FakeService, zulip_feature_level = 489): FakeService =>
   service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level });
@@ -126,16 +127,21 @@ const table: readonly Row[] = [
   },
   {
     what: 'a view that is not there',
-    line: 'view pin inbox',
-    plan: (to) => to.expect(pin).reply(404, example('nav-404-code').response.body),
+    line: 'view pin narrow/a',
+    plan: (to) => {
+      to.expect(pinOther).reply(404, example('nav-404-code').response.body);
+      to.expect('GET /api/v1/navigation_views').reply(404, '<h1>no</h1>');
+    },
     exit: 5,
     code: 'not_found',
   },
   {
     what: 'a view that is not there, as the specification has it',
-    line: 'view pin inbox',
-    plan: (to) =>
-      to.expect(pin).reply(400, { result: 'error', code: 'NOT_FOUND', msg: 'Navigation view does not exist' }),
+    line: 'view pin narrow/a',
+    plan: (to) => {
+      to.expect(pinOther).reply(400, { result: 'error', code: 'NOT_FOUND', msg: 'Navigation view does not exist' });
+      to.expect('GET /api/v1/navigation_views').reply(404, '<h1>no</h1>');
+    },
     exit: 5,
     code: 'not_found',
   },

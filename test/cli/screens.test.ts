@@ -51,6 +51,8 @@ const typed: Readonly<Record<string, readonly string[]>> = {
     'messages fetch --sender Ines',
     'messages fetch --channel general --since thursday --limit 1',
   ],
+  'settings get': ['settings get color_scheme timezone'],
+  'settings diff': ['settings diff {home}/team.yaml'],
   'archive pull': ['archive pull {home}/kitchen --channel general --topic lunch --both', 'archive pull {home}/kitchen'],
   'archive list': ['archive list {home} --fields folder,account,selection,messages,complete,purge'],
   'archive verify': ['archive verify {home}/kitchen'],
@@ -172,6 +174,7 @@ function writeFiles(home: string, env: Readonly<Record<string, string>>): void {
   keep('roster.csv', 'remote_user,size_allowance\nada,6\nclinic-north/ward-3,6\nphysio-7731,5\n');
   keep('same.csv', 'remote_user,size_allowance\nphysio-7731,4\nphysio-7740,4\n');
   keep('sensors.csv', 'mac_address,remote_user\nD422CD000301,clinic-north/ward-3\nD422CD000302,physio-7740\n');
+  keep('team.yaml', 'color_scheme: dark\nemojiset: google\n');
   keep('key', `${env['CHATELAINE_API_KEY'] ?? ''}\n`);
   keep(
     'zuliprc',

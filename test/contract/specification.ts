@@ -300,7 +300,7 @@ interface ErrorRow {
 }
 
 const deletion = { method: 'POST', path: '/api/v1/streams/1/delete_topic', form: { topic_name: 'lunch' } };
-const inbox = { method: 'PATCH', path: '/api/v1/navigation_views/inbox', form: { is_pinned: 'true' } };
+const other = { method: 'PATCH', path: '/api/v1/navigation_views/narrow/a', form: { is_pinned: 'true' } };
 const named = { method: 'PATCH', path: '/api/v1/navigation_views/narrow/a', form: { name: 'A' } };
 
 /** Each error of the table, as the text has it and as servers were seen to send it. */
@@ -317,7 +317,7 @@ export const errors: readonly ErrorRow[] = [
   },
   ...(['NOT_FOUND', 'BAD_REQUEST'] as const).map((word) => ({
     condition: 'navigation view: no view with that fragment',
-    ...{ line: 'view pin inbox', request: inbox, status: 404, code: word, exit: 5 },
+    ...{ line: 'view pin narrow/a', request: other, status: 404, code: word, exit: 5 },
     msg: 'Navigation view does not exist',
   })),
   ...[400, 404].map((status) => ({

@@ -29,9 +29,9 @@ const settingRows = Object.entries(settingValues).flatMap(([name, values]) =>
 test.each(settingRows)('PATCH /settings: %s=%s', async (name, typed, sent) => {
   const service = fakeService();
   const isOwn = name === 'full_name' || name === 'email';
-  // Before level 454 the home view is recent_topics.
+  // Before level 454 the home view is recent_topics, and before 425 there is google-blob.
   if (isOwn) service.expect('GET /api/v1/users/me').reply(404, '<h1>no</h1>');
-  else answersLevel(service, 450);
+  else answersLevel(service, 424);
   service.expect({ method: 'PATCH', path: '/api/v1/settings', form: { [name]: sent } }).reply(200, success);
   if (name === 'full_name') service.expect('GET /api/v1/users/me').reply(404, '<h1>no</h1>');
 
@@ -159,7 +159,7 @@ test.each(errors)('$condition ($status, $code) is exit $exit, with the words of 
   const service = fakeService();
   const { code, msg } = row;
   service.expect(row.request).reply(row.status, { result: 'error', code, msg });
-  if (row.condition.includes('custom name') || row.line.startsWith('view rename'))
+  if (row.condition.includes('custom name') || row.line.startsWith('view '))
     service.expect('GET /api/v1/navigation_views').reply(200, { ...success, navigation_views: [] });
 
   const { exitCode, error } = await run(service, `${row.line} -o json`);

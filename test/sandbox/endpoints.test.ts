@@ -48,7 +48,6 @@ test('users: a hidden address is made up for everybody, and the real one is show
 });
 
 test.each([
-  ['POST', '/register'],
   ['GET', '/events'],
   ['GET', '/realm/emoji'],
   ['POST', '/messages/flags'],

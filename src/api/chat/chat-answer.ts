@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import {
   type Answer,
   foreignBody,
@@ -20,6 +20,18 @@ export function accept(answer: Answer): { readonly ignored: readonly string[] } 
   if (!isSuccess(answer) || body['result'] !== 'success') throw refusal(answer);
   const ignored = body['ignored_parameters_unsupported'];
   return { ignored: Array.isArray(ignored) ? ignored.filter((name) => typeof name === 'string') : [] };
+}
+
+/** Undefined where the server has no such route. @throws Failure for any other refusal */
+export function objectIn(answer: Answer): JsonObject | undefined {
+  if (answer.status === 404 || answer.status === 405) return undefined;
+  accept(answer);
+  return isObject(answer.body) ? answer.body : undefined;
+}
+
+export function rowsIn(answer: Answer, name: string): readonly JsonObject[] | undefined {
+  const rows = objectIn(answer)?.[name];
+  return Array.isArray(rows) ? rows.filter(isObject) : undefined;
 }
 
 /** As `accept`, for a call that must not be sent twice. @throws Failure unknown for a success that cannot be read */

@@ -1,4 +1,4 @@
-import { Failure } from '../../core/failure.ts';
+import { Failure, ifAnswered } from '../../core/failure.ts';
 import { isObject, type JsonObject, writeJson } from '../../core/json.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import type { Call, Send } from '../http/call.ts';
@@ -12,7 +12,7 @@ import { type CallLimits, type MessagePage, type MessageQuery, pageOf, rawPageOf
 import { asksInKnownWords } from './narrow-words.ts';
 import { withinUrl } from './long-url.ts';
 import { fetchUpload } from './uploads.ts';
-import { accept, acceptOnce, refusal, refuseMissingRoute } from './chat-answer.ts';
+import { accept, acceptOnce, objectIn, refusal, refuseMissingRoute, rowsIn } from './chat-answer.ts';
 
 export type ChatApi = ReturnType<typeof chatApi>;
 
@@ -38,12 +38,36 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
     },
     raw: { messages: async (query: MessageQuery, limits?: CallLimits) => rawPageOf(await ask(query, limits)) },
     upload: (upload: UploadPath, maxBytes: number) => fetchUpload(send, sendUnauthenticated, upload, maxBytes),
+    /** What the account has chosen; undefined where the server does not tell. Leaves no event queue behind. */
+    userSettings: async (): Promise<JsonObject | undefined> => {
+      const read = { repeat: 'never', isRead: true } as const;
+      const body = objectIn(await send({ ...read, ...registerCall, outlasts: 'Ctrl-C' }));
+      const queue_id = body?.['queue_id'];
+      if (typeof queue_id === 'string') {
+        const form = [['queue_id', queue_id]] as const;
+        const path = eventsPath;
+        await ifAnswered(send({ ...read, method: 'DELETE', path, form, outlasts: 'earlier Ctrl-C' }));
+      }
+      const settings = body?.['user_settings'];
+      return isObject(settings) ? settings : undefined;
+    },
     ...endpoints((row) => async (...values) => {
       const { accepts, ...request } = row(...values);
       return accepts(await send(request), level);
     }),
   };
 }
+
+const registerCall = {
+  method: 'POST',
+  path: path`/api/v1/register`,
+  form: [
+    ['fetch_event_types', '["user_settings"]'],
+    ['event_types', '[]'],
+  ],
+} as const;
+
+const eventsPath = path`/api/v1/events`;
 
 interface ServerFacts {
   readonly level?: number | undefined;
@@ -186,11 +210,6 @@ function listing(route: Call['path'], name: string): EndpointRow<readonly JsonOb
   return { method: 'GET', path: route, repeat: 'safe', accepts: (answer) => rowsIn(answer, name) };
 }
 
-function rowsIn(answer: Answer, name: string): readonly JsonObject[] | undefined {
-  const rows = objectIn(answer)?.[name];
-  return Array.isArray(rows) ? rows.filter(isObject) : undefined;
-}
-
 /** @throws Failure rejected where the server ignored a part of the request */
 function deletion(answer: Answer): { readonly complete: boolean } {
   // Levels 154 to 210 answer so when a timeout left messages (docs/apis.md, Deleting a topic).
@@ -199,13 +218,6 @@ function deletion(answer: Answer): { readonly complete: boolean } {
   if (ignored.length > 0)
     throw new Failure('rejected', `the server ignored: ${ignored.join(', ')}`, { http: answer.http });
   return { complete: !isObject(answer.body) || answer.body['complete'] !== false };
-}
-
-/** Undefined where the server has no such route. @throws Failure for any other refusal */
-function objectIn(answer: Answer): JsonObject | undefined {
-  if (answer.status === 404 || answer.status === 405) return undefined;
-  accept(answer);
-  return isObject(answer.body) ? answer.body : undefined;
 }
 
 /** 404 in fact, 400 BAD_REQUEST by the specification: only the words tell (docs/apis.md, Saved snippets). */

@@ -14,7 +14,8 @@ export async function attemptOnce(connection: Connection, call: Call, request: R
   const start = clock.now();
   try {
     const answer = await followInside(connection, call, request);
-    observe({ kind: 'answer', method, url, attempt, answer, sealed, took: clock.now() - start });
+    const isRead = method === 'GET' || call.isRead === true;
+    observe({ kind: 'answer', method, url, attempt, answer, isRead, sealed, took: clock.now() - start });
     return { ending: endingOf(answer.status), answer, failure: undefined };
   } catch (cause) {
     if (connection.signal.aborted) throw interrupted(connection.signal, call, request, cause);

@@ -43,6 +43,8 @@ export interface Call {
   readonly before?: (() => Promise<void>) | undefined;
   /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */
   readonly isLong?: true;
+  /** It reads, whatever its method: a read-only profile and a dry run send it. */
+  readonly isRead?: true;
   readonly deciding?: Deciding | undefined;
   readonly keyMade?: KeyMade;
   /** Of a long run, which leaves the last tenth of what the server allows in an hour for others. */
@@ -112,6 +114,7 @@ export type WireEvent =
   | (AttemptEvent & {
       readonly kind: 'answer';
       readonly answer: Answer;
+      readonly isRead: boolean;
       readonly sealed: boolean;
       readonly took: Milliseconds;
     })

@@ -81,7 +81,7 @@ export function shownParameters(parameters: Parameters): string {
 
 /** @throws Failure config for a request that may not be sent; Planned for a write in a dry run */
 export function guard(connection: Connection, request: Request, call: Call): void {
-  if (call.method !== 'GET') guardWrite(connection, request, call);
+  if (call.method !== 'GET' && !call.isRead) guardWrite(connection, request, call);
   const { method, url, shown } = request;
   // Looking at the environment costs as much as parsing the URL: a bulk write over http does neither.
   if (url.startsWith('http:') || connection.surroundings.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;

@@ -16,7 +16,7 @@ export default command({
   about: [
     'These are the names and values that settings set takes. Words pick the settings whose name, values or help contain all of them. ' +
       'level is the feature level of the chat server that a setting needs; chatelaine doctor shows yours. ' +
-      'Nothing is sent: the API that chatelaine uses cannot read settings back.',
+      'Nothing is sent; settings get shows the values that the account has.',
   ],
   args: {
     word: { kind: 'string', many: true, placeholder: 'WORD', help: 'Show only settings that contain this word' },

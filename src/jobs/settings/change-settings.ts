@@ -175,7 +175,7 @@ function reasonFor(name: string, level: number | undefined): string {
 }
 
 /** Asks for the level only where it changes what is sent. @throws Failure rejected where it does not take a setting */
-async function fitToLevel(
+export async function fitToLevel(
   chat: ChatApi,
   values: readonly Assignment[],
   note: (text: string) => void,

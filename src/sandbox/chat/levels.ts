@@ -9,6 +9,7 @@ export const levels = {
   errorCodes: 76,
   ignoredSettings: 78,
   mergeBase: 88,
+  userSettings: 89,
   clientGravatar: 92,
   webPublicAccess: 116,
   topicsInEditHistory: 118,

@@ -1,6 +1,7 @@
 import type { Endpoint, ChatRoute, UserCall, CallOutcome, ChatCall } from './chat-call.ts';
 import { findChannel, listChannels, listSubscriptions, listTopics, deleteTopic } from './channels.ts';
 import { levels } from './levels.ts';
+import { register, removeQueue } from './events.ts';
 import { fetchMessages, oneMessage } from './messages.ts';
 import { postMessage } from './post.ts';
 import { changeSettings } from './settings.ts';
@@ -20,8 +21,6 @@ const any = (run: (call: UserCall) => CallOutcome): Endpoint => ({ who: 'account
 
 /** Endpoints of the real service that clients of other makers call and that the sandbox does not have. */
 const names = [
-  'register',
-  'events',
   'messages/(?:flags(?:/narrow)?|render|matches_narrow|[0-9]+/(?:reactions|history|read_receipts|typing))',
   'mark_all_as_read|mark_stream_as_read|mark_topic_as_read',
   'streams/[0-9]+(?:/(?:members|email_address))?',
@@ -59,6 +58,8 @@ export const chatRoutes: readonly ChatRoute[] = [
   at('settings(/display|/notifications)?', {
     PATCH: { who: 'people', run: changeSettings, namesIgnored: levels.ignoredSettings },
   }),
+  at('register', { POST: any(register) }),
+  at('events', { GET: lacking, DELETE: any(removeQueue) }),
   at('streams/([0-9]+)/delete_topic', { POST: { who: 'administrators', run: deleteTopic } }),
   at('navigation_views', { GET: any(listViews), POST: any(createView) }, levels.navigationViews),
   at('navigation_views/(.+)', { PATCH: any(changeView), DELETE: lacking }, levels.navigationViews),

@@ -1,0 +1,53 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import { Failure } from '../../core/failure.ts';
+import type { Assignment } from '../../schema/field.ts';
+import { settingNamed, valueName } from '../../schema/setting-text.ts';
+import { settings } from '../../schema/settings.ts';
+
+/** The level that brought the object in which a server tells the settings of an account (docs/apis.md, Settings). */
+const tellingLevel = 89;
+
+/** Present values by name; name and address are the own user's. @throws Failure rejected where none is known */
+export async function presentSettings(
+  chat: Pick<ChatApi, 'userSettings' | 'ownUser' | 'level'>,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, unknown>> {
+  const told = await chat.userSettings();
+  if (!told) {
+    const level = await chat.level();
+    const server = level === undefined ? 'it does not report its level' : `it has ${level}`;
+    throw new Failure('rejected', `this server does not tell the settings of an account: ${server}`, {
+      hint: `That needs level ${tellingLevel}.`,
+    });
+  }
+  const isOfUser = names.some((name) => /^(full[_-]name|email)$/.test(name));
+  const { full_name, delivery_email, email } = (isOfUser ? await chat.ownUser() : undefined) ?? {};
+  const own = isOfUser ? { full_name, email: delivery_email ?? email } : {};
+  const isValue = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+  return new Map(Object.entries({ ...told, ...own }).filter(([, value]) => isValue(value)));
+}
+
+/** Every setting that the server tells, those of our table first. */
+export function toldNames(present: ReadonlyMap<string, unknown>): string[] {
+  const known = Object.keys(settings).filter((name) => present.has(name));
+  return [...new Set([...known, ...present.keys()])];
+}
+
+/** A setting with its present value; null where the server does not tell it. @throws Failure usage for no setting */
+export function presentRow(present: ReadonlyMap<string, unknown>, typed: string) {
+  const wire = typed.replaceAll('-', '_');
+  const isRaw = !Object.hasOwn(settings, wire) && present.has(wire);
+  const { name, field } = isRaw ? { name: wire, field: undefined } : settingNamed(typed);
+  const value = present.get(name) ?? null;
+  const value_name = field && valueName(field, value);
+  return { name, value, ...(value_name !== undefined && { value_name }) };
+}
+
+/** The settings whose present value is another one than is wanted. */
+export function differencesFrom(present: ReadonlyMap<string, unknown>, wanted: readonly Assignment[]) {
+  return wanted.flatMap(({ name, field, value: expected }) => {
+    if (present.get(name) === expected) return [];
+    const expected_name = valueName(field, expected);
+    return [{ ...presentRow(present, name), expected, ...(expected_name !== undefined && { expected_name }) }];
+  });
+}
