@@ -139,7 +139,8 @@ export interface Disk {
     readBytes(file: string): Promise<Buffer>;
     /** The archive in that folder, or a new one, held by this process alone. */
     archive(folder: string, patience?: Pick<Patience, 'wait' | 'waiting'>): Promise<OpenArchive>;
-    files(): { readonly config: string; readonly state: string };
+    /** `keep`: the file of CHATELAINE_KEEP. */
+    files(): { readonly config: string; readonly state: string; readonly keep: string | undefined };
     /** @throws Failure config where the folder of state can neither be made nor written; nothing is made */
     refuseUnwritableState(): Promise<void>;
   };

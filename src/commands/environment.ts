@@ -119,6 +119,7 @@ export const variables = {
   CHATELAINE_READ_ONLY: '1, true or yes: every write is refused, whatever the profile',
   CHATELAINE_ALLOW_HTTP:
     'HOST or HOST:PORT of the one server beyond this computer to which a key may be sent over plain http',
+  CHATELAINE_KEEP: 'FILE of topics that topic delete never deletes, beside those of --keep',
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
   CHATELAINE_NO_CACHE: '1: the compiled program is neither read from nor written to the cache folder',
   XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config)',

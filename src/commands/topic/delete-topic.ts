@@ -16,9 +16,11 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Disk, Invocation, Terminal } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
+import { refusalsOf, unlessHeld, type HeldTopics } from '../../jobs/topic/holds.ts';
 import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
 import { describeTopics, hasMessages, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
 import { checkNaming, namingOptions, readNaming, withLinked, type NamedTopics } from './named-topics.ts';
+import { keepOption, readHolds } from './holds.ts';
 import { channelArgument, readPlace } from './place.ts';
 
 const keepingOptions = {
@@ -58,6 +60,7 @@ export default command({
   },
   options: {
     ...namingOptions,
+    ...keepOption,
     confirm: {
       kind: 'string',
       placeholder: 'NAME',
@@ -81,16 +84,18 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *rows({ channel: text, confirm, max_messages, missing_ok, include_hidden, ...typed }, context) {
+  async *rows({ channel: text, confirm, max_messages, missing_ok, include_hidden, keep, ...typed }, context) {
     const place = text === undefined ? undefined : await readPlace(text, context);
     const named = place ? withLinked(place, typed) : typed;
     const before = checkNaming(place, named, context);
+    const holds = await readHolds(keep, context);
     const [chat, account] = [context.chat(), await context.chatAccount()];
     await checkAllowed(chat, named, account);
     const channel = place && (await findChannel(chat, place.channel));
     const naming = await readNaming(place, { ...named, before }, context);
     const { clock, disk, record } = context;
-    const purge = openPurges(chat, keepingOf(typed, account, context), { ...context, ...clock, ...disk, ...record });
+    const keeping = keepingOf(typed, account, context);
+    const purge = openPurges(chat, keeping, holds, { ...context, ...clock, ...disk, ...record });
     // A moment that was typed as an age is another one in the next run.
     const { before: _, ...names } = naming;
     const run = await purge.openRun({ stream_id: channel?.stream_id, ...names, older_than: typed.older_than }, naming);
@@ -101,8 +106,13 @@ export default command({
       return { isBegun: isBegun || run.hasBegun(topic), ended };
     };
     const found = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier, site: account.site });
-    const surveys = found.map((survey) => withoutNewer(survey, naming, run));
+    const all = found.map((survey) => withoutNewer(survey, naming, run));
+    const refusals = await refusalsOf(chat, holds, all);
+    const surveys = all.filter((survey) => !refusals.has(survey));
     await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
+    for (const { failure } of refusals.values()) context.note(failure.message);
+    const rowOfHeld = (survey: TopicSurvey) => rowOf(survey, 0, 'held');
+    const held = { refusals, purge, isTyped: 'names' in naming && typed.from === undefined, rowOf: rowOfHeld };
     const budget = budgetOf(surveys, run, max_messages);
     if (context.options.dry_run) {
       // It asks for the request that would be sent first.
@@ -112,13 +122,13 @@ export default command({
         await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
         throw new Planned();
       };
-      yield* each(surveys, shownName, plan);
+      yield* each(all, shownName, unlessHeld(plan, held));
       return;
     }
     const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
     if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
     const purgeOne = purger(purge, surveys, { naming, run, budget, missing_ok });
-    yield* each(surveys, shownName, purgeOne, (survey) => partly(survey, purge));
+    yield* each(all, shownName, unlessHeld(purgeOne, held), (survey) => partly(survey, held));
     run.done();
   },
 
@@ -128,6 +138,7 @@ export default command({
     columns: ['stream_id', ...whole('channel', 'topic_name'), 'messages', 'deleted', 'status'],
     line: ({ topic_name, messages, deleted, at_least, status }) => {
       if (status === 'missing') return `Topic '${topic_name}': no messages`;
+      if (status === 'held') return `Topic '${topic_name}': held, nothing was deleted`;
       if (status === 'deleted') return `Topic '${topic_name}': ${quantity(deleted, 'message')} deleted`;
       const least = at_least ? 'at least ' : '';
       return `Topic '${topic_name}': ${least}${deleted} of ${quantity(Math.max(messages, deleted), 'message')} deleted (${status})`;
@@ -180,8 +191,12 @@ function purger(purge: Purge, surveys: readonly Doomed[], limits: PurgeLimits) {
 }
 
 /** The row of a topic that was not deleted to its end. */
-function partly(survey: TopicSurvey, purge: Purge) {
+function partly(
+  survey: TopicSurvey,
+  { purge, refusals }: { readonly purge: Purge } & Pick<HeldTopics<unknown>, 'refusals'>,
+) {
   const outcome = purge.outcomeOf(survey);
+  if (refusals.has(survey) || purge.isHeld(survey)) return rowOf(survey, 0, 'held');
   const status = outcome?.status === 'unseen' ? 'unseen' : 'incomplete';
   return rowOf(survey, outcome?.tally.deleted ?? 0, status, outcome);
 }

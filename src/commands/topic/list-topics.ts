@@ -3,6 +3,7 @@ import { chosenTopics } from '../../jobs/topic/list-topics.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { ageOption, readAge } from '../typed-time.ts';
+import { keepOption, readHolds } from './holds.ts';
 import { channelArgument, readPlace } from './place.ts';
 
 export default command({
@@ -22,6 +23,7 @@ export default command({
     },
     match: { ...textField('GLOB', 'Only names that match: * is any text, ? any character, in any case'), many: true },
     ...ageOption,
+    ...keepOption,
     resolved: flagField('Only resolved topics, whose names begin with ✔'),
     unresolved: flagField('Only topics that are not resolved'),
   },
@@ -42,29 +44,41 @@ export default command({
     { option: 'not_channel', needs: ['all_channels'] },
   ],
 
-  async *rows({ channel: text, not_channel = [], older_than, ...filter }, context) {
+  async *rows({ channel: text, not_channel = [], older_than, keep, ...filter }, context) {
     const { match } = filter;
     const before = readAge(older_than, context);
+    const holds = await readHolds(keep, context);
     const chat = context.chat(text === undefined ? 'sparing' : undefined);
     const place = text === undefined ? undefined : await readPlace(text, context);
     const left = await Promise.all(not_channel.map(async (word) => (await readPlace(word, context)).channel));
     const channels = place ? [await lookUpChannel(chat, place.channel)] : await everyChannel(chat, left);
     const { fields, sort } = context.options;
     const isCounted =
-      older_than !== undefined || fields === undefined || /messages|_time/.test(`${fields} ${sort ?? ''}`);
-    const choice = { ...filter, before, topic: place?.topic, isAlone: place !== undefined };
+      older_than !== undefined ||
+      fields === undefined ||
+      /messages|_time|\b(ids|first_id|last_id)\b/.test(`${fields} ${sort ?? ''}`) ||
+      holds.some(({ ids }) => ids.length > 0);
+    const choice = {
+      ...filter,
+      before,
+      topic: place?.topic,
+      isAlone: place !== undefined,
+      holds,
+      withIds: /\bids\b/.test(String(fields)),
+    };
     const known = channels.filter((one) => one !== undefined);
     const sum = yield* chosenTopics(chat, known, choice, isCounted ? 'counts' : 'names', context);
     if (!place)
       context.conclude(
         `channels: ${channels.length}, topics: ${sum.topics}${isCounted ? `, messages: ${sum.messages}` : ''}`,
       );
+    if (sum.held > 0) context.conclude(`topics that are held: ${sum.held}`);
     const [name = '*', ...others] = match ?? [];
     if (sum.topics === 0 && others.length === 0 && !/[*?]/.test(name))
       context.note(`no topic is named '${name}'; --match '*${name}*' finds it in names`);
   },
 
-  fields: [],
+  fields: ['first_id', 'last_id', 'ids'],
 
   show: {
     columns: [

@@ -21,6 +21,8 @@ export interface Purging {
   left?(count: number): void;
   /** Maximum number of messages that may be deleted; any number without it. */
   readonly maxMessages?: number | undefined;
+  /** Called with the messages that the topic shows. @throws Failure where one of them is held */
+  refuseHeld(ids: readonly number[]): void;
   /** Undefined with --no-archive. */
   readonly keeper: Keeper | undefined;
 }
@@ -59,6 +61,7 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
     const came = await keepSeen(purge, looked);
     standings.arrive(came);
     refuseMore(purge);
+    purge.refuseHeld(standings.present);
     await keeper?.record({ ...looked.step, there: [...looked.step.there, ...came] });
     const ending = await deleteOnce(purge);
     const end = ending instanceof Failure ? (isCrossing(ending) ? 'crossed' : 'failed') : ending;

@@ -10,13 +10,17 @@ import { isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { misplacedIn } from '../messages/topic-places.ts';
 import { isFatal } from '../work/each.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
+import { ascending } from './standings.ts';
 import type { Channel } from './find-channel.ts';
+import { holdOf, type TopicHold } from './holds.ts';
 import { topicNamesIn } from './near.ts';
 
 interface TopicSummary {
   /** In the spelling of its newest message. */
   readonly topic_name: string;
   readonly messages?: number;
+  /** Ascending. */
+  readonly ids?: readonly number[];
   /** UTC seconds. */
   readonly first_timestamp?: number;
   readonly last_timestamp?: number;
@@ -81,17 +85,21 @@ interface TopicChoice {
   readonly before?: Milliseconds | undefined;
   readonly resolved?: boolean | undefined;
   readonly unresolved?: boolean | undefined;
+  /** Topics that are left out. */
+  readonly holds: readonly TopicHold[];
+  /** Whether rows have the ids of all messages. */
+  readonly withIds: boolean;
 }
 
 /** The chosen topics, channel after channel; returns their sums. @throws Failure incomplete for one that fails */
 export async function* chosenTopics(
   chat: Parameters<typeof listTopics>[0],
   channels: readonly Channel[],
-  { isAlone, topic, match, before, resolved: only, unresolved }: TopicChoice,
+  { isAlone, topic, match, before, resolved: only, unresolved, holds, withIds }: TopicChoice,
   show: 'counts' | 'names',
   { conclude, warn }: Pick<WorkMessages, 'conclude' | 'warn'>,
 ) {
-  const sum = { topics: 0, messages: 0 };
+  const sum = { topics: 0, messages: 0, held: 0 };
   let failed = 0;
   for (const [index, channel] of channels.entries()) {
     const named = isAlone ? '' : `channel '${channel.name ?? ''}': `;
@@ -103,16 +111,27 @@ export async function* chosenTopics(
     });
     if (unplaced > 0) conclude(`messages whose topic the server does not show, in no topic of this list: ${unplaced}`);
     if (isLimited) warn(`${named}${limitedCounts}`);
-    for (const { first_timestamp = null, last_timestamp = null, topic_name, messages, resolved } of topics) {
+    for (const { first_timestamp = null, last_timestamp = null, topic_name, messages, resolved, ids = [] } of topics) {
       if (topic !== undefined && !isSameName(topic, topic_name)) continue;
       if (match && !matchesGlobInAnyCase(match, topic_name)) continue;
       if (before !== undefined && (last_timestamp ?? Infinity) * 1000 >= before) continue;
       if (resolved ? unresolved : only) continue;
+      if (holdOf(holds, { channel, topic_name }, ids)) {
+        sum.held += 1;
+        continue;
+      }
+      const ends = { first_id: ids[0], last_id: ids.at(-1), ...(withIds && { ids }) };
       const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
       sum.topics += 1;
       sum.messages += messages ?? 0;
       const of = { stream_id: channel.stream_id, channel: channel.name };
-      yield { ...of, topic_name, ...(show === 'counts' && { messages, ...times }), resolved };
+      yield {
+        ...of,
+        topic_name,
+        ...(show === 'counts' && { messages, ...times }),
+        resolved,
+        ...(show === 'counts' && ends),
+      };
     }
   }
   if (failed === 0) return sum;
@@ -149,7 +168,8 @@ function summaryOf({ topic_name, times }: ReadTopic) {
     first_timestamp = Math.min(first_timestamp, time);
     last_timestamp = Math.max(last_timestamp, time);
   }
-  return { ...uncounted(topic_name), messages: times.size, first_timestamp, last_timestamp };
+  const ids = ascending(times.keys());
+  return { ...uncounted(topic_name), messages: times.size, ids, first_timestamp, last_timestamp };
 }
 
 function uncounted(topic_name: string): TopicSummary {

@@ -6,6 +6,7 @@ import type { Journal, JournalContent, JournalHeader } from '../../store/journal
 import { privateSearch } from '../messages/private-channels.ts';
 import type { Progress, WorkMessages } from '../work/work-messages.ts';
 import { topicKeeper, type Keeper } from './keep-topic.ts';
+import { heldTopic, holdOf, type TopicHold } from './holds.ts';
 import { isSeveral, type Naming } from './named-topics.ts';
 import { openPurgeRun, type PurgeRun } from './purge-run.ts';
 import { findInPrivate, openTopicPurge, type PurgeOutcome, type TopicPurge } from './purge-topic.ts';
@@ -36,12 +37,20 @@ interface PurgeKeeping extends Pick<Keeping, 'root' | 'site' | 'account' | 'maxF
 }
 
 /** Archives, deletes and checks the topics of one run. */
-export function openPurges(chat: ChatApi, { isKept, ...place }: PurgeKeeping, context: PurgeParts) {
+export function openPurges(
+  chat: ChatApi,
+  { isKept, ...place }: PurgeKeeping,
+  holds: readonly TopicHold[],
+  context: PurgeParts,
+) {
   const keeperFor = (total: number): Keeper | undefined =>
     isKept ? topicKeeper(chat, { ...place, ...keepingFor(context, total) }) : undefined;
   const opened = new Map<TopicSurvey, { readonly purge: TopicPurge; readonly keeper: Keeper | undefined }>();
+  const held = new Set<TopicSurvey>();
   const search = privateSearch(chat);
   return {
+    /** True if a look showed a message that is held, and nothing was deleted before it. */
+    isHeld: (survey: TopicSurvey) => held.has(survey) && opened.get(survey)?.purge.outcome().tally.deleted === 0,
     /** The record of this command's runs over several topics. */
     async openRun(named: object, naming: Naming): Promise<PurgeRun> {
       if (!isSeveral(naming)) return openPurgeRun();
@@ -67,7 +76,13 @@ export function openPurges(chat: ChatApi, { isKept, ...place }: PurgeKeeping, co
           context.note(`topic '${shownName(survey)}': ${count} of ${Math.max(total, count)} messages are left`);
         last = count;
       };
-      const purge = openTopicPurge(chat, survey, { ...context, left, keeper, maxMessages });
+      const refuseHeld = (ids: readonly number[]): void => {
+        const hold = holdOf(holds, survey, ids);
+        if (!hold) return;
+        held.add(survey);
+        throw heldTopic(survey, hold);
+      };
+      const purge = openTopicPurge(chat, survey, { ...context, left, keeper, maxMessages, refuseHeld });
       opened.set(survey, { purge, keeper });
       try {
         await purge.run();

@@ -109,6 +109,7 @@ function readValue(name: string, field: Field, value: unknown, faults: Fault[]):
     if (field.required) faults.push({ reason: `${name} is missing` });
     return undefined;
   }
+  if (field.kind === 'json' && typeof value === 'object') return value;
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
     faults.push({ reason: `${name}: neither a text nor a number` });
     return undefined;

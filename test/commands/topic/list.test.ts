@@ -28,19 +28,19 @@ test('each topic with count, first and last date, the newest first; spellings ar
     lines: [],
     rows: [
       {
-        ...{ ...place, topic_name: '', messages: 1, resolved: false },
+        ...{ ...place, topic_name: '', messages: 1, resolved: false, first_id: 2600, last_id: 2600 },
         ...{ first_time: '2026-03-01T11:59:40Z', last_time: '2026-03-01T11:59:40Z' },
       },
       {
-        ...{ ...place, topic_name: 'calibration log', messages: 2500, resolved: false },
+        ...{ ...place, topic_name: 'calibration log', messages: 2500, resolved: false, first_id: 10, last_id: 2509 },
         ...{ first_time: '2026-03-01T11:10:00Z', last_time: '2026-03-01T11:51:39Z' },
       },
       {
-        ...{ ...place, topic_name: '✔ battery', messages: 2, resolved: true },
+        ...{ ...place, topic_name: '✔ battery', messages: 2, resolved: true, first_id: 4, last_id: 6 },
         ...{ first_time: '2026-01-20T12:00:00Z', last_time: '2026-01-21T12:00:00Z' },
       },
       {
-        ...{ ...place, topic_name: 'lunch', messages: 3, resolved: false },
+        ...{ ...place, topic_name: 'lunch', messages: 3, resolved: false, first_id: 1, last_id: 3 },
         ...{ first_time: '2025-11-21T12:00:00Z', last_time: '2026-01-11T12:00:00Z' },
       },
     ],

@@ -1,0 +1,136 @@
+import type { ChatApi } from '../../api/chat/chat.ts';
+import { Failure } from '../../core/failure.ts';
+import { isSameName, resolvedPrefix } from '../../schema/topic.ts';
+import { inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
+import type { Channel } from './find-channel.ts';
+import { labelOf, type Topic, type TopicSurvey } from './survey-topic.ts';
+
+/** A topic that no purge deletes: by its name, and by its messages, which it shows under another name too. */
+export interface TopicHold {
+  /** File and line, for messages to a person. */
+  readonly where: string;
+  /** The channel of the row; a row without one is of every channel. */
+  readonly stream_id?: number | undefined;
+  readonly channel?: string | undefined;
+  readonly topic_name?: string | undefined;
+  readonly ids: readonly number[];
+}
+
+/** The first hold of a topic, by its name in any case, with or without the mark of resolved, or by its messages. */
+export function holdOf(holds: readonly TopicHold[], topic: Topic, ids: Iterable<number>): TopicHold | undefined {
+  const present = new Set(ids);
+  const name = unmarked(topic.topic_name);
+  const hasName = ({ topic_name }: TopicHold): boolean =>
+    topic_name !== undefined && isSameName(unmarked(topic_name), name);
+  return holds.find((hold) => (isOf(hold, topic.channel) && hasName(hold)) || hold.ids.some((id) => present.has(id)));
+}
+
+function unmarked(name: string): string {
+  return name.startsWith(resolvedPrefix) ? name.slice(resolvedPrefix.length) : name;
+}
+
+/** True if the row may mean that channel. */
+function isOf({ stream_id, channel }: TopicHold, { stream_id: id, name }: Channel): boolean {
+  if (stream_id !== undefined) return stream_id === id;
+  return channel === undefined || name === undefined || isSameName(channel, name);
+}
+
+export interface TopicRefusal {
+  readonly failure: Failure;
+  /** False where the topic is refused since nobody can tell whether it is held. */
+  readonly isHeld: boolean;
+}
+
+/** The surveyed topics of which nothing may be deleted. */
+export async function refusalsOf<S extends TopicSurvey>(
+  chat: Pick<ChatApi, 'raw' | 'level'>,
+  holds: readonly TopicHold[],
+  surveys: readonly S[],
+): Promise<ReadonlyMap<S, TopicRefusal>> {
+  const lost = await channelsOfLostHolds(chat, holds, surveys);
+  const refusals = new Map<S, TopicRefusal>();
+  for (const survey of surveys) {
+    const hold = holdOf(holds, survey, survey.ids);
+    const failure = hold ? heldTopic(survey, hold) : lost.get(survey.channel.stream_id);
+    if (failure) refusals.set(survey, { failure, isHeld: hold !== undefined });
+  }
+  return refusals;
+}
+
+export function heldTopic(topic: Topic, { where }: TopicHold): Failure {
+  return new Failure('rejected', `topic '${labelOf(topic)}' is held by ${where}: nothing of it is deleted`);
+}
+
+/** Ids of one hold that are asked for: one that is found is enough. */
+const mostAsked = 100;
+
+/**
+ * The channels in which nothing may be deleted, each with the failure: a hold of it names messages that are found in no
+ * channel, so nobody can tell which topic shows them.
+ */
+async function channelsOfLostHolds(
+  chat: Pick<ChatApi, 'raw' | 'level'>,
+  holds: readonly TopicHold[],
+  surveys: readonly TopicSurvey[],
+): Promise<ReadonlyMap<number, Failure>> {
+  const channels = new Map(surveys.map(({ channel }) => [channel.stream_id, channel]));
+  const seen = new Set(surveys.flatMap(({ ids }) => ids));
+  const lost = new Map<number, Failure>();
+  for (const hold of holds) {
+    const named = [...channels.values()].filter((channel) => isOf(hold, channel));
+    if (named.length === 0 || hold.ids.length === 0 || hold.ids.some((id) => seen.has(id))) continue;
+    if (await isFound(chat, hold, named)) continue;
+    const ids = hold.ids.slice(0, 10).join(', ');
+    const message = `${hold.where}: no channel shows the messages ${ids}${hold.ids.length > 10 ? ', …' : ''} of this hold`;
+    const failure = new Failure('rejected', `${message}: nothing is deleted in the channel`, {
+      hint: 'They were deleted, or moved out of sight: look for them with an account that sees more, or remove the row.',
+    });
+    for (const { stream_id } of named) lost.set(stream_id, failure);
+  }
+  return lost;
+}
+
+async function isFound(
+  chat: Pick<ChatApi, 'raw' | 'level'>,
+  { ids }: TopicHold,
+  channels: readonly Channel[],
+): Promise<boolean> {
+  const asked = new Set(ids.slice(0, mostAsked));
+  for (const narrow of [...channels.map(({ stream_id }) => inChannel(stream_id)), inPublicChannels, received])
+    for await (const { id } of messagesOfIds({ ...chat.raw, level: chat.level }, { narrow, apply_markdown: false }, [
+      ...asked,
+    ]))
+      if (asked.has(id)) return true;
+  return false;
+}
+
+export interface HeldTopics<H> {
+  readonly refusals: ReadonlyMap<TopicSurvey, TopicRefusal>;
+  readonly purge: {
+    isHeld(survey: TopicSurvey): boolean;
+    leave(survey: TopicSurvey, cause: Failure): Promise<unknown>;
+  };
+  /** The user named these topics, and no list of more. */
+  readonly isTyped: boolean;
+  /** The row of a topic that is left. */
+  rowOf(survey: TopicSurvey): H;
+}
+
+/** Deletes nothing of a held topic, which is a failure only if the user typed its name. */
+export function unlessHeld<S extends TopicSurvey, R, H>(
+  work: (survey: S) => Promise<R>,
+  { refusals, purge, isTyped, rowOf }: HeldTopics<H>,
+) {
+  return async (survey: S): Promise<R | H> => {
+    const refusal = refusals.get(survey);
+    try {
+      if (refusal) throw refusal.failure;
+      return await work(survey);
+    } catch (cause) {
+      const isHeld = refusal?.isHeld ?? purge.isHeld(survey);
+      if (isTyped || !isHeld || !(cause instanceof Failure)) throw cause;
+      if (!refusal) await purge.leave(survey, cause);
+      return rowOf(survey);
+    }
+  };
+}

@@ -1,0 +1,147 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { idsBetween, openChatServer, topicOf, type ChatServer, type Meanwhile } from '../../helpers/chat-server.ts';
+import { emptyHome } from '../../helpers/run.ts';
+
+const channels = [
+  { stream_id: 5, name: 'kitchen' },
+  { stream_id: 6, name: 'attic' },
+];
+const attic = { stream_id: 6, channel: 'attic' };
+const messages = [
+  ...topicOf('lunch', idsBetween(1, 4)),
+  ...topicOf('\u{2714} tea', idsBetween(11, 13)),
+  ...topicOf('chairs', idsBetween(21, 22)),
+  ...topicOf('lunch', idsBetween(31, 33), attic),
+];
+
+const left = (server: ChatServer): readonly number[] => server.messages.map(({ id }) => id);
+
+function fileOf(content: string, name = 'keep.txt'): string {
+  const file = join(emptyHome(), name);
+  writeFileSync(file, content);
+  return file;
+}
+
+async function purge(line: string, { env = {}, meanwhile }: { env?: object; meanwhile?: Meanwhile } = {}) {
+  const server = await openChatServer({ messages, channels, ...(meanwhile && { meanwhile }) });
+  const ran = await server.run(`topic delete ${line} -o json`, { env: { ...env } });
+  const rows = ran.stdout === '' ? [] : (JSON.parse(ran.stdout) as { topic_name: string; status: string }[]);
+  return { ...ran, left: left(server), rows: rows.map(({ topic_name, status }) => [topic_name, status]) };
+}
+
+const ids = (list: readonly number[]): string =>
+  fileOf(`${JSON.stringify({ channel: 'kitchen', ids: list })}\n`, 'keep.ndjson');
+
+describe('a held topic', () => {
+  test.each([
+    ['by its name in another case', 'LUNCH\n'],
+    ['by its name with the mark of resolved', '\u{2714} lunch\n'],
+    ['by channel and topic', 'channel,topic_name\nkitchen,lunch\n'],
+    ['by the id of the channel', 'stream_id,topic_name\n5,Lunch\n'],
+    ['by an id', 'channel,ids\nattic,"[3,4]"\n'],
+    ['by its first and its last id', 'first_id,last_id\n1,4\n'],
+  ])('is left, and the others of the pattern are deleted, exit 0: %s', async (_how, content) => {
+    const deleted = await purge(`kitchen --match '*' --confirm 2 --keep ${fileOf(content, 'keep.csv')}`);
+
+    expect(deleted.stderr).toContain("topic '#kitchen > lunch' is held by ");
+    expect(deleted.rows.toSorted()).toEqual([
+      ['chairs', 'deleted'],
+      ['lunch', 'held'],
+      ['\u{2714} tea', 'deleted'],
+    ]);
+    expect(deleted.left).toEqual([...idsBetween(1, 4), ...idsBetween(31, 33)]);
+    expect(deleted.exitCode).toBe(0);
+  });
+
+  test('that was typed is exit 6', async () => {
+    expect(await purge(`kitchen '\u{2714} tea' --confirm x --keep ${ids([12])}`)).toMatchObject({
+      exitCode: 6,
+      rows: [['\u{2714} tea', 'held']],
+    });
+  });
+
+  test('is one under its new name too, and what lies between two ids is none', async () => {
+    const keep = fileOf('topic_name,first_id,last_id\nold name,13,31\n', 'keep.csv');
+
+    const deleted = await purge(`kitchen --match '*' --confirm 2 --keep ${keep}`);
+
+    expect(deleted).toMatchObject({ exitCode: 0, left: [...idsBetween(11, 13), ...idsBetween(31, 33)] });
+  });
+
+  test('of a hold of another channel is not one by its name', async () => {
+    const keep = fileOf('channel,topic_name\nattic,chairs\n', 'keep.csv');
+
+    expect(await purge(`kitchen chairs --confirm chairs --keep ${keep}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('becomes one when a held message is moved into it before the first call', async () => {
+    let looks = 0;
+    const meanwhile: Meanwhile = (served, { parameters }) => {
+      looks += /chairs/.test(parameters['narrow'] ?? '') ? 1 : 0;
+      for (const message of served) if (looks > 1 && message.id === 12) message.subject = 'chairs';
+    };
+
+    const deleted = await purge(`kitchen --match chairs --confirm 1 --keep ${ids([12])}`, { meanwhile });
+
+    expect(deleted).toMatchObject({ exitCode: 0, rows: [['chairs', 'held']] });
+    expect(deleted.left).toEqual(messages.map(({ id }) => id));
+  });
+});
+
+describe('a hold whose messages no channel shows', () => {
+  test('ends its channel with 6, and no other one', async () => {
+    const topics = fileOf('channel,topic_name\nkitchen,lunch\nattic,lunch\n', 'topics.csv');
+
+    const deleted = await purge(`--from ${topics} --confirm 1 --keep ${ids([99, 100])}`);
+
+    expect(deleted.stderr).toContain('no channel shows the messages 99, 100 of this hold');
+    expect(deleted.rows).toEqual([
+      ['lunch', 'held'],
+      ['lunch', 'deleted'],
+    ]);
+    expect(deleted.left).toEqual([...idsBetween(1, 4), ...idsBetween(11, 13), ...idsBetween(21, 22)]);
+    expect(deleted.exitCode).toBe(8);
+  });
+
+  test('is none where another topic of the channel shows one of them', async () => {
+    expect(await purge(`kitchen chairs --confirm chairs --keep ${ids([2, 99])}`)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('the file', () => {
+  test.each([
+    ['empty', '\n', 'names no topic'],
+    ['a row of nothing', 'channel,topic_name,ids\nkitchen,,\n', 'neither topic_name nor ids is there'],
+    ['ids that are none', 'channel,ids\nkitchen,"[true,1]"\n', 'ids are no list of whole numbers'],
+  ])('%s: exit 2, and nothing is asked', async (_name, content, message) => {
+    const deleted = await purge(`kitchen chairs --confirm chairs --keep ${fileOf(content)}`);
+
+    expect(deleted.exitCode).toBe(2);
+    expect(deleted.stderr).toContain(message);
+    expect(deleted.left).toHaveLength(messages.length);
+  });
+
+  test('that is not there is exit 2; CHATELAINE_KEEP and --keep add up', async () => {
+    expect(await purge('kitchen chairs --confirm chairs --keep nowhere.txt')).toMatchObject({ exitCode: 2 });
+    const env = { CHATELAINE_KEEP: fileOf('lunch\n') };
+
+    const deleted = await purge(`kitchen --match '*' --confirm 1 --keep ${fileOf('tea\n')}`, { env });
+
+    expect(deleted).toMatchObject({ exitCode: 0 });
+    expect(deleted.left).toEqual([...idsBetween(1, 4), ...idsBetween(11, 13), ...idsBetween(31, 33)]);
+  });
+});
+
+test('topic list leaves out what is held; its ids make a hold', async () => {
+  const server = await openChatServer({ messages, channels });
+  const list = async (words: string) => (await server.run(`topic list kitchen ${words} -q`)).stdout;
+
+  const keep = fileOf(await list('--match lunch --fields ids -o ndjson'), 'keep.ndjson');
+
+  expect(await list('--match lunch --fields first_id,last_id -o ndjson')).toBe('{"first_id":1,"last_id":4}\n');
+  expect(await list(`--keep ${keep} --fields topic_name -o ndjson`)).toBe(
+    '{"topic_name":"\u{2714} tea"}\n{"topic_name":"chairs"}\n',
+  );
+});
