@@ -92,6 +92,27 @@ describe.each(['journal.lock'])('where *%s cannot be removed at the end', (kept)
   });
 });
 
+test.each([
+  ['EIO', 'the disk reports an error', 0],
+  ['EINVAL', '', 1],
+])(
+  'where a folder cannot be synced (%s), no request is sent whose record a power cut could lose',
+  async (code, said, made) => {
+    const { sandbox, env } = await openService();
+    const home = temporaryHome();
+    const disk = { ...preloaded('test/store/odd-disk.cjs'), ODD_DISK: `folder-sync=${code}` };
+    const line = 'license ensure --remote-user sync-1 --size-allowance 4 -q --settle 100ms';
+
+    const done = await start(line, { env: { ...env, ...disk }, home }).ended;
+
+    expect([done.code === 0, done.stderr.includes(said), holders(sandbox, 'sync')]).toEqual([
+      made > 0,
+      true,
+      made > 0 ? ['sync-1'] : [],
+    ]);
+  },
+);
+
 describe('kill -9 of a run whose answers no list has shown', needs('signals'), () => {
   test('what the journal has as answered is never sent again: not by ensure, not for a roster with one row more', async () => {
     const sent: string[] = [];

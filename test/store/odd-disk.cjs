@@ -59,6 +59,15 @@ if (odd.has('append-only')) {
   };
 }
 
+/** A folder cannot be synced: the code of that. */
+if (odd.has('folder-sync')) {
+  promises.open = async (file, flags, mode) => {
+    const handle = await open(file, flags, mode);
+    if (fs.statSync(file).isDirectory()) handle.sync = () => Promise.reject(refused(odd.get('folder-sync'), 'fsync'));
+    return handle;
+  };
+}
+
 /** Whoever makes a lock stalls before writing into it, until that file exists. */
 if (odd.has('stall')) {
   const { open: before } = promises;

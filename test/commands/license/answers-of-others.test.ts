@@ -319,3 +319,18 @@ describe.each(['****0001', '…0001', 'KEY-····-0001', '•••'])(
     });
   },
 );
+
+const day = 86_400_000;
+
+test('--settle of three days is waited for, by the next run too, which knows the request after a day', async () => {
+  const { run, made, time } = await service({}, 'POST /v1/license/=drop-before#1;GET /v1/license/=503#1+1');
+  expect((await run(`${ensure} --settle 3d --retries 0`)).exitCode).toBe(9);
+  await time.client.sleep(2 * day);
+  expect(made()).toHaveLength(0);
+  const before = time.client.elapsed();
+
+  const { exitCode } = await run(`${ensure} --settle 3d`);
+
+  expect([exitCode, made().length]).toEqual([0, 1]);
+  expect(time.client.elapsed() - before).toBeGreaterThan(day - 120_000);
+});

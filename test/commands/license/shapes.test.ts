@@ -524,3 +524,21 @@ describe('an edit says what the license is after it', () => {
     expect(error?.message).toContain('size_allowance 4 instead of 6');
   });
 });
+
+test.each([
+  ['no Location', undefined],
+  ['a Location that is no URL', 'https://['],
+])(
+  'a POST that is answered with a redirect and %s may have been carried out: it is not sent again',
+  async (_what, location) => {
+    const service = fakeService();
+    service.expect(listOfAda).reply(200, []);
+    service.expect(posted).reply(302, '', location === undefined ? {} : { location });
+    for (const _look of ['first', 'second']) service.expect(listOfAda).reply(200, []);
+
+    const { exitCode, error } = await run(service, `${create} -o json`);
+
+    service.done();
+    expect({ exitCode, code: error?.code }).toEqual({ exitCode: 9, code: 'unknown' });
+  },
+);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
 import { needs } from '../../helpers/needs.ts';
-import { emptyHome, openSandbox, type Ran, type RunningSandbox } from '../../helpers/run.ts';
+import { emptyHome, fakeService, openSandbox, run, type Ran, type RunningSandbox } from '../../helpers/run.ts';
 
 const code = licenseCode(5);
 const user = 'physio-7731';
@@ -261,4 +261,38 @@ test.each([
   const home = emptyHome();
   await run('license create --remote-user ada --size-allowance 2', { home, env });
   expect((await run('license history --fields account --no-header', { home })).stdout).toBe(`${account}\n`);
+});
+
+test.each([
+  ['edit', 0],
+  ['undo', 1],
+])(
+  'an error inside the 200 of a PATCH that changed nothing is exit 6, as the license shows that is read back: %s',
+  async (_what, before) => {
+    const { run, sandbox } = await openSandbox({ faults: readFaults(`PATCH *=error-in-200#1+${before}`, 1) });
+    const home = emptyHome();
+    const [key = ''] = (await run('license create --remote-user ada --size-allowance 2 -q', { home })).stdout.split(
+      '\n',
+    );
+    const edited = await run(`license edit ${key} --size-allowance 3`, { home });
+    const refused = before === 0 ? edited : await run(`license undo ${runOf(edited)} -y`, { home });
+    expect([edited.exitCode, refused.exitCode]).toEqual([before === 0 ? 6 : 0, 6]);
+    expect(refused.stderr).toContain('answered 200 with an error');
+    expect(refused.stderr).toMatch(/read back, the license has size_allowance \d instead of \d/);
+    const size = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'ada')?.size_allowance;
+    expect(size).toBe([2, 3][before]);
+  },
+);
+
+test('an error inside the 200 of a PATCH that was carried out is done, as the license shows', async () => {
+  const service = fakeService();
+  const license = { license_code: 'KEY-0001', remote_user: 'ada', app_code: 7, size_allowance: 4 };
+  service.expect('GET /v1/license/KEY-0001/').reply(200, license);
+  service
+    .expect({ method: 'PATCH', path: '/v1/license/KEY-0001/', json: { size_allowance: 3 } })
+    .reply(200, { error: 'late' });
+  service.expect('GET /v1/license/KEY-0001/').reply(200, { ...license, size_allowance: 3 });
+  const { exitCode } = await run(service, 'license edit KEY-0001 --size-allowance 3');
+  service.done();
+  expect(exitCode).toBe(0);
 });

@@ -797,3 +797,15 @@ describe('what was answered is not lost where something else fails', () => {
     expect([posts, result?.status]).toEqual([2, 'created']);
   });
 });
+
+test('a reader of results that leaves after the first row: rows in progress end, and no other is begun', async () => {
+  const { applying, posts } = host();
+  const [first] = rows;
+  if (first) await applying.licensing(7).create(first);
+  const plan = await planRoster(rows, applying);
+  for await (const row of applyRoster(plan, { ...applying, concurrency: 1 })) {
+    expect(row.status).toBe('unchanged');
+    break;
+  }
+  expect(posts.length).toBeLessThan(rows.length / 2);
+});

@@ -292,6 +292,22 @@ const smallBomb: readonly [string, Buffer, string, string][] = isWhole
     ]
   : [];
 
+/** A good workbook with changed bytes: `entry` is the place of the last entry of the directory, `end` that of its end. */
+function patched(change: (bytes: Buffer, entry: number, end: number) => unknown): Buffer {
+  const bytes = Buffer.from(whole);
+  const [entry, end] = ['PK\x01\x02', 'PK\x05\x06'].map((mark) => bytes.lastIndexOf(mark, undefined, 'latin1'));
+  change(bytes, entry ?? 0, end ?? 0);
+  return bytes;
+}
+
+const withoutSheet = Buffer.from(
+  Buffer.from(workbookOf({ sheets: header, packing: { method: 0 } }))
+    .toString('latin1')
+    .replaceAll('xl/worksheets/sheet1.xml', 'xl/worksheets/sheet9.xml')
+    .replace('worksheets/sheet9.xml"', 'worksheets/sheet1.xml"'),
+  'latin1',
+);
+
 describe('a file that is refused', () => {
   test.each<[string, Buffer, string, string?, Partial<RosterSource>?]>([
     [
@@ -374,6 +390,48 @@ describe('a file that is refused', () => {
       'a strange compression',
       workbookOf({ sheets: header, packing: { says: { method: 14 } } }),
       'a damaged workbook: its compression (14) is not known',
+      damagedHint,
+    ],
+    [
+      'a directory that is broken',
+      patched((bytes, _entry, end) => {
+        bytes.writeUInt32LE(end - 10, end + 16);
+        bytes.write('PK\x01\x02', end - 10, 'latin1');
+      }),
+      'a damaged workbook: its directory is broken',
+      damagedHint,
+    ],
+    [
+      'a file that is not where the directory says',
+      patched((bytes, entry) => bytes.writeUInt32LE(1, entry + 42)),
+      'a damaged workbook: a file is missing',
+      damagedHint,
+    ],
+    [
+      'a file that is longer than the archive',
+      patched((bytes, entry) => bytes.writeUInt32LE(10_000_000, entry + 20)),
+      'a damaged workbook: it is cut off',
+      damagedHint,
+    ],
+    [
+      'compressed data that are none',
+      patched((bytes, entry) =>
+        bytes.fill(0xff, bytes.readUInt32LE(entry + 42) + 49, bytes.readUInt32LE(entry + 42) + 60),
+      ),
+      'a damaged workbook: its compressed data are broken',
+      damagedHint,
+    ],
+    ['a sheet without its file', withoutSheet, 'a damaged workbook: a sheet is missing', damagedHint],
+    [
+      'a cell without a place',
+      workbookOf({ sheets: `${header}<row r="2"><c r="2"><v>1</v></c></row>` }),
+      'a damaged workbook: a cell has no place',
+      damagedHint,
+    ],
+    [
+      'a number that is none',
+      withSize('<c r="B2"><v>four</v></c>'),
+      'a damaged workbook: a number is none',
       damagedHint,
     ],
     [
