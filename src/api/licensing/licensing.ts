@@ -30,7 +30,7 @@ export type LicensingApi = ReturnType<typeof licensingApi>;
 
 /** Each licensing URL, and the meaning of its answers. @param random uniform in [0, 1): for a name that no user has */
 export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number) {
-  const filter: KnownFilter = { reads: new Map() };
+  const filter: KnownFilter = { reads: new Set() };
   const look = async (code: string): Promise<License> => {
     const connection = await open();
     const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });

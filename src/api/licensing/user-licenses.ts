@@ -8,8 +8,10 @@ import { isNameless, type Likeness, likeness, likenessOfApp, weaker } from './li
 export interface KnownFilter {
   /** `parts`: a filter by a user shows each name that contains that text. */
   finds?: 'parts';
-  /** For each sign that servers misread in a query: true if the filter finds a name that has it. */
-  readonly reads: Map<string, Promise<boolean>>;
+  /** Signs that servers misread in a query, of which it has found a name. */
+  readonly reads: Set<string>;
+  /** The check of another name, under way. */
+  checking?: Promise<unknown>;
 }
 
 /** Every row that the server answers to these filters, whole. @throws Failure incomplete */
@@ -25,12 +27,17 @@ interface LookUp {
 /** One user's licenses (docs/exactly-once.md, Names that servers change). @throws Failure incomplete */
 export async function licensesOfUser(asked: LicenseHolder, look: LookUp): Promise<UserLicenses> {
   const found = await filteredLicenses(asked, look);
-  if (found.unfiltered) return found;
-  const { reads } = look.filter;
-  for (const sign of misreadSigns(asked.remote_user)) {
-    if (found.exact.some((license) => textOf(license, 'remote_user') === asked.remote_user))
-      reads.set(sign, Promise.resolve(true));
-    else if (!(await readsSign(sign, asked, look))) return inWholeList(asked, look, { ...found, misread: sign });
+  const { filter } = look;
+  const isFound = found.exact.some((license) => textOf(license, 'remote_user') === asked.remote_user);
+  for (const sign of found.unfiltered ? [] : misreadSigns(asked.remote_user)) {
+    if (isFound) filter.reads.add(sign);
+    // One user finds out for all who wait.
+    else await filter.checking?.catch(() => undefined);
+    if (filter.reads.has(sign)) continue;
+    const checking = whereMisread(sign, asked, look, found);
+    filter.checking = checking;
+    const listed = await checking;
+    if (!filter.reads.has(sign)) return listed;
   }
   return found;
 }
@@ -40,43 +47,43 @@ export function misreadSigns(name: string): ReadonlySet<string> {
   return new Set(name.match(/[+%;&#]/g));
 }
 
-/** True if a license of page one, whose name has that sign, is found by its name; asked for once. */
-async function readsSign(sign: string, { remote_user, app_code }: LicenseHolder, { rows, filter }: LookUp) {
-  const look = async (): Promise<boolean> => {
-    let left = 0;
-    let known: string | undefined;
-    for await (const license of rows({ app_code }, (page) => (left = page.count))) {
-      const name = textOf(license, 'remote_user');
-      if (name !== remote_user && name?.includes(sign)) known = name;
-      if (known !== undefined || (left -= 1) <= 0) break;
-    }
-    const found = known === undefined ? [] : await gather(rows({ remote_user: known, app_code }));
-    return found.some((license) => textOf(license, 'remote_user') === known);
+/**
+ * Reads pages until one has a license whose name has that sign: if the filter finds it by its name, it reads the sign.
+ * Else the whole list is the lookup; `misread` where it is not whole.
+ */
+async function whereMisread(
+  sign: string,
+  asked: LicenseHolder,
+  { rows, filter }: LookUp,
+  found: UserLicenses,
+): Promise<UserLicenses> {
+  const { remote_user, app_code } = asked;
+  const [length, own] = [measureList(), [...found.near]];
+  let [left, known, isTried, isNamed]: [number, string | undefined, boolean, boolean] = [0, undefined, false, true];
+  const heard: Heard = (page, place) => {
+    length.heard(page, place);
+    left = page.count;
   };
-  const looking = filter.reads.get(sign) ?? look();
-  filter.reads.set(sign, looking);
   try {
-    return await looking;
-  } catch (cause) {
-    filter.reads.delete(sign);
-    throw cause;
-  }
-}
-
-/** The licenses of a user whom the filter may not find; `unsure` where the list is not whole. */
-async function inWholeList(asked: LicenseHolder, { rows }: LookUp, unsure: UserLicenses): Promise<UserLicenses> {
-  const length = measureList();
-  const own: License[] = [...unsure.near];
-  try {
-    for await (const license of rows({ app_code: asked.app_code }, length.heard))
-      if (isNameless(license, [asked.remote_user])) return unsure;
-      else if (likeness(license, asked) !== 'other') own.push(license);
+    for await (const license of rows({ app_code }, heard)) {
+      const name = textOf(license, 'remote_user');
+      isNamed &&= !isNameless(license, [remote_user]);
+      if (likeness(license, asked) !== 'other') own.push(license);
+      if (name !== remote_user && name?.includes(sign)) known ??= name;
+      left -= 1;
+      if (left > 0 || known === undefined || isTried) continue;
+      isTried = true;
+      const others = await gather(rows({ remote_user: known, app_code }));
+      if (!others.some((other) => textOf(other, 'remote_user') === known)) continue;
+      filter.reads.add(sign);
+      return found;
+    }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
-    return unsure;
+    isNamed = false;
   }
-  const listed = sortedBy((license) => (unsure.near.includes(license) ? 'near' : likeness(license, asked)), own);
-  return listed.exact.length > 0 || length.isWhole() ? listed : unsure;
+  const listed = sortedBy((license) => (found.near.includes(license) ? 'near' : likeness(license, asked)), own);
+  return listed.exact.length > 0 || (isNamed && length.isWhole()) ? listed : { ...found, misread: sign };
 }
 
 export function misreadInWords(name: string, sign: string): string {

@@ -1,5 +1,6 @@
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import type { License } from '../../api/licensing/license.ts';
+import { misreadInWords } from '../../api/licensing/user-licenses.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
@@ -118,6 +119,7 @@ async function sayBefore(
   } else {
     const [near] = result?.shows === 'near' ? result.licenses : [];
     if (near) warn(similarTo(near, remote_user));
+    if (result?.misread !== undefined) warn(misreadInWords(remote_user, result.misread));
     if (requests.answer) warn(`${openInWords(asked, requests.answer)}: this creates another one`);
   }
 }

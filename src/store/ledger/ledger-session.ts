@@ -4,9 +4,8 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
 import type { ClaimOptions } from '../claims.ts';
-import { stateOf } from './ledger-failure.ts';
 import { ledgerVersion, refuseOtherVersion } from './ledger-steps.ts';
-import type { Database, QueryLimits } from './postgres.ts';
+import { stateOf, type Database, type QueryLimits } from './postgres.ts';
 
 export interface LedgerClaimOptions extends ClaimOptions {
   readonly settle: Milliseconds;

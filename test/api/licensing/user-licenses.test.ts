@@ -18,7 +18,7 @@ test.each([
   };
   const found = await licensesOfUser(
     { remote_user: 'ada', app_code: 7 },
-    { rows, random: () => 0, filter: { reads: new Map() } },
+    { rows, random: () => 0, filter: { reads: new Set<string>() } },
   );
   expect(found.exact.map(({ key }) => key)).toEqual(['K-ada']);
   expect(found.unfiltered && [...found.unfiltered.licenses]).toEqual(unfiltered);
@@ -46,7 +46,7 @@ test.each(odd)('a list without a filter has %s', async (_what, remote_user, app_
   };
   const look = licensesOfUser(
     { remote_user: 'ada', app_code: 7 },
-    { rows, random: () => 0, filter: { reads: new Map() } },
+    { rows, random: () => 0, filter: { reads: new Set<string>() } },
   );
   const api = { list: rows, ofUser: () => look };
   const users = ['ada', ...Array.from({ length: 30 }, (_unused, index) => `user-${index}`)];
@@ -108,7 +108,7 @@ test.each(Object.entries(filters).flatMap(([name, filter]) => users.map((user) =
 
 function serverOf(filter: Filter, log: string[] = []) {
   return () => {
-    const known = { reads: new Map<string, Promise<boolean>>() };
+    const known = { reads: new Set<string>() };
     const rows = async function* ({ remote_user = '' }: LicenseFilter) {
       log.push(remote_user);
       yield* names.filter((name) => filter(name, remote_user)).map(license);
@@ -146,7 +146,7 @@ test('a server that cuts names in its filter too brings the same shorter row to 
   for (const remote_user of [`${cut}e`, `${cut}ers`]) {
     const found = await licensesOfUser(
       { remote_user, app_code: 7 },
-      { rows, random: () => 0, filter: { reads: new Map() } },
+      { rows, random: () => 0, filter: { reads: new Set<string>() } },
     );
     expect(found).toMatchObject({ exact: [], near: [{ key: `K-${cut}` }] });
   }
@@ -155,6 +155,6 @@ test('a server that cuts names in its filter too brings the same shorter row to 
 test('an application without licenses has none whose name a filter could misread', async () => {
   const rows = async function* (): AsyncGenerator<License> {};
   const asked = { remote_user: 'ada+1', app_code: 7 };
-  const found = await licensesOfUser(asked, { rows, random: () => 0, filter: { reads: new Map() } });
+  const found = await licensesOfUser(asked, { rows, random: () => 0, filter: { reads: new Set<string>() } });
   expect(found).toEqual({ exact: [], near: [] });
 });

@@ -116,3 +116,10 @@ test.each(misreading)(
     expect([licensesOf(user), licensesOf('ada-2')]).toEqual([0, 1]);
   },
 );
+
+test.each(misreading)('create warns that a filter %s may misread %s, and creates', async (filters, user, sign) => {
+  const { run, licensesOf } = await service({ filters, list_shape: 'array' });
+  const { exitCode, stderr } = await run(['license', 'create', '--remote-user', user, '--size-allowance', '4']);
+  expect([exitCode, licensesOf(user)]).toEqual([0, 1]);
+  expect(stderr).toContain(`may misread its ${sign}`);
+});

@@ -292,7 +292,7 @@ const smallBomb: readonly [string, Buffer, string, string][] = isWhole
     ]
   : [];
 
-/** A good workbook with changed bytes: `entry` is the place of the last entry of the directory, `end` that of its end. */
+/** A good workbook with changed bytes. `entry`: where the last entry of the directory is; `end`: where its end is. */
 function patched(change: (bytes: Buffer, entry: number, end: number) => unknown): Buffer {
   const bytes = Buffer.from(whole);
   const [entry, end] = ['PK\x01\x02', 'PK\x05\x06'].map((mark) => bytes.lastIndexOf(mark, undefined, 'latin1'));
