@@ -12,7 +12,19 @@ const clone = resolve(import.meta.dirname, '..');
  * All pages, such as `chatelaine-license-create.1`.
  * @returns {Promise<readonly { readonly file: string, readonly text: string }[]>}
  */
-export async function manualPages() {
+export const manualPages = () => withPages((pages) => pages.manualFiles());
+
+/**
+ * The texts of `chatelaine help WORD`, by word.
+ * @returns {Promise<Readonly<Record<string, string>>>}
+ */
+export const guideTexts = () => withPages((pages) => pages.guideTexts());
+
+/**
+ * @template T
+ * @param {(pages: typeof import('./manual/pages.ts')) => Promise<T>} use
+ */
+async function withPages(use) {
   const before = process.cwd();
   process.chdir(clone);
   // Node 20 reads no TypeScript. The bundle is where the packages that it names are found.
@@ -21,7 +33,7 @@ export async function manualPages() {
     const input = 'scripts/manual/pages.ts';
     const bundle = await rolldown({ input, platform: 'node', external: (name) => /^[^./]/.test(name) });
     await bundle.write({ file, format: 'esm', codeSplitting: false });
-    return await (await import(pathToFileURL(file).href)).manualFiles();
+    return await use(await import(pathToFileURL(file).href));
   } finally {
     rmSync(file, { force: true });
     process.chdir(before);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
+import { guideTexts } from '../manual.js';
 
 /** The width of a pipe and of the usual terminals (src/cli/help.ts). */
 const width = 80;
@@ -17,7 +18,8 @@ export function help() {
       const dir = resolve(options.dir ?? '');
       const { loadChunk } = createRequire(import.meta.url)(join(dir, 'launch.cjs'));
       const { helpTexts } = loadChunk(dir, 'help.cjs');
-      const texts = [...(await helpTexts(width))].map(([words, text]) => `\f${words}\n${text}`);
+      const guides = Object.entries(await guideTexts()).map(([word, text]) => [`help ${word}`, text]);
+      const texts = [...(await helpTexts(width)), ...guides].map(([words, text]) => `\f${words}\n${text}`);
       writeFileSync(join(dir, 'help.txt'), texts.join(''));
     },
   };

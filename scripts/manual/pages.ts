@@ -7,6 +7,7 @@ import { failuresOf } from './exits.ts';
 import { readChapters, type WrittenChapter } from './markdown.ts';
 import { placesOf } from './places.ts';
 import { writePage, type Block, type Chapter, type ManualPage } from './roff.ts';
+import { writeText } from './text.ts';
 import { exitEntries, pageName, references, siblings, tables } from './tables.ts';
 
 /** The texts that no table has. */
@@ -27,6 +28,31 @@ export async function manualFiles(): Promise<ManualFile[]> {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
   const pages = await manualPages();
   return pages.map((page) => ({ file: `${page.name}.${page.section}`, text: writePage(page, { version, date }) }));
+}
+
+/** The pages and chapters that `chatelaine help WORD` shows. */
+const guides: Readonly<Record<string, readonly [page: string, ...chapters: string[]]>> = {
+  scripting: ['chatelaine-scripting'],
+  recipes: ['chatelaine-scripting'],
+  examples: ['chatelaine-scripting'],
+  cron: ['chatelaine-scripting', 'Cron', 'Backup by night'],
+  retention: ['chatelaine-scripting', 'Two years, and no longer'],
+  containers: ['chatelaine-scripting', 'In a container'],
+  'never-two': ['chatelaine-never-two'],
+  stability: ['chatelaine-stability'],
+  'exit-codes': ['chatelaine-exit-codes'],
+  accessibility: ['chatelaine', 'Screen readers', 'Output'],
+};
+
+/** The texts of `chatelaine help WORD`, by word. */
+export async function guideTexts(): Promise<Readonly<Record<string, string>>> {
+  const pages = await manualPages();
+  const texts = Object.entries(guides).map(([word, [name, ...chapters]]) => {
+    const page = pages.find((one) => one.name === name);
+    if (!page) throw new Error(`there is no page ${name}`);
+    return [word, writeText(page, chapters.length > 0 ? chapters : undefined)] as const;
+  });
+  return Object.fromEntries(texts);
 }
 
 /** A page for each command, and one for each file of man that begins with the name of a page. */

@@ -1,8 +1,7 @@
 import { commandTable, nouns } from '../commands/index.ts';
-import { usage, type Failure } from '../core/failure.ts';
+import { usage } from '../core/failure.ts';
 import { globalOptions } from '../commands/environment.ts';
 import { flagOf, takesWord, type Field } from '../schema/field.ts';
-import { nearest } from '../schema/nearest.ts';
 import type { TypedOption } from './values.ts';
 
 /** The line with `help` and `version`, typed as words, as the options that they mean. */
@@ -32,7 +31,7 @@ export function fromFirstWord(argv: readonly string[]): readonly string[] {
 }
 
 /** Found first, so that an unknown command does not show another's help. @throws Failure usage with near names */
-export function commandWords(argv: readonly string[]): readonly string[] {
+export async function commandWords(argv: readonly string[]): Promise<readonly string[]> {
   const [noun, ...behind] = fromFirstWord(argv);
   const [verb] = fromFirstWord(behind);
   if (noun === undefined || noun === '--') return [];
@@ -42,14 +41,17 @@ export function commandWords(argv: readonly string[]): readonly string[] {
   if (!isCommand && shown.length === 0) {
     const first = new Set(names.map((name) => name.split(' ')[0] ?? name));
     // `list` alone is `license list`, `settings list` and more.
-    throw unknownCommand(noun, [...first, ...names.filter((name) => name.endsWith(` ${noun}`))]);
+    const { unknownCommand } = await import('./other-words.ts');
+    const known = [...first, ...names.filter((name) => name.endsWith(` ${noun}`))];
+    throw unknownCommand(noun, known, { other: otherWords.get(noun) });
   }
   if (verb !== undefined && shown.includes(verb)) return [noun, verb];
   if (verb === undefined || verb === '--' || isCommand) return [noun];
   const option = strangeOption(behind);
   if (option !== undefined)
     throw usage(`chatelaine ${noun} needs a command before ${option}`, `Commands of ${noun}: ${shown.join(', ')}.`);
-  throw unknownCommand(verb, shown, noun);
+  const { unknownCommand } = await import('./other-words.ts');
+  throw unknownCommand(verb, shown, { noun });
 }
 
 /** An option that belongs behind a command (`messages --channel general`); its next word is no command. */
@@ -108,55 +110,3 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['purge', 'topic delete'],
   ['search', 'messages fetch --search WORDS'],
 ]);
-
-const restoring = ['restore', 'undelete', 'recover'];
-const undoing = ['undo'];
-const lost =
-  'A deleted topic cannot be put back into the chat. Its messages are in the archive that topic delete named: ' +
-  'chatelaine archive export DIR -o html';
-const upgrading =
-  'Upgrade as you installed: npm install --global chatelaine@latest (docs/install.md, Upgrading and removing, has the others).';
-
-/** Words that no command has, and advice. */
-const otherWays: ReadonlyMap<string, string> = new Map([
-  ['alias', 'There are none here: make one in your shell.'],
-  ['upgrade', upgrading],
-  ['update', `A license is changed with license edit. ${upgrading}`],
-  ['uninstall', 'See docs/install.md, Upgrading and removing: npm uninstall --global chatelaine'],
-  ...restoring.flatMap((word) => [
-    [word, `license undo puts licenses back. ${lost}`] as const,
-    [`topic ${word}`, lost] as const,
-  ]),
-]);
-
-const removing = ['delete', 'rm', 'logout', 'hide', 'retire (the API cannot delete a license)'];
-
-/** Verbs by the words of other tools: the first that the noun has is meant. */
-const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
-  ['ls', ['list', 'fetch']],
-  ['list', ['fetch']],
-  ['show', ['view', 'get', 'status', 'pin']],
-  ['get', ['view', 'fetch']],
-  ['find', ['list --match GLOB', 'fetch --search WORDS']],
-  ['search', ['fetch --search WORDS', 'list --match GLOB']],
-  ['update', ['edit']],
-  ...restoring.map((word) => [word, undoing] as const),
-  ['unpin', ['hide']],
-  ['add', ['login']],
-  ['whoami', ['status']],
-  ['switch', ['use']],
-  ...['delete', 'rm', 'remove', 'revoke', 'purge'].map((word) => [word, removing] as const),
-]);
-
-function unknownCommand(word: string, known: readonly string[], noun?: string): Failure {
-  const verb = otherVerbs.get(word)?.find((meant) => known.includes(meant.split(' ')[0] ?? ''));
-  const meant = noun === undefined ? otherWords.get(word) : verb && `${noun} ${verb}`;
-  const ending = known.filter((name) => name.endsWith(` ${word}`));
-  const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
-  const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
-  const other = otherWays.get(noun === undefined ? word : `${noun} ${word}`);
-  const hint = other ?? (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all);
-  // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
-  const mayHoldPassword = word.includes('://') || word.includes('@');
-  return usage(`unknown command ${mayHoldPassword ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
-}

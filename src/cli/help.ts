@@ -21,6 +21,7 @@ export function programHelp(table: readonly CommandEntry[], width: number): stri
         ...exampleLines('chatelaine --sandbox license create --remote-user ada --size-allowance 4', width),
         ...exampleLines('chatelaine --sandbox license list', width),
         ...wrap('chatelaine NOUN [VERB] --help, chatelaine help options, chatelaine help 8', width - indent),
+        ...wrap('help scripting, never-two, stability, exit-codes, accessibility, containers', width - indent),
       ],
     ],
     [

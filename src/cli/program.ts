@@ -33,7 +33,7 @@ export async function readCommandLine(
   const [, page] = /^help (scripting|never-two|stability)$/.exec(bare.join(' ')) ?? [];
   if (page !== undefined) return { text: `man chatelaine-${page}\n` };
   const line = withoutHelpWords(argv);
-  const words = commandWords(line);
+  const words = await commandWords(line);
   const command = await commandTable.find(({ name }) => name === words.join(' '))?.load();
   const { args = {}, options: own = {} } = command ?? {};
   const options: Fields = { ...globalOptions, ...own };

@@ -1,7 +1,7 @@
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { RosterSource } from '../store/roster/read-roster.ts';
 import { countField, flagField, textField, type Fields, type Values } from '../schema/field.ts';
-import { rosterFormats } from '../store/roster/roster-file.ts';
+import { rosterFormats } from '../schema/license.ts';
 import type { Accounts, Disk, Services, Terminal } from './context.ts';
 import { appCodeOf } from './license/options.ts';
 

@@ -78,13 +78,14 @@ function chunkIn(file: string): Chunk {
   return compileFunction(readFileSync(file, 'utf8'), parameters, { filename: file }) as Chunk;
 }
 
-/** The help that the build wrote (scripts/bundle/help.js); undefined for other lines and for a narrower terminal. */
+/** The help that the build wrote (scripts/bundle/help.js); undefined for other lines, and for a narrow terminal. */
 export function helpText(dist: string, argv: readonly string[]): string | undefined {
-  const last = argv.at(-1);
-  if (last !== '--help' && last !== '-h') return undefined;
-  if (maybeTerminal(1) && process.stdout.isTTY && process.stdout.columns < 80) return undefined;
+  const last = argv.at(-1) ?? '';
+  const isGuide = argv[0] === 'help' && argv.length === 2;
+  if (!isGuide && last !== '--help' && last !== '-h') return undefined;
+  if (!isGuide && maybeTerminal(1) && process.stdout.isTTY && process.stdout.columns < 80) return undefined;
   const texts = readFileSync(join(dist, 'help.txt'), 'utf8');
-  const head = `\f${argv.slice(0, -1).join(' ')}\n`;
+  const head = `\f${(isGuide ? argv : argv.slice(0, -1)).join(' ')}\n`;
   const begin = texts.indexOf(head);
   if (begin < 0) return undefined;
   const end = texts.indexOf('\f', begin + 1);

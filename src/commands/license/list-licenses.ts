@@ -3,15 +3,13 @@ import { quantity } from '../../core/duration.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { changesOf } from '../../jobs/license/history.ts';
-import { retiredBy } from '../../jobs/license/retire.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
+import type { Disk, Terminal } from '../context.ts';
 import { keepOptions, rosterOptions } from '../roster.ts';
 import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
-import { licensesOfSheet } from './license-sheet.ts';
 import { searchFor, searchOptions } from './search.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
@@ -54,7 +52,7 @@ export default command({
 
   async *rows({ from, all_apps, match, code, size_allowance, since, until, active, limit, ...filter }, context) {
     if (from !== undefined) {
-      yield* licensesOfSheet(from, filter, context);
+      yield* (await import('./license-sheet.ts')).licensesOfSheet(from, filter, context);
       return;
     }
     const { isUser, isKey, isTime } = searchFor({ match, code, since, until }, context);
@@ -64,9 +62,7 @@ export default command({
       isKey(license.key ?? '') &&
       (size_allowance === undefined || textOf(license, 'size_allowance') === String(size_allowance)) &&
       (!hasSpan || isTime(createdAt(license, { since, until })));
-    const isRetired = active
-      ? retiredBy(changesOf((await orWarn(context.record.history(), context.warn)) ?? []))
-      : () => false;
+    const isRetired = active ? await retiredHere(context) : () => false;
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
     const listed = licensesOf({ ...filter, all_apps }, extent, context);
@@ -96,6 +92,13 @@ export default command({
     columns: [...licenseShow.columns, { name: 'created', when: 'there', askedBy: ['since', 'until'] }],
   },
 });
+
+/** Which licenses are retired, also by what this computer recorded; its modules are loaded for --active alone. */
+async function retiredHere({ record, warn }: Pick<Disk, 'record'> & Pick<Terminal, 'warn'>) {
+  const { changesOf } = await import('../../jobs/license/history.ts');
+  const { retiredBy } = await import('../../jobs/license/retire.ts');
+  return retiredBy(changesOf((await orWarn(record.history(), warn)) ?? []));
+}
 
 /** @throws Failure rejected where the server does not say it: an incomplete list would pass for a whole one */
 function createdAt({ fields }: License, span: Readonly<Record<'since' | 'until', string | undefined>>): number {

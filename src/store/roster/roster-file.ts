@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { Failure, usage, messageOf } from '../../core/failure.ts';
 import { isObject, parseJson } from '../../core/json.ts';
+import { rosterFormats } from '../../schema/license.ts';
 import { columnOf, normalized, type RosterReader, type TableChoice, type WantedColumns } from './header.ts';
 import { isZip, rosterText } from './roster-text.ts';
 
-export const rosterFormats = ['csv', 'xlsx', 'ndjson', 'json'] as const;
 export type RosterFormat = (typeof rosterFormats)[number];
 
 export interface RosterFile extends TableChoice {

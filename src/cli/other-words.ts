@@ -1,0 +1,92 @@
+import { usage, type Failure } from '../core/failure.ts';
+import { nearest } from '../schema/nearest.ts';
+
+const guide = (word: string): string => `Read: chatelaine help ${word}`;
+const inApp = (what: string): string => `The API cannot ${what}: do it in the app.`;
+
+const restoring = ['restore', 'undelete', 'recover'];
+const undoing = ['undo'];
+const lost =
+  'A deleted topic cannot be put back into the chat. Its messages are in the archive that topic delete named: ' +
+  'chatelaine archive export DIR -o html';
+const upgrading =
+  'Upgrade as you installed: npm install --global chatelaine@latest (docs/install.md, Upgrading and removing, has the others).';
+
+/** Words that no command has, and advice. */
+const otherWays: ReadonlyMap<string, string> = new Map([
+  ['alias', 'There are none here: make one in your shell.'],
+  ['upgrade', upgrading],
+  ['update', `A license is changed with license edit. ${upgrading}`],
+  ['uninstall', 'See docs/install.md, Upgrading and removing: npm uninstall --global chatelaine'],
+  ['setup', 'auth login stores a credential, and doctor checks it. Begin with: chatelaine auth login'],
+  ['tutorial', `The sandbox needs no account: --sandbox. ${guide('scripting')}`],
+  ...['recipes', 'examples', 'guide', 'scripting'].map((word) => [word, guide('scripting')] as const),
+  ...['cron', 'retention', 'containers', 'accessibility', 'stability', 'never-two'].map(
+    (word) => [word, guide(word)] as const,
+  ),
+  ...['user', 'license user'].map(
+    (word) => [word, 'Users are in the list of licenses: chatelaine license list'] as const,
+  ),
+  ['report', 'license audit finds licenses that are wrong; license list --count-by counts them.'],
+  ['export', 'license list -o csv writes licenses, archive export messages.'],
+  ['import', 'license apply reads a roster, auth import a zuliprc.'],
+  ['backup', `archive pull keeps messages. ${guide('cron')}`],
+  ['license count', 'Write: chatelaine license list --count-by size_allowance'],
+  ['license export', 'Write: chatelaine license list -o csv'],
+  ['license import', 'A whole file: chatelaine license apply FILE'],
+  ['license add', 'One for a user who has none: chatelaine license ensure'],
+  ['license diff', 'What a roster would change: chatelaine license apply --dry-run FILE'],
+  ['channel delete', `${inApp('delete a channel')} Topics are deleted with topic delete.`],
+  ['channel create', inApp('create a channel')],
+  ['topic archive', 'Write: chatelaine archive pull DIR --channel C --topic T'],
+  ['topic rename', inApp('rename a topic')],
+  ['auth export', 'auth list shows the profiles. A key is printed by: chatelaine auth token'],
+  ['auth test', 'Write: chatelaine auth status'],
+  ['messages delete', 'The API deletes whole topics: chatelaine topic delete'],
+  ['messages send', inApp('send a message')],
+  ['messages export', 'A folder that can be exported: chatelaine archive pull DIR'],
+  ['settings reset', 'Set each one: chatelaine settings set NAME=VALUE'],
+  ['view add', inApp('add a view of your own')],
+  ['snippet add', inApp('save a snippet')],
+  ...restoring.flatMap((word) => [
+    [word, `license undo puts licenses back. ${lost}`] as const,
+    [`topic ${word}`, lost] as const,
+  ]),
+]);
+
+const removing = ['delete', 'rm', 'logout', 'hide', 'retire (the API cannot delete a license)'];
+
+/** Verbs by the words of other tools: the first that the noun has is meant. */
+const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ls', ['list', 'fetch']],
+  ['list', ['fetch']],
+  ['show', ['view', 'get', 'status', 'pin']],
+  ['get', ['view', 'fetch']],
+  ['find', ['list --match GLOB', 'fetch --search WORDS']],
+  ['search', ['fetch --search WORDS', 'list --match GLOB']],
+  ['update', ['edit']],
+  ...restoring.map((word) => [word, undoing] as const),
+  ['unpin', ['hide']],
+  ['add', ['login']],
+  ['whoami', ['status']],
+  ['switch', ['use']],
+  ...['delete', 'rm', 'remove', 'revoke', 'purge'].map((word) => [word, removing] as const),
+]);
+
+/** The error for a word that is no command: what is meant, or why there is none. */
+export function unknownCommand(
+  word: string,
+  known: readonly string[],
+  { noun, other }: { readonly noun?: string; readonly other?: string | undefined },
+): Failure {
+  const verb = otherVerbs.get(word)?.find((meant) => known.includes(meant.split(' ')[0] ?? ''));
+  const meant = noun === undefined ? other : verb && `${noun} ${verb}`;
+  const ending = known.filter((name) => name.endsWith(` ${word}`));
+  const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
+  const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
+  const way = otherWays.get(noun === undefined ? word : `${noun} ${word}`);
+  const hint = way ?? (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all);
+  // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
+  const mayHoldPassword = word.includes('://') || word.includes('@');
+  return usage(`unknown command ${mayHoldPassword ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
+}
