@@ -2,6 +2,7 @@ import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
 import { createDisk, File, type Disk } from './disk.ts';
+import type { Habits } from './habits.ts';
 import { ledgerServer, putLedger, type LedgerPlan } from './ledger-server.ts';
 import { judgeLicensing } from './licensing-judges.ts';
 import {
@@ -37,6 +38,7 @@ export interface LicensingPlan {
   readonly shape?: LicenseShape;
   /** The server carries requests out a few at a time, behind a gateway that gives up. */
   readonly queue?: QueuePlan;
+  readonly habits?: Habits;
   /** The state folder is one file server's. */
   readonly isShared?: boolean;
   /** The computers share their claims by a ledger. */
@@ -78,7 +80,7 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
   const count = Math.max(0, ...plan.runs.map(({ computer = 0 }) => computer)) + 1;
   const computers = Array.from({ length: count }, (_, number) => new Computer(world, `vm${number + 1}`, share));
   computers.forEach((computer, number) => prepare(computer, plan, number));
-  const server = licensingServer(world, plan.mishaps ?? [], plan.others ?? [], plan.shape, plan.queue);
+  const server = licensingServer(world, plan.mishaps ?? [], plan.others ?? [], plan.shape, plan);
   const ledger = plan.ledger && ledgerServer(world, plan.ledger);
   if (ledger) putLedger(world, ledger);
   const start = (line: string, number: number, fate: Fate, hurt?: PlannedRun['hurt']): Process => {

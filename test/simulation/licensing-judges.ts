@@ -1,6 +1,7 @@
 import { deadline, type Ended, type LicensingPlan } from './licensing-history.ts';
 import type { Process } from './computer.ts';
 import type { Mishap, SentPost } from './licensing-server.ts';
+import { replies } from './replies.ts';
 
 const settle = 5000;
 /** A request in progress is waited for by Ctrl-C and at the deadline; then outputs are written. */
@@ -35,12 +36,11 @@ function limitsOf({ mishaps = [], shape, clockAhead = 0, isShared, runs, ledger,
   if (queue && queue.cost[1] >= settle) limits.add('carried out after --settle');
   for (const { method, reply, commit } of mishaps) {
     if (method !== 'POST') continue;
-    const isRefused = ['400', '429', 'refused'].includes(reply);
-    if (isRefused && commit !== undefined) limits.add('carried out though it was refused');
+    const { means } = replies[reply];
+    if (means === 'refused' && commit !== undefined) limits.add('carried out though it was refused');
     const shown = (commit ?? 0) + (shape?.stale ?? 0);
     if (commit !== undefined && shown >= settle) limits.add('carried out after --settle');
-    if (!isRefused && commit === undefined && ['made', 'late', 'empty', 'cut'].includes(reply))
-      limits.add('answered and not kept');
+    if (means === 'answered' && commit === undefined) limits.add('answered and not kept');
   }
   if ((shape?.stale ?? 0) >= settle) limits.add('shown after --settle');
   if (isShared && runs.some(({ computer = 0, fate }) => (fate?.kill ?? fate?.disk) && computer > 0))
@@ -68,7 +68,7 @@ function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
   const isDiskFailing = plan.runs.some(({ fate }) => fate?.disk);
   const isCreated = plan.runs.some(({ line }) => line.startsWith('license create'));
   return posts.flatMap(({ user, reply, client }, index) => {
-    const isAnswered = ['made', 'late', 'empty'].includes(reply);
+    const isAnswered = replies[reply].means === 'answered';
     const hasHeard = client.exit !== undefined && client.exit < 128 && runs.includes(client);
     // A ledger that is lost when the answer comes does not know of it.
     const knows = (other: Process): boolean =>
@@ -91,13 +91,14 @@ function notRepeated({ plan: { shape }, runs }: Ended): string[] {
 
 /** Where answers are lost, and nothing else happens, each run settles them by itself. */
 function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] {
-  const { mishaps = [], shape } = plan;
+  const { mishaps = [], shape, habits } = plan;
   const isLost = ({ method, reply }: Mishap): boolean =>
-    method === 'POST' && ['dropped', '500', '502', '504', 'cut', 'page', 'refused', '429'].includes(reply);
+    method === 'POST' && reply !== '400' && replies[reply].means !== 'answered';
   const isQuiet =
     !plan.ledger?.faults?.length &&
     plan.runs.every(({ fate, line }) => Object.keys(fate ?? {}).length === 0 && (plan.queue || /ensure/.test(line)));
-  if (!isQuiet || limits.length > 0 || shape?.list_shape !== undefined || !mishaps.every(isLost)) return [];
+  if (!isQuiet || limits.length > 0 || habits?.keys || shape?.list_shape !== undefined || !mishaps.every(isLost))
+    return [];
   return runs.flatMap(({ exit, stderr, started, ended = 0 }, index) =>
     exit === 0 || stderr.includes('is in use by') || mayGiveUp(plan, ended - started, exit)
       ? []
@@ -146,7 +147,12 @@ function unseenDoubles({ server: { posts }, licenses, runs }: Ended): string[] {
 const moment = 1000;
 
 /** What a run said is true of the server at its end. */
-function wrongsOfRun(run: Process, name: string, { licenses, server }: Ended, limits: readonly string[]): string[] {
+function wrongsOfRun(
+  run: Process,
+  name: string,
+  { licenses, server, plan }: Ended,
+  limits: readonly string[],
+): string[] {
   if (run.state === 'running' || run.state === 'stopped') return [`${name} hangs`];
   if (run.exit === undefined) return [];
   const wrongs: string[] = [];
@@ -158,9 +164,19 @@ function wrongsOfRun(run: Process, name: string, { licenses, server }: Ended, li
   for (const { remote_user: user, status, license } of rowsOf(run)) {
     const isDone = ['created', 'resized', 'unchanged'].includes(status ?? (run.exit === 0 ? 'created' : 'unsaid'));
     if (run.exit === 0 && !isDone) wrongs.push(`${name} is exit 0 with a row of ${user} that is ${status}`);
-    const kept = licenses.find((one) => one.license_code === license?.license_code);
+    const code = license?.license_code;
+    // Where lists show parts of keys, and no answer had the whole one, none is printed; an end alone shows no part.
+    const hasHeard = server.posts.some(
+      (post) => post.client === run && post.user === user && ['made', 'late'].includes(post.reply),
+    );
+    const isPart = plan.habits?.keys && !hasHeard;
+    if (isPart && code === undefined && run.exit === 8) continue;
+    const isEnd = isPart && plan.habits.keys === 'ends';
+    const kept = licenses.find((one) =>
+      isEnd ? one.remote_user === user && one.license_code.endsWith(String(code)) : one.license_code === code,
+    );
     if (!isDone || (!kept && limits.includes('answered and not kept'))) continue;
-    if (!kept) wrongs.push(`${name} says that ${user} has the license ${license?.license_code}, which is not there`);
+    if (!kept) wrongs.push(`${name} says that ${user} has the license ${code}, which is not there`);
     else if (kept.remote_user !== user) wrongs.push(`${name} gives ${user} the license of ${kept.remote_user}`);
     else if (kept.size_allowance !== 4)
       wrongs.push(`${name} says that ${user} has size 4, it is ${kept.size_allowance}`);
@@ -185,7 +201,7 @@ interface Row {
   readonly remote_user: string;
   /** Of a roster's row. */
   readonly status?: string;
-  readonly license: { readonly license_code: string } | null;
+  readonly license: { readonly license_code?: string } | null;
 }
 
 /** What was printed; a killed run may have cut its last line. A license alone is a row of one that is done. */
@@ -206,6 +222,7 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
   if (last?.exit === 0 || wrongs.length > 0) return wrongs;
   if (last?.exit === 9 && limits.includes('answered and not kept')) return wrongs;
   if ([7, 8].includes(last?.exit ?? 0) && limits.includes('a holder that cannot be seen')) return wrongs;
+  if (last?.exit === 8 && ended.plan.habits?.keys === 'masked') return wrongs;
   return [
     ...wrongs,
     `"${line}" still says ${last?.exit ?? 'nothing'} after ${runs.length} runs without faults: ${last?.stderr ?? ''}`,

@@ -1,35 +1,18 @@
 import { createAllowance } from '../../src/sandbox/allowance.ts';
-import { html, json, proxyPage, type SandboxAnswer } from '../../src/sandbox/answer.ts';
 import { answerLicensing } from '../../src/sandbox/licensing.ts';
 import { createCache } from '../../src/sandbox/licensing/shapes/cache.ts';
 import type { LicensingService } from '../../src/sandbox/licensing/licensing-call.ts';
 import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
 import { createLag, createMotion } from '../../src/sandbox/licensing/visible.ts';
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
+import type { SandboxAnswer } from '../../src/sandbox/answer.ts';
 import type { SandboxRequest } from '../../src/sandbox/request.ts';
 import { createStore } from '../../src/sandbox/state.ts';
 import type { Process, World } from './computer.ts';
+import { answerWith, type Habits } from './habits.ts';
 import type { Reply, Server } from './network.ts';
+import { replies, type ReplyName } from './replies.ts';
 import { serverQueue, type QueuePlan } from './server-queue.ts';
-
-/** How the server replies to one request. */
-export const replies = [
-  'made',
-  'dropped',
-  '500',
-  '502',
-  '504',
-  'nothing',
-  'cut',
-  'page',
-  'error',
-  'empty',
-  'late',
-  '400',
-  '429',
-  'refused',
-] as const;
-export type ReplyName = (typeof replies)[number];
 
 /** What befalls one request: the `nth` (from 1) of that method. */
 export interface Mishap {
@@ -79,7 +62,7 @@ export function licensingServer(
   mishaps: readonly Mishap[],
   others: readonly OtherLicense[],
   shape: LicenseShape = {},
-  queued?: QueuePlan,
+  { queue: queued, habits = {} }: { readonly queue?: QueuePlan; readonly habits?: Habits } = {},
 ): LicensingServer {
   const { time } = world;
   const clock = { ...unusedClock, now: () => time.now() };
@@ -106,6 +89,8 @@ export function licensingServer(
     else world.time.after(other.at, () => issue(other));
 
   const queue = queued && serverQueue(world, queued);
+  const answer = (request: SandboxRequest): SandboxAnswer =>
+    answerWith(habits, request, (one) => answerLicensing(service, one));
   const counts = new Map<string, number>();
   const server: LicensingServer = {
     posts: [],
@@ -130,11 +115,11 @@ export function licensingServer(
         const post: Writable<SentPost> = { user: userIn(request), reply: 'dropped', client, at: time.now() };
         if (method === 'POST') server.posts.push(post);
         const carryOut = (): Reply => {
-          const answer = answerLicensing(service, request);
+          const answered = answer(request);
           store.keep();
           post.done = time.now();
           world.tell('server', () => `carried out: ${method} ${request.target} ${post.user}`);
-          return { kind: 'answer', answer };
+          return { kind: 'answer', answer: answered };
         };
         queue.take(method, carryOut, (made) => {
           if ('answer' in made && made.answer.status === 201) post.reply = 'made';
@@ -143,7 +128,7 @@ export function licensingServer(
         });
         return;
       }
-      const made = answerLicensing(service, request);
+      const made = answer(request);
       if (method === 'POST' && made.status === 201)
         server.posts.push({ user: userIn(request), reply: name, client, at: time.now() });
       const changes = store.changes();
@@ -161,7 +146,9 @@ export function licensingServer(
           store.replay([kept]);
           world.tell('server', () => `carried out: ${method} ${request.target}`);
         });
-      time.after(name === 'late' ? 20_000 : 0, () => reply(replyOf(name, made)));
+      const { after = 0, reply: kind } = replies[name];
+      const other = store.state.licenses.rows().find(({ remote_user }) => !made.body.includes(`"${remote_user}"`));
+      time.after(after, () => reply(kind(made, other && { ...other })));
     },
   };
   return server;
@@ -170,25 +157,6 @@ export function licensingServer(
 function userIn({ method, body }: SandboxRequest): string {
   const { remote_user = '' } = method === 'POST' ? (JSON.parse(body.toString()) as { remote_user?: string }) : {};
   return remote_user;
-}
-
-function replyOf(name: Exclude<ReplyName, 'refused'>, answer: SandboxAnswer): Reply {
-  if (name === 'dropped' || name === 'nothing') return { kind: name };
-  if (name === 'cut') return { kind: 'cut', answer };
-  return { kind: 'answer', answer: answerOf(name, answer) };
-}
-
-function answerOf(
-  name: Exclude<ReplyName, 'refused' | 'dropped' | 'nothing' | 'cut'>,
-  answer: SandboxAnswer,
-): SandboxAnswer {
-  if (name === 'made' || name === 'late') return answer;
-  if (name === 'empty') return { ...answer, body: '' };
-  if (name === 'page') return html(200, '<!DOCTYPE html><html><body>Log in</body></html>');
-  if (name === 'error') return json(200, { error: 'Something went wrong.' });
-  if (name === '400') return json(400, { detail: 'Not now.' });
-  if (name === '429') return json(429, { detail: 'Request was throttled.' }, { 'retry-after': '1' });
-  return proxyPage(Number(name));
 }
 
 /** The services wait for nothing. */

@@ -168,6 +168,37 @@ export const rules = [
   ...inFile('ensure', 'jobs/license/give-license.ts', [
     ['an answer is recorded at once', 'ended(row, endOf(creation, now(), 0))', 'Promise.resolve()'],
   ]),
+  ...inFile('ensure', 'api/licensing/user-licenses.ts', [
+    [
+      'a filter that finds parts of names is told from a server that changes names',
+      "if (!again && (await findsParts(listed, asked, rows))) filter.finds = 'parts';",
+      '',
+    ],
+  ]),
+  ...inFile('ensure', 'api/licensing/license.ts', [
+    [
+      'a listed key with a sign in it is a part of one',
+      'key_is === undefined && license.key !== undefined && isMasked(license.key)',
+      'false',
+    ],
+    [
+      'a part of a key is its beginning or its end',
+      '(answered.startsWith(listed) || answered.endsWith(listed))',
+      'answered !== ""',
+    ],
+  ]),
+  ...inFile('ensure', 'api/licensing/license-writes.ts', [
+    [
+      'an answer to a change is about the license that was to be changed',
+      'const differences = signs.length > 0 ? signs : ',
+      'const differences = ',
+    ],
+    [
+      'an answer with another license is not the one that was asked for',
+      'license !== undefined && differencesFrom(asked, license).length > 0',
+      'false',
+    ],
+  ]),
   ...inFile('apply', 'jobs/license/perform.ts', [
     [
       'a lookup of a row that first shows that the filter is ignored decides nothing',

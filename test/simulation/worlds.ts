@@ -3,7 +3,8 @@ import { chanceOf, type Chance } from './chance.ts';
 import type { Fate } from './computer.ts';
 import type { LedgerFault, LedgerPlan } from './ledger-server.ts';
 import { playLicensing, type LicensingPlan, type PlannedRun, type Verdict } from './licensing-history.ts';
-import { replies, type Mishap } from './licensing-server.ts';
+import type { Mishap } from './licensing-server.ts';
+import { replies, replyNames } from './replies.ts';
 import { archive, purge } from './chat-worlds.ts';
 import type { QueuePlan } from './server-queue.ts';
 import { signIn } from './sign-in-history.ts';
@@ -145,6 +146,40 @@ function hurtRecord(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
   return { runs, mishaps: [{ method: 'POST', nth: 2, reply: 'made', commit: chance.pick([2000, 3900]) }] };
 }
 
+/** A server that finds parts of names, shows parts of keys, or answers about a license with another one. */
+function strange(chance: Chance, users: readonly string[]): Pick<LicensingPlan, 'mishaps' | 'others' | 'habits'> {
+  const finds = chance.happens(0.5) ? ({ finds: 'parts' } as const) : {};
+  const keys = chance.happens(0.5) ? { keys: chance.pick(['masked', 'ends'] as const) } : {};
+  // Nothing can be changed by a part of a key.
+  const size = (): number => ('keys' in keys ? 4 : chance.pick([3, 4]));
+  const others = users.filter(() => chance.happens(0.4)).map((user) => ({ user, size: size(), at: 0 }));
+  const drawn = Array.from({ length: chance.below(3) }, (): Mishap => ({
+    method: chance.pick(['POST', 'PATCH', 'PATCH']),
+    ...{ nth: 1 + chance.below(2), reply: chance.pick(['other-user', 'other-key', 'dropped']), commit: 0 },
+  }));
+  // No later list is read: what was answered is all that is known.
+  const unread: Mishap[] = [
+    { method: 'POST', nth: 1, reply: chance.pick(['other-user', 'empty']), commit: 0 },
+    ...[2, 3, 4].map((nth) => ({ method: 'GET', nth, reply: '400' }) as const),
+  ];
+  return { others, mishaps: chance.happens(0.3) ? unread : drawn, habits: { ...finds, ...keys } };
+}
+
+function strangers(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const users = ['ada', 'ad', 'adalbert', 'bad'];
+  const runs = Array.from({ length: 1 + chance.below(3) }, (_, index) => ({
+    line: ensureOf(chance.pick(users), false),
+    ...(index > 0 && chance.happens(0.5) ? { after: index - 1 } : {}),
+  }));
+  return { runs, ...strange(chance, users) };
+}
+
+function strangeRoster(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const roster = rosterOf(2 + chance.below(chance.pick([4, 22])));
+  const runs = [{ line: applyRoster }];
+  return { roster, runs, ...strange(chance, [...roster.map(([user]) => user), 'user-1x']) };
+}
+
 /** A server that carries each request out later than it promises, so that some come twice. */
 function overdue(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster'> {
   const queue = { workers: 3, order: 'fifo', cost: [5500, 20_000], limit: 500 } as const;
@@ -157,7 +192,7 @@ const ensureAda = ensureOf('ada', false);
 
 const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
-  alone: [1, 3, 5, 7, 11, 15],
+  alone: [1, 3, 5, 7, 9, 11, 15],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 1) return { seed, ...longQueue(chance) };
@@ -165,6 +200,7 @@ const ensure: SimulatedWorld<LicensingPlan> = {
     if (seed % 16 === 15) return { seed, ...crowd(chance, (user) => ensureOf(user, false), 0.1) };
     if (seed % 16 === 3) return { seed, ...unmarked(chance) };
     if (seed % 16 === 7) return { seed, ...unwritten(chance) };
+    if (seed % 16 === 9) return { seed, ...strangers(chance) };
     if (seed % 16 === 11) return { seed, ...crossing(chance) };
     const isAgain = chance.happens(0.1);
     const users = ['ada', 'ben', 'cyd'].slice(0, isAgain ? 1 : 1 + chance.below(3));
@@ -251,13 +287,14 @@ function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
 
 const apply: SimulatedWorld<LicensingPlan> = {
   about: 'license apply: up to 30 rows, up to three runs, on one computer or two with one state folder',
-  alone: [5, 9, 13, 15, 1],
+  alone: [5, 9, 11, 13, 15, 1],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 15) return { seed, ...crowdOf(chance) };
     if (seed % 16 === 1) return { seed, ...chance.pick([overdue, leftBehind, behindResizes])(chance) };
     if (seed % 16 === 5) return { seed, ...torn(chance) };
     if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
+    if (seed % 16 === 11) return { seed, ...strangeRoster(chance) };
     if (seed % 16 === 13) return { seed, ...asked(chance) };
     const isOn = { kill: chance.happens(0.7), server: chance.happens(0.7), disk: chance.happens(0.2) };
     const roster = rosterOf(1 + (chance.happens(0.5) ? chance.below(4) : chance.below(30)));
@@ -456,7 +493,7 @@ export function fateOf(chance: Chance, isOn: { readonly kill: boolean; readonly 
 function mishapsOf(chance: Chance, runs: number): Mishap[] {
   return Array.from({ length: 1 + chance.below(3) }, () => {
     const method = chance.pick(['POST', 'POST', 'GET', 'PATCH'] as const);
-    const reply = chance.pick(replies);
+    const reply = chance.pick(replyNames);
     const commit = chance.pick([undefined, 0, 0, 700, 2000, 3900]);
     return { method, nth: 1 + chance.below(runs * 2), ...honest({ method, nth: 1, reply, commit }) };
   });
@@ -481,7 +518,7 @@ function honest({
   readonly reply: Mishap['reply'];
   readonly commit: number | undefined;
 }): Pick<Mishap, 'reply' | 'commit'> {
-  if (['400', '429', 'refused'].includes(reply)) return { reply };
+  if (replies[reply].means === 'refused') return { reply };
   return commit === undefined ? { reply } : { reply, commit };
 }
 
@@ -490,7 +527,7 @@ function honest({
  * counted.
  */
 function* everyMishap(method: Mishap['method']): Generator<readonly Mishap[]> {
-  for (const reply of replies)
+  for (const reply of replyNames)
     for (const commit of [undefined, 0, 2000, 4000])
       yield [{ method, nth: 1, reply, ...(commit === undefined ? {} : { commit }) }];
 }
