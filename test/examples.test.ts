@@ -5,6 +5,7 @@ import { commandTable } from '../src/commands/index.ts';
 import { Failure } from '../src/core/failure.ts';
 import { emptyHome, openSandbox, words, type Ran, type RunningSandbox } from './helpers/run.ts';
 import { needs } from './helpers/needs.ts';
+import { rowOf, workbookOf } from './helpers/workbook.ts';
 
 /**
  * Every example of help and manual, as a reader would type them: in the order of the pages, against the sample data, in
@@ -80,6 +81,11 @@ async function furnished({ env, run }: RunningSandbox): Promise<string> {
   const site = env['CHATELAINE_CHAT_SITE'] ?? '';
   for (const [name, text] of Object.entries(files))
     writeFileSync(join(home, name), text.replace('https://chat.example.com', site), { mode: 0o600 });
+  const rows = [
+    ['Login', 'remote_user'],
+    ['1', 'physio-7731'],
+  ].map((cells, at) => rowOf(at + 1, cells));
+  writeFileSync(join(home, 'sheet.xlsx'), workbookOf({ sheets: rows.join('') }));
   mkdirSync(join(home, 'bin'));
   writeFileSync(join(home, 'bin', 'pass'), `#!/bin/sh\necho ${env['CHATELAINE_API_KEY'] ?? ''}\n`);
   chmodSync(join(home, 'bin', 'pass'), 0o755);
@@ -110,7 +116,7 @@ async function runPipe(example: string, sandbox: RunningSandbox, home: string): 
 
 async function runOne(typed: readonly string[], stdin: string, sandbox: RunningSandbox, home: string): Promise<Ran> {
   const [program, ...line] = typed.map((word) =>
-    word in files || places.includes(word) ? join(home, word) : standIn(word, sandbox),
+    word in files || word === 'sheet.xlsx' || places.includes(word) ? join(home, word) : standIn(word, sandbox),
   );
   expect(program).toBe('chatelaine');
   const isStored = line[0] === 'auth' || line.includes('--sandbox');
