@@ -41,7 +41,7 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
   const shared = { ...sharedBy(running), unanswered, plan: running.options.dry_run ? plan : undefined };
   const { redactor, messages } = running;
   const nobody = { authorization: undefined, key: undefined, sealed: false, readOnly: false };
-  const unauthenticated = { ...shared, ...nobody, headers: {}, plan: undefined };
+  const unauthenticated = () => ({ ...shared, ...nobody, headers: {}, plan: undefined });
   const named = new Set<string>();
   const nameExposed = (url: string): void => {
     if (!isExposed(url) || named.has(url)) return;
@@ -76,7 +76,7 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
     /** `sendUnauthenticated`: for the one call that needs no account. */
     chat: (credential: ChatCredential) => ({
       send: signedIn(credential),
-      sendUnauthenticated: connect({ ...unauthenticated, base: credential.site, headers: headersOf(credential) }),
+      sendUnauthenticated: connect({ ...unauthenticated(), base: credential.site, headers: headersOf(credential) }),
     }),
     /** A list of 100,000 licenses in memory takes 30 MB more, read from a file 60 % more CPU time. */
     saveMemory: () => void (shared.bodyLimits.long.memory /= 4),
@@ -87,7 +87,7 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
     hasWritten: () => hasWritten,
     /** Sends without a credential; no body of an answer is shown. */
     open: (base: string, headers: Connection['headers'] = {}): Send =>
-      connect({ ...unauthenticated, base, sealed: true, headers }),
+      connect({ ...unauthenticated(), base, sealed: true, headers }),
   };
 }
 
