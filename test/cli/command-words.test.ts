@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { emptyHome, fakeService, run } from '../helpers/run.ts';
+import { commandTable } from '../../src/commands/index.ts';
+import { generalFormats } from '../../src/output/formats.ts';
 
 test.each(['--version', '-V', 'version', 'license --version', 'license list --version', '-o json --version'])(
   '`chatelaine %s` prints the version',
@@ -26,7 +28,9 @@ test.each([
   expect(asked).toMatchObject({ exitCode: 0, stdout: wanted?.stdout });
 });
 
-const licenseVerbs = 'create, list, view, edit, rename, retire, history, undo, ensure, apply, audit';
+const verbsOf = (noun: string): string =>
+  commandTable.flatMap(({ name }) => (name.startsWith(`${noun} `) ? name.slice(noun.length + 1) : [])).join(', ');
+const licenseVerbs = verbsOf('license');
 
 /** The hint that shows how a command is written. */
 function see(synopsis: string): string {
@@ -55,7 +59,7 @@ test.each([
   [
     'messages --channel general',
     'chatelaine messages needs a command before --channel',
-    'Commands of messages: fetch.',
+    `Commands of messages: ${verbsOf('messages')}.`,
   ],
   ['toString', "unknown command 'toString'", 'See chatelaine --help.'],
   ['toString help', "unknown command 'toString'", 'See chatelaine --help.'],
@@ -71,7 +75,7 @@ test.each([
   ['auth use a b', 'chatelaine auth use takes one argument; 2 were given', see('auth use NAME [OPTION…]')],
   ['license list --trace=1', '--trace takes no value', 'See chatelaine license list --help.'],
   ['license list -o', '--output needs a value', 'See chatelaine license list --help.'],
-  ['license list --output xml', "--output: 'xml' is not one of table, json, ndjson, csv, tsv, yaml", undefined],
+  ['license list --output xml', `--output: 'xml' is not one of ${generalFormats.join(', ')}`, undefined],
   [
     'messages fetch -o html',
     "--output: messages fetch writes no 'html'",

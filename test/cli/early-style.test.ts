@@ -12,7 +12,7 @@ test.each<[line: string, env: Readonly<Record<string, string>>, 'json' | 'text']
   ['--json license list -o table --bogus', {}, 'text'],
   ['license list -o table --json --bogus', {}, 'json'],
   ['license list --bogus -- -o json', {}, 'text'],
-  ['license list -o toml', {}, 'text'],
+  ['license list -o no-such-format', {}, 'text'],
   ['topic list 5 --older-than 3mo -o json --bogus', {}, 'json'],
   ['license list -o json --retries many', {}, 'json'],
   ['license list --bogus', { CHATELAINE_OUTPUT: 'json' }, 'json'],

@@ -101,7 +101,8 @@ const without = new Set([
 
 test('each command has a screen', () => {
   const names = commandTable.map(({ name }) => name).filter((name) => !without.has(name));
-  expect(Object.keys(typed).toSorted()).toEqual(names.toSorted());
+  const advice = 'give the command lines in `typed` above: npm run golden then writes its screen, which you read';
+  expect(Object.keys(typed).toSorted(), advice).toEqual(names.toSorted());
 });
 
 test('the screens', needs('shell'), async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fakeService, run } from '../helpers/run.ts';
+import { generalFormats } from '../../src/output/formats.ts';
 
 /** Integers that are none: the contract's `-?(0|[1-9]\d*)` within ±(2^53−1). */
 const noIntegers = [
@@ -115,7 +116,7 @@ test('a format that does not exist', async () => {
   const { exitCode, stderr } = await run(service, 'license list -o xml');
 
   expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 2, sent: [] });
-  expect(stderr).toContain("'xml' is not one of table, json, ndjson, csv, tsv, yaml");
+  expect(stderr).toContain(`'xml' is not one of ${generalFormats.join(', ')}`);
 });
 
 describe('what just keeps a rule is sent', () => {

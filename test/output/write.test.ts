@@ -84,7 +84,8 @@ describe('whole outputs of one object', () => {
 describe('small results', () => {
   const formats = ['table', 'tsv', 'csv', 'json', 'ndjson', 'yaml'] as const;
   test('are shown in every format', () => {
-    expect(formats.toSorted()).toEqual(generalFormats.toSorted());
+    const advice = 'name the format in `formats`, and what it writes of each result below';
+    expect(formats.toSorted(), advice).toEqual(generalFormats.toSorted());
   });
 
   const each = async (result: () => Parameters<typeof written>[0], shown?: Show<unknown>): Promise<string[]> =>

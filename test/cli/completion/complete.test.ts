@@ -3,6 +3,7 @@ import { complete } from '../../../src/cli/completion/complete.ts';
 import { answerFor, readBashLine } from '../../../src/cli/completion/completion-process.ts';
 import type { Offer, Surface } from '../../../src/cli/completion/reading.ts';
 import { runAlone, words } from '../../helpers/run.ts';
+import { generalFormats } from '../../../src/output/formats.ts';
 
 let surface: Surface = { groups: [], commands: [], options: [] };
 
@@ -59,8 +60,8 @@ describe('the word at the cursor', () => {
     ['messages fetch --is dm --is st', ['starred']],
     ['messages fetch --in', ['--in', '--include-anchor', '--input']],
     ['messages fetch --no-in', ['--no-include-anchor', '--no-input']],
-    ['license list -o ', ['table', 'json', 'ndjson', 'csv', 'tsv', 'yaml']],
-    ['messages fetch -o t', ['table', 'tsv', 'text']],
+    ['license list -o ', generalFormats],
+    ['messages fetch -o t', [...generalFormats.filter((name) => name.startsWith('t')), 'text']],
     ['archive export kitchen -o ', ['ndjson', 'csv', 'markdown', 'text', 'html']],
     ['license list -qo j', ['json']],
     ['license list --output=j', ['--output=json']],

@@ -2,34 +2,18 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
-import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
-import type { LogEntry } from '../../../src/sandbox/serve.ts';
-import { linkedClocks } from '../../helpers/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
+import { linkedClocks } from '../../helpers/clock.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
 import { needs } from '../../helpers/needs.ts';
 import { readRecord } from '../../../src/store/lock/request-record.ts';
 import { systemIn } from '../../store/system.ts';
 
 async function service(licenseShape: LicenseShape, fault?: string) {
-  const time = linkedClocks();
-  const home = emptyHome();
-  const log: LogEntry[] = [];
-  const { sandbox, run } = await openSandbox({
-    clock: time.sandbox,
-    licenseShape,
-    log: (entry) => void log.push(entry),
-    ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
-  });
-  const before = sandbox.state.licenses().length;
-  return {
-    time,
-    home,
-    run: (line: readonly string[], stdin = '') => run(line, { home, clock: time.client, stdin }),
-    made: () => sandbox.state.licenses().slice(before),
-    posts: () => log.filter(({ method }) => method === 'POST').length,
-  };
+  const { run, created, ...world } = await licensingWorld(licenseShape, fault);
+  return { ...world, run: (line: readonly string[], stdin = '') => run(line, { stdin }), made: created };
 }
 
 const ensure = (user: string, ...words: string[]) => [

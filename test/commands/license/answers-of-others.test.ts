@@ -1,28 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
-import type { LogEntry } from '../../../src/sandbox/serve.ts';
-import { linkedClocks } from '../../helpers/clock.ts';
-import { emptyHome, fakeService, openSandbox, run as runAt, type RunOptions } from '../../helpers/run.ts';
+import { emptyHome, fakeService, run as runAt, type RunOptions } from '../../helpers/run.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
 
-/** A sandbox whose time is that of its clients. */
 async function service(licenseShape: LicenseShape, fault = '') {
-  const time = linkedClocks();
-  const log: LogEntry[] = [];
-  const home = emptyHome();
-  const { sandbox, run } = await openSandbox({
-    clock: time.sandbox,
-    licenseShape,
-    log: (entry) => void log.push(entry),
-    ...(fault === '' ? {} : { faults: readFaults(fault, 1) }),
-  });
-  const before = sandbox.state.licenses().length;
-  return {
-    time,
-    log,
-    run: (line: string, options: RunOptions = {}) => run(`${line} -o json`, { home, clock: time.client, ...options }),
-    made: () => sandbox.state.licenses().slice(before),
-  };
+  const { run, created, ...world } = await licensingWorld(licenseShape, fault);
+  return { ...world, run: (line: string, options?: RunOptions) => run(`${line} -o json`, options), made: created };
 }
 
 const ensure = 'license ensure --remote-user ada --size-allowance 4';

@@ -5,28 +5,19 @@ import { isWhole } from '../../helpers/extent.ts';
 import { defaultSettle } from '../../../src/commands/license/options.ts';
 import { formatDuration } from '../../../src/core/duration.ts';
 import { Failure } from '../../../src/core/failure.ts';
-import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { SandboxOptions } from '../../helpers/sandbox.ts';
-import { emptyHome, fakeService, openSandbox, run as runFake } from '../../helpers/run.ts';
+import { emptyHome, fakeService, run as runFake } from '../../helpers/run.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { realClock } from '../../../src/cli/clock.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 
 async function service(fault?: string, options: Partial<SandboxOptions> = {}) {
-  const time = linkedClocks();
-  const home = emptyHome();
-  const opened = await openSandbox({
-    clock: time.sandbox,
-    ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
-    ...options,
-  });
+  const world = await licensingWorld({}, fault, options);
   const ensure = (words = '', size = 4) =>
-    opened.run(`license ensure --remote-user ada --size-allowance ${size} ${words}`, {
-      home,
-      clock: time.client,
-    });
-  const ada = () => opened.sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'ada');
-  return { ensure, ada, time, home, run: opened.run, env: opened.env };
+    world.run(`license ensure --remote-user ada --size-allowance ${size} ${words}`);
+  const ada = () => world.sandbox.state.licenses().filter(({ remote_user }) => remote_user === 'ada');
+  return { ...world, ensure, ada, run: world.runElsewhere };
 }
 
 describe('license ensure', () => {

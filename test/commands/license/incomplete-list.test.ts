@@ -2,11 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
-import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
-import type { LogEntry } from '../../../src/sandbox/serve.ts';
-import { linkedClocks } from '../../helpers/clock.ts';
-import { emptyHome, openSandbox, type RunOptions } from '../../helpers/run.ts';
+import { emptyHome, type RunOptions } from '../../helpers/run.ts';
+import { licensingWorld, seedOf } from '../../helpers/licensing-world.ts';
 
 const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`);
 const csv = (names: readonly string[], size = 4) =>
@@ -14,26 +12,12 @@ const csv = (names: readonly string[], size = 4) =>
 
 /** A server that cuts its list and does not say so; these users have a license of size 4. */
 async function service(users: readonly string[], { fault, ...licenseShape }: LicenseShape & { fault?: string } = {}) {
-  const time = linkedClocks();
-  const log: LogEntry[] = [];
-  const { sandbox, run } = await openSandbox({
-    clock: time.sandbox,
-    licenseShape: { list_shape: 'cut', ...licenseShape },
-    ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
-    log: (entry) => void log.push(entry),
-    seed(state) {
-      for (const { license_code } of state.licenses.rows()) state.licenses.remove(license_code);
-      for (const [index, remote_user] of users.entries())
-        state.licenses.put(`K-${index}`, {
-          ...{ license_code: `K-${index}`, remote_user, app_code: 4711, size_allowance: 4 },
-          created: '2026-03-01T12:00:00Z',
-        });
-    },
-  });
+  const shape: LicenseShape = { list_shape: 'cut', ...licenseShape };
+  const { run, log, ...world } = await licensingWorld(shape, fault, { seed: seedOf(users) });
   return {
-    run: (line: string, stdin = '', options: RunOptions = {}) => run(line, { clock: time.client, stdin, ...options }),
-    sandbox,
-    held: () => sandbox.state.licenses().map(({ remote_user }) => remote_user),
+    ...world,
+    run: (line: string, stdin = '', options: RunOptions = {}) => run(line, { stdin, ...options }),
+    held: world.users,
     /** How many requests there were since the last count. */
     counts: () => {
       const seen = log.splice(0);

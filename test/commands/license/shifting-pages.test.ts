@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { namesIn } from '../../../src/core/table-names.ts';
 import { listShapes } from '../../../src/sandbox/licensing/shapes/list-shapes.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
-import type { LogEntry } from '../../../src/sandbox/serve.ts';
-import { linkedClocks } from '../../helpers/clock.ts';
 import { isWhole, sampleOf } from '../../helpers/extent.ts';
-import { openSandbox, run as runAt } from '../../helpers/run.ts';
+import { run as runAt } from '../../helpers/run.ts';
+import { licensingWorld, seedOf } from '../../helpers/licensing-world.ts';
 import { fakeService } from '../../helpers/service.ts';
 
 const moving = namesIn(listShapes).filter((name) => name.startsWith('moving-'));
@@ -14,34 +13,8 @@ const csv = (names: readonly string[]) => `remote_user,size_allowance\n${names.m
 
 /** A server of pages of ten whose 30 licenses change places while they are read. */
 async function service(licenseShape: LicenseShape, names: readonly string[] = users) {
-  const time = linkedClocks();
-  const log: LogEntry[] = [];
-  const { sandbox, run } = await openSandbox({
-    clock: time.sandbox,
-    licenseShape: { page_size: 10, ...licenseShape },
-    log: (entry) => void log.push(entry),
-    seed(state) {
-      for (const { license_code } of state.licenses.rows()) state.licenses.remove(license_code);
-      for (const [index, remote_user] of names.entries()) {
-        const license_code = `K-${index}`;
-        const license = {
-          license_code,
-          remote_user,
-          app_code: 4711,
-          size_allowance: 4,
-          created: '2026-03-01T12:00:00Z',
-        };
-        state.licenses.put(license_code, license);
-      }
-    },
-  });
-  const held = () =>
-    sandbox.state
-      .licenses()
-      .map(({ remote_user }) => remote_user)
-      .toSorted();
-  const posts = () => log.filter(({ method }) => method === 'POST').length;
-  return { run: (line: string, stdin = '') => run(line, { clock: time.client, stdin }), held, posts, log };
+  const { run, ...world } = await licensingWorld({ page_size: 10, ...licenseShape }, '', { seed: seedOf(names) });
+  return { ...world, run: (line: string, stdin = '') => run(line, { stdin }), held: () => world.users().toSorted() };
 }
 
 describe.each(sampleOf(4, moving))('%s', (list) => {
