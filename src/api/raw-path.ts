@@ -18,7 +18,7 @@ export function typedPath(service: Service, typed: string): TypedPath {
   const isPlain = typed !== '' && !typed.includes('#') && !/^\/\/|^[a-z][a-z\d+.-]*:|\\|[\s\p{Cc}]/iu.test(place);
   if (!isPlain) throw outside(typed, service);
   const below = place.replace(/^\//, '').replace(new RegExp(`^${prefixes[service]}/`), '');
-  const segments = below.replace(/\/$/, '').split('/').map(decoded);
+  const segments = below.replace(/\/$/, '').split('/').map(decode);
   if (!segments.every((segment) => segment !== undefined)) throw outside(typed, service);
   const [collection = '', ...others] = segments;
   const pieces =
@@ -47,7 +47,7 @@ function outside(typed: string, service: Service): Error {
 }
 
 /** Undefined for a segment that a server or proxy may take for another path, decoded however often. */
-function decoded(segment: string): string | undefined {
+function decode(segment: string): string | undefined {
   const readings: string[] = [];
   let text = decodedOnce(segment);
   while (text !== undefined && text !== readings.at(-1)) {

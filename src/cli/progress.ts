@@ -6,10 +6,10 @@ const redrawEvery = 100;
 const lineEvery = 5000;
 const barWidth = 24;
 
-type Telling = Pick<RunParts, 'host' | 'messages'> & { readonly options: Pick<RunParts['options'], 'output'> };
+type ProgressParts = Pick<RunParts, 'host' | 'messages'> & { readonly options: Pick<RunParts['options'], 'output'> };
 
 /** A redrawn line on a terminal, elsewhere a line every 5 s and a last one. */
-export function openProgress({ host, options, messages }: Telling, label: string, total: number): Progress {
+export function openProgress({ host, options, messages }: ProgressParts, label: string, total: number): Progress {
   const { stdout, stderr, clock } = host;
   const isTerminal = stderr.isTTY === true && host.system.env['TERM'] !== 'dumb';
   // Rows that come one by one on the same terminal are progress enough.

@@ -152,18 +152,18 @@ const loginPage =
 /** Every form in which a wait was seen (docs/apis.md, Rate limits); `wait` in seconds. */
 function tooMany(kind: FaultKind, wait: number, exchange: Exchange): SandboxAnswer {
   if (kind === '429-html') return proxyPage(429);
-  if (kind === '429-null') return limited(exchange, { field: null });
-  if (kind === '429-tiny') return limited(exchange, { field: 0.008, header: '0.008' });
+  if (kind === '429-null') return answerTooMany(exchange, { field: null });
+  if (kind === '429-tiny') return answerTooMany(exchange, { field: 0.008, header: '0.008' });
   if (kind === '429-date')
-    return limited(exchange, { header: new Date(exchange.clock.now() + wait * 1000).toUTCString() });
+    return answerTooMany(exchange, { header: new Date(exchange.clock.now() + wait * 1000).toUTCString() });
   if (kind === '429-int' || kind === '429-long')
-    return limited(exchange, { field: Math.ceil(wait), header: String(Math.ceil(wait)) });
+    return answerTooMany(exchange, { field: Math.ceil(wait), header: String(Math.ceil(wait)) });
   const field = wait + 0.000_807_374_954_224;
-  return limited(exchange, { field, header: String(field) });
+  return answerTooMany(exchange, { field, header: String(field) });
 }
 
 /** Null: the field is there and says nothing. */
-function limited(
+function answerTooMany(
   { api, level, clock }: Exchange,
   { field, header }: { readonly field?: number | null; readonly header?: string },
 ): SandboxAnswer {

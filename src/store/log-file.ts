@@ -9,7 +9,7 @@ import { storageFailure } from './disk/files.ts';
  */
 export function openLogFile(path: string, warn: (text: string) => void): (line: string) => void {
   if (path === '-') throw usage('--log - names no file', 'Name one; /dev/stderr is standard error.');
-  const file = opened(path, constants.O_WRONLY | constants.O_APPEND, `cannot write the log ${path}`);
+  const file = openAppend(path, constants.O_WRONLY | constants.O_APPEND, `cannot write the log ${path}`);
   let isLost = false;
   return (line) => {
     if (isLost) return;
@@ -30,7 +30,7 @@ export function openLogFile(path: string, warn: (text: string) => void): (line: 
  */
 export function openSummaryFile(path: string): (text: string) => void {
   const cannot = `cannot write the summary ${path}`;
-  const file = opened(path, constants.O_RDWR, cannot);
+  const file = openAppend(path, constants.O_RDWR, cannot);
   refuseOther(path, file);
   return (text) => {
     const bytes = Buffer.from(`${text}\n`);
@@ -45,7 +45,7 @@ export function openSummaryFile(path: string): (text: string) => void {
 }
 
 /** Open until the end, as readers of a pipe expect; never blocking, since no signal would end the wait for a reader. */
-function opened(path: string, flags: number, cannot: string): number {
+function openAppend(path: string, flags: number, cannot: string): number {
   try {
     return openSync(path, flags | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
   } catch (cause) {

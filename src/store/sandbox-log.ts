@@ -22,7 +22,7 @@ export async function openSandboxLog(path: string, host: Surroundings) {
     exclusively<T>(work: (log: OpenLog) => Promise<T>): Promise<T> {
       const opened = () => orFailure(`write the sandbox's data ${path}`, openFile(path, flags));
       const turn = last.then(() =>
-        locked(path, host, () => withFile(opened(), (file) => work(logOn(path, file, seen)))),
+        withDataLock(path, host, () => withFile(opened(), (file) => work(logOn(path, file, seen)))),
       );
       last = turn.catch(() => undefined);
       return turn;
@@ -33,7 +33,7 @@ export async function openSandboxLog(path: string, host: Surroundings) {
 /** Forgets everything that the sandbox holds. A sandbox that runs meanwhile begins the new log at its next request. */
 export async function resetSandboxLog(path: string, host: Surroundings): Promise<void> {
   await prepareFolder(dirname(path), host);
-  await locked(path, host, () => remove(path));
+  await withDataLock(path, host, () => remove(path));
 }
 
 /** A folder that is there may be read-only: found out by a request, it would be an error of the server. */
@@ -50,7 +50,7 @@ interface Seen {
   unread: unknown[];
 }
 
-function locked<T>(path: string, host: Surroundings, work: () => Promise<T>): Promise<T> {
+function withDataLock<T>(path: string, host: Surroundings, work: () => Promise<T>): Promise<T> {
   return withLock(`${path}.lock`, host, work, { what: `the sandbox's data ${path}` });
 }
 
@@ -88,7 +88,8 @@ async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<voi
   if (log !== '' && log === seen.log) return;
   Object.assign(seen, { log, size: nameLength, unread: seen.log === '' ? [] : [resetRecord] });
   if (/^\{"log":"[0-9a-f]{16}"\}\n$/.test(log)) return;
-  if (name.length === nameLength || !isCutBefore(name, '{"log":"')) throw damaged(path, 'it is not data of a sandbox');
+  if (name.length === nameLength || !isCutBefore(name, '{"log":"'))
+    throw unusableData(path, 'it is not data of a sandbox');
   await truncate(path, 0);
   Object.assign(seen, { log: recordLine({ log: randomBytes(8).toString('hex') }), size: 0 });
   await appendLine(path, file, seen, seen.log);
@@ -98,7 +99,7 @@ async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<voi
 async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<readonly unknown[]> {
   const { size } = await file.stat();
   const bytes = await bytesAt(file, seen.size, size - seen.size);
-  const { records, size: whole } = readRecords(bytes, (problem) => damaged(path, problem));
+  const { records, size: whole } = readRecords(bytes, (problem) => unusableData(path, problem));
   if (whole < bytes.length) await truncate(path, seen.size + whole);
   seen.size += whole;
   return records;
@@ -120,7 +121,7 @@ async function appendLine(path: string, file: FileHandle, seen: Seen, line: stri
   }
 }
 
-function damaged(path: string, what: string): Failure {
+function unusableData(path: string, what: string): Failure {
   return new Failure('config', `the sandbox's data ${path} cannot be used: ${what}`, {
     hint: 'Name another file, or begin afresh: chatelaine sandbox reset',
   });

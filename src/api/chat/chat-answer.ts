@@ -5,7 +5,7 @@ import {
   foreignBody,
   isSuccess,
   pageHint,
-  redirected,
+  redirectFailure,
   serverWords,
   unconfirmed,
   wordsOf,
@@ -15,7 +15,7 @@ import { isTrouble } from '../http/transport-error.ts';
 /** Takes an answer as success. @throws Failure for anything else (docs/apis.md, Envelope and errors) */
 export function accept(answer: Answer): { readonly ignored: readonly string[] } {
   const { body, status } = answer;
-  if (status >= 300 && status < 400) throw redirected(answer);
+  if (status >= 300 && status < 400) throw redirectFailure(answer);
   if (!isObject(body) || typeof body['result'] !== 'string') throw notOfTheApi(answer);
   if (!isSuccess(answer) || body['result'] !== 'success') throw refusal(answer);
   const ignored = body['ignored_parameters_unsupported'];

@@ -117,7 +117,7 @@ function foreignKind(answer: Answer): string {
 }
 
 /** A redirect that is not followed: on a write, or out of the origin. */
-export function redirected(answer: Answer): Failure {
+export function redirectFailure(answer: Answer): Failure {
   const target = targetOf(answer);
   return new Failure(
     'rejected',

@@ -18,7 +18,7 @@ export async function attemptOnce(connection: Connection, call: Call, request: R
     observe({ kind: 'answer', method, url, attempt, answer, isRead, sealed, took: clock.now() - start });
     return { ending: endingOf(answer.status), answer, failure: undefined };
   } catch (cause) {
-    if (connection.signal.aborted) throw interrupted(connection.signal, call, request, cause);
+    if (connection.signal.aborted) throw endOfInterrupted(connection.signal, call, request, cause);
     // A file of ours, such as that of the authorities, is the same the next time.
     const error = cause instanceof Failure ? nothingSent(cause) : sentError(cause);
     const failure = error.failure({ method, url }, timeoutOf(connection, call));
@@ -75,7 +75,7 @@ function redirectTarget(answer: Answer, url: string): string | undefined {
 }
 
 /** A write that was sent when the command was ended may have happened: the message says so. */
-function interrupted(signal: AbortSignal, call: Call, { method, shown: url }: Request, cause: unknown): unknown {
+function endOfInterrupted(signal: AbortSignal, call: Call, { method, shown: url }: Request, cause: unknown): unknown {
   const reason: unknown = signal.reason;
   const isUnsent = cause instanceof TransportError && cause.ending.request === 'unprocessed';
   const isSafe = isUnsent || !['if unprocessed', 'once'].includes(call.repeat);

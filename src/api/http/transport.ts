@@ -46,7 +46,7 @@ export async function exchange(
     const { status, headers, body, received } = await receiveHead(dispatch, options, cancellation);
     const isSuccess = status >= 200 && status < 300;
     const limits = isSuccess ? bodyLimits : { ...bodyLimits, spool: undefined };
-    const read = await readBody(decompressed(body, headers['content-encoding']), limits, received);
+    const read = await readBody(decompress(body, headers['content-encoding']), limits, received);
     return new Answer({ method, url: shown, status }, headers, read);
   } finally {
     cancelAlarm();
@@ -119,7 +119,7 @@ const decoders: ReadonlyMap<string, () => Duplex> = new Map([
 const maxEncodings = 3;
 
 /** A coding that is unknown is left: its bytes are no JSON, which the caller reports. */
-function decompressed(body: Readable, encoding: unknown): Readable {
+function decompress(body: Readable, encoding: unknown): Readable {
   const names = typeof encoding === 'string' ? encoding.toLowerCase().split(',').slice(0, maxEncodings) : [];
   const known = names.flatMap((name) => decoders.get(name.trim()) ?? []);
   // The error of the source reaches the reader through the decoder.

@@ -4,10 +4,10 @@ import type { Extent, LicenseFilter } from './license-list.ts';
 import type { LicensingApi } from './licensing.ts';
 import { likenessOfApp } from './likeness.ts';
 
-type Listing = Pick<LicensingApi, 'list'>;
+type ListApi = Pick<LicensingApi, 'list'>;
 
 /** @throws Failure auth where each license of a whole list has another code; an empty one proves nothing */
-export async function refuseOtherApplication(api: Listing, app_code: number, remote_user?: string): Promise<void> {
+export async function refuseOtherApplication(api: ListApi, app_code: number, remote_user?: string): Promise<void> {
   const codes = new Set<string>();
   try {
     for await (const license of api.list({ remote_user })) {
@@ -24,7 +24,7 @@ export async function refuseOtherApplication(api: Listing, app_code: number, rem
 
 /** Yields a list, then refuses a key of another application than the filter or else the credential (`own`) names. */
 export async function* listOfApplication(
-  api: Listing,
+  api: ListApi,
   filter: LicenseFilter,
   { app_code: own, extent }: { readonly app_code: number | undefined; readonly extent: Extent },
 ): AsyncGenerator<License> {

@@ -1,7 +1,16 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { errorFields, isSameSensor, namedKeyFields } from '../../schema/license.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import { type Answer, bounded, foreignBody, isPage, isSuccess, pageHint, redirected, wordsOf } from '../http/answer.ts';
+import {
+  type Answer,
+  bounded,
+  foreignBody,
+  isPage,
+  isSuccess,
+  pageHint,
+  redirectFailure,
+  wordsOf,
+} from '../http/answer.ts';
 import type { Send } from '../http/call.ts';
 import { isTrouble } from '../http/transport-error.ts';
 import {
@@ -76,7 +85,7 @@ export function isNothing({ text, body }: Answer): boolean {
 export function refuse(answer: Answer, missing?: string): void {
   if (isSuccess(answer)) return;
   const { status, http } = answer;
-  if (status >= 300 && status < 400) throw redirected(answer);
+  if (status >= 300 && status < 400) throw redirectFailure(answer);
   const said = bounded(explain(answer));
   const failure = (kind: FailureKind, message: string, hint?: string): Failure =>
     new Failure(kind, message, { hint, http, server: { msg: said } });

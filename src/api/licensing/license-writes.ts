@@ -1,5 +1,5 @@
 import { Failure, unless } from '../../core/failure.ts';
-import { type Answer, foreignBody, redirected } from '../http/answer.ts';
+import { type Answer, foreignBody, redirectFailure } from '../http/answer.ts';
 import { phoneCode, type LicenseFields } from '../../schema/license.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { errorInside, findLicense, isNothing, type LicensingConnection, refuse } from './license-answer.ts';
@@ -63,7 +63,7 @@ export function unanswered(failure: Failure): UnansweredCreation {
 
 /** Servers redirect inside their own origin to what they have made; a portal or a new address is elsewhere. */
 function redirection(answer: Answer): Creation {
-  const { message, details } = redirected(answer);
+  const { message, details } = redirectFailure(answer);
   const { http } = answer;
   const location = String(answer.headers['location']);
   // A redirect that names no URL may be one inside the origin.

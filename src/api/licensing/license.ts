@@ -119,11 +119,11 @@ export function differencesFrom(asked: EditedFields, license: License): string[]
     const answered = Array.isArray(license.fields[name]) ? 'a list' : textOf(license, name);
     const wanted = asked[name];
     if (wanted === undefined || answered === undefined || answered === String(wanted)) return [];
-    return [`${name} ${quoted(answered)} instead of ${quoted(wanted)}`];
+    return [`${name} ${quote(answered)} instead of ${quote(wanted)}`];
   });
 }
 
-function quoted(value: string | number): string {
+function quote(value: string | number): string {
   return typeof value === 'number' || /^\d+$/.test(value) ? String(value) : `'${value}'`;
 }
 

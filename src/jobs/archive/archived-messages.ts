@@ -98,13 +98,13 @@ async function itemsOf<T>(
 ): Promise<Iterable<T>> {
   const lists: Iterable<Numbered<T>>[] = [];
   for (const part of span) lists.push(chosenOf(part, form, itemsIn(await wholePart(archive, part, form))));
-  return merged(lists);
+  return merge(lists);
 }
 
 type Numbered<T> = readonly [id: number, item: T];
 
 /** The items of ascending lists in the order of their ids. */
-function* merged<T>(lists: readonly Iterable<Numbered<T>>[]): Generator<T> {
+function* merge<T>(lists: readonly Iterable<Numbered<T>>[]): Generator<T> {
   const heads = lists.map((list) => {
     const items = list[Symbol.iterator]();
     return { items, next: items.next() };

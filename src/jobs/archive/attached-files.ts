@@ -9,7 +9,7 @@ import { readPart, uploadsOf } from '../../store/archive/part.ts';
 import { pool } from '../work/pool.ts';
 import type { WorkMessages, WrittenRecord } from '../work/work-messages.ts';
 
-interface FileFetching {
+interface FileLimits {
   readonly maxFileSize: number;
   /** `changed` trusts files that look as when they were last read; all are read without it. */
   readonly which?: 'all' | 'changed';
@@ -46,7 +46,7 @@ export async function listAttached(archive: OpenArchive, { forms, site }: Archiv
 export async function fetchFiles(
   chat: Pick<ChatApi, 'upload'>,
   archive: OpenArchive,
-  { maxFileSize, which = 'all', gone, looked }: FileFetching,
+  { maxFileSize, which = 'all', gone, looked }: FileLimits,
 ) {
   const paths = attachedFiles(archive);
   const isMissing = (record: FileRecord): boolean => !isKept(record) && isMissingUpload(record.refused);
@@ -80,7 +80,7 @@ export async function fetchFiles(
 export async function keepFiles(
   chat: Pick<ChatApi, 'upload'>,
   archive: OpenArchive,
-  fetching: Pick<FileFetching, 'which' | 'maxFileSize'>,
+  fetching: Pick<FileLimits, 'which' | 'maxFileSize'>,
   { note, warn, progress, untilWritten }: WorkMessages & { untilWritten(record: WrittenRecord): void },
 ) {
   const files = attachedFiles(archive).length;

@@ -53,7 +53,7 @@ export async function writePages(
   const groups = groupsOf(archives);
   const pages = new Map<string, Iterable<PageConversation>>();
   const head = headOf((id) => placeOf(groups, undefined, id));
-  async function* written() {
+  async function* writeGroups() {
     for (const [index, group] of groups.entries()) {
       const lines: string[] = [];
       const own = { ...headOf((id) => placeOf(groups, group, id)), pages: neighbours(groups, index) };
@@ -65,7 +65,7 @@ export async function writePages(
       yield { file: group.file, lines };
     }
   }
-  await writeTextFile(join(folder, searchFile), searchPage(head, written()));
+  await writeTextFile(join(folder, searchFile), searchPage(head, writeGroups()));
   if (files.size > 0) await makeArchiveFolder(join(folder, filesFolder), sharedFolder);
   const damaged: string[] = [];
   for (const [name, { from, kept }] of files) {

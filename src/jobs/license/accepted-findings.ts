@@ -4,7 +4,7 @@ import { writeWhole } from '../../store/disk/files.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import { findingLine, type AuditCounts, type FindingRow } from './audit-licenses.ts';
 
-interface Accepting {
+interface AcceptedFiles {
   readonly accepted: ReadonlyMap<string, string>;
   readonly write_accepted: string | undefined;
   readonly hasRoster: boolean;
@@ -13,7 +13,7 @@ interface Accepting {
 /** The findings that are not accepted, and at the end their number. @throws Failure differences where there is one */
 export async function* countFindings(
   findings: AsyncGenerator<FindingRow, AuditCounts>,
-  { accepted, write_accepted: target, hasRoster }: Accepting,
+  { accepted, write_accepted: target, hasRoster }: AcceptedFiles,
   { conclude, note }: Pick<WorkMessages, 'conclude' | 'note'>,
 ): AsyncGenerator<FindingRow> {
   const found = new Map<string, string>();
@@ -49,13 +49,13 @@ export async function* countFindings(
     const lines = [...found.values()].sort().map((line) => `${line}\n`);
     await writeWhole(target, (file) => file.writeFile(lines.join('')), 0o666);
   }
-  const counts = [...counted(retired, 'retired'), ...counted(acceptedCount, 'accepted')].join(', ');
+  const counts = [...countWords(retired, 'retired'), ...countWords(acceptedCount, 'accepted')].join(', ');
   const all = `${count === 0 ? 'no' : count} finding${count === 1 ? '' : 's'} in ${licenses} license${licenses === 1 ? '' : 's'}`;
   const summary = `${all}${counts && ` (${counts})`}${target === undefined ? '' : `; accepted from now on by --accept ${target}`}`;
   conclude(summary);
   if (count > 0 && target === undefined) throw new Failure('differences', summary);
 }
 
-function counted(count: number, what: string): readonly string[] {
+function countWords(count: number, what: string): readonly string[] {
   return count === 0 ? [] : [`${count} ${what}`];
 }

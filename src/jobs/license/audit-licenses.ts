@@ -24,13 +24,13 @@ export const findingNames = [
   'unexpected',
 ] as const;
 
-type Finding = (typeof findingNames)[number];
+type FindingName = (typeof findingNames)[number];
 
 /** Who should have a license, and of which size where the roster says it. */
 export type ExpectedLicense = LicenseUser & Partial<Pick<LicenseFields, 'size_allowance'>>;
 
 export interface FindingRow {
-  readonly finding: Finding;
+  readonly finding: FindingName;
   readonly remote_user: string | null;
   readonly app_code: number | null;
   /** The roster's where the finding is about it, else the license's: what `license apply` is to leave or set. */
@@ -99,7 +99,7 @@ export async function* auditLicenses(
         const detail = `${index + 1} of ${own.length}, size ${shownText(entry.license.fields['size_allowance'] ?? null)}`;
         yield { ...row('several-licenses', entry, detail), fact: `${own.length} licenses` };
       }
-  for (const holders of byKey.several()) yield* shared(holders.flat());
+  for (const holders of byKey.several()) yield* sharedKeyRows(holders.flat());
   for (const group of byName.several()) yield* similar(group.flatMap(([first]) => first ?? []));
   if (roster) {
     yield* compare(byName, left, roster, incomplete ? 'part' : 'whole');
@@ -129,7 +129,7 @@ export function faultIn(name: 'remote_user' | 'size_allowance', value: unknown):
 }
 
 function row(
-  finding: Finding,
+  finding: FindingName,
   { license, name, app_code }: OwnedLicense,
   detail: string,
   size_allowance: number | null = sizeOf(license) ?? null,
@@ -139,7 +139,7 @@ function row(
   return { finding, ...user, size_allowance, license_code: license.key ?? null, license, detail, fact: detail };
 }
 
-function* shared(listed: readonly OwnedLicense[]): Generator<FindingRow> {
+function* sharedKeyRows(listed: readonly OwnedLicense[]): Generator<FindingRow> {
   const holders = [...listed].sort(inOrder);
   const isOfOne = new Set(holders.map(({ name }) => name)).size === 1;
   const users = holders.map(({ name, app_code }) => `'${name}'${isOfOne ? ` in application ${app_code ?? '?'}` : ''}`);

@@ -37,14 +37,14 @@ export async function* pagesOfIds<M extends MessageHead>(
   ids: readonly number[],
 ): AsyncGenerator<MessagePage<M>> {
   for (const message_ids of portions(ids, query)) {
-    const page = await explained(chat, chat.messages({ ...query, message_ids }));
+    const page = await explain(chat, chat.messages({ ...query, message_ids }));
     const asked = new Set(message_ids);
     yield { ...page, messages: page.messages.filter(({ id }) => asked.has(id)) };
   }
 }
 
 /** Older servers do not know message_ids, and miss the anchor. */
-async function explained<T>(chat: Pick<ChatApi, 'level'>, answer: Promise<T>): Promise<T> {
+async function explain<T>(chat: Pick<ChatApi, 'level'>, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (cause) {

@@ -113,11 +113,11 @@ function statusOf({ name, value }: Assignment, old: unknown, after: OwnUser): Se
 
 /** Whether the server has the text that was sent, which it trims; undefined where it did not say. */
 function same(now: unknown, sent: unknown): boolean | undefined {
-  return typeof now === 'string' && typeof sent === 'string' ? trimmed(now) === trimmed(sent) : undefined;
+  return typeof now === 'string' && typeof sent === 'string' ? trim(now) === trim(sent) : undefined;
 }
 
 /** Without what Python's or JavaScript's trimming takes away: they differ in U+FEFF and in control characters. */
-function trimmed(text: string): string {
+function trim(text: string): string {
   return /[^\s\p{Cc}](?:.*[^\s\p{Cc}])?/su.exec(text)?.[0] ?? '';
 }
 
@@ -186,7 +186,7 @@ export async function fitToLevel(
   if (level === undefined) return values;
   if (level < unifiedSettingsLevel) {
     const taken = `below ${unifiedSettingsLevel} only full_name, email and passwords can be set`;
-    throw refused(`this server has level ${level}: ${taken}`);
+    throw refusal(`this server has level ${level}: ${taken}`);
   }
   return values.map((assignment) => {
     const rule = levelRules.find(
@@ -197,7 +197,7 @@ export async function fitToLevel(
     );
     if (!rule) return assignment;
     if (rule.instead === undefined)
-      throw refused(
+      throw refusal(
         `${rule.why}; this server has ${level}`,
         rule.until === undefined ? undefined : 'Choose another value.',
       );
@@ -211,11 +211,11 @@ function refuseTargetUsers(values: readonly Assignment[], level: number | undefi
   if (level !== undefined && level >= targetUsersLevel) return;
   if (values.every(({ name }) => name !== 'target_users')) return;
   const server = level === undefined ? 'this server does not report its level' : `this server has ${level}`;
-  throw refused(
+  throw refusal(
     `target_users needs level ${targetUsersLevel}, ${server}: an older server changes the settings of the caller instead`,
   );
 }
 
-function refused(message: string, advice = 'Update the chat server.'): Failure {
+function refusal(message: string, advice = 'Update the chat server.'): Failure {
   return new Failure('rejected', message, { hint: `Nothing was sent. ${advice}` });
 }

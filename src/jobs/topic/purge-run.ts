@@ -48,16 +48,16 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
   return {
     /** Topics whose purge began in an earlier run, which may be empty now. */
     begun: [...new Map(steps.map((step) => [keyOf(step), step.topic_name])).values()],
-    hasBegun: (topic: Topic) => ends.has(keyOf(recorded(topic))),
+    hasBegun: (topic: Topic) => ends.has(keyOf(recordOf(topic))),
     /** How an earlier run ended the purge of that topic; undefined where it did not end. */
-    endOf: (topic: Topic): TopicEnd | undefined => ends.get(keyOf(recorded(topic))),
-    begin: (topic: Topic) => append(recorded(topic)),
+    endOf: (topic: Topic): TopicEnd | undefined => ends.get(keyOf(recordOf(topic))),
+    begin: (topic: Topic) => append(recordOf(topic)),
     /** Its record is finished when something else remembers its row: the journal, or the reader. */
     async end(topic: Topic, end: TopicEnd, record: TopicRecord): Promise<void> {
       if (!journals) open = record;
       else
         await afterLastCall(async () => {
-          await append({ ...recorded(topic), ...end });
+          await append({ ...recordOf(topic), ...end });
           await record.finish();
           await record.close();
         });
@@ -83,7 +83,7 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
   };
 }
 
-function recorded({ channel, topic_name }: Topic): RunTopic {
+function recordOf({ channel, topic_name }: Topic): RunTopic {
   return { stream_id: channel.stream_id, topic_name };
 }
 

@@ -100,7 +100,7 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
     failure(): Failure | undefined {
       const { status, tally } = outcome();
       if (status === 'deleted') return undefined;
-      if (tally.elsewhere > 0) return survived(survey, tally, survivors);
+      if (tally.elsewhere > 0) return survivorFailure(survey, tally, survivors);
       return status === 'unseen' ? unseen(survey, tally, standings.lastCall()) : remaining(purge);
     },
   };
@@ -171,7 +171,7 @@ const sinceThen = {
   seen: 'when last seen',
 };
 
-function survived(survey: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
+function survivorFailure(survey: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
   const few = [...places].slice(0, 10).map((place) => `'${place}'`);
   const more = places.size > few.length ? ` and ${places.size - few.length} other topics` : '';
   const hidden = tally.gone + tally.goneOutOfOrder;

@@ -31,7 +31,7 @@ interface PurgeParts extends WorkMessages {
   readJournal(header: JournalHeader): Promise<JournalContent | undefined>;
 }
 
-interface PurgeKeeping extends Pick<Keeping, 'root' | 'site' | 'account' | 'maxFileSize'> {
+interface PurgeArchives extends Pick<Keeping, 'root' | 'site' | 'account' | 'maxFileSize'> {
   /** Whether archives are made at all. */
   readonly isKept: boolean;
 }
@@ -39,7 +39,7 @@ interface PurgeKeeping extends Pick<Keeping, 'root' | 'site' | 'account' | 'maxF
 /** Archives, deletes and checks the topics of one run. */
 export function openPurges(
   chat: ChatApi,
-  { isKept, ...place }: PurgeKeeping,
+  { isKept, ...place }: PurgeArchives,
   holds: readonly TopicHold[],
   context: PurgeParts,
 ) {
@@ -68,7 +68,7 @@ export function openPurges(
     async run(survey: TopicSurvey, maxMessages: number | undefined): Promise<PurgeOutcome> {
       const total = survey.ids.length;
       const keeper = keeperFor(total);
-      const deleting = counted(context, isKept ? `archived ${total}, gone` : 'gone', total);
+      const deleting = progressLine(context, isKept ? `archived ${total}, gone` : 'gone', total);
       let last = total;
       const left = (count: number): void => {
         if (context.interactive()) deleting.upTo(total - count);
@@ -117,7 +117,7 @@ export function openPurges(
       if (!purge) return undefined;
       try {
         const [outcome, failure] = [purge.outcome(), purge.failure()];
-        for (const text of unarchived(survey, outcome)) context.warn(text);
+        for (const text of warningsOf(survey, outcome)) context.warn(text);
         if (failure && !(outcome.status === 'unseen' && missing_ok)) throw failure;
         if (failure) context.warn(failure.message);
         const status = outcome.status === 'unseen' ? outcome.status : undefined;
@@ -138,7 +138,7 @@ export function openPurges(
 }
 
 /** What the archive may lack, if there is one, and what is in no count. */
-function unarchived(survey: TopicSurvey, { arrived, deeper, tally, unsearched }: PurgeOutcome): string[] {
+function warningsOf(survey: TopicSurvey, { arrived, deeper, tally, unsearched }: PurgeOutcome): string[] {
   const topic = `topic '${shownName(survey)}'`;
   const hidden = `${topic}: at least ${quantity(tally.deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`;
   const texts = deeper.map(
@@ -157,7 +157,7 @@ function unarchived(survey: TopicSurvey, { arrived, deeper, tally, unsearched }:
 }
 
 function keepingFor(context: PurgeParts, total: number): Pick<Keeping, 'open' | 'now' | 'note' | 'archived'> {
-  const archiving = counted(context, 'archived', total);
+  const archiving = progressLine(context, 'archived', total);
   return {
     open: (folder) => context.archive(folder),
     now: () => context.now(),
@@ -170,7 +170,7 @@ function keepingFor(context: PurgeParts, total: number): Pick<Keeping, 'open' | 
 }
 
 /** A line of progress, whose time counts from its first number on. */
-function counted({ progress }: PurgeParts, label: string, total: number): Pick<Progress, 'upTo' | 'end'> {
+function progressLine({ progress }: PurgeParts, label: string, total: number): Pick<Progress, 'upTo' | 'end'> {
   let line: Progress | undefined;
   return {
     upTo(count) {

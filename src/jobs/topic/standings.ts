@@ -56,7 +56,7 @@ export function openStandings() {
   const isPresent = (id: number): boolean => of.get(id) === 'present';
   /** The lowest id that the last look reached; -Infinity where it read all, or there was none. */
   const lastReach = (): number => looks.at(-1)?.from ?? -Infinity;
-  const counts = (): StandingCounts => counted(of.values());
+  const counts = (): StandingCounts => countStandings(of.values());
   /** A look is followed by another call. */
   const change = ({ look, from, there, taken, lost }: LookStep): void => {
     for (const id of there) of.set(id, 'present');
@@ -136,7 +136,7 @@ export function openStandings() {
   };
 }
 
-function counted(standings: Iterable<Standing>): StandingCounts {
+function countStandings(standings: Iterable<Standing>): StandingCounts {
   const tally = { waiting: 0, present: 0, gone: 0, deleted: 0, goneOutOfOrder: 0, elsewhere: 0 };
   for (const standing of standings) tally[standing] += 1;
   return tally;

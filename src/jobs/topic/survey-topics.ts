@@ -37,7 +37,7 @@ export async function surveyTopics(
   if (hidden.length > 0 && !include_hidden)
     throw new Failure(
       'rejected',
-      `nothing was deleted: the Zulip plan hides older messages of ${listed(hidden)}, which cannot be archived`,
+      `nothing was deleted: the Zulip plan hides older messages of ${listNames(hidden)}, which cannot be archived`,
       { hint: 'Give --include-hidden to delete them too.' },
     );
   const missing = surveys.filter((survey) => !hasMessages(survey) && !survey.isBegun);
@@ -55,7 +55,7 @@ async function notFound(chat: ChatApi, missing: readonly Doomed[]): Promise<Fail
     ended ? `; the purge of '${topic_name}' that ended ${ended.finished} deleted ${ended.deleted}` : [],
   );
   const nothing = `nothing ${earlier.length > 0 ? 'more ' : ''}was deleted`;
-  return new Failure('not_found', `no messages in ${listed(missing)}: ${nothing}${earlier.join('')}`, {
+  return new Failure('not_found', `no messages in ${listNames(missing)}: ${nothing}${earlier.join('')}`, {
     hint:
       names === ''
         ? `List the topics: ${commandLine('topic list', [channelWord(missing[0]?.channel ?? { stream_id: 0 })])}`
@@ -66,7 +66,7 @@ async function notFound(chat: ChatApi, missing: readonly Doomed[]): Promise<Fail
 /** Topics that are named one by one. */
 const mostNamed = 20;
 
-function listed(surveys: readonly TopicSurvey[]): string {
+function listNames(surveys: readonly TopicSurvey[]): string {
   const isOfOne = new Set(surveys.map(({ channel }) => channel.stream_id)).size === 1;
   const names = surveys.slice(0, mostNamed).map((one) => `'${isOfOne ? one.topic_name : labelOf(one)}'`);
   const more = surveys.length > mostNamed ? ` and ${surveys.length - mostNamed} more` : '';

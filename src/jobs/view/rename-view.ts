@@ -11,7 +11,7 @@ interface Renamed {
   readonly status: 'renamed' | 'unchanged' | 'pinned' | 'hidden';
 }
 
-interface Renaming {
+interface RenameLimits {
   readonly retries: number;
   sleep(span: Milliseconds): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function renameView(
   chat: ChatApi,
   fragment: string,
   change: ViewChange,
-  { retries, sleep }: Renaming,
+  { retries, sleep }: RenameLimits,
 ): Promise<Renamed> {
   let unconfirmed: Failure | undefined;
   for (let attempt = 0; ; attempt += 1) {
@@ -40,7 +40,7 @@ export async function renameView(
       if (isRepeated) await sleep(backoff(attempt, 1));
       const views = await viewsOf(chat, unconfirmed ?? cause);
       const holder = views.find(({ name }) => name === change.name);
-      if (holder?.fragment === fragment) return settled(chat, holder, change, unconfirmed ? 'renamed' : 'unchanged');
+      if (holder?.fragment === fragment) return pinOrHide(chat, holder, change, unconfirmed ? 'renamed' : 'unchanged');
       if (holder)
         throw cause.as('rejected', `the view '${holder.fragment}' has the name '${holder.name ?? ''}' already`);
       // A refusal is one where the list shows the former name.
@@ -58,7 +58,7 @@ function isRepeatable({ details: { http } }: Failure): boolean {
 }
 
 /** The view has the name: what is left is to pin or hide it. */
-async function settled(chat: ChatApi, view: View, change: ViewChange, status: Renamed['status']): Promise<Renamed> {
+async function pinOrHide(chat: ChatApi, view: View, change: ViewChange, status: Renamed['status']): Promise<Renamed> {
   const { is_pinned } = change;
   if (is_pinned === undefined || view.is_pinned === is_pinned) return { ignored: [], status };
   const { ignored } = await chat.updateView(view.fragment, { is_pinned });

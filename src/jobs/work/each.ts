@@ -29,7 +29,7 @@ export async function* each<I, T>(
       if (!(cause instanceof Failure)) throw cause;
       failed.push({ label: label(item), failure: cause });
       if (partly) yield* (isFatal(cause) ? items.slice(index) : [item]).map(partly);
-      if (isFatal(cause)) throw ended(cause, index - failed.length + 1, items.slice(index).map(label), failed);
+      if (isFatal(cause)) throw endWith(cause, index - failed.length + 1, items.slice(index).map(label), failed);
     }
   }
   const [first, ...others] = failed;
@@ -47,7 +47,7 @@ export async function* each<I, T>(
 type Failed = readonly { readonly label: string; readonly failure: Failure }[];
 
 /** Nothing done yet: the failure itself. Else it names what is left, and what failed before. */
-function ended(failure: Failure, done: number, left: readonly string[], failed: Failed): Failure {
+function endWith(failure: Failure, done: number, left: readonly string[], failed: Failed): Failure {
   const earlier = failed.slice(0, -1);
   const saysNothing = failure.kind === 'unavailable' || failure.kind === 'usage' || failure.kind === 'config';
   const isPartly = saysNothing && (done > 0 || earlier.length > 0);

@@ -14,8 +14,12 @@ export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlO
   const open = (): string => {
     if (conversation !== undefined) return '';
     conversation = '';
-    const lines = [...notes.map(escaped), 'Times are UTC.', ...warnings.map((text) => `**Warning:** ${escaped(text)}`)];
-    return [`# ${escaped(title)}`, ...lines, ''].join('\n\n');
+    const lines = [
+      ...notes.map(escapeMark),
+      'Times are UTC.',
+      ...warnings.map((text) => `**Warning:** ${escapeMark(text)}`),
+    ];
+    return [`# ${escapeMark(title)}`, ...lines, ''].join('\n\n');
   };
   const row = (value: unknown): string => {
     const message = asObject(value) ?? {};
@@ -25,17 +29,17 @@ export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlO
     const isNext = next !== conversation;
     const isDay = isNext || sent.slice(0, 10) !== day;
     [conversation, day] = [next, sent.slice(0, 10)];
-    const headings = [...(isNext ? [`## ${escaped(next)}`] : []), ...(isDay && day !== '' ? [`### ${day}`] : [])];
+    const headings = [...(isNext ? [`## ${escapeMark(next)}`] : []), ...(isDay && day !== '' ? [`### ${day}`] : [])];
     const widget = widgetOf(message);
     const { content, mark } = renderedOf(message);
     const body = widget?.shown
-      ? [escaped(widget.shown.title), '', ...widget.shown.items.map(({ text }) => `- ${escaped(text)}`)]
+      ? [escapeMark(widget.shown.title), '', ...widget.shown.items.map(({ text }) => `- ${escapeMark(text)}`)]
       : bodyOf(content, links);
-    const quote = [...body, ...(mark === undefined ? [] : ['', escaped(mark)])].map((line) =>
+    const quote = [...body, ...(mark === undefined ? [] : ['', escapeMark(mark)])].map((line) =>
       line === '' ? '>' : `> ${line}`,
     );
-    const marks = marksOf(message, widget).map((mark) => `(${escaped(mark)})`);
-    const by = [`**${escaped(senderOf(message))}**`, sent.slice(11, 16), ...marks];
+    const marks = marksOf(message, widget).map((mark) => `(${escapeMark(mark)})`);
+    const by = [`**${escapeMark(senderOf(message))}**`, sent.slice(11, 16), ...marks];
     return `${head}${[...headings, by.join(' '), quote.join('\n')].join('\n\n')}\n\n`;
   };
   return { one: row, row, end: open };
@@ -89,7 +93,7 @@ function lineOfText(line: string): string {
     const code = parts.slice(at + 1, end).join('');
     const isCode = end > at && part.length < 3 && withoutMarkup(code) === code;
     const plain = at % 2 === 0 ? withoutMarkup(part) : part.replace(/^`+/, (run) => run.replaceAll('`', '\\`'));
-    text += isCode ? part + code + part : plain + (end > at ? escaped(code) + plain : '');
+    text += isCode ? part + code + part : plain + (end > at ? escapeMark(code) + plain : '');
     at = end;
   }
   return text;
@@ -107,7 +111,7 @@ function withoutMarkup(text: string): string {
 }
 
 /** A name as the text of one line that Markdown does not read as its own signs; some readers know no \<. */
-function escaped(text: string): string {
+function escapeMark(text: string): string {
   const line = text.replace(/\s+/g, ' ').replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return line.replace(/[\\`*_[\]>#]/g, '\\$&').replaceAll('~', '&#126;');
 }

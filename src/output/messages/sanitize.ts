@@ -70,7 +70,7 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
   // The target of the link that is open: the preview of a picture is inside the link to it.
   let linked = '';
   let kind: string | undefined;
-  const embedding: sanitizeHtml.Transformer = (tag, attribs) => embedded(tag, attribs, { linked, kind }, targets);
+  const embedding: sanitizeHtml.Transformer = (tag, attribs) => embed(tag, attribs, { linked, kind }, targets);
   return {
     allowedTags: [...tags, ...mathTags],
     allowedAttributes: {
@@ -103,8 +103,8 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
         return block(attribs);
       },
       time: (tagName, attribs) => inWords(tagName, attribs),
-      th: aligned,
-      td: aligned,
+      th: align,
+      td: align,
     },
   };
 }
@@ -130,7 +130,7 @@ function nameOf(upload: UploadPath): string {
 const drawn = /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i;
 
 /** A kept picture is shown; another file is a link with its name; inside a link, and from elsewhere, a text. */
-function embedded(
+function embed(
   tag: string,
   attribs: sanitizeHtml.Attributes,
   { linked, kind = tag === 'img' ? 'image' : tag }: { readonly linked: string; readonly kind: string | undefined },
@@ -171,7 +171,7 @@ function block(attribs: sanitizeHtml.Attributes): sanitizeHtml.Tag {
   return { tagName: 'div', attribs };
 }
 
-function aligned(tagName: string, { style = '' }: sanitizeHtml.Attributes): sanitizeHtml.Tag {
+function align(tagName: string, { style = '' }: sanitizeHtml.Attributes): sanitizeHtml.Tag {
   const side = /text-align:\s*(center|right)/.exec(style)?.[1];
   return { tagName, attribs: side === undefined ? {} : { class: side } };
 }

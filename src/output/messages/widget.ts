@@ -39,12 +39,12 @@ function eventOf(submessage: unknown) {
 }
 
 /** A poll or list while its events are read. What the author alone may do is `own`. */
-interface Changing {
+interface WidgetEvents {
   change(event: MessageFields, sender: string, own: boolean): void;
   shown(): Widget['shown'];
 }
 
-function pollOf({ question, options }: MessageFields): Changing {
+function pollOf({ question, options }: MessageFields): WidgetEvents {
   const [choices, votes] = [new Map<string, string>(), new Map<string, Set<string>>()];
   let title = lineOf(question);
   const add = (key: string, option: unknown): void => {
@@ -73,7 +73,7 @@ function pollOf({ question, options }: MessageFields): Changing {
   };
 }
 
-function tasksOf({ task_list_title: begun, tasks: given }: MessageFields): Changing {
+function tasksOf({ task_list_title: begun, tasks: given }: MessageFields): WidgetEvents {
   const [tasks, done] = [new Map<string, string>(), new Set<string>()];
   let title = lineOf(begun);
   const add = (key: string, value: unknown): void => {

@@ -86,19 +86,19 @@ export function operatorAt(level: number, name: string): Operator | undefined {
 }
 
 /** An operand in the words of an error. */
-function shown(operand: Operand): string {
+function showOperand(operand: Operand): string {
   if (typeof operand === 'boolean') return operand ? 'True' : 'False';
-  return typeof operand === 'object' ? `[${operand.map(shown).join(', ')}]` : String(operand);
+  return typeof operand === 'object' ? `[${operand.map(showOperand).join(', ')}]` : String(operand);
 }
 
 /** The channel of that id or name, whether the caller may read it or not. @throws Refusal BAD_NARROW */
 export function channelNamed({ state, level }: UserCall, operand: Operand): ChannelRecord {
-  if (isOddBoolean(level, operand)) throw badNarrow(`unknown channel ${shown(operand)}`);
+  if (isOddBoolean(level, operand)) throw badNarrow(`unknown channel ${showOperand(operand)}`);
   const channel =
     typeof operand !== 'string'
       ? state.channels.get(Number(operand))
       : state.channels.rows().find(({ name }) => name.toLowerCase() === operand.toLowerCase());
-  if (!channel) throw badNarrow(`unknown channel ${shown(operand)}`);
+  if (!channel) throw badNarrow(`unknown channel ${showOperand(operand)}`);
   return channel;
 }
 
@@ -124,7 +124,7 @@ function byChannels({ state, level }: UserCall, operand: Operand): Predicate {
 function userNamed({ state }: UserCall, operand: Operand): User {
   const user =
     typeof operand === 'string' ? userOfAddress(state.users.rows(), operand) : state.users.get(Number(operand));
-  if (!user) throw badNarrow(`unknown user ${shown(operand)}`);
+  if (!user) throw badNarrow(`unknown user ${showOperand(operand)}`);
   return user;
 }
 
@@ -148,7 +148,7 @@ function byConversation({ state, user }: UserCall, operand: Operand): Predicate 
         ? operand.map((id) => state.users.get(Number(id)))
         : [];
   const ids = users.map((found) => {
-    if (!found) throw badNarrow(`unknown user in ${shown(operand)}`);
+    if (!found) throw badNarrow(`unknown user in ${showOperand(operand)}`);
     return found.user_id;
   });
   const wanted = new Set([...ids, user.user_id]);

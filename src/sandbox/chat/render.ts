@@ -1,13 +1,13 @@
 import { levels } from './levels.ts';
 
-interface Rendering {
+interface RenderParts {
   /** The id of a user by full name, for mentions. */
   readonly findUser?: (fullName: string) => number | undefined;
   readonly level?: number;
 }
 
 /** The small part of Markdown that the sample messages use, as the chat service renders it. */
-export function render(markdown: string, rendering: Rendering = {}): string {
+export function render(markdown: string, rendering: RenderParts = {}): string {
   return markdown
     .split(/\n{2,}/)
     .map((block) => renderBlock(block, rendering))
@@ -18,7 +18,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-function renderBlock(block: string, rendering: Rendering): string {
+function renderBlock(block: string, rendering: RenderParts): string {
   const fence = /^```[^\n]*\n([\s\S]*?)\n```$/.exec(block);
   if (fence)
     return `<div class="codehilite"><pre><span></span><code>${escapeHtml(fence[1] ?? '')}\n</code></pre></div>`;
@@ -37,7 +37,7 @@ function renderBlock(block: string, rendering: Rendering): string {
 const span =
   /`(?<code>[^`]+)`|!\[(?<name>[^[\]]*)\]\((?<upload>\/user_uploads\/[^\s()]+)\)|\[(?<label>[^[\]]*)\]\((?<target>[^\s()]+)\)|(?<url>https?:\/\/[^\s<>]*[^\s<>.,;:!?)])|@\*\*(?<user>[^*]+)\*\*|\*\*(?<bold>[^*]+)\*\*/g;
 
-function renderLine(line: string, rendering: Rendering): string {
+function renderLine(line: string, rendering: RenderParts): string {
   let end = 0;
   let result = '';
   for (const match of line.matchAll(span)) {
@@ -49,10 +49,10 @@ function renderLine(line: string, rendering: Rendering): string {
 
 function renderSpan(
   { code, name = '', upload, label, target, url, user, bold }: Readonly<Record<string, string>>,
-  { findUser, level = levels.newest }: Rendering,
+  { findUser, level = levels.newest }: RenderParts,
 ): string {
   if (code !== undefined) return `<code>${escapeHtml(code)}</code>`;
-  if (upload !== undefined) return embedded(upload, name, level);
+  if (upload !== undefined) return embed(upload, name, level);
   if (target !== undefined) return link(target, label ?? target);
   if (url !== undefined) return link(url, url);
   if (user === 'all') return '<span class="user-mention channel-wildcard-mention" data-user-id="*">@all</span>';
@@ -63,7 +63,7 @@ function renderSpan(
 }
 
 /** A file that is posted as a picture; what is neither audio nor a picture stays as it was typed. */
-function embedded(target: string, label: string, level: number): string {
+function embed(target: string, label: string, level: number): string {
   const [upload, name] = [escapeHtml(target), escapeHtml(label)];
   if (level >= levels.audioPlayers && /\.(aac|flac|m4a|mp3|wav|weba)$/.test(target))
     return `<audio controls preload="metadata" src="${upload}" title="${name}"></audio>`;

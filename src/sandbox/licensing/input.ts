@@ -66,9 +66,9 @@ function jsonFields(text: string): JsonObject {
 type FieldOutcome = { readonly value: unknown } | { readonly fault: string };
 
 /** `typed`: a number is no text, and a text no number. */
-type Typing = 'typed' | 'lenient';
+type InputTypes = 'typed' | 'lenient';
 
-const readers: Readonly<Record<keyof LicenseInput, (value: unknown, typing: Typing) => FieldOutcome>> = {
+const readers: Readonly<Record<keyof LicenseInput, (value: unknown, typing: InputTypes) => FieldOutcome>> = {
   remote_user(value, typing) {
     const { below } = licenseFields.remote_user;
     if (value === null) return { fault: 'This field may not be null.' };
@@ -90,7 +90,7 @@ const readers: Readonly<Record<keyof LicenseInput, (value: unknown, typing: Typi
   },
 };
 
-function readInteger(value: unknown, typing: Typing): { readonly value: number } | { readonly fault: string } {
+function readInteger(value: unknown, typing: InputTypes): { readonly value: number } | { readonly fault: string } {
   if (value === null) return { fault: 'This field may not be null.' };
   const isNumber = typeof value === 'number' || (typeof value === 'string' && typing === 'lenient');
   const text = isNumber ? String(value).trim() : '';

@@ -9,7 +9,7 @@ import type { LicenseShape } from './shapes/options.ts';
 export function listLicenses(call: LicensingCall): SandboxAnswer {
   const { query } = call.request;
   const own = call.lag.visible(call.state.licenses.rows()).filter((license) => license.app_code === call.app_code);
-  const rows = call.shape.filters === 'ignored' ? own : filtered(own, query, call.shape);
+  const rows = call.shape.filters === 'ignored' ? own : filterLicenses(own, query, call.shape);
   const asked: ListShape = listShapes[call.shape.list_shape ?? 'array'];
   // Whoever asks for a part gets one, from a server of arrays too.
   const wantsPart = query.has('limit') || query.has('page');
@@ -19,7 +19,7 @@ export function listLicenses(call: LicensingCall): SandboxAnswer {
 }
 
 /** An empty filter filters nothing. */
-function filtered(
+function filterLicenses(
   licenses: readonly LicenseRecord[],
   query: URLSearchParams,
   shape: LicenseShape,

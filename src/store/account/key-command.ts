@@ -55,22 +55,22 @@ export interface KeyCommandOptions {
 export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {
   const [name, ...words] = splitWords(command, options.system.platform);
   const file = await findProgram(name, options.system);
-  const { code, stdout, stderr } = await run(file, words, options, (what, cause) => failed(name, what, cause));
+  const { code, stdout, stderr } = await run(file, words, options, (what, cause) => commandFailure(name, what, cause));
   const line = firstLine(stdout);
   if (code !== 0) {
     const said = withoutLines(stderr, stdout);
     options.verbose?.(said);
     const last = said.trimEnd().split(/\r?\n/).at(-1)?.slice(0, 200);
     const how = typeof code === 'number' ? `exit code ${code}` : code;
-    throw failed(name, last ? `ended with ${how}: ${last}` : `ended with ${how}`);
+    throw commandFailure(name, last ? `ended with ${how}: ${last}` : `ended with ${how}`);
   }
-  if (line === '') throw failed(name, 'printed no key');
+  if (line === '') throw commandFailure(name, 'printed no key');
   const key = keyFrom(line, `key command '${name}'`);
   options.verbose?.(key.redact(stderr));
   return key;
 }
 
-function failed(name: string, what: string, cause?: unknown): Failure {
+function commandFailure(name: string, what: string, cause?: unknown): Failure {
   return new Failure('config', `the key command '${name}' ${what}`, {
     hint: 'Run it by hand to see why (or add --verbose): it must print the key as its first line.',
     cause,
@@ -88,7 +88,7 @@ async function findProgram(name: string, system: System): Promise<string> {
   const isWindows = system.platform === 'win32';
   const paths = isWindows ? win32 : posix;
   if (paths.isAbsolute(name)) return runnable(name, name, system);
-  if (/[/\\]/.test(name)) throw failed(name, 'is a relative path; write the absolute one');
+  if (/[/\\]/.test(name)) throw commandFailure(name, 'is a relative path; write the absolute one');
   const folders = (variable(system.env, 'PATH') ?? variable(system.env, 'Path') ?? '').split(paths.delimiter);
   // npm puts a script for other shells, of that name without an ending, beside each batch file.
   const endings = isWindows && paths.extname(name) === '' ? ['.exe', '.com', '.cmd', '.bat'] : [''];
@@ -99,7 +99,7 @@ async function findProgram(name: string, system: System): Promise<string> {
     const found = await unlessRefused(access(candidate, constants.X_OK).then(() => stat(candidate)));
     if (found?.isFile()) return runnable(name, candidate, system);
   }
-  throw failed(name, 'was not found on an absolute entry of PATH');
+  throw commandFailure(name, 'was not found on an absolute entry of PATH');
 }
 
 /** Windows runs a batch file in a shell, which reads more in its words than they say: that is the user's choice. */

@@ -123,7 +123,7 @@ export async function readPart(folder: string, part: ArchivePart, form: ArchiveF
     return { problem: 'the content changed: its SHA-256 is not that of parts.ndjson' };
   const lines = { [Symbol.iterator]: () => linesIn(bytes) };
   const problem = problemIn(lines, part.ids, entry);
-  return problem === undefined ? { lines, messages: { [Symbol.iterator]: () => parsed(lines) } } : { problem };
+  return problem === undefined ? { lines, messages: { [Symbol.iterator]: () => parseLines(lines) } } : { problem };
 }
 
 function problemIn(lines: Iterable<string>, ids: readonly number[], { absent = [] }: PartFile): string | undefined {
@@ -131,7 +131,7 @@ function problemIn(lines: Iterable<string>, ids: readonly number[], { absent = [
   const expected = ids.filter((id) => !gone.has(id));
   let count = 0;
   try {
-    for (const { id } of parsed(lines)) {
+    for (const { id } of parseLines(lines)) {
       if (id !== expected[count]) return otherMessages;
       count += 1;
     }
@@ -152,7 +152,7 @@ function* linesIn(bytes: Buffer): Generator<string> {
   }
 }
 
-function* parsed(lines: Iterable<string>): Generator<ArchivedMessage> {
+function* parseLines(lines: Iterable<string>): Generator<ArchivedMessage> {
   for (const line of lines) {
     const message = parseJson(line);
     if (!isMessage(message)) throw new SyntaxError('a line is not a message with an id');

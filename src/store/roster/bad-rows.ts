@@ -55,7 +55,7 @@ export function badRowsOf(place: Place) {
   const failed = (more: readonly string[] = []): Failure => {
     const { file, unit } = place;
     const first = named.map(({ line, reason }) => `${file}:${unit === 'line' ? '' : ' row '}${line}: ${reason}`);
-    return usage([...first, ...grouped(linesOf, named, place), ...more], [...hints].join(' ') || undefined);
+    return usage([...first, ...groupLines(linesOf, named, place), ...more], [...hints].join(' ') || undefined);
   };
   return {
     /** Each rule's lines come in their order. @throws Failure usage, naming them all, where there are too many */
@@ -78,7 +78,7 @@ export function badRowsOf(place: Place) {
   };
 }
 
-function grouped(linesOf: ReadonlyMap<string, number[]>, named: readonly BadRow[], { file, unit }: Place): string[] {
+function groupLines(linesOf: ReadonlyMap<string, number[]>, named: readonly BadRow[], { file, unit }: Place): string[] {
   return [...linesOf].flatMap(([rule, lines]) => {
     const shown = new Set(named.filter((row) => row.rule === rule).map(({ line }) => line));
     const left = lines.filter((line) => !shown.has(line));

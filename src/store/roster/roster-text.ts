@@ -17,7 +17,7 @@ export function isZip(bytes: Buffer): boolean {
 export function rosterText(file: string, bytes: Buffer): string {
   if (isZip(bytes)) throw usage(`${file}: this is a workbook, not text`, 'Give --input-format xlsx.');
   if (bytes.toString('latin1', 0, 4) === '\xD0\xCF\x11\xE0') throw olderWorkbook(file, bytes);
-  const text = decoded(file, bytes);
+  const text = decodeRoster(file, bytes);
   if (text.includes('\0')) throw usage(`${file}: this is not text, or UTF-16 without a byte order mark`, saveAsCsv);
   if (/^\s*</.test(text)) throw usage(`${file}: this is HTML or XML, not a roster`, saveAsCsv);
   return text;
@@ -33,7 +33,7 @@ function olderWorkbook(file: string, bytes: Buffer): Failure {
       );
 }
 
-function decoded(file: string, bytes: Buffer): string {
+function decodeRoster(file: string, bytes: Buffer): string {
   const encoding = encodingOf(bytes);
   const bad = badRowsOf({ file, unit: 'line' });
   if (encoding === 'utf-8' && !isUtf8(bytes))

@@ -90,7 +90,7 @@ async function* contentOf(bytes: Buffer, entry: ZipEntry): AsyncGenerator<Buffer
   if (method !== 0 && method !== 8) throw damaged(`its compression (${method}) is not known`);
   if (entry.size > maxPartBytes) throw tooLarge();
   let [size, crc] = [0, 0];
-  for await (const chunk of method === 0 ? [packed] : inflated(packed)) {
+  for await (const chunk of method === 0 ? [packed] : inflate(packed)) {
     size += chunk.length;
     if (size > maxPartBytes) throw tooLarge();
     crc = crc32(chunk, crc);
@@ -106,7 +106,7 @@ function tooLarge(): Failure {
   );
 }
 
-async function* inflated(packed: Buffer): AsyncGenerator<Buffer, void, undefined> {
+async function* inflate(packed: Buffer): AsyncGenerator<Buffer, void, undefined> {
   const stream = createInflateRaw({ chunkSize: 64 * 1024 });
   stream.end(packed);
   try {

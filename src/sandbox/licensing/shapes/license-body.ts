@@ -16,18 +16,18 @@ export interface BodyShape {
 
 /** A license as the body of an answer. */
 export function bodyOf(license: LicenseRecord, shape: BodyShape): unknown {
-  return shape.one === 'key' ? license.license_code : named(license, shape);
+  return shape.one === 'key' ? license.license_code : nameFields(license, shape);
 }
 
 /** A license as a row of a list. */
 export function rowOf(license: LicenseRecord, shape: BodyShape): unknown {
   if (shape.rows === 'keys') return license.license_code;
-  const row = named(license, shape);
+  const row = nameFields(license, shape);
   if (shape.rows !== 'anonymous') return row;
   return Object.fromEntries(Object.entries(row).filter(([name]) => name !== 'remote_user' && name !== 'app_code'));
 }
 
-function named(license: LicenseRecord, { keyField = 'license_code', names }: BodyShape): Record<string, unknown> {
+function nameFields(license: LicenseRecord, { keyField = 'license_code', names }: BodyShape): Record<string, unknown> {
   const { license_code, ...fields } = license;
   const change: NameChange | undefined = names && nameChanges[names];
   return { [keyField]: license_code, ...fields, ...change?.shown?.(license) };

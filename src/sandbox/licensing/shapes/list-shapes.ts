@@ -54,18 +54,18 @@ export const listShapes = {
   licenses: wholeUnder('licenses'),
   data: wholeUnder('data'),
   items: wholeUnder('items'),
-  pages: paged('count, next and previous, the last two URLs', ({ total, next, previous }) => ({
+  pages: pageShape('count, next and previous, the last two URLs', ({ total, next, previous }) => ({
     ...{ count: total, next: next?.url ?? null, previous: previous?.url ?? null },
   })),
-  'next-path': paged('next, a URL without its origin', ({ next }) => ({ next: next?.path ?? null })),
-  'next-query': paged('next, a query', ({ next }) => ({ next: next?.query ?? null })),
-  'next-url': paged('next_url, a URL', ({ next }) => ({ next_url: next?.url ?? null })),
-  'next-page-url': paged('next_page_url, a URL', ({ next }) => ({ next_page_url: next?.url ?? null })),
-  'next-links': paged('links with a URL under next', ({ next }) => ({ links: { next: next?.url ?? null } })),
-  'next-hal': paged('_links with an href under next', ({ next }) => ({
+  'next-path': pageShape('next, a URL without its origin', ({ next }) => ({ next: next?.path ?? null })),
+  'next-query': pageShape('next, a query', ({ next }) => ({ next: next?.query ?? null })),
+  'next-url': pageShape('next_url, a URL', ({ next }) => ({ next_url: next?.url ?? null })),
+  'next-page-url': pageShape('next_page_url, a URL', ({ next }) => ({ next_page_url: next?.url ?? null })),
+  'next-links': pageShape('links with a URL under next', ({ next }) => ({ links: { next: next?.url ?? null } })),
+  'next-hal': pageShape('_links with an href under next', ({ next }) => ({
     _links: next ? { next: { href: next.url } } : {},
   })),
-  'next-rel': paged('links as an array of rel and href', ({ next }) => ({
+  'next-rel': pageShape('links as an array of rel and href', ({ next }) => ({
     links: next ? [{ rel: 'next', href: next.url }] : [],
   })),
   'moving-front': moving('front', 'counted'),
@@ -75,24 +75,24 @@ export const listShapes = {
   'moving-end-uncounted': moving('end', 'uncounted'),
   'moving-hidden-uncounted': moving('hidden', 'uncounted'),
   'next-empty': {
-    ...paged('next, a URL; the pages after the first have no rows', ({ next }) => ({ next: next?.url ?? null })),
+    ...pageShape('next, a URL; the pages after the first have no rows', ({ next }) => ({ next: next?.url ?? null })),
     pages: 'first only',
   },
   cut: cut('first', 'all'),
   'cut-newest': cut('newest', 'newest'),
-  'cut-counted': paged('count, the number of its rows; nothing says that there are more', ({ rows }) => ({
+  'cut-counted': pageShape('count, the number of its rows; nothing says that there are more', ({ rows }) => ({
     count: rows.length,
   })),
-  'next-page': paged('next_page, a number', ({ next }) => ({ next_page: next?.number ?? null })),
-  'next-page-token': paged('nextPageToken, to be sent as pageToken', ({ next }) =>
+  'next-page': pageShape('next_page, a number', ({ next }) => ({ next_page: next?.number ?? null })),
+  'next-page-token': pageShape('nextPageToken, to be sent as pageToken', ({ next }) =>
     next ? { nextPageToken: next.token } : {},
   ),
-  'has-more': paged('has_more, true or false', ({ next }) => ({ has_more: next !== undefined })),
-  count: paged('count, the number of all rows; nothing names the next page', ({ total }) => ({ count: total })),
-  'pagination-total': paged('pagination with a total; nothing names the next page', ({ total }) => ({
+  'has-more': pageShape('has_more, true or false', ({ next }) => ({ has_more: next !== undefined })),
+  count: pageShape('count, the number of all rows; nothing names the next page', ({ total }) => ({ count: total })),
+  'pagination-total': pageShape('pagination with a total; nothing names the next page', ({ total }) => ({
     pagination: { total },
   })),
-  'total-count-header': headed('X-Total-Count has the number of all rows', ({ total }) => ({
+  'total-count-header': headerShape('X-Total-Count has the number of all rows', ({ total }) => ({
     'x-total-count': String(total),
   })),
   'content-range': {
@@ -106,11 +106,11 @@ export const listShapes = {
       },
     }),
   },
-  'link-header': linked('Link with rel="next"', (url) => `<${url}>; rel="next"`),
-  'link-header-bare': linked('Link with rel=next', (url) => `<${url}>; rel=next`),
-  'link-header-single': linked("Link with rel='next'", (url) => `<${url}>; rel='next'`),
-  'link-header-two-words': linked('Link with rel="last next"', (url) => `<${url}>; rel="last next"`),
-  'link-header-comma': linked(
+  'link-header': linkShape('Link with rel="next"', (url) => `<${url}>; rel="next"`),
+  'link-header-bare': linkShape('Link with rel=next', (url) => `<${url}>; rel=next`),
+  'link-header-single': linkShape("Link with rel='next'", (url) => `<${url}>; rel='next'`),
+  'link-header-two-words': linkShape('Link with rel="last next"', (url) => `<${url}>; rel="last next"`),
+  'link-header-comma': linkShape(
     'Link with a comma in a parameter before rel',
     (url) => `<${url}>; title="more, and more"; rel="next"`,
   ),
@@ -122,7 +122,7 @@ function moving(motion: MotionName, counting: 'counted' | 'uncounted'): ListShap
   const means = `next, a URL; at each second reading, ${motions[motion]}`;
   const next = ({ next }: ListPage) => ({ next: next?.url ?? null });
   const counted = (page: ListPage) => ({ count: page.total, ...next(page) });
-  return { ...(counting === 'counted' ? paged(`count and ${means}`, counted) : paged(means, next)), motion };
+  return { ...(counting === 'counted' ? pageShape(`count and ${means}`, counted) : pageShape(means, next)), motion };
 }
 
 function wholeUnder(name: string): ListShape {
@@ -140,7 +140,7 @@ function cut(kept: string, pages: ListShape['pages']): ListShape {
 }
 
 /** An object with one page of rows under `results`. */
-function paged(means: string, beside: Beside): ListShape {
+function pageShape(means: string, beside: Beside): ListShape {
   return {
     means: `an object with one page under results, and ${means}`,
     pages: 'all',
@@ -149,7 +149,7 @@ function paged(means: string, beside: Beside): ListShape {
 }
 
 /** An array of one page; the headers describe the rest. */
-function headed(means: string, headers: (page: ListPage) => SandboxAnswer['headers']): ListShape {
+function headerShape(means: string, headers: (page: ListPage) => SandboxAnswer['headers']): ListShape {
   return {
     means: `an array of one page; ${means}`,
     pages: 'all',
@@ -157,6 +157,6 @@ function headed(means: string, headers: (page: ListPage) => SandboxAnswer['heade
   };
 }
 
-function linked(means: string, link: (url: string) => string): ListShape {
-  return headed(means, ({ next }): SandboxAnswer['headers'] => (next ? { link: link(next.url) } : {}));
+function linkShape(means: string, link: (url: string) => string): ListShape {
+  return headerShape(means, ({ next }): SandboxAnswer['headers'] => (next ? { link: link(next.url) } : {}));
 }
