@@ -33,14 +33,6 @@ const pagesName = /^((total|num|numberof|last)pages?|pages?(count|total)|pages)$
 const placeName =
   /^(links?|meta(data)?|pagination|paging|pager|paginator|page(info)?|responsemetadata|resultinfo|cursors?|hydraview)$/;
 
-/** Headers of nearly every answer: to compile the patterns above for them would be a part of each start. */
-const otherHeaders: ReadonlySet<string> = new Set(
-  [
-    'allow cache-control connection content-length content-type cross-origin-opener-policy date etag expires keep-alive',
-    'last-modified referrer-policy server strict-transport-security transfer-encoding vary x-content-type-options x-frame-options',
-  ].flatMap((line) => line.split(' ')),
-);
-
 export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const entries = [...entriesIn(body), ...headerEntries(headers)];
   const valuesOf = (name: RegExp): unknown[] =>
@@ -81,7 +73,6 @@ function headerEntries(headers: Answer['headers']): PageEntry[] {
   const { link } = headers;
   const linked = link === undefined ? [] : linkedNext(link).map((value) => ({ name: 'next', value }));
   const others = Object.entries(headers).flatMap(([key, value]): PageEntry[] => {
-    if (otherHeaders.has(key)) return [];
     const name = plainName(key).replace(/^(x|wp)+/, '');
     if (typeof value !== 'string') return [];
     if (name === 'contentrange') return [{ name, value: rangeTotal(value) }];
