@@ -82,13 +82,14 @@ describe('--all-apps asks every stored application', () => {
   });
 });
 
-test('license list --match takes the whole name in its case, up to --limit', async () => {
+test('license list --match takes the whole name in any case, up to --limit', async () => {
   const ask = await place([1]);
 
   expect(await ask("license list --match 'a*' -q")).toMatchObject({ exitCode: 0, stdout: 'K-1\n' });
   expect(await ask("license list --match '?ob' -q")).toMatchObject({ exitCode: 0, stdout: 'K-2\n' });
   expect(await ask("license list --match '*' --limit 1 -q")).toMatchObject({ exitCode: 0, stdout: 'K-1\n' });
-  expect(await ask("license list --match 'A*' -q")).toMatchObject({ exitCode: 0, stdout: '' });
+  expect(await ask("license list --match 'A*' -q")).toMatchObject({ exitCode: 0, stdout: 'K-1\n' });
+  expect(await ask("license list --match 'd' -q")).toMatchObject({ exitCode: 0, stdout: '' });
 });
 
 test('license delete says what to do when a user leaves', async () => {
