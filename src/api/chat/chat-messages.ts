@@ -47,6 +47,8 @@ export interface MessagePage<M extends MessageHead = Message> {
   readonly found_newest: boolean;
   readonly found_oldest: boolean;
   readonly history_limited: boolean;
+  /** The plan hid messages after the page before this one was read: some between the two are missing. */
+  readonly view_changed?: boolean;
   /** Names of parameters that the server did not know. */
   readonly ignored: readonly string[];
 }

@@ -81,11 +81,15 @@ async function* pages<M extends MessageHead>(
   const isAfterAnchor = isUp && query.include_anchor === false && /^\d+$/.test(walk.anchor);
   const start = isAfterAnchor ? Number(walk.anchor) : isUp ? -Infinity : Infinity;
   let [anchor, edge, inclusion] = [walk.anchor, start, {}];
+  /** Upward the anchor is asked for too: where it is missing, the plan may have hidden what follows it. */
+  const following = { include_anchor: isUp && query.include_anchor !== false ? undefined : false };
+  let isLimited = false;
   for (let left = walk.limit ?? Infinity; left > 0;) {
     // Of a small page all messages may be unwanted ones.
     const size = walk.isWanted ? largest : Math.min(largest, left);
     const around = isUp ? { num_before: 0, num_after: size } : { num_before: size, num_after: 0 };
     const page = await chat.messages({ ...query, ...around, anchor, ...inclusion });
+    isLimited ||= page.history_limited;
     // The server cut hidden messages from this page after its limit: only a page from message 1 on is whole.
     if (isUp && page.history_limited && (anchor === 'oldest' || anchor === '0')) {
       yield { ...page, messages: [] };
@@ -98,14 +102,24 @@ async function* pages<M extends MessageHead>(
     const wanted = fresh.filter(isWanted);
     const messages = isUp ? wanted.slice(0, left) : wanted.slice(-left);
     if (!last && !isEmptyEnd(page, end)) throw unexplainedEnd(edge === start ? undefined : edge);
-    if (last || edge === start) yield { ...page, messages };
+    const isLost =
+      inclusion === following && following.include_anchor === undefined && page.messages.every(({ id }) => id !== edge);
+    const view_changed = isLost && !isLimited && (await isHidden(chat, query, edge));
+    if (last || edge === start || view_changed) yield { ...page, messages, view_changed };
     // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
     if (!last || isEnd(last) || (page[end] && !(isUp && page.history_limited))) return;
     left -= messages.length;
     edge = last.id;
     anchor = String(last.id);
-    inclusion = { include_anchor: false };
+    inclusion = following;
   }
+}
+
+/** Whether a message that a page lacked is there again, or the plan hides some now; else it was deleted or moved. */
+async function isHidden<M extends MessageHead>(chat: MessageSource<M>, query: MessageQuery, id: number) {
+  const at = await chat.messages({ ...query, anchor: String(id), num_before: 0, num_after: 0 });
+  if (at.messages.some((message) => message.id === id)) return true;
+  return (await chat.messages({ ...query, anchor: 'oldest', num_before: 0, num_after: 1 })).history_limited;
 }
 
 /** The failure of a page with nothing new that is not the last; `edge` is the last message before it. */

@@ -8,7 +8,7 @@ import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { type StoredMessage, bytesOf, lastIdOf, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
-import { isOldCopy, refuseIgnored } from '../messages/places.ts';
+import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { channelsIn, operandsIn, type MessageSelection } from '../messages/selection.ts';
 import { keepAside } from '../../store/archive/archive-lists.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
@@ -110,7 +110,7 @@ async function* addMissing<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { isWhole = false, kept }: Pick<Pulling, 'isWhole' | 'kept'>,
+  { isWhole = false, kept, warn }: Pick<Pulling, 'isWhole' | 'kept' | 'warn'>,
 ): AsyncGenerator<number> {
   const selection = selectionIn(head);
   const [first = 'rendered'] = head.forms;
@@ -124,6 +124,7 @@ async function* addMissing<M extends StoredMessage>(
   // They continue what is there, so that an interrupted pull leaves no gap.
   for await (const page of ahead(begun ? laterPages(chat, asked, begun) : firstPages(chat, asked))) {
     refuseIgnored(page);
+    if (page.view_changed) warn?.(`${changedView}; archive pull --recheck brings them`);
     const now = archive.head ?? head;
     isLimited ||= page.history_limited;
     const isNews = page.history_limited && !now.history_limited;

@@ -9,7 +9,7 @@ import { maxMessages, messageParameters } from '../../schema/messages.ts';
 import { ahead } from '../work/pool.ts';
 import { messagesByIds, portions } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
-import { ignoredSelection } from './places.ts';
+import { changedView, ignoredSelection } from './places.ts';
 import type { MessageSelection, Range } from './selection.ts';
 
 /**
@@ -46,21 +46,23 @@ export async function* fetchMessages<M extends MessageHead>(
 function openRemarks({ form, range, explicit = [] }: MessageSelection) {
   const typed = new Map<string, unknown>([...Object.entries(form), ...explicit.map((name) => [name, true] as const)]);
   const ignored = new Set<string>();
-  let limited = false;
+  let [limited, isChanged] = [false, false];
   /** Servers that are older than the parameter show this message all the same, and do not say that they ignore it. */
   const unwanted = range.kind === 'request' && range.include_anchor === false ? range.anchor : undefined;
   return {
     /** @throws Failure rejected where the messages are others than those selected */
-    add(page: Pick<MessagePage<MessageHead>, 'ignored' | 'history_limited' | 'messages'>): void {
+    add(page: Omit<MessagePage<MessageHead>, 'found_newest' | 'found_oldest'>): void {
       refuseIgnored(page);
       for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
       if (page.messages.some(({ id }) => String(id) === unwanted)) ignored.add('include_anchor');
       limited ||= page.history_limited;
+      isChanged ||= page.view_changed === true;
     },
     /** @throws Failure rejected */
     async end({ level }: Pick<ChatApi, 'level'>, warn: (text: string) => void): Promise<void> {
       if (limited)
         warn('the history is cut by the plan of the organization: older messages exist that the server does not show');
+      if (isChanged) warn(`${changedView}; run the same command again`);
       if (ignored.size > 0) throw notTaken([...ignored], await level());
     },
   };

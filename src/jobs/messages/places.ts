@@ -129,6 +129,9 @@ function restless({ id }: MessageHead): Failure {
   return new Failure('incomplete', what, { hint: 'Run the same command again.', retryable: true });
 }
 
+/** The warning of every command that reads pages of two views. */
+export const changedView = 'the plan of the organization hid messages while they were read: some are missing';
+
 /** Refuses a page of a server that says that it ignored what selects. @throws Failure unavailable */
 export function refuseIgnored(page: Pick<MessagePage, 'ignored'>): void {
   const ignored = ignoredSelection(page);

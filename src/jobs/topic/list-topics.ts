@@ -6,7 +6,7 @@ import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
 import { foldTopic, isSameName, resolvedPrefix } from '../../schema/topic.ts';
 import { inChannel } from '../messages/messages-by-ids.ts';
-import { isOldCopy, refuseIgnored } from '../messages/places.ts';
+import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { misplacedIn } from '../messages/topic-places.ts';
 import { isFatal } from '../work/each.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
@@ -44,14 +44,15 @@ export async function listTopics(
   show: 'counts' | 'names' = 'counts',
 ) {
   const names = show === 'counts' ? undefined : await topicNamesIn(chat, channel);
-  if (names) return { topics: names.map(uncounted), isLimited: false, unplaced: 0 };
+  if (names) return { topics: names.map(uncounted), isLimited: false, isChanged: false, unplaced: 0 };
   const topics = new Map<string, ReadTopic>();
   const lost = new Map<number, number>();
-  let isLimited = false;
+  let [isLimited, isChanged] = [false, false];
   const query = { narrow: inChannel(channel.stream_id), apply_markdown: false, allow_empty_topic_name: true };
   for await (const page of forward(chat, query, { anchor: 'oldest' })) {
     refuseIgnored(page);
     isLimited ||= page.history_limited;
+    isChanged ||= page.view_changed === true;
     for (const message of page.messages) {
       const { id, subject, timestamp } = message;
       if (isOldCopy(message)) lost.set(id, Number(timestamp));
@@ -71,7 +72,7 @@ export async function listTopics(
     .sort((one, other) => other.last_timestamp - one.last_timestamp);
   return {
     topics: newestFirst,
-    isLimited,
+    ...{ isLimited, isChanged },
     unplaced: [...misplaced.values()].filter(({ topic }) => topic === undefined).length,
   };
 }
@@ -103,7 +104,7 @@ export async function* chosenTopics(
   let failed = 0;
   for (const [index, channel] of channels.entries()) {
     const named = isAlone ? '' : `channel '${channel.name ?? ''}': `;
-    const { topics, unplaced, isLimited } = await listTopics(chat, channel, show).catch((cause: unknown) => {
+    const { topics, unplaced, isLimited, isChanged } = await listTopics(chat, channel, show).catch((cause: unknown) => {
       const failure = unlisted(cause, named, `${channels.length - index} of ${channels.length}`);
       if (failure.details.server?.code !== 'BAD_NARROW') failed += 1;
       warn(named + failure.message);
@@ -111,6 +112,7 @@ export async function* chosenTopics(
     });
     if (unplaced > 0) conclude(`messages whose topic the server does not show, in no topic of this list: ${unplaced}`);
     if (isLimited) warn(`${named}${limitedCounts}`);
+    if (isChanged) warn(`${named}${changedView}; run the same command again`);
     for (const { first_timestamp = null, last_timestamp = null, topic_name, messages, resolved, ids = [] } of topics) {
       if (topic !== undefined && !isSameName(topic, topic_name)) continue;
       if (match && !matchesGlobInAnyCase(match, topic_name)) continue;
@@ -141,7 +143,7 @@ export async function* chosenTopics(
   });
 }
 
-const nothing: Awaited<ReturnType<typeof listTopics>> = { topics: [], unplaced: 0, isLimited: false };
+const nothing: Awaited<ReturnType<typeof listTopics>> = { topics: [], unplaced: 0, isLimited: false, isChanged: false };
 
 const limitedCounts = 'the history is cut by the plan of the organization: older messages exist that are not counted';
 

@@ -51,12 +51,12 @@ export async function surveyTopic(chat: Looking, topic: Topic, site: string): Pr
   let isLimited = false;
   // The rendered form has every address that the source has.
   const query = { ...queryOf(topic), apply_markdown: undefined };
-  for await (const { messages, history_limited } of checked(
+  for await (const { messages, history_limited, view_changed } of checked(
     chat,
     topic,
     forward(chat.raw, query, { anchor: 'oldest', page }),
   )) {
-    isLimited ||= history_limited;
+    isLimited ||= history_limited || view_changed === true;
     first_timestamp ??= timeOf(messages[0]);
     last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
     for (const path of uploadsOf(messages, site)) files.add(path);
