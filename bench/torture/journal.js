@@ -1,4 +1,4 @@
-// `license apply` killed before, in the middle of, and after every write to its journal, then run again: one license
+// `license apply` killed before, in the middle of, and after every write to the record, then run again: one license
 // for each user, of the size asked for. ROWS: how many users a roster has (40: more than are recorded by one write),
 // SEED.
 import { writeFileSync } from 'node:fs';

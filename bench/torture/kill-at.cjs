@@ -1,6 +1,6 @@
-// Preloaded with `node -r`: kills this process at the nth write of a journal. KILL_AT is `n:phase`, where the phase is
-// `before`, `torn` (half of the line is written), `unsynced` (written, not synced) or `after` the sync. Without it the
-// writes are counted into the file COUNT_INTO. Nothing of this is in the program.
+// Preloaded with `node -r`: kills this process at the nth write of a record or a journal. KILL_AT is `n:phase`, where
+// the phase is `before`, `torn` (half of the line is written), `unsynced` (written, not synced) or `after` the sync.
+// Without it the writes are counted into the file COUNT_INTO. Nothing of this is in the program.
 'use strict';
 const fs = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
@@ -8,13 +8,13 @@ const { syncBuiltinESMExports } = require('node:module');
 const [wanted = '0', phase = ''] = (process.env['KILL_AT'] ?? '').split(':');
 const { appendFileSync } = fs;
 const { open } = fs.promises;
-/** The descriptors of journals. @type {Set<unknown>} */
+/** The descriptors of these files. @type {Set<unknown>} */
 const watched = new Set();
 let writes = 0;
 
 fs.promises.open = async (path, ...rest) => {
   const file = await open(path, ...rest);
-  if (/[\\/]journals[\\/][^\\/]*\.ndjson$/.test(String(path))) watch(file);
+  if (/[\\/](journals[\\/][^\\/]*\.ndjson|[^\\/]*\.record)$/.test(String(path))) watch(file);
   return file;
 };
 fs.appendFileSync = (target, text, ...rest) => {
@@ -34,7 +34,11 @@ syncBuiltinESMExports();
 /** @param {import('node:fs/promises').FileHandle} file */
 function watch(file) {
   watched.add(file.fd);
-  const datasync = file.datasync.bind(file);
+  const [datasync, close] = [file.datasync.bind(file), file.close.bind(file)];
+  file.close = () => {
+    watched.delete(file.fd);
+    return close();
+  };
   file.datasync = async () => {
     await datasync();
     if (isDue('after')) die();

@@ -6,6 +6,7 @@ import { Failure, labelled, orWarn } from '../core/failure.ts';
 import { variableWithText } from '../core/system.ts';
 import type { LicensingProfile } from '../schema/profile.ts';
 import { withTake } from '../store/claims.ts';
+import { onElapsed } from '../store/request-history.ts';
 import { openQueue, type Queueing } from '../store/queue.ts';
 import { jointClaims } from '../store/joint-claims.ts';
 import { refuseReadOnly, type LicensingCredential } from '../store/account/credentials.ts';
@@ -51,7 +52,7 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
     options.sandbox ? undefined : (typed() ?? account.ledger);
   const queues = new Map<string, ReturnType<typeof openRun>>();
   const ledgers: Ledgers['ledgers'] = {
-    async claims(account, app_code, settle, width = 1) {
+    async claims(account, app_code, settle, width = 1, job) {
       const target = targetOf(account, app_code);
       const url = urlFor(account);
       const requestLimit = options.timeout ?? defaultTimeout;
@@ -63,15 +64,25 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
       const opening = queues.get(origin) ?? openRun(origin, ledger, { ...claiming, warn }, host);
       queues.set(origin, opening);
       const { by, local: own, queue } = await opening;
-      const local = await openClaims(target, host, { ...claiming, by, queue: own });
+      const local = await openClaims(target, host, { ...claiming, by, queue: own, job });
       const shared = await ledger?.claims(target, claiming);
       return { ...withTake(shared ? jointClaims(local, shared) : local, host.clock, claiming), queue };
     },
     async openAnswers(account, app_code, users) {
       const target = targetOf(account, app_code);
       const url = urlFor(account);
-      const { openAnswersOf } = await import('../store/lock/local-claims.ts');
-      const local = await openAnswersOf(target, users, host);
+      const { recordedOf } = await import('../store/lock/local-claims.ts');
+      const recorded = await recordedOf(target, users, host);
+      const local = new Map(
+        [...recorded].flatMap(
+          ([
+            user,
+            {
+              history: { answer },
+            },
+          ]) => (answer ? [[user, answer]] : []),
+        ),
+      );
       if (url === undefined) return local;
       try {
         return new Map([...local, ...(await (await open(url)).openAnswers(target, users))]);
@@ -80,6 +91,15 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
         messages.warn(`${cause.message}; cannot see what other machines requested`);
         return local;
       }
+    },
+    async ofJob(account, app_code, users, { name, begun }) {
+      const { recordedOf } = await import('../store/lock/local-claims.ts');
+      const all = [...(await recordedOf(targetOf(account, app_code), users, host))].flatMap(([user, known]) => {
+        const { hold, job, history } = known;
+        const isOwn = job === name && (hold !== undefined || (history.posted ?? history.answer?.time ?? 0) >= begun);
+        return isOwn ? [[user, onElapsed(hold ? { ...history, posted: Infinity } : history, host.clock)] as const] : [];
+      });
+      return new Map(all);
     },
     async any() {
       const url = typed() ?? (await profileInUse(accounts, options.profile))?.ledger;

@@ -15,9 +15,9 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { HistoryEntry, LicenseEvent } from '../store/record/history.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
-import type { QueuedClaims } from '../store/claims.ts';
+import type { ClaimingJob, QueuedClaims } from '../store/claims.ts';
 import type { Patience } from '../store/lock/lock.ts';
-import type { OpenAnswer } from '../store/request-history.ts';
+import type { OpenAnswer, RequestHistories } from '../store/request-history.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { serveOptions } from '../sandbox/serve-options.ts';
 import type { WorkMessages, WrittenRecord } from '../jobs/work/work-messages.ts';
@@ -173,7 +173,20 @@ export interface Ledgers {
      * In the ledger of that credential, else in a file of this machine. @param settle how long a POST is remembered
      * at least @throws Failure unavailable or auth where a ledger cannot be reached; the first claim shows the rest
      */
-    claims(account: LicensingCredential, app_code: number, settle: Milliseconds, width?: number): Promise<QueuedClaims>;
+    claims(
+      account: LicensingCredential,
+      app_code: number,
+      settle: Milliseconds,
+      width?: number,
+      job?: ClaimingJob,
+    ): Promise<QueuedClaims>;
+    /** The requests that this computer recorded for users whom a job, begun then, held last; its runs have ended. */
+    ofJob(
+      account: LicensingCredential,
+      app_code: number,
+      users: readonly string[],
+      job: { readonly name: string; readonly begun: Milliseconds },
+    ): Promise<RequestHistories>;
     /**
      * Answered POSTs whose license no list has shown. Claims nothing, and waits for nobody; a ledger that cannot be
      * asked is a warning. @throws Failure config where the record of requests is damaged

@@ -56,6 +56,12 @@ export interface BusyUsers {
 /** Claims of one place; `withTake` adds the wait. */
 export type FreeClaims = Omit<Claims, 'take'>;
 
+/** The job of a run whose users a later run of it knows: `copy` has the lines of the record on another disk too. */
+export interface ClaimingJob {
+  readonly name: string;
+  readonly copy?: ((line: object) => Promise<void>) | undefined;
+}
+
 export interface ClaimOptions {
   /** How long a POST is remembered. */
   readonly remember: Milliseconds;

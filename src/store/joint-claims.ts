@@ -8,8 +8,11 @@ import { joinHistories, shiftAll, type RequestHistories } from './request-histor
 export function jointClaims(local: FreeClaims, shared: FreeClaims): FreeClaims {
   return {
     isShared: true,
-    lost: () => shared.lost(),
-    posting: (user, soon) => shared.posting(user, soon),
+    lost: () => local.lost() ?? shared.lost(),
+    async posting(user, soon) {
+      await local.posting(user);
+      await shared.posting(user, soon);
+    },
     async takeFree(users) {
       const here = await local.takeFree(users);
       const others = new Set(here.held);

@@ -1,31 +1,34 @@
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { batched } from '../core/batch.ts';
-import { nextTurn, truncate, unlink, type FileHandle } from '../core/outside.ts';
+import type { Milliseconds } from '../core/duration.ts';
+import { nextTurn, unlink, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
-import { parseJson, writeJson } from '../core/json.ts';
+import { isObject, parseJson, writeJson } from '../core/json.ts';
 import { readBytes, replace, storageFailure, writePrivate } from './disk/files.ts';
 import { makePrivateFolder } from './disk/private-folder.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
-import { appendLines, isCutBefore, openToAppend, readRecords, recordLine, type Damaged } from './disk/records.ts';
+import { appendLines, isCutBefore, openToAppend, readRecords, summedLine, type Damaged } from './disk/records.ts';
 
 /** What a journal is about: another schema, job or input has another journal. */
 export type JournalHeader = Readonly<Record<string, unknown>>;
 
-/** The record of a job's steps, on disk before and after each request (docs/exactly-once.md, Journal). */
-export interface Journal {
+export interface JournalContent {
   readonly path: string;
-  /** Whether the file was cut or emptied since it was begun, so that records of requests may be missing. */
-  readonly isDamaged: boolean;
+  /** The job's own, and two: `begun` is its begin, `lost` the moment when the file was found without its end. */
   readonly records: readonly unknown[];
+}
+
+/** A file that says that a job has begun, and keeps its records for the run that resumes it; held by one process. */
+export interface Journal extends JournalContent {
   /**
    * Resolves when the record is on disk. Records that are appended together share one write and one sync.
    * @throws Failure unavailable when the disk is full; else config; from then on every append throws it
    */
-  append(record: unknown): Promise<void>;
+  append(record: object): Promise<void>;
   /** Leaves the journal for the next run. */
   close(): Promise<void>;
-  /** The job is done: a journal with records is kept as `….done`, and the next run begins a new one. */
+  /** The job is done: a journal with records of its own is kept as `….done`, and the next run begins a new one. */
   finish(): Promise<void>;
 }
 
@@ -33,6 +36,12 @@ export interface JournalOptions {
   readonly signal?: AbortSignal | undefined;
   /** The one function that writes; a test makes it throw. */
   readonly write?: typeof appendLines;
+}
+
+/** When the job was begun, by its first record with a time; undefined: none was. */
+export function begunIn({ records }: Pick<JournalContent, 'records'>): Milliseconds | undefined {
+  const times = records.filter(isObject).map(({ begun, lost, time }) => begun ?? lost ?? time);
+  return times.find((time) => typeof time === 'number');
 }
 
 /**
@@ -50,11 +59,14 @@ export async function openJournal(
   try {
     await makePrivateFolder(dirname(path), host.system);
     release = await acquireLock(`${path}.lock`, host, { wait: 0, signal, what: `the journal ${path}` });
-    const { size, ...content } = contentIn(path, await readBytes(path), header);
-    if (size === 0) await writePrivate(path, recordLine({ journal: 1, ...header }));
-    else if (content.isDamaged) await truncate(path, size);
+    const bytes = await readBytes(path);
+    const { size, isDamaged, records } = contentIn(path, bytes, header);
+    // Written once: the lost lines may be about any row, up to now.
+    const lost = isDamaged ? [{ lost: host.clock.now() }] : [];
+    const whole = bytes && size > 0 ? bytes.subarray(0, size) : summedLine({ journal: 1, ...header });
+    if (size === 0 || isDamaged) await writePrivate(path, whole, ...lost.map(summedLine));
     file = await openToAppend(path);
-    return journalOn(file, content, release, write);
+    return journalOn(file, { path, records: [...records, ...lost] }, release, write);
   } catch (cause) {
     await file?.close();
     await release?.();
@@ -62,23 +74,21 @@ export async function openJournal(
   }
 }
 
-export type JournalContent = Pick<Journal, 'path' | 'records' | 'isDamaged'>;
-
 /** Reads the journal without holding or mending it; undefined where no run left one. @throws Failure config */
 export async function readJournal(path: string, header: JournalHeader): Promise<JournalContent | undefined> {
   const bytes = await readBytes(path);
   return bytes && contentIn(path, bytes, header);
 }
 
-interface SizedContent extends JournalContent {
-  /** Up to the end of the last whole line; 0 where the header is not whole. */
-  readonly size: number;
-}
-
-function contentIn(path: string, bytes: Buffer | undefined, header: JournalHeader): SizedContent {
+/** `size`: up to the end of the last whole line; 0 where the header is not whole. */
+function contentIn(path: string, bytes: Buffer | undefined, header: JournalHeader) {
   if (!bytes) return { path, records: [], isDamaged: false, size: 0 };
-  if (isCutBefore(bytes, beginning)) return { path, records: [], isDamaged: true, size: 0 };
-  const { records: found, size } = readRecords(bytes, damaged(path));
+  if (isCutBefore(bytes, '{"journal":1')) return { path, records: [], isDamaged: true, size: 0 };
+  const damaged: Damaged = (problem) =>
+    new Failure('config', `the journal ${path} is damaged: ${problem}`, {
+      hint: 'Move it away; the next run plans afresh.',
+    });
+  const { records: found, size } = readRecords(bytes, damaged);
   const [first, ...records] = found;
   if (!isDeepStrictEqual(first, parseJson(writeJson({ journal: 1, ...header }))))
     throw new Failure('config', `${path} is not the journal of this job and input`, {
@@ -87,18 +97,9 @@ function contentIn(path: string, bytes: Buffer | undefined, header: JournalHeade
   return { path, records, isDamaged: size < bytes.length, size };
 }
 
-const beginning = '{"journal":1';
-
-function damaged(path: string): Damaged {
-  return (problem) =>
-    new Failure('config', `the journal ${path} is damaged: ${problem}`, {
-      hint: 'Move it away; the next run plans afresh.',
-    });
-}
-
 function journalOn(
   file: FileHandle,
-  { path, records, isDamaged }: JournalContent,
+  { path, records }: JournalContent,
   release: () => Promise<void>,
   write: typeof appendLines,
 ): Journal {
@@ -116,7 +117,7 @@ function journalOn(
   /** Resolves when nothing is being written; a failure was reported to those who appended. */
   const flush = (): Promise<void> => last.catch(() => undefined);
   let isOpen = true;
-  let isEmpty = records.length === 0;
+  let isKept = records.some(isOwn);
   const close = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
@@ -127,17 +128,15 @@ function journalOn(
   return {
     path,
     records,
-    isDamaged,
     append(record) {
-      isEmpty = false;
-      return (last = appendLine(recordLine(record)));
+      isKept ||= isOwn(record);
+      return (last = appendLine(summedLine(record)));
     },
     close,
     async finish() {
       try {
         await flush();
-        // The records of an earlier run stay where this one had nothing to do.
-        await (isEmpty ? unlink(path) : replace(path, `${path}.done`));
+        await (isKept ? replace(path, `${path}.done`) : unlink(path));
       } catch (cause) {
         throw storageFailure(`cannot put the journal away as ${path}.done`, cause);
       } finally {
@@ -145,6 +144,10 @@ function journalOn(
       }
     },
   };
+}
+
+function isOwn(record: unknown): boolean {
+  return !isObject(record) || !('begun' in record || 'lost' in record);
 }
 
 function unwritable(path: string, cause: unknown): Failure {

@@ -45,15 +45,19 @@ export const rules = [
     ['users of a dead process count as asked now', 'if (hold && hold.by !== next.by)', 'if (time < 0)'],
     [
       'what is given back leaves when it was asked for',
-      'until: Math.max(until, line.time + (hold?.remember ?? 0))',
-      'until',
+      'const later = Math.max(until, line.time + (hold?.remember ?? 0));',
+      'const later = until;',
     ],
     [
       'compaction keeps what is known',
-      '{ user, hold, history: kept, until }',
-      '{ user, hold, history: noRequests, until }',
+      '{ user, hold, job, history: kept, until }',
+      '{ user, hold, job, history: noRequests, until }',
     ],
-    ['compaction keeps who holds users', '{ user, hold, history: kept, until }', '{ user, history: kept, until }'],
+    [
+      'compaction keeps who holds users',
+      '{ user, hold, job, history: kept, until }',
+      '{ user, job, history: kept, until }',
+    ],
   ]),
   ...inFile('ensure', 'store/request-history.ts', [
     [
@@ -206,7 +210,7 @@ export const rules = [
       "isMoving ? 'filter' : 'filter'",
     ],
   ]),
-  ...inFile('apply', 'jobs/license/roster-journal.ts', [
+  ...inFile('apply', 'jobs/license/roster-job.ts', [
     ['a row that was asked for waits', 'posted: posted > -Infinity ? posted : undefined', 'posted: undefined'],
   ]),
   ...inFile('apply', 'jobs/license/share-roster.ts', [
@@ -220,9 +224,6 @@ export const rules = [
       'taken.histories.get(row.remote_user) ?? noRequests;',
       'noRequests;',
     ],
-  ]),
-  ...inFile('apply', 'store/journal.ts', [
-    ['a cut line is taken away before the next one', 'else if (content.isDamaged) await truncate(path, size);', ''],
   ]),
   ...inFile('ledger', 'store/ledger/ledger-claims.ts', [
     ['the ledger has a POST before it is sent', '      else await sending([user, soon]);\n', ''],

@@ -1,14 +1,16 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { appendLines } from '../../src/store/disk/records.ts';
-import { openJournal, type JournalOptions } from '../../src/store/journal.ts';
+import { appendLines, summedLine } from '../../src/store/disk/records.ts';
+import { begunIn, openJournal, type JournalOptions } from '../../src/store/journal.ts';
+import { sleptClock } from '../helpers/clock.ts';
 import { needs } from '../helpers/needs.ts';
 import { failureOf, place } from './place.ts';
 import { bundleProgram, ended, printed, start, type Program } from './spawning.ts';
 
 const header = { job: 'apply', input: 'sha256:1' };
-const headerLine = '{"journal":1,"job":"apply","input":"sha256:1"}\n';
+const headerLine = summedLine({ journal: 1, ...header });
+const stepLine = (step: number): string => summedLine({ step });
 
 interface Opened {
   readonly path: string;
@@ -16,7 +18,7 @@ interface Opened {
 }
 
 function at(): Opened & { readonly folder: string } {
-  const host = place();
+  const host = { ...place(), clock: sleptClock(1_000_000) };
   const path = join(host.folder, 'journals/job.ndjson');
   return {
     folder: host.folder,
@@ -35,8 +37,8 @@ test('what was appended is read by the next run', async () => {
   await first.append({ intent: 1 });
   await first.append({ result: 12345678901234567890n, text: 'a\nb ' });
   await first.close();
-  expect(readFileSync(path, 'utf8')).toBe(
-    `${headerLine}{"intent":1}\n{"result":12345678901234567890,"text":"a\\nb "}\n`,
+  expect(readFileSync(path, 'utf8').replace(/,"sum":"[\da-f]{8}"/g, '')).toBe(
+    '{"journal":1,"job":"apply","input":"sha256:1"}\n{"intent":1}\n{"result":12345678901234567890,"text":"a\\nb "}\n',
   );
   const second = await open();
   expect(second.records).toEqual([{ intent: 1 }, { result: 12345678901234567890n, text: 'a\nb ' }]);
@@ -52,21 +54,30 @@ test.each([0o000, 0o077])('under umask %i it is 0600 in a folder of 0700', needs
   expect(readdirSync(join(folder, 'journals'))).toEqual(['job.ndjson']);
 });
 
-test.each(['{"step":2', '{"step":2}', 'garbage\n', '\0\0\0\0', '{"step":2}\0\0', '"', '\n'])(
-  'a torn end %j is cut away, and what is appended then is whole',
-  async (torn) => {
-    const { path, open } = at();
-    const first = await open();
-    await first.append({ step: 1 });
-    await first.close();
-    appendFileSync(path, torn);
-    const second = await open();
-    expect(second.records).toEqual([{ step: 1 }]);
-    await second.append({ step: 3 });
-    await second.close();
-    expect(readFileSync(path, 'utf8')).toBe(`${headerLine}{"step":1}\n{"step":3}\n`);
-  },
-);
+test.each([
+  '{"step":2',
+  '{"step":2}',
+  '{"step":2}\n',
+  stepLine(2).replace('2', '3'),
+  'garbage\n',
+  '\0\0\0\0',
+  '"',
+  '\n',
+])('a torn end %j is left out, which is written once, and what is appended then is whole', async (torn) => {
+  const { path, open } = at();
+  const first = await open();
+  await first.append({ step: 1 });
+  await first.close();
+  appendFileSync(path, torn);
+  const second = await open();
+  expect(second.records).toEqual([{ step: 1 }, { lost: 1_000_000 }]);
+  await second.append({ step: 3 });
+  await second.close();
+  expect(readFileSync(path, 'utf8')).toBe(
+    [headerLine, stepLine(1), summedLine({ lost: 1_000_000 }), stepLine(3)].join(''),
+  );
+  expect((await open()).records).toHaveLength(3);
+});
 
 test.each(['', '{', '{"journal":1,"jo', headerLine.slice(0, -1), '\0\0\0'])(
   'a journal that ends inside its header %j begins again',
@@ -75,9 +86,9 @@ test.each(['', '{', '{"journal":1,"jo', headerLine.slice(0, -1), '\0\0\0'])(
     mkdirSync(join(folder, 'journals'));
     writeFileSync(path, text);
     const journal = await open();
-    expect(journal.records).toEqual([]);
+    expect(journal.records).toEqual([{ lost: 1_000_000 }]);
     await journal.close();
-    expect(readFileSync(path, 'utf8')).toBe(headerLine);
+    expect(readFileSync(path, 'utf8')).toBe(headerLine + summedLine({ lost: 1_000_000 }));
   },
 );
 
@@ -106,15 +117,42 @@ test('a journal of another job says what to do', async () => {
   });
 });
 
-test('a journal that is broken in its middle is refused', async () => {
+test.each([
+  ['broken\n', 'not valid JSON'],
+  ['{"step":2}\n', 'not what was written'],
+  [stepLine(2).replace('2', '3'), 'not what was written'],
+])('a journal with %j in its middle is refused', async (line, problem) => {
   const { path, open } = at();
   await (await open()).close();
-  appendFileSync(path, '{"step":1}\nbroken\n{"step":2}\n');
+  appendFileSync(path, stepLine(1) + line + stepLine(3));
   expect(await failureOf(open)).toEqual({
     kind: 'config',
-    message: `the journal ${path} is damaged: line 3 is not valid JSON`,
+    message: `the journal ${path} is damaged: line 3 is ${problem}`,
     hint: 'Move it away; the next run plans afresh.',
   });
+});
+
+test('lines of version 0.1, which have no sum, are right up to the first that has one', async () => {
+  const { folder, path, open } = at();
+  mkdirSync(join(folder, 'journals'));
+  writeFileSync(path, '{"journal":1,"job":"apply","input":"sha256:1"}\n{"step":1}\n');
+  const journal = await open();
+  expect(journal.records).toEqual([{ step: 1 }]);
+  await journal.append({ step: 2 });
+  await journal.close();
+  expect((await open()).records).toEqual([{ step: 1 }, { step: 2 }]);
+});
+
+test('a journal that says only that its job has begun is removed when the job is done', async () => {
+  const { folder, open } = at();
+  const first = await open();
+  expect(begunIn(first)).toBeUndefined();
+  await first.append({ begun: 5 });
+  await first.close();
+  const second = await open();
+  expect(begunIn(second)).toBe(5);
+  await second.finish();
+  expect(readdirSync(join(folder, 'journals'))).toEqual([]);
 });
 
 test('a second run at once is refused, naming the first', async () => {
@@ -136,13 +174,13 @@ test('a finished one is kept beside, and the next run begins again', async () =>
   await first.finish();
   await first.close();
   expect(readdirSync(join(folder, 'journals'))).toEqual(['job.ndjson.done']);
-  expect(readFileSync(`${path}.done`, 'utf8')).toBe(`${headerLine}{"step":1}\n`);
+  expect(readFileSync(`${path}.done`, 'utf8')).toBe(headerLine + stepLine(1));
   const second = await open();
   expect(second.records).toEqual([]);
   await second.finish();
   // What the first one did is kept where the second had nothing to do.
   expect(readdirSync(join(folder, 'journals'))).toEqual(['job.ndjson.done']);
-  expect(readFileSync(`${path}.done`, 'utf8')).toBe(`${headerLine}{"step":1}\n`);
+  expect(readFileSync(`${path}.done`, 'utf8')).toBe(headerLine + stepLine(1));
 });
 
 test('records that are appended together share a write, in order', async () => {
@@ -156,7 +194,7 @@ test('records that are appended together share a write, in order', async () => {
   });
   await Promise.all([1, 2, 3, 4].map((step) => journal.append({ step })));
   await journal.append({ step: 5 });
-  expect(writes).toEqual(['{"step":1}\n{"step":2}\n{"step":3}\n{"step":4}\n', '{"step":5}\n']);
+  expect(writes).toEqual([[1, 2, 3, 4].map(stepLine).join(''), stepLine(5)]);
   await journal.close();
   expect(readFileSync(path, 'utf8')).toBe(`${headerLine}${writes.join('')}`);
 });
@@ -176,12 +214,12 @@ test('while one group is written, the next gathers', async () => {
       return true;
     },
   });
-  const first = journal.append(1);
+  const first = journal.append({ step: 1 });
   await writing;
-  const others = [journal.append(2), journal.append(3)];
+  const others = [journal.append({ step: 2 }), journal.append({ step: 3 })];
   go();
   await Promise.all([first, ...others]);
-  expect(writes).toEqual(['1\n', '2\n3\n']);
+  expect(writes).toEqual([stepLine(1), stepLine(2) + stepLine(3)]);
   await journal.close();
 });
 
@@ -191,14 +229,14 @@ test('closing waits for what is being written', async () => {
   const appended = journal.append({ step: 1 });
   await journal.close();
   await appended;
-  expect(readFileSync(path, 'utf8')).toBe(`${headerLine}{"step":1}\n`);
+  expect(readFileSync(path, 'utf8')).toBe(headerLine + stepLine(1));
 });
 
 test('a full disk ends every append, and the next run resumes from what was whole', async () => {
   const { path, open } = at();
   const first = await open({
     async write(file, lines) {
-      if (!lines.includes('2')) return appendLines(file, lines);
+      if (!lines.includes('"step":2')) return appendLines(file, lines);
       await file.appendFile(lines.slice(0, 4));
       throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC', syscall: 'write' });
     },
@@ -213,7 +251,7 @@ test('a full disk ends every append, and the next run resumes from what was whol
   expect(await failureOf(() => first.append({ step: 3 }))).toEqual(caught);
   await first.close();
   const second = await open();
-  expect(second.records).toEqual([{ step: 1 }]);
+  expect(second.records).toEqual([{ step: 1 }, { lost: 1_000_000 }]);
   await second.close();
 });
 
@@ -228,7 +266,7 @@ test('nothing is appended to a cut line, which somebody else must have left ther
     hint: 'Run the same command again.',
   });
   await journal.close();
-  expect(readFileSync(path, 'utf8')).toBe(`${headerLine}{"step":1}\n{"ste`);
+  expect(readFileSync(path, 'utf8')).toBe(`${headerLine}${stepLine(1)}{"ste`);
 });
 
 test.each([

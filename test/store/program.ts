@@ -125,7 +125,7 @@ const verbs: Record<string, () => Promise<void>> = {
   async resume() {
     const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);
     process.stdout.write(JSON.stringify(journal.records));
-    await journal.append('resumed');
+    await journal.append({ step: 'resumed' });
     await journal.finish();
   },
   /** Writes a file so many times, or says why it cannot. */

@@ -1,5 +1,6 @@
 import { commandLine } from '../../core/shell-word.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
 import { applyRoster, type Applying } from '../../jobs/license/roster-run.ts';
 import {
   changesIn,
@@ -16,12 +17,15 @@ import {
   type Planning,
 } from '../../jobs/license/plan.ts';
 import type { RowResult } from '../../jobs/license/report.ts';
-import type { RecordEvent } from '../../jobs/license/history.ts';
+import { changesOf, type RecordEvent } from '../../jobs/license/history.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
-import { licenseJournal, recordedHistories, type LicenseJournal } from '../../jobs/license/roster-journal.ts';
+import { rosterJob, type RosterJob } from '../../jobs/license/roster-job.ts';
 import { retiredFields, retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
+import { userKey } from '../../jobs/license/license-user.ts';
 import { each } from '../../jobs/work/each.ts';
-import type { JournalHeader } from '../../store/journal.ts';
+import { begunIn, type JournalContent, type JournalHeader } from '../../store/journal.ts';
+import { hashOf } from '../../store/lock/request-record.ts';
+import type { RequestHistory } from '../../store/request-history.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
 import { refuseOther, refusePlan, retiringInWords, showPlan, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './several-licenses.ts';
@@ -37,13 +41,30 @@ function headerOf({ roster, targets, reviewed }: Job): JournalHeader {
   return { job: 'license apply', target, input: reviewed ? `plan ${roster.sha256}` : roster.sha256 };
 }
 
-async function planUnclaimed(
-  job: Job,
-  journal: Pick<LicenseJournal, 'history'>,
-  context: ApplyingParts,
-): Promise<Plan> {
+/** Earlier runs of the job, by its journal, the record and the history. */
+async function earlierRuns(job: Job, journal: JournalContent | undefined, context: ApplyingParts): Promise<RosterJob> {
+  const begun = journal && begunIn(journal);
+  const nameOf = (code: number) => `${job.targets.find(({ app_code }) => app_code === code)?.origin ?? ''} ${code}`;
+  if (begun === undefined) return rosterJob(journal, { recorded: () => undefined, changes: [], nameOf }, context.clock);
+  const recorded = new Map<string, RequestHistory>();
+  for (const { app_code, account } of job.targets) {
+    const users = job.roster.rows.flatMap((row) => (row.app_code === app_code ? [row.remote_user] : []));
+    const known = await context.ledgers.ofJob(account, app_code, users, { name: nameIn(headerOf(job)), begun });
+    for (const [remote_user, history] of known) recorded.set(userKey({ remote_user, app_code }), history);
+  }
+  const past = changesOf((await orWarn(context.record.history('"license apply"'), context.warn)) ?? []);
+  const changes = past.filter(({ time, isNew }) => !isNew && Date.parse(time) >= begun);
+  return rosterJob(journal, { recorded: (row) => recorded.get(userKey(row)), changes, nameOf }, context.clock);
+}
+
+/** How the record calls a job. */
+function nameIn(header: JournalHeader): string {
+  return hashOf(writeJson(header));
+}
+
+async function planUnclaimed(job: Job, earlier: RosterJob, context: ApplyingParts): Promise<Plan> {
   const { rows } = job.roster;
-  const answerOf = await answersBefore(rows, { journal, openAnswers: answersOf(job.targets, context) });
+  const answerOf = await answersBefore(rows, { job: earlier, openAnswers: answersOf(job.targets, context) });
   const planning = { ...job, answerOf };
   const plan = await planRoster(rows, planning);
   const decided = await decideAll(plan, planning, plan.counted);
@@ -54,8 +75,8 @@ async function planUnclaimed(
 /** A dry run reads what earlier runs of the job recorded, and holds nothing. */
 export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<DryRow> {
   const journal = await context.record.readJournal(headerOf(job), job.values.journal);
-  const history = recordedHistories(journal ?? { path: '', records: [] }, context.clock);
-  yield* showPlan(await planUnclaimed(job, { history }, context), await toRetire(job, context), job, context);
+  const earlier = await earlierRuns(job, journal, context);
+  yield* showPlan(await planUnclaimed(job, earlier, context), await toRetire(job, context), job, context);
 }
 
 export async function* applyJob(
@@ -72,11 +93,13 @@ export async function* applyJob(
   const record: RecordEvent = async (event) => recorders.get(event.app_code ?? NaN)?.record(event);
   let [resized, retired] = [0, 0];
   try {
-    const journal = licenseJournal(opened, context.clock);
+    const earlier = await earlierRuns(job, opened, context);
     const { missing } = await toRetire(job, context);
-    const asked = await askAboutPlan(job, journal, missing, context);
-    const own = await claimsOf(targets, { ...job.rules, ...job }, context);
-    const claiming = { ...context, ...context.clock, journal, claims: own, openAnswers: answersOf(targets, context) };
+    const asked = await askAboutPlan(job, earlier, missing, context);
+    const copy = values.journal === undefined ? undefined : (line: object) => opened.append(line);
+    const own = await claimsOf(targets, { ...job.rules, ...job, job: { name: nameIn(headerOf(job)), copy } }, context);
+    const openAnswers = answersOf(targets, context);
+    const claiming = { ...context, ...context.clock, job: earlier, claims: own, openAnswers };
     const { plan: listed, ...known } = await planClaimed(roster.rows, job, claiming);
     try {
       const plan = await recheck(listed, asked, { ...job, ...known });
@@ -87,7 +110,8 @@ export async function* applyJob(
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>
         void doubled.push({ licenses, profile: profileOf(app_code) });
       const queues = new Map([...own].map(([code, { queue }]) => [code, queue]));
-      const applying = { ...applyingOf(plan, job, context), ...known, journal, record, doubled: seen, queues };
+      const applying = { ...applyingOf(plan, job, context), ...known, job: earlier, record, doubled: seen, queues };
+      if (!earlier.isResumed) await opened.append({ begun: context.clock.now() });
       isBegun = true;
       for await (const row of applyRoster(plan, applying)) {
         if (row.size_allowance_before !== null) resized += 1;
@@ -147,13 +171,13 @@ function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
  */
 async function askAboutPlan(
   job: Job,
-  journal: LicenseJournal,
+  earlier: RosterJob,
   missing: readonly MissingUser[],
   context: ApplyingParts,
 ): Promise<Asked> {
-  const isAgreed = journal.isResumed && missing.length === 0;
+  const isAgreed = earlier.isResumed && missing.length === 0;
   if (!context.interactive() || context.options.yes || isAgreed) return () => true;
-  const plan = await planUnclaimed(job, journal, context);
+  const plan = await planUnclaimed(job, earlier, context);
   refuseOther(plan, job, context.warn);
   refusePlan(plan, job);
   const changes = new Set(changesIn(plan));

@@ -59,7 +59,7 @@ export default command({
     ...workerOptions,
     journal: textField(
       'FILE',
-      'The journal: where each step is recorded, so that the same command can resume (default: in the state folder, one for each server and file)',
+      'Copy the steps of this run to FILE too, on another disk, so that the same command can resume there',
     ),
     max_create: { ...countField('N', 'Change nothing if more licenses than N would be created'), min: 0 },
     retire_missing: flagField(

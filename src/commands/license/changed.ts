@@ -1,7 +1,6 @@
 import { keyOf, licenseNames, sizeOf, textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
@@ -9,7 +8,8 @@ import { recordedChange } from '../../jobs/license/history.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import { hashOf } from '../../store/disk/files.ts';
-import type { Journal } from '../../store/journal.ts';
+import { begunIn } from '../../store/journal.ts';
+import type { HistoryEntry } from '../../store/record/history.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import { askAbout, type PlannedChange } from './plan-lines.ts';
 import { codeAdvice, likeIt, wholeList, type ChangedLicense, type FieldsBefore } from './show.ts';
@@ -36,7 +36,7 @@ const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length ==
 
 export type ChangingParts = Pick<Invocation, 'options' | 'again'> & Services & Accounts & Terminal & Time & Disk;
 
-interface LicenseChange extends Partial<ChangeJournal> {
+interface LicenseChange extends Partial<ChangeJob> {
   /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
   readonly chosen: ReadonlyMap<string, License | undefined>;
   readonly fieldsOf: (user: string, code: string) => EditedFields;
@@ -57,30 +57,30 @@ export async function* changeEach(
     return api.view(code).catch((cause: unknown) => orName(cause, code, api, line));
   };
   const chosen = await agree(change, view, context);
-  const journal = await change.open?.();
+  await change.open?.();
   /** @throws Failure rejected where the license is not of the user any more that was meant */
   const changeOne = async ([code, listed]: readonly [string, License | undefined]): Promise<ChangedLicense> => {
-    const license = idOf(code);
-    const earlier = change.past?.get(license);
-    const isRight = listed && !earlier && isEmpty(changedFrom(listed, change.fieldsOf(userOf(listed), code)));
+    const past = change.past?.filter(({ end }) => end === code.slice(-4)) ?? [];
+    const isRight = listed && past.length === 0 && isEmpty(changedFrom(listed, change.fieldsOf(userOf(listed), code)));
     const found = isRight ? listed : await view(code);
     const user = userOf(found);
-    const whose = earlier ? [earlier.remote_user, earlier.to] : [userOf(listed ?? found)];
-    if (!whose.includes(user)) {
-      await journal?.append({ license, step: 'forget', time: context.clock.now() });
-      const text = `the license of '${whose[0] ?? ''}' is that of '${user}' by now; it was not changed`;
+    const earlier = past.find(({ to, before }) => user === to || user === before.remote_user);
+    const meant = (listed && userOf(listed)) ?? past[0]?.before.remote_user ?? user;
+    if (!earlier && user !== meant) {
+      for (const { end: license_code_end, before, to: remote_user } of past)
+        await record({ event: 'refused', remote_user, remote_user_before: before.remote_user, license_code_end });
+      const text = `the license of '${meant}' is that of '${user}' by now; it was not changed`;
       throw new Failure('rejected', text, { hint: 'To change it anyway, repeat the command with its key.' });
     }
     const after = { ...change.fieldsOf(user, code), ...(earlier && { remote_user: earlier.to }) };
     // Where it has the earlier name it was not changed, or put back since.
-    const was = user === earlier?.to ? { ...found, fields: { ...found.fields, ...earlier } } : found;
+    const was = user === earlier?.to ? { ...found, fields: { ...found.fields, ...earlier.before } } : found;
     const before = changedFrom(was, after);
     if (isEmpty(before)) return { ...found, before, after, status: 'unchanged' };
     const isLeft = isEmpty(changedFrom(found, after));
-    const names = { remote_user: userOf(was), to: after.remote_user };
-    if (!isLeft) await journal?.append({ license, step: 'change', ...before, ...names, time: context.clock.now() });
     const update = async () => (isLeft ? found : api.update(code, after, found));
-    return { ...(await recordedChange(was, after, record, update)), before, after, status: change.status };
+    const changed = await recordedChange({ ...was, key: code }, after, record, update);
+    return { ...changed, before, after, status: change.status };
   };
   const label = ([code]: readonly [string, unknown]) => `the license that ends with ${code.slice(-4)}`;
   yield* withUndo(each([...chosen], label, changeOne), run, context);
@@ -108,20 +108,21 @@ async function agree(
   return seen;
 }
 
-type Earlier = { readonly remote_user: string; readonly size_allowance?: number; readonly to: string };
-
-interface ChangeJournal {
-  /** Opens it once the changes are agreed to, until the result is written; a dry run has none. */
-  readonly open: () => Promise<Journal | undefined>;
-  /** Licenses that earlier runs of the job renamed, as they were before, with the name that they gave them. */
-  readonly past: ReadonlyMap<string, Earlier>;
+/** An interrupted run of the job renamed it: the end of the key, the fields before, and the name that it got. */
+interface EarlierRename {
+  readonly end: string | undefined;
+  readonly before: EditedFields;
+  readonly to: string;
 }
 
-/** The journal knows a license by this: no key is recorded. */
-const idOf = (text: string): string => hashOf(Buffer.from(text));
+interface ChangeJob {
+  /** Says that the job has begun, once the changes are agreed to, until the result is written; a dry run has none. */
+  readonly open: () => Promise<void>;
+  readonly past: readonly EarlierRename[];
+}
 
 /**
- * The journal of a command on codes, or on users: then with their licenses, and those that an interrupted run renamed.
+ * The job of a command on codes, or on users: then with their licenses, and those that an interrupted run renamed.
  * @throws Failure not_found for a user who has none
  */
 export async function openChanges(
@@ -129,36 +130,45 @@ export async function openChanges(
   input: { readonly codes?: readonly string[]; readonly users?: readonly string[] | undefined; readonly to?: string },
   account: LicensingCredential,
   context: ChangingParts,
-): Promise<ChangeJournal & Pick<LicenseChange, 'chosen'>> {
+): Promise<ChangeJob & Pick<LicenseChange, 'chosen'>> {
   const { app_code } = account;
-  const header = {
-    job,
-    origin: context.accounts.identityOf(account),
-    input: idOf(JSON.stringify({ ...input, app_code })),
-  };
+  const origin = context.accounts.identityOf(account);
+  const header = { job, origin, input: hashOf(Buffer.from(JSON.stringify({ ...input, app_code }))) };
   const open = async () => {
-    const journal = context.options.dry_run ? undefined : await context.record.journal(header);
-    if (journal) context.record.untilWritten(journal);
-    return journal;
+    if (context.options.dry_run) return;
+    const journal = await context.record.journal(header);
+    if (begunIn(journal) === undefined) await journal.append({ begun: context.clock.now() });
+    context.record.untilWritten(journal);
   };
-  const earlier = (await context.record.readJournal(header))?.records ?? [];
-  const past = new Map<string, Earlier>();
-  for (const { license, remote_user, size_allowance: size, to } of earlier.filter(isObject)) {
-    if (typeof license !== 'string') continue;
-    if (typeof remote_user !== 'string' || typeof to !== 'string') past.delete(license);
-    else past.set(license, { remote_user, to, ...(typeof size === 'number' && { size_allowance: size }) });
-  }
+  const journal = await context.record.readJournal(header);
+  const begun = (journal && begunIn(journal)) ?? Infinity;
+  const entries = begun < Infinity ? await context.record.history(JSON.stringify(job)) : [];
+  const past = earlierRenames(entries.filter((one) => one.origin === origin && Date.parse(one.time) >= begun));
   const chosen = new Map<string, License | undefined>(input.codes?.map((code) => [code, undefined]));
   for (const user of input.users ?? []) {
     const count = chosen.size;
-    const moved = [...past.values()].filter(({ remote_user }) => remote_user === user).map(({ to }) => to);
-    for (const remote_user of new Set([user, ...moved]))
+    const moved = past.filter(({ before }) => before.remote_user === user);
+    for (const remote_user of new Set([user, ...moved.map(({ to }) => to)]))
       for (const license of (await context.licensing().ofUser({ remote_user, app_code })).exact)
-        if (remote_user === user || past.has(idOf(keyOf(license)))) chosen.set(keyOf(license), license);
+        if (remote_user === user || moved.some(({ end }) => end === keyOf(license).slice(-4)))
+          chosen.set(keyOf(license), license);
     if (chosen.size > count) continue;
     throw new Failure('not_found', `the user '${user}' has no license`, { hint: likeIt(user) });
   }
   return { open, past, chosen };
+}
+
+function earlierRenames(entries: readonly HistoryEntry[]): EarlierRename[] {
+  const renames = new Map<string, EarlierRename>();
+  for (const entry of entries) {
+    const { event, remote_user: to, remote_user_before, license_code_end: end } = entry;
+    const { size_allowance_before: size_allowance } = entry;
+    const before = { remote_user: remote_user_before ?? to, ...(size_allowance !== undefined && { size_allowance }) };
+    const key = JSON.stringify([end, before.remote_user, to]);
+    if (event === 'refused') renames.delete(key);
+    else if (!renames.has(key)) renames.set(key, { end, before, to });
+  }
+  return [...renames.values()];
 }
 
 /** @throws Failure rejected where the server does not say it */

@@ -1,6 +1,6 @@
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import type { EarlierAnswers } from '../../jobs/license/plan.ts';
-import type { QueuedClaims } from '../../store/claims.ts';
+import type { ClaimingJob, QueuedClaims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts, Ledgers } from '../context.ts';
 
@@ -34,12 +34,12 @@ export function inTargets(targets: readonly Target[]): string {
 
 export async function claimsOf(
   targets: readonly Target[],
-  { settle, concurrency }: Readonly<Record<'settle' | 'concurrency', number>>,
+  { settle, concurrency, job }: Readonly<Record<'settle' | 'concurrency', number> & { job: ClaimingJob }>,
   { ledgers: { claims } }: Ledgers,
 ): Promise<Map<number, QueuedClaims>> {
   const opened = new Map<number, QueuedClaims>();
   for (const { app_code, account } of targets)
-    opened.set(app_code, await claims(account, app_code, settle, concurrency));
+    opened.set(app_code, await claims(account, app_code, settle, concurrency, job));
   return opened;
 }
 

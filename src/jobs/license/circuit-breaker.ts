@@ -1,22 +1,14 @@
 import { Failure, type FailureKind } from '../../core/failure.ts';
-import type { LicenseJournal } from './roster-journal.ts';
 import type { RosterClaims } from './share-roster.ts';
 
 interface RunState {
-  readonly journal: Pick<LicenseJournal, 'broken'>;
   readonly claims: Pick<RosterClaims, 'lost'>;
   readonly signal: AbortSignal;
 }
 
 /** Whether a failure of one row ends the run: a refused key, a full disk, lost claims and an interruption do. */
-export function endsRun(cause: Failure, { journal, claims, signal }: RunState): boolean {
-  return (
-    fatalKinds.has(cause.kind) ||
-    cause.isInterruption ||
-    cause === journal.broken() ||
-    cause === claims.lost() ||
-    signal.aborted
-  );
+export function endsRun(cause: Failure, { claims, signal }: RunState): boolean {
+  return fatalKinds.has(cause.kind) || cause.isInterruption || cause === claims.lost() || signal.aborted;
 }
 
 /** These end a run with their own exit code, whatever was done before. */
@@ -28,7 +20,7 @@ const maxSilences = 20;
 export type CircuitBreaker = ReturnType<typeof circuitBreaker>;
 
 /** Watches whether a run can go on. Its server is taken to be available until requests fail. */
-export function circuitBreaker({ journal, signal }: Pick<RunState, 'journal' | 'signal'>) {
+export function circuitBreaker({ signal }: Pick<RunState, 'signal'>) {
   let stop: Failure | undefined;
   let isAbandoned = false;
   let [outages, silences] = [0, 0];
@@ -41,7 +33,7 @@ export function circuitBreaker({ journal, signal }: Pick<RunState, 'journal' | '
   /** Undefined while it goes on. A server is gone after `maxOutages` in a row, or when a probe fails. */
   const stopped = (): Failure | undefined => {
     const interruption = signal.aborted && signal.reason instanceof Failure ? signal.reason : undefined;
-    return stop ?? journal.broken() ?? unreachable ?? interruption;
+    return stop ?? unreachable ?? interruption;
   };
   return {
     answered: () => void ([outages, silences] = [0, 0]),

@@ -13,6 +13,7 @@ import type { RecordEvent } from './history.ts';
 import { endOf, unrecorded, unreleased, type Settling } from './license-user.ts';
 import { outcomeOf, recordEnd, type CaseOutcome } from './outcome.ts';
 import type { Ports } from './perform.ts';
+import { noJob } from './roster-job.ts';
 import { settle } from './settle.ts';
 import type { End } from './step.ts';
 
@@ -52,7 +53,7 @@ export async function giveLicense(api: LicensingApi, asked: LicenseFields, givin
     isAlone: true,
     concurrency: 1,
     licensing: () => api,
-    journal: noJournal,
+    job: noJob,
     queues: new Map([[asked.app_code, claims.queue]]),
     claims: {
       claim: async () => 'claimed',
@@ -91,16 +92,6 @@ export async function giveLicense(api: LicensingApi, asked: LicenseFields, givin
   warn(`the license was created, as the server answered, and could not be confirmed: ${unread.message}`);
   return { ...outcome, license };
 }
-
-/** A run of one user has no steps to resume but those of the record. */
-const noJournal: Ports['journal'] = {
-  isResumed: false,
-  missingUntil: -Infinity,
-  history: () => noRequests,
-  broken: () => undefined,
-  record: async () => undefined,
-  recordDone: async () => undefined,
-};
 
 /** Another license needs consent where a list shows one; an open answer and a similar name are a warning. */
 async function sayBefore(

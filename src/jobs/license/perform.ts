@@ -9,12 +9,12 @@ import type { OriginQueue } from '../../store/queue.ts';
 import type { PostEnd } from '../../store/request-history.ts';
 import { limiter } from '../work/pool.ts';
 import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
-import { after, isPending, isSent, nextStep, type Case, type Rules, type SeenUser } from './case.ts';
+import { after, isPending, nextStep, type Case, type Rules, type SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
 import { recordedChange, type RecordEvent } from './history.ts';
 import { endOf, lookUp, nearIn, nothing, type LicenseUser, type Settling } from './license-user.ts';
 import { listAfterPost } from './list-users.ts';
-import { requestsOf, type LicenseJournal } from './roster-journal.ts';
+import { requestsOf, type RosterJob } from './roster-job.ts';
 import { sendInTurn, settleRequest, type PostSight } from './server-queue.ts';
 import type { RosterClaims } from './share-roster.ts';
 import { idle, type End, type LookUpStep, type Step } from './step.ts';
@@ -25,7 +25,7 @@ export interface Ports extends Settling {
   readonly isAlone: boolean;
   readonly concurrency: number;
   readonly licensing: (app_code: number) => LicensingApi;
-  readonly journal: LicenseJournal;
+  readonly job: RosterJob;
   readonly claims: Omit<RosterClaims, 'releaseAll' | 'releaseBut'>;
   /** Of each application: the requests that its server may still carry out, of all runs. */
   readonly queues: ReadonlyMap<number, OriginQueue>;
@@ -49,7 +49,7 @@ export interface Report {
 type Create = Extract<Step, { readonly do: 'create' }>;
 export type Performed = Exclude<Step, { readonly do: 'end' | 'wait for others' }>;
 
-/** Carries steps out, each with its lines in the journal and the record. Undefined: the run stopped before. */
+/** Carries steps out, each with its lines in the record. Undefined: the run stopped before. */
 export class Performer {
   readonly #ports: Ports;
   readonly #breaker: CircuitBreaker;
@@ -141,11 +141,10 @@ export class Performer {
 
   /** A request that an interruption cut may have been sent; before a request it is the signal's own reason. */
   async #post(one: Case, step: Create): Promise<Case | undefined> {
-    const { licensing, journal, claims, signal, rules, now, elapsed } = this.#ports;
+    const { licensing, claims, signal, rules, now, elapsed } = this.#ports;
     const { asked, unanswered } = one;
     const [api, queue] = [licensing(asked.app_code), this.#queueOf(one)];
     let { before } = step;
-    await journal.record(asked, { event: 'sent', time: now() });
     /** All runs know of it before its place is free. */
     const pend = async (end: PostEnd): Promise<void> => {
       await claims.ended(asked, end);
@@ -168,10 +167,7 @@ export class Performer {
     };
     try {
       const sent = await sendInTurn<Creation | Case | undefined>(queue, { within: this.#limit, send, again });
-      if (!sent || 'asked' in sent) {
-        await this.#leaveUnsent(one);
-        return sent;
-      }
+      if (!sent || 'asked' in sent) return sent;
       if (sent.state === 'answered') {
         this.#breaker.answered();
         await this.#report.answered(asked, sent);
@@ -184,7 +180,6 @@ export class Performer {
       const isUnsent = cause === claims.lost() || cause === signal.reason;
       if (!(cause instanceof Failure) || !(isUnsent || signal.aborted || cause.isInterruption)) throw cause;
       this.#breaker.stop(cause);
-      if (isUnsent) await this.#leaveUnsent(one);
       if (isUnsent) return undefined;
       await pend({ event: 'ended', time: now(), unanswered: unanswered + 1 });
       return after(one, { event: 'posted', at: elapsed(), creation: undefined, before });
@@ -213,14 +208,8 @@ export class Performer {
     return queue;
   }
 
-  /** A request that is not sent does not undo what is known of an earlier one. */
-  async #leaveUnsent(one: Case): Promise<void> {
-    const { journal, now } = this.#ports;
-    if (!isSent(one)) await journal.recordDone(one.asked, { event: 'unsent', time: now() });
-  }
-
   async #resize(one: Case, listed: License): Promise<Case | undefined> {
-    const { licensing, journal, record, rules, now } = this.#ports;
+    const { licensing, record, rules } = this.#ports;
     const { asked } = one;
     const api = licensing(asked.app_code);
     const [key, size_before] = [keyOf(listed), sizeOf(listed)];
@@ -228,7 +217,6 @@ export class Performer {
     if (found && sizeOf(found) !== size_before)
       throw new Failure('rejected', `somebody resized it to ${sizeOf(found) ?? '?'} meanwhile`);
     await this.#inOrder(() => undefined);
-    await journal.record(asked, { event: 'resizing', time: now(), size_before });
     const fields = { size_allowance: asked.size_allowance };
     const send = () => recordedChange(listed, fields, record, () => api.update(key, fields, listed));
     const license = await this.#limit(async () => (this.#breaker.stopped() ? undefined : send()));

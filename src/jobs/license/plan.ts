@@ -12,7 +12,7 @@ import { lookUp, nearIn, nothing, userKey, usersOfEachApp, withNear, type Licens
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi, type LookingUp } from './list-users.ts';
 import { resultOf, type RowResult } from './report.ts';
 import { retiredFields, type MissingUser } from './retire.ts';
-import type { LicenseJournal } from './roster-journal.ts';
+import type { RosterJob } from './roster-job.ts';
 import { shareRoster, type RosterClaims, type SharingRoster } from './share-roster.ts';
 import { idle, type Step } from './step.ts';
 
@@ -110,20 +110,20 @@ export async function decideAll(plan: Plan, planning: Planning, believed: Readon
 }
 
 export interface EarlierAnswers {
-  readonly journal: Pick<LicenseJournal, 'history'>;
+  readonly job: Pick<RosterJob, 'history'>;
   readonly openAnswers: (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
 }
 
 /** What was answered before, for a plan of which nothing is claimed. @throws Failure of the claims */
 export async function answersBefore(
   rows: readonly LicenseFields[],
-  { journal, openAnswers }: EarlierAnswers,
+  { job, openAnswers }: EarlierAnswers,
 ): Promise<Planning['answerOf']> {
   const answers = new Map<number, ReadonlyMap<string, OpenAnswer>>();
   for (const [app_code, users] of usersOfEachApp(rows)) answers.set(app_code, await openAnswers(app_code, users));
   return (row) => {
     const answer = answers.get(row.app_code)?.get(row.remote_user);
-    return joinHistories(journal.history(row), { answer }).answer;
+    return joinHistories(job.history(row), { answer }).answer;
   };
 }
 

@@ -3,7 +3,7 @@ import type { License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
-import { isSent, type Case } from './case.ts';
+import type { Case } from './case.ts';
 import { inWords, mayBeCut, sendAgainHint } from './case-words.ts';
 import { endOf } from './license-user.ts';
 import { fatalKinds } from './circuit-breaker.ts';
@@ -32,18 +32,15 @@ export function resultOf<S>(
   return { remote_user, app_code, size_allowance, status, license, size_allowance_before, error };
 }
 
-/** Outcomes that are recorded while others are reached; beyond, whoever reaches one waits. */
-const maxUnwritten = 500;
-
 /** An unknown row whose POST was answered. `open`: no list shows it, and only `--send-again` goes on with it. */
 type AnsweredOnly = 'open' | 'unconfirmed';
 
-type Reporting = Pick<Ports, 'journal' | 'claims' | 'now' | 'elapsed' | 'warn' | 'record'> & {
+type Reporting = Pick<Ports, 'claims' | 'now' | 'warn' | 'record'> & {
   /** Counts the rows that need no more work. */
   readonly progress: { step(): void; end(): void };
 };
 
-/** The results of the rows, on their way to the journal and then to the reader. */
+/** The results of the rows, on their way to the record and then to the reader. */
 export class RosterReport {
   readonly #parts: Reporting;
   readonly #ready = new InOrder<LicenseFields, RowResult>();
@@ -59,20 +56,19 @@ export class RosterReport {
 
   /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
   async answered(row: LicenseFields, creation: AnsweredCreation): Promise<void> {
-    const { journal, claims, progress, now } = this.#parts;
+    const { claims, progress, now } = this.#parts;
     const end = endOf(creation, now(), 0);
     const key = creation.license?.key;
     if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
     // The progress counts the row as done: one list at the end confirms all rows.
     progress.step();
-    // The claims first: what the journal of one job knows, every later run knows.
-    this.#inBackground(claims.ended(row, end).then(() => journal.recordDone(row, end)));
+    this.#inBackground(claims.ended(row, end));
   }
 
-  /** Records an outcome, then reports it. The worker continues meanwhile; what it records next shares the sync. */
+  /** Tells the history of an outcome, then reports it. */
   async end(ended: Case, end: End): Promise<void> {
     const one = this.#keyChecked(ended);
-    const { journal, record, warn } = this.#parts;
+    const { record, warn } = this.#parts;
     const outcome = outcomeOf(one, end);
     const { status, license = null, failure, warning, size_before = null } = outcome;
     const result = resultOf(one.asked, status, license, failure?.message, size_before);
@@ -80,24 +76,13 @@ export class RosterReport {
     await recordEnd(one, outcome, record);
     const isBelieved = !('why' in end) && !end.licenses;
     if (isBelieved && status === 'created') this.#accepted.push(end.unread);
-    if (status === 'unchanged' || (status === 'created' && (isBelieved || !isSent(one))))
-      return this.#report(one, end, result);
-    const recorded = journal.recordDone(one.asked, { event: eventOf[status], time: this.#timeOf(one, status) });
-    this.#inBackground(recorded.then(() => this.#report(one, end, result)));
-    if (this.#writing.size > maxUnwritten) await this.flush();
+    await this.#report(one, end, result);
   }
 
   #keyChecked(one: Case): Case {
     const { creation } = one;
     if (creation?.state !== 'answered' || this.#keys.get(creation.license?.key ?? '') !== 'several') return one;
     return { ...one, creation: { ...creation, license_is: 'of several users' } };
-  }
-
-  /** The wait of the next run counts from the last request of a row that is unknown. */
-  #timeOf({ posted, requests }: Case, status: RowResult['status']): number {
-    const { now, elapsed } = this.#parts;
-    const ended = status === 'unknown' ? (posted ?? requests.posted) : undefined;
-    return now() - (ended === undefined ? 0 : elapsed() - ended);
   }
 
   async #report(one: Case, end: End, result: RowResult): Promise<void> {
@@ -125,7 +110,7 @@ export class RosterReport {
     this.#parts.warn(`${said}; ${unread}`);
   }
 
-  /** Resolves when each outcome so far is recorded and reported. */
+  /** Resolves when each answer so far is recorded. */
   async flush(): Promise<void> {
     await Promise.all(this.#writing);
   }
@@ -148,8 +133,6 @@ export class RosterReport {
     );
   }
 }
-
-const eventOf = { created: 'confirmed', resized: 'resized', failed: 'refused', unknown: 'ended' } as const;
 
 const maxNamedUsers = 20;
 

@@ -4,7 +4,8 @@ import { circuitBreaker } from './circuit-breaker.ts';
 import type { Ports } from './perform.ts';
 import type { Plan, PlannedRow, Planning } from './plan.ts';
 import { countOutcomes, resultOf, RosterReport, type RowResult } from './report.ts';
-import { requestsOf } from './roster-journal.ts';
+import { requestsOf } from './roster-job.ts';
+import { noRequests } from '../../store/request-history.ts';
 import { settle } from './settle.ts';
 
 export interface Applying extends Ports, Pick<Planning, 'answerOf'> {
@@ -22,11 +23,11 @@ export interface Applying extends Ports, Pick<Planning, 'answerOf'> {
  * auth at once; unknown where a row may have its license; incomplete where rows failed or were not reached
  */
 export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGenerator<RowResult> {
-  const { journal, note, progress, conclude } = applying;
+  const { job, note, progress, conclude } = applying;
   const outcomes = countOutcomes(applying, rows.length);
   const breaker = circuitBreaker(applying);
   const report = new RosterReport(applying);
-  if (journal.isResumed) note('Resuming an interrupted run');
+  if (job.isResumed) note('Resuming an interrupted run');
   const changing = rows.filter((planned) => !isUnchanged(planned, applying));
   for (let done = changing.length; done < rows.length; done += 1) progress.step();
   const working = settle(casesOf(changing, applying), applying, breaker, report).finally(() => report.close());
@@ -55,9 +56,9 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
 }
 
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */
-function isUnchanged({ row, step }: PlannedRow, { journal }: Pick<Ports, 'journal'>): boolean {
+function isUnchanged({ row, step }: PlannedRow, { job }: Pick<Ports, 'job'>): boolean {
   const isRight = step.do === 'end' && 'licenses' in step && step.licenses?.length === 1;
-  return isRight && !step.license.isPart && journal.history(row).posted === undefined;
+  return isRight && !step.license.isPart && job.history(row) === noRequests;
 }
 
 function* casesOf(rows: readonly PlannedRow[], applying: Applying): Generator<Case> {
@@ -65,10 +66,7 @@ function* casesOf(rows: readonly PlannedRow[], applying: Applying): Generator<Ca
 }
 
 function requestsBefore(row: LicenseFields, applying: Applying): Case['requests'] {
-  const requests = requestsOf(row, {
-    journal: { ...applying.journal, missingUntil: -Infinity },
-    claims: applying.claims,
-  });
+  const requests = requestsOf(row, { job: { ...applying.job, missingUntil: -Infinity }, claims: applying.claims });
   const answer = applying.answerOf(row);
   return answer && !requests.answer ? { ...requests, answer } : requests;
 }

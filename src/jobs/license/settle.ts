@@ -10,7 +10,7 @@ import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
 import { Performer, type Performed, type Ports, type Report } from './perform.ts';
 import type { End } from './step.ts';
 
-/** Cases that are recorded while others are sent: many share a sync (docs/exactly-once.md, Journal). */
+/** Cases that go on while others wait for their server's turn: they may need no POST. */
 const ahead = 16;
 
 /**

@@ -4,60 +4,54 @@ import { jsonIn, writeJson } from '../../core/json.ts';
 import { appendFileSync, constants, fstatSync, readSync, type FileHandle } from '../../core/outside.ts';
 import { openFile, withFile } from './files.ts';
 
-/** All records of an append-only file, and the bytes up to the end of the last. @throws as `eachRecord` */
+export type Damaged = (problem: string) => Failure;
+
+/**
+ * Reads the records of an append-only file, with place as `eachLine`, without a last one that is cut or fails its sum.
+ * @throws what `damaged` makes of others
+ */
+export function* eachRecord(bytes: Buffer, damaged: Damaged) {
+  for (const { json, problem, line, size } of eachLine(bytes)) {
+    if (!json || problem) throw damaged(`line ${line} is ${problem}`);
+    yield { record: json.value, line, size };
+  }
+}
+
+/** All of them, and the bytes up to the end of the last. @throws as `eachRecord` */
 export function readRecords(bytes: Buffer, damaged: Damaged) {
   const all = [...eachRecord(bytes, damaged)];
   return { records: all.map(({ record }) => record), size: all.at(-1)?.size ?? 0 };
 }
 
-export type Damaged = (problem: string) => Failure;
-
 /**
- * Reads an append-only file's records, with place as `eachLine`, without a last one that is cut or fails its sum. Lines
- * of an earlier release have none: they are right up to the first that has one. @throws what `damaged` makes of others
+ * Lines of JSON, without a last one that a crash cut. Those of an earlier release have no sums: they are right up to
+ * the first that has one. `size`: bytes up to the end of the line.
  */
-export function* eachRecord(bytes: Buffer, damaged: Damaged) {
-  let haveSums = false;
-  for (const { text, line, size } of eachText(bytes)) {
-    const sum = /,"sum":"([\da-f]{8})"\}$/.exec(text)?.[1];
-    haveSums ||= sum !== undefined;
-    const body = sum === undefined ? text : text.slice(0, -sumLength);
-    const json = jsonIn(sum === undefined ? text : `${body}}`);
-    const isWhole = !haveSums || sum === sumOf(body);
-    if ((!json || !isWhole) && isLast(bytes, size)) return;
-    if (!json) throw damaged(`line ${line} is not valid JSON`);
-    if (!isWhole) throw damaged(`line ${line} is not what was written`);
-    yield { record: json.value, line, size };
+export function* eachLine(bytes: Buffer) {
+  let [size, haveSums] = [0, false];
+  for (let end = bytes.indexOf(10), line = 1; end >= 0; end = bytes.indexOf(10, size), line += 1) {
+    const { json, isSummed, isWhole } = lineIn(bytes.toString('utf8', size, end));
+    haveSums ||= isSummed;
+    size = end + 1;
+    const isRight = isWhole && (isSummed || !haveSums);
+    const problem = !json ? 'not valid JSON' : isRight ? undefined : 'not what was written';
+    if (problem && bytes.indexOf(10, size) < 0) return;
+    yield { json, problem, line, size };
   }
+}
+
+/** One line, whose sum, if it has one, shows whether it is what was written. */
+export function lineIn(text: string) {
+  const sum = /,"sum":"([\da-f]{8})"\}$/.exec(text)?.[1];
+  if (sum === undefined) return { json: jsonIn(text), isSummed: false, isWhole: true };
+  const body = text.slice(0, -sumLength);
+  return { json: jsonIn(`${body}}`), isSummed: true, isWhole: sum === sumOf(body) };
 }
 
 const sumLength = ',"sum":"01234567"}'.length;
 
 function sumOf(text: string): string {
   return crc32(text).toString(16).padStart(8, '0');
-}
-
-/** Lines of JSON (undefined: broken), without a last one that a crash cut. `size`: bytes up to the end of the line. */
-export function* eachLine(bytes: Buffer) {
-  for (const { text, line, size } of eachText(bytes)) {
-    const json = jsonIn(text);
-    if (!json && isLast(bytes, size)) return;
-    yield { json, line, size };
-  }
-}
-
-/** No whole line follows that many bytes. */
-function isLast(bytes: Buffer, size: number): boolean {
-  return bytes.indexOf(10, size) < 0;
-}
-
-function* eachText(bytes: Buffer) {
-  let size = 0;
-  for (let end = bytes.indexOf(10), line = 1; end >= 0; end = bytes.indexOf(10, size), line += 1) {
-    const text = bytes.toString('utf8', size, end);
-    size = end + 1;
-    yield { text, line, size };
-  }
 }
 
 /** Whether a crash cut the file's first line, which begins like that: empty, short, or zeros after a power failure. */
@@ -69,13 +63,26 @@ export function isCutBefore(bytes: Buffer, beginning: string): boolean {
 
 /** Appends and syncs lines; false where the file ends in a cut line. @throws an error of the file system */
 export async function appendLines(file: FileHandle, lines: string): Promise<boolean> {
-  const last = Buffer.alloc(1);
-  readSync(file.fd, last, 0, 1, fstatSync(file.fd).size - 1);
-  if (last[0] !== 10) return false;
+  if (endOf(file) !== 'line') return false;
   // It only reaches the system's memory: another thread would take longer to wake than this takes.
   appendFileSync(file.fd, lines);
   await file.datasync();
   return true;
+}
+
+/** The same for a file without a first line, in which a cut line stays. @throws Failure config, as `appendLines` */
+export async function appendLoosely(path: string, lines: string, how: 'synced' | 'unsynced'): Promise<void> {
+  await withFile(openFile(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT), async (file) => {
+    appendFileSync(file.fd, endOf(file) === 'cut' ? `\n${lines}` : lines);
+    if (how === 'synced') await file.datasync();
+  });
+}
+
+function endOf({ fd }: FileHandle): 'line' | 'cut' | 'nothing' {
+  const { size } = fstatSync(fd);
+  const last = Buffer.alloc(1);
+  if (size === 0 || readSync(fd, last, 0, 1, size - 1) === 0) return 'nothing';
+  return last[0] === 10 ? 'line' : 'cut';
 }
 
 /** How `appendLines` wants a file. @throws Failure config, or an error of the file system */

@@ -3,17 +3,10 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { batched, paced } from '../../core/batch.ts';
 import { Failure } from '../../core/failure.ts';
 import type { System } from '../../core/system.ts';
-import type { ClaimOptions, FreeClaims } from '../claims.ts';
+import type { ClaimingJob, ClaimOptions, FreeClaims } from '../claims.ts';
 import { inWords } from '../disk/owner.ts';
 import type { QueuePlace } from '../queue.ts';
-import {
-  isUnconfirmed,
-  joinHistories,
-  noRequests,
-  onElapsed,
-  type OpenAnswer,
-  type RequestHistory,
-} from '../request-history.ts';
+import { isUnconfirmed, joinHistories, noRequests, onElapsed, type RequestHistory } from '../request-history.ts';
 import { acquireLock, lockFolder, lockFolders, lockHolder, withLock, type Surroundings } from './lock.ts';
 import {
   addLines,
@@ -23,6 +16,7 @@ import {
   readRecord,
   type RecordLine,
   type RequestRecord,
+  type UserRecord,
 } from './request-record.ts';
 
 export interface LocalClaimOptions extends ClaimOptions {
@@ -31,13 +25,14 @@ export interface LocalClaimOptions extends ClaimOptions {
   readonly by: string;
   /** Where what dead runs have left is counted. */
   readonly queue: Pick<QueuePlace, 'findDead'>;
+  readonly job?: ClaimingJob | undefined;
 }
 
 /** The claims on the users of one application, named by its server and code (docs/exactly-once.md, The record). */
 export async function openClaims(
   name: string,
   host: Surroundings,
-  { remember, signal, settle, by, queue }: LocalClaimOptions,
+  { remember, signal, settle, by, queue, job }: LocalClaimOptions,
 ): Promise<FreeClaims> {
   const { clock, system } = host;
   const folder = await lockFolder(system);
@@ -46,6 +41,17 @@ export async function openClaims(
   const held = new Set<string>();
   /** Users of whom a line is not on disk: they are not given back, and count as asked for now, as after a kill. */
   const unrecorded = new Set<string>();
+  /** Why a line is not on disk: nothing more is sent. */
+  let broken: Failure | undefined;
+  const add = async (lines: readonly RecordLine[], read?: RequestRecord): Promise<void> => {
+    try {
+      await addLines(base, lines, host, read);
+      for (const line of lines) if (line.users.length > 0) await job?.copy?.({ record: hashOf(name), ...line });
+    } catch (cause) {
+      if (cause instanceof Failure) broken ??= cause;
+      throw cause;
+    }
+  };
   /** While users are held, the file that says so is there. */
   let hold: { readonly end: () => Promise<void> } | undefined;
 
@@ -63,13 +69,13 @@ export async function openClaims(
     const line = {
       event: 'held',
       time: clock.now(),
-      hold: { by, remember },
+      hold: { by, remember, job: job?.name },
       users: free.map(hashOf),
     } as const;
     // Of a run that has died all users count from now on, and all that it had under way.
     const isStale = record.isStale || free.some((user) => isLeftBehind(record.users.get(hashOf(user))?.hold, by));
     if (isStale) await queue.findDead(settle);
-    await addLines(base, [line], host, { ...record, isStale });
+    await add([line], { ...record, isStale });
     const { lostEnd = -Infinity } = record;
     const lost = lostEnd + settle > line.time ? { posted: lostEnd } : undefined;
     for (const user of free) {
@@ -83,14 +89,14 @@ export async function openClaims(
 
   const pace = paced(clock);
   const append = batched<readonly RecordLine[]>(
-    (all) => withLock(lock, host, () => addLines(base, all.flat(), host)),
+    (all) => withLock(lock, host, () => add(all.flat())),
     // Who holds one user has nothing to gather.
     async () => (held.size > 1 ? pace() : undefined),
   );
 
   return {
     isShared: false,
-    lost: () => undefined,
+    lost: () => broken,
     async takeFree(users) {
       await refuseOpen(folder, name, users, system);
       return withLock(lock, host, () => takeUnderLock(users), { wait: 60_000, signal });
@@ -102,7 +108,9 @@ export async function openClaims(
       for (const user of others.keys()) if (record.users.get(hashOf(user))?.history.answer) others.delete(user);
       return { count: others.size, holder: [...others.values()][0], now };
     },
-    posting: () => Promise.resolve(),
+    async posting() {
+      if (broken) throw broken;
+    },
     async ended(user, end) {
       unrecorded.add(user);
       await append([{ ...end, users: [hashOf(user)] }]);
@@ -156,21 +164,21 @@ async function othersIn(
   return others;
 }
 
-/** The open answers of users of one application. @throws Failure config where a file is damaged */
-export async function openAnswersOf(
+/** The records of users of one application. @throws Failure config where a file is damaged */
+export async function recordedOf(
   name: string,
   users: readonly string[],
   { system }: Pick<Surroundings, 'system'>,
-): Promise<Map<string, OpenAnswer>> {
-  const open = new Map<string, OpenAnswer>();
+): Promise<Map<string, UserRecord>> {
+  const recorded = new Map<string, UserRecord>();
   for (const folder of lockFolders(system)) {
     const record = await readRecord(join(folder, hashOf(name)), system);
     for (const user of users) {
-      const answer = record.users.get(hashOf(user))?.history.answer;
-      if (answer) open.set(user, answer);
+      const known = record.users.get(hashOf(user));
+      if (known) recorded.set(user, known);
     }
   }
-  return open;
+  return recorded;
 }
 
 /** Refuses users with an open request in the usual folder, where nothing can be recorded now. @throws Failure config */

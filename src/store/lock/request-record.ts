@@ -35,10 +35,14 @@ interface Hold {
   readonly by: string;
   /** For how long its POSTs are remembered. */
   readonly remember: Milliseconds;
+  /** Whose run it is: one that resumes the job knows its users by it. */
+  readonly job?: string | undefined;
 }
 
-interface UserRecord {
+export interface UserRecord {
   readonly hold?: Hold | undefined;
+  /** Of the last hold. */
+  readonly job?: string | undefined;
   readonly history: RequestHistory;
   /** When the history may be forgotten. An open answer never is. */
   readonly until: Milliseconds;
@@ -104,15 +108,18 @@ async function refuseEarlier(base: string): Promise<void> {
 
 /** What is known of a user after a line. */
 export function afterLine(known: UserRecord | undefined, line: UserEvent): UserRecord {
-  const { hold, history = noRequests, until = 0 } = known ?? {};
-  if (line.event === 'freed') return { history, until };
-  if (line.event !== 'held')
-    return { hold, history: afterEvent(history, line), until: Math.max(until, line.time + (hold?.remember ?? 0)) };
+  const { hold, job, history = noRequests, until = 0 } = known ?? {};
+  if (line.event === 'freed') return { history, until, job };
+  if (line.event !== 'held') {
+    const later = Math.max(until, line.time + (hold?.remember ?? 0));
+    return { hold, history: afterEvent(history, line), until: later, job };
+  }
   const { time, hold: next } = line;
+  const held = { hold: next, job: next.job };
   // Who never gave the user back may have sent a POST until now.
   if (hold && hold.by !== next.by)
-    return { hold: next, history: { ...history, posted: time }, until: time + next.remember };
-  return { hold: next, history: until > time ? history : openAnswerOf(history), until };
+    return { ...held, history: { ...history, posted: time }, until: time + next.remember };
+  return { ...held, history: until > time ? history : openAnswerOf(history), until };
 }
 
 function openAnswerOf({ answer }: RequestHistory): RequestHistory {
@@ -136,11 +143,11 @@ export async function addLines(
     const { users, lostEnd } = read ?? (await readRecord(base, system));
     const now = clock.now();
     const live = await liveHolders(base, [...users.values(), ...lines], system);
-    const known = [...users].flatMap(([user, { hold, history, until }]): KnownUser[] => {
+    const known = [...users].flatMap(([user, { hold, history, until, job }]): KnownUser[] => {
       if (hold && !live.has(hold.by))
-        return [{ user, history: { ...history, posted: now }, until: now + hold.remember }];
+        return [{ user, job, history: { ...history, posted: now }, until: now + hold.remember }];
       const kept = hold || until > now ? history : openAnswerOf(history);
-      return hold || kept !== noRequests ? [{ user, hold, history: kept, until }] : [];
+      return hold || kept !== noRequests ? [{ user, hold, job, history: kept, until }] : [];
     });
     const lost = lostEnd === undefined ? undefined : Math.min(lostEnd, now);
     await writePrivate(path, summedLine({ record: version, users: known, lost }), text);
@@ -180,7 +187,7 @@ async function liveHolders(
   return live;
 }
 
-function isRecordLine(value: unknown): value is RecordLine {
+export function isRecordLine(value: unknown): value is RecordLine {
   if (!isObject(value)) return false;
   const { event, time, hold, users } = value;
   if (!Array.isArray(users) || !users.every((user) => typeof user === 'string')) return false;
@@ -189,8 +196,9 @@ function isRecordLine(value: unknown): value is RecordLine {
 
 function isHold(value: unknown): value is Hold {
   if (!isObject(value)) return false;
-  const { by, remember } = value;
-  return typeof by === 'string' && /^\w{1,64}$/.test(by) && Number.isFinite(remember);
+  const { by, remember, job } = value;
+  const isJob = job === undefined || typeof job === 'string';
+  return typeof by === 'string' && /^\w{1,64}$/.test(by) && Number.isFinite(remember) && isJob;
 }
 
 function isKnownUser(value: unknown): value is KnownUser {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { batched } from '../../core/batch.ts';
-import { jsonIn, isObject } from '../../core/json.ts';
-import { appendFileSync, constants, readdir } from '../../core/outside.ts';
+import { isObject } from '../../core/json.ts';
+import { readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
-import { ifThere, openFile, orFailure } from '../disk/files.ts';
+import { ifThere, orFailure } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { readPrivateBytes } from '../disk/private-file.ts';
 import { makePrivateFolder } from '../disk/private-folder.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
-import { recordLine } from '../disk/records.ts';
+import { appendLoosely, lineIn, summedLine } from '../disk/records.ts';
 
 /** What a run did for a license, for people: of a key the last four characters (docs/exactly-once.md, History). */
 export interface LicenseEvent {
@@ -49,42 +49,23 @@ export type AppendHistory = (
   tell: (entry: HistoryEntry) => Promise<void>,
 ) => Promise<void>;
 
-/**
- * Each line is one write of less than 4 KiB, which no other process cuts in two; on Windows under a lock, for which
- * one caller of this process waits with the lines of all.
- */
+/** Lines that come together are written together. One before a change is on disk when its request is sent. */
 export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory {
   const { system, clock } = host;
   const folder = foldersOf(system).state;
-  let made: Promise<void> | undefined;
-  const append = async (path: string, line: string): Promise<void> => {
-    const file = await openFile(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
-    try {
-      appendFileSync(file.fd, line);
-    } finally {
-      await file.close();
-    }
-  };
-  const appendLocked = batched<Parameters<typeof append>>((lines) =>
-    withLock(join(folder, 'history.lock'), host, async () => {
-      for (const line of lines) await append(...line);
-    }),
-  );
+  const append = batched<HistoryEntry>(async (entries) => {
+    await makePrivateFolder(folder, system);
+    const path = join(folder, `history-${entries[0]?.time.slice(0, 4) ?? ''}.ndjson`);
+    const how = entries.some(({ event }) => event === 'changing') ? 'synced' : 'unsynced';
+    const writing = () => appendLoosely(path, entries.map(summedLine).join(''), how);
+    await withLock(join(folder, 'history.lock'), host, () => orFailure(`write ${path}`, writing()));
+  });
   return async (origin, event, tell) => {
     const time = new Date(clock.now()).toISOString();
-    const path = join(folder, `history-${time.slice(0, 4)}.ndjson`);
-    const entry: HistoryEntry = {
-      time,
-      ...stamp,
-      account: accountOf(system),
-      computer: system.hostname,
-      origin,
-      ...event,
-    };
+    const who = { account: accountOf(system), computer: system.hostname, origin };
+    const entry: HistoryEntry = { time, ...stamp, ...who, ...event };
     await tell(entry);
-    await (made ??= makePrivateFolder(folder, system));
-    const line = recordLine(entry);
-    await orFailure(`write ${path}`, system.platform === 'win32' ? appendLocked([path, line]) : append(path, line));
+    await append(entry);
   };
 }
 
@@ -94,7 +75,7 @@ function accountOf({ env, uid, user = `uid ${uid ?? '?'}` }: Pick<System, 'env' 
   return before === undefined ? user : `${user} (sudo: ${before})`;
 }
 
-/** Entries whose line holds a text, oldest first, without one that a crash cut. @throws Failure config */
+/** Entries whose line holds a text, oldest first, without one that is not as it was written. @throws Failure config */
 export async function readHistory(system: System, holding = ''): Promise<HistoryEntry[]> {
   const folder = foldersOf(system).state;
   const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
@@ -102,8 +83,8 @@ export async function readHistory(system: System, holding = ''): Promise<History
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
     const text = (await readPrivateBytes(join(folder, name), system))?.toString('utf8') ?? '';
     for (const line of text.split('\n')) {
-      const entry = line.includes(holding) ? jsonIn(line)?.value : undefined;
-      if (isEntry(entry)) entries.push(entry);
+      const { json, isWhole } = line.includes(holding) ? lineIn(line) : {};
+      if (isWhole && isEntry(json?.value)) entries.push(json.value);
     }
   }
   return entries;

@@ -688,13 +688,13 @@ describe('an early end', () => {
     expect((await apply('-o json --retries 0', csv(users(30)))).exitCode).toBe(7);
   });
 
-  test('a journal that a crash cut is read up to the cut, and holds no key', async () => {
+  test('the record that a crash cut is read up to the cut, and holds no key', async () => {
     const { apply, sandbox, home } = await service({ fault: 'PATCH /*=redirect-307#1' });
     const names = users(30);
     await apply('--concurrency 1', `${csv(names)}${resized}`);
-    const journal = journalFile(home);
-    expect(journalIn(home)).not.toContain(sandbox.state.licenses().at(-1)?.license_code);
-    truncateSync(journal, readFileSync(journal).length - 9);
+    const record = recordFile(home);
+    expect(readFileSync(record, 'utf8')).not.toContain(sandbox.state.licenses().at(-1)?.license_code);
+    truncateSync(record, readFileSync(record).length - 9);
 
     const ran = await apply('-o json', `${csv(names)}${resized}`);
 
@@ -703,25 +703,38 @@ describe('an early end', () => {
       statuses: { created: 30, resized: 1 },
     });
     expect(held(sandbox, names)).toEqual(each(names));
-    expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([expect.stringMatching(/\.done$/)]);
+    expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([]);
+  });
+
+  test('100 created rows are about 205 lines in two files', async () => {
+    const { apply, home } = await service();
+    const state = join(home, '.local/state/chatelaine');
+    await apply('-q', csv(users(100)));
+
+    const files = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.(ndjson|record)/.test(name),
+    );
+    const lines = files.map((name) => readFileSync(join(state, name), 'utf8').trimEnd().split('\n').length);
+    expect(files.sort()).toEqual(['history-2026.ndjson', expect.stringMatching(/^locks.*\.record$/)]);
+    expect(lines.reduce((sum, count) => sum + count)).toBeLessThan(211);
   });
 
   test.each([
     ['was sent', 2, 'found: an interrupted run had requested it'],
     ['was answered', 3, 'created'],
   ])('the history of a run that goes on where a kill left that a POST %s', async (_what, lines, change) => {
-    const { apply, home, run } = await service();
+    const { apply, home, run } = await service({ fault: 'PATCH /*=redirect-307#1' });
     const state = join(home, '.local/state/chatelaine');
-    await apply('-q', csv(['ada']));
-    const [done = ''] = readdirSync(join(state, 'journals'));
-    const journal = join(state, 'journals', done);
-    const kept = readFileSync(journal, 'utf8').split('\n').slice(0, lines);
-    writeFileSync(journal.replace(/\.done$/, ''), `${kept.join('\n')}\n`);
+    const roster = `${csv(['ada'])}${resized}`;
+    await apply('-q', roster);
+    const record = recordFile(home);
+    const kept = readFileSync(record, 'utf8').split('\n').slice(0, lines);
+    writeFileSync(record, `${kept.join('\n')}\n`);
     rmSync(join(state, 'history-2026.ndjson'));
 
-    expect(statuses(await apply('-o json', csv(['ada'])))).toEqual({ created: 1 });
+    expect(statuses(await apply('-o json', roster))).toEqual({ created: 1, resized: 1 });
 
-    const { stdout } = await run('license history -o json --fields change', { home });
+    const { stdout } = await run('license history --remote-user ada -o json --fields change', { home });
     expect(JSON.parse(stdout)).toEqual([{ change }]);
   });
 
@@ -1188,6 +1201,11 @@ function journalFile(home: string): string {
 
 function journalIn(home: string): string {
   return readFileSync(journalFile(home), 'utf8');
+}
+
+function recordFile(home: string): string {
+  const folder = join(home, '.local/state/chatelaine/locks');
+  return join(folder, readdirSync(folder).find((name) => name.endsWith('.record')) ?? '');
 }
 
 test('a row of a similar name names --allow-similar, and not the same command', async () => {

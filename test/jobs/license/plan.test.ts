@@ -42,7 +42,7 @@ test('open answers whose licenses the list shows are closed', async () => {
   } as const;
   const { plan } = await planClaimed(rows, planning, {
     claims: new Map([[7, own]]),
-    journal: { history: () => noRequests },
+    job: { history: () => noRequests },
     openAnswers: async () => new Map(users.map((user) => [user, { status: 201, time: 0, key_end: 'code' }])),
     elapsed: clock.elapsed,
     sleep: clock.sleep,

@@ -7,7 +7,7 @@ import type { Clock } from '../../../src/core/system.ts';
 import { withTake, type Claims } from '../../../src/store/claims.ts';
 import type { RequestHistories } from '../../../src/store/request-history.ts';
 import { summedLine } from '../../../src/store/disk/records.ts';
-import { openAnswersOf, openClaims } from '../../../src/store/lock/local-claims.ts';
+import { openClaims, recordedOf } from '../../../src/store/lock/local-claims.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { failureOf, givenBack, place, runOf, type Place } from '../place.ts';
 import { sleptClock } from '../../helpers/clock.ts';
@@ -477,10 +477,10 @@ test('what compaction keeps is one line, written at once: a record that is cut i
   expect(lines.map((line) => /"event":"(\w+)"/.exec(line)?.[1])).toEqual(['freed', undefined]);
   for (const length of [0, 1, first.length]) {
     writeFileSync(file, first.slice(0, length));
-    expect(await failureOf(() => openAnswersOf('https://here.test 7', ['a'], host))).toMatchObject({ kind: 'config' });
+    expect(await failureOf(() => recordedOf('https://here.test 7', ['a'], host))).toMatchObject({ kind: 'config' });
   }
   writeFileSync(file, `${first}\n`);
-  expect((await openAnswersOf('https://here.test 7', ['a'], host)).get('a')).toEqual(answer);
+  expect((await recordedOf('https://here.test 7', ['a'], host)).get('a')?.history.answer).toEqual(answer);
 });
 
 test('what a crash cut off the end of the record is left out', needs('proc'), async () => {
