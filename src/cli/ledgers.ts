@@ -13,6 +13,7 @@ import { refuseReadOnly, type LicensingCredential } from '../store/account/crede
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import { randomBytes } from '../core/outside.ts';
+import type { CreationPlace, OpenedCreations } from '../store/record/creations.ts';
 import type { AppendHistory, HistoryEntry } from '../store/record/history.ts';
 import type { Host } from './host.ts';
 import type { RunParts } from './values.ts';
@@ -101,6 +102,34 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
       });
       return new Map(all);
     },
+    creations(accountOf, users) {
+      let opened: Promise<OpenedCreations> | undefined;
+      const creations = (): Promise<OpenedCreations> =>
+        (opened ??= import('../store/record/creations.ts').then(({ openCreations }) =>
+          openCreations(host.system, users),
+        ));
+      const placeOf = (app_code: number): CreationPlace | undefined => {
+        const account = options.sandbox ? undefined : accountOf(app_code);
+        const url = account && urlFor(account);
+        return (
+          account && {
+            ...{ app_code, origin: accounts.accounts.identityOf(account) },
+            told: async (user) => (url === undefined ? [] : (await open(url)).told(targetOf(account, app_code), user)),
+          }
+        );
+      };
+      return {
+        isReset: new Map(),
+        async of(app_code, user) {
+          const place = placeOf(app_code);
+          return place && (await creations()).of(place, user);
+        },
+        async others(app_code, user) {
+          const place = placeOf(app_code);
+          return place ? (await creations()).others(place, user) : [];
+        },
+      };
+    },
     async any() {
       const url = typed() ?? (await profileInUse(accounts, options.profile))?.ledger;
       return url === undefined ? undefined : open(url);
@@ -187,7 +216,12 @@ export function historyOf(
   const open = async (): Promise<AppendHistory> =>
     (await import('../store/record/history.ts')).openHistory({ run: run(), command }, host);
   return {
-    history: async (holding) => (await import('../store/record/history.ts')).readHistory(host.system, holding),
+    async history(holding) {
+      const { eachEntry } = await import('../store/record/history.ts');
+      const entries: HistoryEntry[] = [];
+      for await (const entry of eachEntry(host.system, holding)) entries.push(entry);
+      return entries;
+    },
     recorder: (credential) => ({
       run: run(),
       async record(event) {

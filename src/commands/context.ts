@@ -15,6 +15,7 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { HistoryEntry, LicenseEvent } from '../store/record/history.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
+import type { Creations } from '../jobs/license/perform.ts';
 import type { ClaimingJob, QueuedClaims } from '../store/claims.ts';
 import type { Patience } from '../store/lock/lock.ts';
 import type { OpenAnswer, RequestHistories } from '../store/request-history.ts';
@@ -196,6 +197,8 @@ export interface Ledgers {
       app_code: number,
       users: readonly string[],
     ): Promise<ReadonlyMap<string, OpenAnswer>>;
+    /** What runs created for users of the credential of an application; of the sandbox nothing is known. */
+    creations(accountOf: (app_code: number) => LicensingCredential | undefined, users: readonly string[]): Creations;
     /** @throws Failure config where none is configured; `any` is undefined then */
     configured(): Promise<Ledger>;
     any(): Promise<Ledger | undefined>;

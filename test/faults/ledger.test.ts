@@ -90,13 +90,24 @@ describe('a ledger that fails', needs('postgresql'), () => {
     expect(cut.exitCode).toBe(7);
   });
 
-  test('ensure asks the ledger six times, and three times where the user has a license', async () => {
+  test('ensure asks the ledger seven times, and three times where the user has a license', async () => {
     const sandbox = await openSandbox();
     const { env, calls, close } = await through({ at: 'no cut', when: 'before', how: 'break' });
     await sandbox.run(ensure, { env });
     await sandbox.run(ensure, { env });
     await close();
-    expect(calls).toEqual(['open', 'take', 'queued', 'sending', 'answered', 'release', 'open', 'take', 'release']);
+    expect(calls).toEqual([
+      'open',
+      'take',
+      'history',
+      'queued',
+      'sending',
+      'answered',
+      'release',
+      'open',
+      'take',
+      'release',
+    ]);
   });
 
   test.each(['restart', 'kill'] as const)(

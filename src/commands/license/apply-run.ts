@@ -45,7 +45,8 @@ function headerOf({ roster, targets, reviewed }: Job): JournalHeader {
 async function earlierRuns(job: Job, journal: JournalContent | undefined, context: ApplyingParts): Promise<RosterJob> {
   const begun = journal && begunIn(journal);
   const nameOf = (code: number) => `${job.targets.find(({ app_code }) => app_code === code)?.origin ?? ''} ${code}`;
-  if (begun === undefined) return rosterJob(journal, { recorded: () => undefined, changes: [], nameOf }, context.clock);
+  if (begun === undefined)
+    return rosterJob(journal, { begun, recorded: () => undefined, changes: [], nameOf }, context.clock);
   const recorded = new Map<string, RequestHistory>();
   for (const { app_code, account } of job.targets) {
     const users = job.roster.rows.flatMap((row) => (row.app_code === app_code ? [row.remote_user] : []));
@@ -54,7 +55,7 @@ async function earlierRuns(job: Job, journal: JournalContent | undefined, contex
   }
   const past = changesOf((await orWarn(context.record.history('"license apply"'), context.warn)) ?? []);
   const changes = past.filter(({ time, isNew }) => !isNew && Date.parse(time) >= begun);
-  return rosterJob(journal, { recorded: (row) => recorded.get(userKey(row)), changes, nameOf }, context.clock);
+  return rosterJob(journal, { begun, recorded: (row) => recorded.get(userKey(row)), changes, nameOf }, context.clock);
 }
 
 /** How the record calls a job. */

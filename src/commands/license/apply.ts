@@ -135,6 +135,7 @@ export default command({
       values,
       targets,
       licensing: apiOfEachApp(context, values.app_code),
+      creations: context.ledgers.creations((code) => targets.find(({ app_code }) => app_code === code)?.account, users),
       concurrency: values.concurrency ?? defaultConcurrency,
       elapsed: context.clock.elapsed,
       looking: (count: number) => context.progress('users looked up', count),

@@ -45,6 +45,7 @@ export default command({
       rules,
       claims,
       record,
+      creations: context.ledgers.creations(() => account, [remote_user]),
       agree,
     });
     if (license.key === undefined)

@@ -37,13 +37,22 @@ export default command({
   result: 'one',
 
   async *run(
-    { settle = defaultSettle, allow_similar, trust_list, send_again, remote_user, size_allowance, ...explicit },
+    {
+      settle = defaultSettle,
+      allow_similar,
+      trust_list,
+      recreate,
+      send_again,
+      remote_user,
+      size_allowance,
+      ...explicit
+    },
     context,
   ) {
     const app_code = await appCodeOf(context, explicit.app_code);
     const account = await context.licensingAccount(explicit);
     const { options, note } = context;
-    const allowed = allowedBy({ allow_similar, trust_list, send_again }, [remote_user]);
+    const allowed = allowedBy({ allow_similar, trust_list, recreate, send_again }, [remote_user]);
     const claims = options.dry_run
       ? noClaims(await context.ledgers.openAnswers(account, app_code, [remote_user]), {
           ...context,
@@ -55,7 +64,8 @@ export default command({
     const { record } = context.record.recorder(account);
     const rules = { ...spansOf(context, settle), ...allowed, wants: 'one license' } as const;
     const fields = { remote_user, app_code, size_allowance };
-    const giving = { ...context, ...context.clock, rules, claims, record };
+    const creations = context.ledgers.creations(() => account, [remote_user]);
+    const giving = { ...context, ...context.clock, rules, claims, record, creations };
     const isOfJob = options.dry_run && !options.typed?.has('dry_run');
     const api = context.licensing(explicit);
     // The key of a license that would be resized is what a job needs to go on.

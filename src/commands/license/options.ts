@@ -22,6 +22,7 @@ export const ensuringOptions = {
   trust_list: flagField(
     'Trust a list without a total if the server ignores the filter by user, or may misread the name',
   ),
+  recreate: flagField('Create licenses again that this computer created before, and that the server does not show'),
   send_again: {
     ...textField(
       'USER',
@@ -36,15 +37,16 @@ type EnsuringValues = { readonly [K in keyof AllowedValues]?: AllowedValues[K] |
 
 /** The rules of those options. @throws Failure usage where `--send-again` names a user of no row */
 export function allowedBy(
-  { allow_similar, trust_list, send_again = [] }: EnsuringValues,
+  { allow_similar, trust_list, recreate, send_again = [] }: EnsuringValues,
   users: readonly string[],
-): Pick<Rules, 'similar' | 'uncounted' | 'sendAgain'> {
+): Pick<Rules, 'similar' | 'uncounted' | 'recreate' | 'sendAgain'> {
   const known = new Set(send_again.length > 0 ? users : []);
   const unknown = send_again.find((user) => !known.has(user));
   if (unknown !== undefined) throw usage(`--send-again: this command is not about the user '${unknown}'`);
   return {
     similar: allow_similar ? 'allow' : 'refuse',
     uncounted: trust_list ? 'trust' : 'refuse',
+    recreate: recreate ? 'allow' : 'refuse',
     sendAgain: new Set(send_again),
   };
 }

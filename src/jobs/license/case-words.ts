@@ -8,7 +8,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { isAnswered, isSent, type Case } from './case.ts';
 import { cutHint, type LicenseUser, type LookupResult } from './license-user.ts';
-import type { Unmet, Why } from './step.ts';
+import type { KnownCreation, Unmet, Why } from './step.ts';
 
 /** Why a user has no license, in a sentence that may follow what was sent. */
 function reasonOf(why: Why, asked: LicenseFields): string | undefined {
@@ -24,6 +24,8 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
       return similarTo(why.near, asked.remote_user);
     case 'open':
       return openInWords(asked, why.answer, why.near);
+    case 'created before':
+      return createdInWords(asked, why.known);
     case 'may be cut':
       return `the server ignores the filter by user, and its list of ${why.count} ${why.count === 1 ? 'license' : 'licenses'} has no total: it may be cut there`;
     case 'misread':
@@ -60,7 +62,7 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
   }
   if ('failure' in why && why.failure)
     return sent ? why.failure.as(why.failure.kind, `${sent.message}; ${why.failure.message}`) : why.failure;
-  const isRefused = why.is === 'similar' || why.is === 'may be cut' || why.is === 'misread';
+  const isRefused = ['similar', 'may be cut', 'misread', 'created before'].includes(why.is);
   const text = `${reasonOf(why, asked) ?? ''}${isRefused ? '; nothing was created' : ''}`;
   const isIncomplete = why.is === 'may be cut' || why.is === 'misread' || why.is === 'filter ignored';
   const kind = isIncomplete ? 'incomplete' : 'rejected';
@@ -78,6 +80,8 @@ const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = 
     `If these are two users, repeat with --allow-similar. Look with: ${commandLine('license list', [], { app_code })}`,
   misread: ({ app_code }) =>
     `If there is none, repeat with --trust-list. Look with: ${commandLine('license list', [], { app_code })}`,
+  'created before': ({ remote_user }) =>
+    `If the license is gone, create another one with --send-again ${shellWord(remote_user)}, or all such licenses with --recreate.`,
   'may be cut': () =>
     'If there are no more, repeat with --trust-list. Look with: chatelaine license list, chatelaine doctor --probe',
 };
@@ -146,6 +150,14 @@ export function severalWarning({ remote_user, app_code }: LicenseUser): string {
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
+}
+
+/** Says of a license that the history has, and no lookup shows. */
+export function createdInWords({ remote_user }: LicenseUser, known: KnownCreation): string {
+  const { time, run, license_code_end: end, isReset } = known;
+  const key = end === undefined ? '' : `, with a key that ends with ${end}`;
+  const reset = isReset ? '; nor other licenses of before: the server was reset, or is another one' : '';
+  return `run ${run} gave '${remote_user}' a license at ${time.slice(0, 19)}Z${key}, and the server does not show it${reset}`;
 }
 
 /** Says of an earlier POST that it was answered, and that no list shows the license. */

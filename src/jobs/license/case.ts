@@ -6,7 +6,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { Queue } from '../../store/queue.ts';
 import type { RequestHistory } from '../../store/request-history.ts';
 import type { Licenses, LookupResult } from './license-user.ts';
-import { lookUpNow, type Acting, type End, type LookUpStep, type Step, type Why } from './step.ts';
+import { lookUpNow, type Acting, type End, type KnownCreation, type LookUpStep, type Step, type Why } from './step.ts';
 
 /** One user who is to have a license, and all that is known. A value: each event makes a new one. */
 export interface Case {
@@ -17,6 +17,8 @@ export interface Case {
   readonly requests: Requests;
   /** The last lookup; none after a POST. */
   readonly seen: SeenUser | undefined;
+  /** What the history has; it is asked before the first POST. Undefined: nothing, or not asked yet. */
+  readonly known: KnownCreation | undefined;
   /** Whether a person agreed to another license (`license create`). */
   readonly isAgreed: boolean;
   /** Whether the users of a list that moves are looked up together once already. */
@@ -53,6 +55,7 @@ type LastRequest =
 export type CaseEvent =
   | { readonly event: 'held' }
   | { readonly event: 'agreed' }
+  | { readonly event: 'recalled'; readonly known: KnownCreation }
   | { readonly event: 'claimed'; readonly requests: Requests }
   | { readonly event: 'looked up'; readonly seen: SeenUser }
   | {
@@ -72,6 +75,8 @@ export interface Rules {
   readonly similar: 'refuse' | 'allow';
   /** Whether a list without a total counts, and a name that the filter may misread (`--trust-list`). */
   readonly uncounted: 'refuse' | 'trust';
+  /** Whether a license is created again that the history has (`--recreate`). */
+  readonly recreate: 'refuse' | 'allow';
   /** Users whose POST is sent, once, although an earlier one was answered (`--send-again`). */
   readonly sendAgain: ReadonlySet<string>;
   /** How a step differs from a plan that is carried out as it was read. */
@@ -81,7 +86,7 @@ export interface Rules {
 export function caseOf(asked: LicenseFields, requests: Requests, seen?: SeenUser): Case {
   const unanswered = requests.unanswered ?? 0;
   return {
-    ...{ asked, claim: 'none', requests, seen, isAgreed: false, isRelisted: false },
+    ...{ asked, claim: 'none', requests, seen, known: undefined, isAgreed: false, isRelisted: false },
     ...{ posted: undefined, creation: undefined, before: undefined, unanswered, last: undefined },
   };
 }
@@ -89,6 +94,7 @@ export function caseOf(asked: LicenseFields, requests: Requests, seen?: SeenUser
 export function after(one: Case, event: CaseEvent): Case {
   if (event.event === 'held') return { ...one, claim: 'held' };
   if (event.event === 'agreed') return { ...one, isAgreed: true };
+  if (event.event === 'recalled') return { ...one, known: event.known };
   if (event.event === 'claimed')
     return { ...one, claim: 'ours', requests: event.requests, unanswered: event.requests.unanswered ?? 0 };
   if (event.event === 'looked up')
@@ -206,6 +212,8 @@ function whereNotListed(one: Case, seen: SeenUser, queue: Queue, rules: Rules): 
   if (requests.answer && posted === undefined && !isAgain)
     return { do: 'end', outcome: 'unknown', why: { is: 'open', answer: requests.answer, near } };
   if (refusal) return failed(one, refusal);
+  if (one.known && posted === undefined && rules.recreate === 'refuse' && !isAgain)
+    return failed(one, { is: 'created before', known: one.known });
   // A POST that may create a second license is sent once.
   if (posted !== undefined && unanswered > (isAgain ? 0 : rules.retries))
     return failed(one, { is: 'used up', posts: unanswered });

@@ -7,7 +7,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { QueuedClaims } from '../../store/claims.ts';
 import { noRequests, type PostEnd } from '../../store/request-history.ts';
 import { caseOf, type Case, type Rules } from './case.ts';
-import { openInWords, similarTo } from './case-words.ts';
+import { createdInWords, openInWords, similarTo } from './case-words.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
 import type { RecordEvent } from './history.ts';
 import { endOf, unrecorded, unreleased, type Settling } from './license-user.ts';
@@ -23,6 +23,7 @@ interface Giving extends Settling {
   readonly rules: Rules;
   readonly claims: UserClaims;
   readonly record: RecordEvent;
+  readonly creations: Ports['creations'];
   readonly signal: AbortSignal;
   /** Rejects where a person does not want another license; elsewhere it is a warning. */
   readonly agree?: (reason: string) => Promise<void>;
@@ -95,7 +96,7 @@ export async function giveLicense(api: LicensingApi, asked: LicenseFields, givin
 
 /** Another license needs consent where a list shows one; an open answer and a similar name are a warning. */
 async function sayBefore(
-  { asked, seen, requests }: Case,
+  { asked, seen, requests, known }: Case,
   agree: NonNullable<Giving['agree']>,
   warn: Giving['warn'],
 ): Promise<void> {
@@ -108,6 +109,7 @@ async function sayBefore(
     const has = `${remote_user} already has ${length === 1 ? 'a license' : `${length} licenses`} in application ${app_code}`;
     await agree(`${has}: this creates another; license ensure would not`);
   } else {
+    if (known) await agree(`${createdInWords(asked, known)}: this creates another`);
     const [near] = result?.shows === 'near' ? result.licenses : [];
     if (near) warn(similarTo(near, remote_user));
     if (result?.misread !== undefined) warn(misreadInWords(remote_user, result.misread));

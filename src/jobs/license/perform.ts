@@ -6,6 +6,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OriginQueue } from '../../store/queue.ts';
+import type { HistoryEntry } from '../../store/record/history.ts';
 import type { PostEnd } from '../../store/request-history.ts';
 import { limiter } from '../work/pool.ts';
 import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
@@ -27,6 +28,7 @@ export interface Ports extends Settling {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly job: RosterJob;
   readonly claims: Omit<RosterClaims, 'releaseAll' | 'releaseBut'>;
+  readonly creations: Creations;
   /** Of each application: the requests that its server may still carry out, of all runs. */
   readonly queues: ReadonlyMap<number, OriginQueue>;
   /** Aborted by Ctrl-C, SIGTERM and the deadline. */
@@ -37,6 +39,15 @@ export interface Ports extends Settling {
   readonly agree?: ((one: Case) => Promise<void>) | undefined;
   /** A user for whom this run created a license has several. */
   readonly doubled: (user: LicenseUser, licenses: readonly License[]) => void;
+}
+
+/** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */
+export interface Creations {
+  of(app_code: number, user: string): Promise<HistoryEntry | undefined>;
+  /** At most three other users. */
+  others(app_code: number, user: string): Promise<readonly string[]>;
+  /** Applications of which those are looked up. */
+  readonly isReset: Map<number, Promise<boolean>>;
 }
 
 export interface Report {
@@ -75,9 +86,9 @@ export class Performer {
     if (step.do === 'look up') return isPending(one) ? this.#watch(one) : this.#lookUp(one, step);
     if (step.do === 'create') return this.#create(one, step);
     if (step.do === 'resize') return this.#resize(one, step.license);
-    const { agree, claims } = this.#ports;
+    const { agree, claims, creations, licensing } = this.#ports;
     if (step.do === 'ask') {
-      await agree?.(one);
+      await agree?.(await recall(one, creations, licensing));
       return after(one, { event: 'agreed' });
     }
     if ((await this.#inOrder(() => claims.claim(one.asked))) === 'held') return after(one, { event: 'held' });
@@ -119,8 +130,10 @@ export class Performer {
    * POSTs go one at a time until a list holds all earlier licenses and a new one; else the run stops
    * (docs/exactly-once.md, A list is a hint).
    */
-  async #create(one: Case, step: Create): Promise<Case | undefined> {
-    const { licensing, rules } = this.#ports;
+  async #create(asked: Case, step: Create): Promise<Case | undefined> {
+    const { licensing, rules, creations } = this.#ports;
+    const one = asked.isAgreed ? asked : await recall(asked, creations, licensing);
+    if (nextStep(one, idle, rules).do !== 'create' && one !== asked) return one;
     const { app_code } = one.asked;
     const result = one.seen?.result;
     const earlier = result && 'unfiltered' in result ? result.unfiltered : undefined;
@@ -224,6 +237,28 @@ export class Performer {
     this.#breaker.answered();
     return after(one, { event: 'resized', license, listed });
   }
+}
+
+/** Whether the history has a license of a user of whom a lookup shows none, with others to compare. */
+export async function recall(
+  one: Case,
+  creations: Creations,
+  licensing: (app_code: number) => Pick<LicensingApi, 'ofUser'>,
+): Promise<Case> {
+  const { app_code, remote_user } = one.asked;
+  if (one.posted !== undefined || one.seen?.result.shows === 'licenses') return one;
+  const found = await creations.of(app_code, remote_user);
+  if (!found) return one;
+  const lookUpOthers = async (): Promise<boolean> => {
+    const others = await creations.others(app_code, remote_user);
+    let shown = 0;
+    for (const other of others)
+      shown += (await licensing(app_code).ofUser({ app_code, remote_user: other })).exact.length;
+    return others.length > 0 && shown === 0;
+  };
+  const isReset = creations.isReset.get(app_code) ?? lookUpOthers();
+  creations.isReset.set(app_code, isReset);
+  return after(one, { event: 'recalled', known: { ...found, isReset: await isReset } });
 }
 
 /** What a lookup says of a POST without an answer; a similar name is what the server may have made of it. */

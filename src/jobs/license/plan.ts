@@ -6,10 +6,11 @@ import type { Milliseconds } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { joinHistories, noRequests, type OpenAnswer } from '../../store/request-history.ts';
 import { pool } from '../work/pool.ts';
-import { caseOf, nextStep, type Case, type Requests, type Rules, type SeenUser } from './case.ts';
+import { caseOf, nextStep, type Case, type Rules, type SeenUser } from './case.ts';
 import { failureOf, inWords } from './case-words.ts';
 import { lookUp, nearIn, nothing, userKey, usersOfEachApp, withNear, type LicenseUser } from './license-user.ts';
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi, type LookingUp } from './list-users.ts';
+import { recall, type Creations } from './perform.ts';
 import { resultOf, type RowResult } from './report.ts';
 import { retiredFields, type MissingUser } from './retire.ts';
 import type { RosterJob } from './roster-job.ts';
@@ -33,6 +34,7 @@ export interface PlannedRow {
 
 export interface Planning extends LookingUp {
   readonly rules: Rules;
+  readonly creations: Creations;
   readonly licensing: (app_code: number) => ListingApi & Pick<LicensingApi, 'deciding'>;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
@@ -46,13 +48,13 @@ export async function planRoster(rows: readonly LicenseFields[], planning: Plann
   return { ...list, rows: rows.map((row) => plannedRow(row, seenOf(row), planning)) };
 }
 
-function plannedRow(row: LicenseFields, seen: SeenUser, { answerOf, rules }: Planning): PlannedRow {
-  const one: Case = { ...caseOf(row, requestsOf(answerOf(row)), seen), claim: 'ours' };
-  return { row, seen, step: nextStep(one, idle, rules) };
+function plannedRow(row: LicenseFields, seen: SeenUser, planning: Planning): PlannedRow {
+  return { row, seen, step: nextStep(plannedCase(row, seen, planning), idle, planning.rules) };
 }
 
-function requestsOf(answer: OpenAnswer | undefined): Requests {
-  return answer ? { answer } : noRequests;
+function plannedCase(row: LicenseFields, seen: SeenUser, { answerOf }: Planning): Case {
+  const answer = answerOf(row);
+  return { ...caseOf(row, answer ? { answer } : noRequests, seen), claim: 'ours' };
 }
 
 /**
@@ -93,16 +95,28 @@ export async function listRoster(
   };
 }
 
-/** Looks up the undecided. @param believed applications whose list needs no lookups @throws Failure of a lookup */
+/**
+ * Looks up the undecided, and asks the history about users to be created.
+ * @param believed applications whose list needs no lookups @throws Failure of a lookup
+ */
 export async function decideAll(plan: Plan, planning: Planning, believed: ReadonlySet<number>): Promise<Plan> {
   const decided = new Map<LicenseFields, PlannedRow>();
-  const decideOne = async ({ row, seen }: PlannedRow): Promise<void> => {
+  const seeOne = async ({ row, seen, step }: PlannedRow): Promise<SeenUser> => {
+    if (step.do !== 'look up') return seen;
     const near = nearIn(seen.result);
     const api = planning.licensing(row.app_code);
     const result = believed.has(row.app_code) ? withNear(nothing, near) : await lookUp(api, row, near);
-    decided.set(row, plannedRow(row, { by: 'filter', result }, planning));
+    return { by: 'filter', result };
   };
-  const open = plan.rows.filter(({ step }) => step.do === 'look up');
+  const decideOne = async (planned: PlannedRow): Promise<void> => {
+    const { row } = planned;
+    const seen = await seeOne(planned);
+    const { step } = plannedRow(row, seen, planning);
+    const one = plannedCase(row, seen, planning);
+    const known = step.do === 'create' ? await recall(one, planning.creations, planning.licensing) : one;
+    decided.set(row, { row, seen, step: nextStep(known, idle, planning.rules) });
+  };
+  const open = plan.rows.filter(isCreation);
   const progress = planning.looking?.(open.length);
   for await (const _ of pool(open, planning.concurrency, decideOne)) progress?.step();
   progress?.end();

@@ -1,7 +1,8 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
-import { begunIn, type JournalContent } from '../../store/journal.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import type { JournalContent } from '../../store/journal.ts';
 import { afterLine, hashOf, isRecordLine, type RecordLine, type UserRecord } from '../../store/lock/request-record.ts';
 import {
   afterEvent,
@@ -42,9 +43,10 @@ export interface RosterJob {
 export const noJob: RosterJob = { isResumed: false, missingUntil: -Infinity, history: () => noRequests };
 
 export interface JobSources {
-  /** Of a user whom the job held last, by the record of this computer. */
+  readonly begun: Milliseconds | undefined;
+  /** The requests for a user whom the job held last, by the record of this computer. */
   readonly recorded: (row: LicenseUser) => RequestHistory | undefined;
-  /** In the history since the job began. */
+  /** Changes that the history has since the job began. */
   readonly changes: readonly PastChange[];
   /** The name of the record of an application. */
   readonly nameOf: (app_code: number) => string;
@@ -56,7 +58,7 @@ export interface JobSources {
  */
 export function rosterJob(
   journal: JournalContent | undefined,
-  { recorded, changes, nameOf }: JobSources,
+  { begun, recorded, changes, nameOf }: JobSources,
   clock: Pick<Clock, 'now' | 'elapsed'>,
 ): RosterJob {
   const { path = '', records = [] } = journal ?? {};
@@ -78,7 +80,7 @@ export function rosterJob(
     copied.set(key, onElapsed(hold ? { ...history, posted: Infinity } : history, clock));
   const resized = new Map(changes.map((change) => [`${change.app_code ?? ''} ${change.remote_user}`, change]));
   return {
-    isResumed: begunIn({ records }) !== undefined,
+    isResumed: begun !== undefined,
     missingUntil: onElapsed({ posted: lost }, clock).posted ?? lost,
     history(row) {
       const copy = copied.size > 0 ? copied.get(hashOf(nameOf(row.app_code)) + hashOf(row.remote_user)) : undefined;

@@ -3,6 +3,7 @@ import type { License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
 import type { Queue } from '../../store/queue.ts';
+import type { HistoryEntry } from '../../store/record/history.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import type { Licenses } from './license-user.ts';
 
@@ -43,6 +44,11 @@ export interface Unmet {
 /** A step that makes a license as it was asked for, or finds it so. */
 export type Acting = Extract<Step, { readonly do: 'create' | 'resize' }> | Met;
 
+/** A license of a user that the history has, though no lookup shows it. */
+export interface KnownCreation extends Pick<HistoryEntry, 'time' | 'run' | 'license_code_end'> {
+  readonly isReset: boolean;
+}
+
 /** Why a user has no license, or may have none. */
 export type Why =
   /** `unread`: no lookup was answered; `stopped`: the run ended first. */
@@ -51,6 +57,8 @@ export type Why =
   | { readonly is: 'similar'; readonly near: License }
   /** An earlier run was answered, and no list shows the license; a similar name, perhaps. */
   | { readonly is: 'open'; readonly answer: OpenAnswer; readonly near: License | undefined }
+  /** This computer, or one that shares the ledger, created it; `isReset`: other known users are not shown either. */
+  | { readonly is: 'created before'; readonly known: KnownCreation }
   | { readonly is: 'may be cut'; readonly count: number }
   | { readonly is: 'misread'; readonly sign: string }
   | { readonly is: 'differs'; readonly text: string }

@@ -41,7 +41,7 @@ interface Hold {
 
 export interface UserRecord {
   readonly hold?: Hold | undefined;
-  /** Of the last hold. */
+  /** The one of the last hold. */
   readonly job?: string | undefined;
   readonly history: RequestHistory;
   /** When the history may be forgotten. An open answer never is. */

@@ -22,6 +22,7 @@ export interface LicenseEvent {
   /** The user as the request leaves it. */
   readonly remote_user: string;
   readonly remote_user_before?: string | undefined;
+  readonly app_code_before?: number | undefined;
   readonly size_allowance?: number | undefined;
   readonly size_allowance_before?: number | undefined;
   readonly license_code_end?: string | undefined;
@@ -76,18 +77,17 @@ function accountOf({ env, uid, user = `uid ${uid ?? '?'}` }: Pick<System, 'env' 
 }
 
 /** Entries whose line holds a text, oldest first, without one that is not as it was written. @throws Failure config */
-export async function readHistory(system: System, holding = ''): Promise<HistoryEntry[]> {
+export async function* eachEntry(system: System, holding = ''): AsyncGenerator<HistoryEntry> {
   const folder = foldersOf(system).state;
   const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
-  const entries: HistoryEntry[] = [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
-    const text = (await readPrivateBytes(join(folder, name), system))?.toString('utf8') ?? '';
-    for (const line of text.split('\n')) {
+    const bytes = (await readPrivateBytes(join(folder, name), system)) ?? Buffer.alloc(0);
+    for (let [at, end] = [0, bytes.indexOf(10)]; end >= 0; at = end + 1, end = bytes.indexOf(10, at)) {
+      const line = bytes.toString('utf8', at, end);
       const { json, isWhole } = line.includes(holding) ? lineIn(line) : {};
-      if (isWhole && isEntry(json?.value)) entries.push(json.value);
+      if (isWhole && isEntry(json?.value)) yield json.value;
     }
   }
-  return entries;
 }
 
 export function isEntry(entry: unknown): entry is HistoryEntry {

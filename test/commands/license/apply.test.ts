@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../../src/core/failure.ts';
@@ -706,6 +706,35 @@ describe('an early end', () => {
     expect(readdirSync(join(home, '.local/state/chatelaine/journals'))).toEqual([]);
   });
 
+  test.each([
+    ['whole', 0, []],
+    ['cut at its end', 9, [5000]],
+  ])('elsewhere a run resumes from the copy of --journal, which is %s', async (_what, cut, slept) => {
+    const { apply, sandbox, home, time } = await service({ fault: 'PATCH /*=redirect-307#1' });
+    const copy = join(home, 'copy');
+    const roster = `${csv(users(30))}${resized}`;
+    await apply(`--journal ${copy}`, roster);
+    truncateSync(copy, readFileSync(copy).length - cut);
+    for (const user of users(2))
+      sandbox.state.change((state) => {
+        const gone = sandbox.state.licenses().find(({ remote_user }) => remote_user === user);
+        state.licenses.remove(gone?.license_code ?? '');
+      });
+    await time.client.sleep(10_000);
+    const before = time.slept.length;
+
+    const ran = await apply(`--journal ${copy} -o json`, roster, { home: emptyHome() });
+
+    expect(ran.stderr).toContain('Resuming an interrupted run');
+    expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({
+      exitCode: 0,
+      statuses: { created: 30, resized: 1 },
+    });
+    expect(time.slept.slice(before).filter((span) => span > 1000)).toEqual(slept);
+    expect(held(sandbox, users(30))).toEqual(each(users(30)));
+    expect(existsSync(`${copy}.done`)).toBe(true);
+  });
+
   test('100 created rows are about 205 lines in two files', async () => {
     const { apply, home } = await service();
     const state = join(home, '.local/state/chatelaine');
@@ -738,14 +767,15 @@ describe('an early end', () => {
     expect(JSON.parse(stdout)).toEqual([{ change }]);
   });
 
-  test('a license that a list has shown, and that is gone, is created like any other that is missing', async () => {
+  test('a license that a list has shown, and that is gone, is created again with --recreate', async () => {
     const { apply, sandbox } = await service({ fault: 'PATCH /*=redirect-307#1' });
     const roster = `${csv(users(3))}${resized}`;
     await apply('--concurrency 1', roster);
     const gone = sandbox.state.licenses().find(({ remote_user }) => remote_user === 'user-1');
     sandbox.state.change((state) => state.licenses.remove(gone?.license_code ?? ''));
 
-    const ran = await apply('-o json', roster);
+    expect(statuses(await apply('-o json', roster))).toEqual({ created: 2, failed: 1, resized: 1 });
+    const ran = await apply('-o json --recreate', roster);
 
     expect({ exitCode: ran.exitCode, statuses: statuses(ran) }).toEqual({
       exitCode: 0,

@@ -42,6 +42,7 @@ const rules: Rules = {
   wants: 'one license',
   similar: 'refuse',
   uncounted: 'refuse',
+  recreate: 'refuse',
   sendAgain: new Set(),
 };
 
@@ -54,7 +55,7 @@ function host({ room = Infinity, earlier = [], asked = {}, open = {}, sendAgain 
   let ahead = 0;
   let full: Failure | undefined;
   const clocks = { now: () => clock.now() + ahead, elapsed: clock.elapsed };
-  const sources = { recorded: () => undefined, changes: [], nameOf: String };
+  const sources = { begun: undefined, recorded: () => undefined, changes: [], nameOf: String };
   const job = rosterJob({ path: '/journal', records: earlier }, sources, clocks);
   const unused = (): never => {
     throw new Error('not asked for');
@@ -94,6 +95,7 @@ function host({ room = Infinity, earlier = [], asked = {}, open = {}, sendAgain 
   });
   const applying: Applying = {
     licensing: () => api,
+    creations: { of: async () => undefined, others: async () => [], isReset: new Map() },
     job,
     claims: {
       history,
@@ -484,7 +486,7 @@ test.each([
   { ...rows[0], event: 'sent' },
   { ...rows[0], event: 'answered', time: 1 },
 ])('a record %j is a damaged journal: exit 3', (record) => {
-  const sources = { recorded: () => undefined, changes: [], nameOf: String };
+  const sources = { begun: undefined, recorded: () => undefined, changes: [], nameOf: String };
   const open = () => rosterJob({ path: '/j', records: [record] }, sources, realClock);
   expect(open).toThrow('the journal /j is damaged: line 2 is not a step of a roster');
 });

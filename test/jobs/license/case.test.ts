@@ -55,9 +55,14 @@ const posted = (creation: Creation | undefined, before: Case['before'] = new Set
   before,
 });
 const open = { status: 201, time: 5, key_end: '0001' };
+const recalled: CaseEvent = {
+  event: 'recalled',
+  known: { time: '2026-03-01T12:00:00.000Z', run: '7K2F', license_code_end: '0001', isReset: false },
+};
 
 const rules: Rules = {
   ...{ settle: 5000, retries: 1, wants: 'one license', similar: 'refuse', uncounted: 'refuse' },
+  recreate: 'refuse',
   sendAgain: new Set(),
 };
 const another: Partial<Rules> = { wants: 'another license' };
@@ -410,6 +415,25 @@ const tables: readonly (readonly [heading: string, rows: Rows])[] = [
         'end unknown: not shown',
         { queue: { ...idle, pending: 4, until: 22_000 } },
       ],
+    ],
+  ],
+  [
+    'What this computer created',
+    [
+      [
+        'no lookup shows a license that the history has',
+        [claimed(), nothing(), recalled],
+        'end failed: created before',
+      ],
+      ['the same, with `--recreate`', [claimed(), nothing(), recalled], 'create', { rules: { recreate: 'allow' } }],
+      ['the same, with `--send-again`', [claimed(), nothing(), recalled], 'create', { rules: again }],
+      [
+        'the same, for another license, before a person agreed',
+        [claimed(), nothing(), recalled],
+        'ask',
+        { rules: another },
+      ],
+      ['the same, and a lookup shows it after all', [claimed(), recalled, shown(one)], 'end unchanged K-0001'],
     ],
   ],
 ];

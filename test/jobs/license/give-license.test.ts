@@ -29,10 +29,12 @@ const unused = (): never => {
 
 const rules: Rules = {
   ...{ settle: 5000, retries: 5, wants: 'one license', similar: 'refuse', uncounted: 'refuse' },
+  recreate: 'refuse',
   sendAgain: new Set(),
 };
 const giving = {
   ...{ now: () => 5, elapsed: () => 5, sleep: async () => undefined, note: () => undefined, warn: unused },
+  creations: { of: async () => undefined, others: async () => [], isReset: new Map() },
   ...{ rules, signal: new AbortController().signal, record: async () => undefined },
 };
 const fields = { remote_user: 'ada', app_code: 7, size_allowance: 4 };

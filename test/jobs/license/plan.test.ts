@@ -34,9 +34,11 @@ test('open answers whose licenses the list shows are closed', async () => {
       wants: 'one license',
       similar: 'refuse',
       uncounted: 'refuse',
+      recreate: 'refuse',
       sendAgain: new Set<string>(),
     },
     concurrency: 1,
+    creations: { of: async () => undefined, others: async () => [], isReset: new Map() },
     licensing: () => ({ list, ofUser, deciding: () => ({ list, ofUser }) }),
     elapsed: clock.elapsed,
   } as const;

@@ -1,0 +1,65 @@
+import { writeJson } from '../../core/json.ts';
+import type { System } from '../../core/system.ts';
+import { eachEntry, type HistoryEntry } from './history.ts';
+
+export interface CreationPlace extends Pick<HistoryEntry, 'origin'> {
+  readonly app_code: number;
+  /** The entries of that user in the ledger. */
+  readonly told: (user: string) => Promise<HistoryEntry[]>;
+}
+
+export type OpenedCreations = ReturnType<typeof openCreations>;
+
+/** The licenses that runs created for these users. One user is looked for; for many the history is read once. */
+export function openCreations(system: System, [only = '', ...more]: readonly string[]) {
+  const known = new Map<string, Promise<Map<string, HistoryEntry>>>();
+  const read = (place: CreationPlace, holding: string): Promise<Map<string, HistoryEntry>> => {
+    const key = `${place.app_code} ${holding}`;
+    const reading = known.get(key) ?? creationsIn(eachEntry(system, holding), place);
+    known.set(key, reading);
+    return reading;
+  };
+  return {
+    async of(place: CreationPlace, user: string): Promise<HistoryEntry | undefined> {
+      const told = await place.told(user);
+      if (told.length === 0) return (await read(place, more.length === 0 ? writeJson(only) : '')).get(user);
+      for await (const entry of eachEntry(system, writeJson(user))) told.push(entry);
+      return (
+        await creationsIn(
+          told.sort((one, other) => (one.time < other.time ? -1 : 1)),
+          place,
+        )
+      ).get(user);
+    },
+    async others(place: CreationPlace, user: string): Promise<readonly string[]> {
+      return [...(await read(place, '')).keys()].filter((one) => one !== user).slice(-3);
+    },
+  };
+}
+
+/**
+ * Licenses of an application that runs created, by the user who has each by the last entry about it
+ * (docs/exactly-once.md, What this computer created).
+ */
+async function creationsIn(
+  entries: Iterable<HistoryEntry> | AsyncIterable<HistoryEntry>,
+  { origin, app_code }: CreationPlace,
+): Promise<Map<string, HistoryEntry>> {
+  const known = new Map<string, HistoryEntry>();
+  const taken = new Map<string, HistoryEntry>();
+  for await (const entry of entries) {
+    const { event, remote_user, remote_user_before: before = remote_user, app_code_before = entry.app_code } = entry;
+    if (entry.origin !== origin) continue;
+    const isMoved = before !== remote_user || app_code_before !== entry.app_code;
+    if (isMoved && app_code_before === app_code) {
+      const was = known.get(before) ?? taken.get(before);
+      known.delete(before);
+      if (was && event === 'changing') taken.set(before, was);
+      else taken.delete(before);
+      if (was && event === 'refused') known.set(before, was);
+      if (was && event === 'changed' && entry.app_code === app_code) known.set(remote_user, entry);
+    }
+    if (entry.app_code === app_code && (event === 'created' || event === 'found')) known.set(remote_user, entry);
+  }
+  return known;
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { emptyHome, openSandbox } from '../../helpers/run.ts';
+
+/** A server that forgets licenses, or does not show them, and the commands of one computer. */
+async function service() {
+  const { sandbox, run } = await openSandbox();
+  const home = emptyHome();
+  const roster = (count: number) =>
+    ['remote_user,size_allowance', ...Array.from({ length: count }, (_, index) => `user-${index},4`), ''].join('\n');
+  return {
+    run: (line: string, stdin = '') => run(line, { home, stdin }),
+    roster,
+    made: () => sandbox.state.licenses().filter(({ remote_user }) => remote_user.startsWith('user-')).length,
+    hide: (...users: readonly string[]) =>
+      sandbox.state.change((state) => {
+        for (const { remote_user, license_code } of sandbox.state.licenses())
+          if (users.includes(remote_user)) state.licenses.remove(license_code);
+      }),
+  };
+}
+
+const statuses = (stdout: string) => (JSON.parse(stdout) as { status: string }[]).map(({ status }) => status);
+const ensure = 'license ensure --remote-user user-3 --size-allowance 4 -o json';
+
+test('apply and ensure do not create what the history has and no lookup shows, unless that is typed', async () => {
+  const { run, roster, made, hide } = await service();
+  await run('license apply - -q', roster(25));
+  hide('user-3', 'user-7');
+
+  const dry = await run('license apply - -n -o json', roster(26));
+  const applied = await run('license apply - -o json', roster(26));
+  const ensured = await run(ensure);
+
+  expect([dry.exitCode, applied.exitCode, ensured.exitCode, made()]).toEqual([8, 8, 6, 24]);
+  expect(statuses(dry.stdout).filter((status) => status !== 'unchanged')).toEqual(['failed', 'failed', 'create']);
+  expect(statuses(applied.stdout).filter((status) => status !== 'unchanged')).toEqual(['failed', 'failed', 'created']);
+  expect(ensured.error?.message).toMatch(
+    /^run [\dA-Z]{4} gave 'user-3' a license at \S+Z, with a key that ends with \w{4}, and the server does not show it; nothing was created$/,
+  );
+  expect(ensured.error?.hint).toContain('--send-again user-3');
+
+  expect(await run(`${ensure} --send-again user-3`)).toMatchObject({ exitCode: 0 });
+  const again = await run('license apply - --recreate -o json', roster(26));
+  expect([again.exitCode, made()]).toEqual([0, 26]);
+});
+
+test('where other known users are not shown either, the server was reset', async () => {
+  const { run, roster, hide } = await service();
+  await run('license apply - -q', roster(5));
+  hide(...Array.from({ length: 5 }, (_, index) => `user-${index}`));
+  const { error } = await run(ensure);
+  expect(error?.message).toContain('; nor other licenses of before: the server was reset, or is another one');
+});
+
+test('create warns of it, and creates', async () => {
+  const { run, roster, made, hide } = await service();
+  await run('license apply - -q', roster(5));
+  hide('user-3');
+  const ran = await run('license create --remote-user user-3 --size-allowance 4');
+  expect([ran.exitCode, made()]).toEqual([0, 5]);
+  expect(ran.stderr).toContain('and the server does not show it: this creates another');
+});
+
+test.each(['license retire --remote-user user-3', 'license rename user-3 user-30'])(
+  'after %s the name is free',
+  async (line) => {
+    const { run, roster } = await service();
+    await run('license apply - -q', roster(5));
+    await run(line);
+    expect(await run(ensure)).toMatchObject({ exitCode: 0 });
+  },
+);
+
+test('a name that was given is known too', async () => {
+  const { run, roster, made, hide } = await service();
+  await run('license apply - -q', roster(3));
+  await run('license rename user-2 user-3');
+  hide('user-3');
+  expect([await run(ensure), made()]).toMatchObject([{ exitCode: 6 }, 2]);
+});
