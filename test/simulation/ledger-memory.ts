@@ -90,6 +90,12 @@ export function createLedgerMemory(
     return session ? { host: session.host, pid: session.pid } : null;
   };
 
+  /** The history; a failover loses none of it. */
+  const events: (readonly [who: string, entry: unknown])[] = [];
+  const tell = (told: unknown): void => {
+    for (const [who, , entry] of JSON.parse(String(told)) as [string, string, unknown][]) events.push([who, entry]);
+  };
+
   const functions: Readonly<Record<string, (me: number, ...values: readonly unknown[]) => unknown>> = {
     take(me, target, names) {
       targets.add(String(target));
@@ -163,7 +169,8 @@ export function createLedgerMemory(
         claim.answer = JSON.parse(texts[index] ?? '');
       return '';
     },
-    release(me, names, sent, shown) {
+    release(me, names, sent, shown, told) {
+      tell(told);
       const [posted, confirmed] = [new Set(namesIn(sent)), new Set(namesIn(shown))];
       for (const who of namesIn(names)) {
         const claim = claims.get(who);
@@ -203,14 +210,20 @@ export function createLedgerMemory(
       const [, name = '', as = 'answer'] = /^SELECT chatelaine\.(\w+)\([^)]*\)(?: AS (\w+))?$/.exec(text) ?? [];
       if (text.includes('pg_proc')) return ledgerParts.map((part) => ({ name: part }));
       if (name === 'about') return [{ [as]: { version, now: now(), salt: 'c0ffee', targets: [...targets].sort() } }];
+      if (name === 'history') {
+        const users = new Set(namesIn(values[0]));
+        return [{ [as]: events.flatMap(([who, entry]) => (users.has(who) ? [entry] : [])) }];
+      }
       if (name === 'open_answers') {
         const all = namesIn(values[0]).map((who) => [who, claims.get(who)?.answer ?? null] as const);
         return [{ [as]: all.filter(([, answer]) => answer !== null) }];
       }
       const [asked, me, ...rest] = values;
       enter(asked);
-      // The history is for people: nobody decides by it.
-      if (name === 'tell') return [{ tell: '' }];
+      if (name === 'tell') {
+        tell(me);
+        return [{ tell: '' }];
+      }
       if (name === 'open') return [{ [as]: open(connection, values.slice(1)) }];
       if (sessions.get(Number(me))?.connection !== connection)
         throw sqlError('CH002', `session ${String(me)} does not belong to this connection`);
