@@ -4,15 +4,15 @@ import type { Accounts, ConfiguredLedger, Ledgers, Disk } from '../commands/cont
 import type { Milliseconds } from '../core/duration.ts';
 import { Failure, labelled, orWarn } from '../core/failure.ts';
 import { variableWithText } from '../core/system.ts';
-import type { LicensingProfile } from '../schema/profile.ts';
 import { withTake } from '../store/claims.ts';
-import { onElapsed } from '../store/request-history.ts';
+import type { OpenAnswer } from '../store/request-history.ts';
 import { openQueue, type Queueing } from '../store/queue.ts';
 import { jointClaims } from '../store/joint-claims.ts';
 import { refuseReadOnly, type LicensingCredential } from '../store/account/credentials.ts';
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import { randomBytes } from '../core/outside.ts';
+import type { Creations } from '../jobs/license/history.ts';
 import type { CreationPlace, OpenedCreations } from '../store/record/creations.ts';
 import type { AppendHistory, HistoryEntry } from '../store/record/history.ts';
 import type { Host } from './host.ts';
@@ -73,17 +73,9 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
       const target = targetOf(account, app_code);
       const url = urlFor(account);
       const { recordedOf } = await import('../store/lock/local-claims.ts');
-      const recorded = await recordedOf(target, users, host);
-      const local = new Map(
-        [...recorded].flatMap(
-          ([
-            user,
-            {
-              history: { answer },
-            },
-          ]) => (answer ? [[user, answer]] : []),
-        ),
-      );
+      const local = new Map<string, OpenAnswer>();
+      for (const [user, { history }] of await recordedOf(target, users, host))
+        if (history.answer) local.set(user, history.answer);
       if (url === undefined) return local;
       try {
         return new Map([...local, ...(await (await open(url)).openAnswers(target, users))]);
@@ -93,62 +85,20 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
         return local;
       }
     },
-    async ofJob(account, app_code, users, { name, begun }) {
-      const { recordedOf } = await import('../store/lock/local-claims.ts');
-      const all = [...(await recordedOf(targetOf(account, app_code), users, host))].flatMap(([user, known]) => {
-        const { hold, job, history } = known;
-        const isOwn = job === name && (hold !== undefined || (history.posted ?? history.answer?.time ?? 0) >= begun);
-        return isOwn ? [[user, onElapsed(hold ? { ...history, posted: Infinity } : history, host.clock)] as const] : [];
-      });
-      return new Map(all);
+    async ofJob(account, app_code, users, job) {
+      const { historiesOfJob } = await import('../store/lock/local-claims.ts');
+      return historiesOfJob(targetOf(account, app_code), users, job, host);
     },
     creations(accountOf, users) {
-      let opened: Promise<OpenedCreations> | undefined;
-      const creations = (): Promise<OpenedCreations> =>
-        (opened ??= import('../store/record/creations.ts').then(({ openCreations }) =>
-          openCreations(host.system, users),
-        ));
-      const placeOf = (app_code: number): CreationPlace | undefined => {
+      return creationsOf(host, users, (app_code) => {
         const account = options.sandbox ? undefined : accountOf(app_code);
         const url = account && urlFor(account);
-        return (
-          account && {
-            ...{ app_code, origin: accounts.accounts.identityOf(account) },
-            told: async (user) => (url === undefined ? [] : (await open(url)).told(targetOf(account, app_code), user)),
-          }
-        );
-      };
-      return {
-        isReset: new Map(),
-        async of(app_code, user) {
-          const place = placeOf(app_code);
-          return place && (await creations()).of(place, user);
-        },
-        async others(app_code, user) {
-          const place = placeOf(app_code);
-          return place ? (await creations()).others(place, user) : [];
-        },
-      };
-    },
-    async any() {
-      const url = typed() ?? (await profileInUse(accounts, options.profile))?.ledger;
-      return url === undefined ? undefined : open(url);
-    },
-    async configured() {
-      const configured = await ledgers.any();
-      if (configured) return configured;
-      throw new Failure('config', 'no ledger is configured', {
-        hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login licensing --ledger URL`,
+        const told = async (user: string) =>
+          account && url !== undefined ? (await open(url)).told(targetOf(account, app_code), user) : [];
+        return account && { app_code, origin: accounts.accounts.identityOf(account), told };
       });
     },
-    async all() {
-      const url = typed();
-      const profiles = (await accounts.accounts.profiles().all()).filter((profile) => profile.kind === 'licensing');
-      const urls = new Map(profiles.flatMap(({ ledger, name }) => (ledger === undefined ? [] : [[ledger, name]])));
-      const found: ConfiguredLedger[] = url === undefined ? [] : [{ source: variableName, ledger: await open(url) }];
-      for (const [ledger, source] of urls) if (ledger !== url) found.push({ source, ledger: await open(ledger) });
-      return found;
-    },
+    ...configuredLedgers(accounts, { typed, open, profile: options.profile }),
   };
   let isUntold = false;
   const orUntold = async (telling: Promise<void>): Promise<void> => {
@@ -171,6 +121,67 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
   return { ledgers, tell: telling, unanswered: () => void unanswered(), close };
 }
 
+/** The ledgers that the environment and the profiles name. */
+function configuredLedgers(
+  accounts: Accounts,
+  {
+    typed,
+    open,
+    profile: named,
+  }: {
+    readonly typed: () => string | undefined;
+    readonly open: (url: string) => Promise<Ledger>;
+    readonly profile: string | undefined;
+  },
+): Pick<Ledgers['ledgers'], 'any' | 'configured' | 'all'> {
+  const profiles = accounts.accounts.profiles();
+  const any = async (): Promise<Ledger | undefined> => {
+    const name = named ?? (await profiles.defaults()).licensing;
+    const profile = name === undefined ? undefined : await profiles.find(name);
+    const url = typed() ?? (profile?.kind === 'licensing' ? profile.ledger : undefined);
+    return url === undefined ? undefined : open(url);
+  };
+  return {
+    any,
+    async configured() {
+      const configured = await any();
+      if (configured) return configured;
+      throw new Failure('config', 'no ledger is configured', {
+        hint: `Set ${variableName}=postgres://ROLE@HOST/DATABASE, or store it: chatelaine auth login licensing --ledger URL`,
+      });
+    },
+    async all() {
+      const url = typed();
+      const kept = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
+      const urls = new Map(kept.flatMap(({ ledger, name }) => (ledger === undefined ? [] : [[ledger, name]])));
+      const found: ConfiguredLedger[] = url === undefined ? [] : [{ source: variableName, ledger: await open(url) }];
+      for (const [ledger, source] of urls) if (ledger !== url) found.push({ source, ledger: await open(ledger) });
+      return found;
+    },
+  };
+}
+
+/** Licenses that the history has; its code is loaded when it is asked. */
+function creationsOf(
+  { system }: Host,
+  users: readonly string[],
+  placeOf: (app_code: number) => CreationPlace | undefined,
+): Creations {
+  let opened: Promise<OpenedCreations> | undefined;
+  const load = async () => (await import('../store/record/creations.ts')).openCreations(system, users);
+  return {
+    isReset: new Map(),
+    async of(app_code, user) {
+      const place = placeOf(app_code);
+      return place && (await (opened ??= load())).of(place, user);
+    },
+    async others(app_code, user) {
+      const place = placeOf(app_code);
+      return place ? (await (opened ??= load())).others(place, user) : [];
+    },
+  };
+}
+
 /** The part of a run that others see who send requests to that server. */
 async function openRun(
   origin: string,
@@ -189,13 +200,6 @@ async function openRun(
 
 /** Tells the ledger of that credential what this run did; where it cannot, there is a warning, once. */
 type TellLedger = (account: LicensingCredential, entry: HistoryEntry) => Promise<void>;
-
-async function profileInUse({ accounts }: Accounts, named: string | undefined): Promise<LicensingProfile | undefined> {
-  const profiles = accounts.profiles();
-  const name = named ?? (await profiles.defaults()).licensing;
-  const profile = name === undefined ? undefined : await profiles.find(name);
-  return profile?.kind === 'licensing' ? profile : undefined;
-}
 
 /** The license history, to read and to add to; its code is loaded when it is used. */
 export function historyOf(

@@ -15,7 +15,7 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { HistoryEntry, LicenseEvent } from '../store/record/history.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
-import type { Creations } from '../jobs/license/perform.ts';
+import type { Creations } from '../jobs/license/history.ts';
 import type { ClaimingJob, QueuedClaims } from '../store/claims.ts';
 import type { Patience } from '../store/lock/lock.ts';
 import type { OpenAnswer, RequestHistories } from '../store/request-history.ts';

@@ -8,7 +8,6 @@ import {
   decideAll,
   planClaimed,
   planInWords,
-  answersBefore,
   planRoster,
   dryRow,
   type DryRow,
@@ -19,7 +18,7 @@ import {
 import type { RowResult } from '../../jobs/license/report.ts';
 import { changesOf, type RecordEvent } from '../../jobs/license/history.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
-import { rosterJob, type RosterJob } from '../../jobs/license/roster-job.ts';
+import { answersBefore, rosterJob, type RosterJob } from '../../jobs/license/roster-job.ts';
 import { retiredFields, retireMissing, type MissingUser } from '../../jobs/license/retire.ts';
 import { userKey } from '../../jobs/license/license-user.ts';
 import { each } from '../../jobs/work/each.ts';

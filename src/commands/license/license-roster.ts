@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { userKey } from '../../jobs/license/license-user.ts';
-import type { Rules } from '../../jobs/license/case.ts';
+import type { Rules } from '../../jobs/license/step.ts';
 import { differenceTo, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';

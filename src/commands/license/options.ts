@@ -1,6 +1,6 @@
 import { formatDuration } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import type { Rules } from '../../jobs/license/case.ts';
+import type { Rules } from '../../jobs/license/step.ts';
 import { flagField, textField, type Fields, type Values } from '../../schema/field.ts';
 import { defaultRetries } from '../environment.ts';
 import type { Accounts, Invocation } from '../context.ts';

@@ -1,5 +1,5 @@
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
-import type { EarlierAnswers } from '../../jobs/license/plan.ts';
+import type { EarlierAnswers } from '../../jobs/license/roster-job.ts';
 import type { ClaimingJob, QueuedClaims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts, Ledgers } from '../context.ts';

@@ -6,7 +6,16 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { Queue } from '../../store/queue.ts';
 import type { RequestHistory } from '../../store/request-history.ts';
 import type { Licenses, LookupResult } from './license-user.ts';
-import { lookUpNow, type Acting, type End, type KnownCreation, type LookUpStep, type Step, type Why } from './step.ts';
+import {
+  lookUpNow,
+  type Acting,
+  type End,
+  type KnownCreation,
+  type LookUpStep,
+  type Rules,
+  type Step,
+  type Why,
+} from './step.ts';
 
 /** One user who is to have a license, and all that is known. A value: each event makes a new one. */
 export interface Case {
@@ -65,23 +74,6 @@ export type CaseEvent =
       readonly before: Case['before'];
     }
   | LastRequest;
-
-export interface Rules {
-  /** How long after an unanswered POST the server may still carry it out, and hide from its list what it created. */
-  readonly settle: Milliseconds;
-  readonly retries: number;
-  readonly wants: 'one license' | 'another license';
-  /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
-  readonly similar: 'refuse' | 'allow';
-  /** Whether a list without a total counts, and a name that the filter may misread (`--trust-list`). */
-  readonly uncounted: 'refuse' | 'trust';
-  /** Whether a license is created again that the history has (`--recreate`). */
-  readonly recreate: 'refuse' | 'allow';
-  /** Users whose POST is sent, once, although an earlier one was answered (`--send-again`). */
-  readonly sendAgain: ReadonlySet<string>;
-  /** How a step differs from a plan that is carried out as it was read. */
-  readonly differs?: ((asked: LicenseFields, step: Acting) => string | undefined) | undefined;
-}
 
 export function caseOf(asked: LicenseFields, requests: Requests, seen?: SeenUser): Case {
   const unanswered = requests.unanswered ?? 0;

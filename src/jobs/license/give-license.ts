@@ -6,7 +6,7 @@ import { orWarn } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { QueuedClaims } from '../../store/claims.ts';
 import { noRequests, type PostEnd } from '../../store/request-history.ts';
-import { caseOf, type Case, type Rules } from './case.ts';
+import { caseOf, type Case } from './case.ts';
 import { createdInWords, openInWords, similarTo } from './case-words.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
 import type { RecordEvent } from './history.ts';
@@ -15,7 +15,7 @@ import { outcomeOf, recordEnd, type CaseOutcome } from './outcome.ts';
 import type { Ports } from './perform.ts';
 import { noJob } from './roster-job.ts';
 import { settle } from './settle.ts';
-import type { End } from './step.ts';
+import type { End, Rules } from './step.ts';
 
 export type UserClaims = Pick<QueuedClaims, 'take' | 'posting' | 'ended' | 'release' | 'lost' | 'queue'>;
 

@@ -1,6 +1,8 @@
 import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
+import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
+import { after, type Case } from './case.ts';
 import { refusals } from './license-user.ts';
 import { changeInWords } from './case-words.ts';
 
@@ -44,6 +46,37 @@ function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'even
     size_allowance_before: size === undefined ? undefined : Number(size),
     license_code_end: found.key?.slice(-4),
   };
+}
+
+/** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */
+export interface Creations {
+  of(app_code: number, user: string): Promise<HistoryEntry | undefined>;
+  /** At most three other users. */
+  others(app_code: number, user: string): Promise<readonly string[]>;
+  /** Applications of which those are looked up. */
+  readonly isReset: Map<number, Promise<boolean>>;
+}
+
+/** Whether the history has a license of a user of whom a lookup shows none, with others to compare. */
+export async function recall(
+  one: Case,
+  creations: Creations,
+  licensing: (app_code: number) => Pick<LicensingApi, 'ofUser'>,
+): Promise<Case> {
+  const { app_code, remote_user } = one.asked;
+  if (one.posted !== undefined || one.seen?.result.shows === 'licenses') return one;
+  const found = await creations.of(app_code, remote_user);
+  if (!found) return one;
+  const lookUpOthers = async (): Promise<boolean> => {
+    const others = await creations.others(app_code, remote_user);
+    let shown = 0;
+    for (const other of others)
+      shown += (await licensing(app_code).ofUser({ app_code, remote_user: other })).exact.length;
+    return others.length > 0 && shown === 0;
+  };
+  const isReset = creations.isReset.get(app_code) ?? lookUpOthers();
+  creations.isReset.set(app_code, isReset);
+  return after(one, { event: 'recalled', known: { ...found, isReset: await isReset } });
 }
 
 export interface PastChange extends HistoryEntry {

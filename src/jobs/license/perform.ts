@@ -6,19 +6,18 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OriginQueue } from '../../store/queue.ts';
-import type { HistoryEntry } from '../../store/record/history.ts';
 import type { PostEnd } from '../../store/request-history.ts';
 import { limiter } from '../work/pool.ts';
 import { endsRun, type CircuitBreaker } from './circuit-breaker.ts';
-import { after, isPending, nextStep, type Case, type Rules, type SeenUser } from './case.ts';
+import { after, isPending, nextStep, type Case, type SeenUser } from './case.ts';
 import { waitInWords } from './case-words.ts';
-import { recordedChange, type RecordEvent } from './history.ts';
+import { recall, recordedChange, type Creations, type RecordEvent } from './history.ts';
 import { endOf, lookUp, nearIn, nothing, type LicenseUser, type Settling } from './license-user.ts';
 import { listAfterPost } from './list-users.ts';
 import { requestsOf, type RosterJob } from './roster-job.ts';
 import { sendInTurn, settleRequest, type PostSight } from './server-queue.ts';
 import type { RosterClaims } from './share-roster.ts';
-import { idle, type End, type LookUpStep, type Step } from './step.ts';
+import { idle, type End, type LookUpStep, type Step, type Rules } from './step.ts';
 
 export interface Ports extends Settling {
   readonly rules: Rules;
@@ -39,15 +38,6 @@ export interface Ports extends Settling {
   readonly agree?: ((one: Case) => Promise<void>) | undefined;
   /** A user for whom this run created a license has several. */
   readonly doubled: (user: LicenseUser, licenses: readonly License[]) => void;
-}
-
-/** Licenses that the history of this computer, and of the ledger, has: asked only before a POST. */
-export interface Creations {
-  of(app_code: number, user: string): Promise<HistoryEntry | undefined>;
-  /** At most three other users. */
-  others(app_code: number, user: string): Promise<readonly string[]>;
-  /** Applications of which those are looked up. */
-  readonly isReset: Map<number, Promise<boolean>>;
 }
 
 export interface Report {
@@ -237,28 +227,6 @@ export class Performer {
     this.#breaker.answered();
     return after(one, { event: 'resized', license, listed });
   }
-}
-
-/** Whether the history has a license of a user of whom a lookup shows none, with others to compare. */
-export async function recall(
-  one: Case,
-  creations: Creations,
-  licensing: (app_code: number) => Pick<LicensingApi, 'ofUser'>,
-): Promise<Case> {
-  const { app_code, remote_user } = one.asked;
-  if (one.posted !== undefined || one.seen?.result.shows === 'licenses') return one;
-  const found = await creations.of(app_code, remote_user);
-  if (!found) return one;
-  const lookUpOthers = async (): Promise<boolean> => {
-    const others = await creations.others(app_code, remote_user);
-    let shown = 0;
-    for (const other of others)
-      shown += (await licensing(app_code).ofUser({ app_code, remote_user: other })).exact.length;
-    return others.length > 0 && shown === 0;
-  };
-  const isReset = creations.isReset.get(app_code) ?? lookUpOthers();
-  creations.isReset.set(app_code, isReset);
-  return after(one, { event: 'recalled', known: { ...found, isReset: await isReset } });
 }
 
 /** What a lookup says of a POST without an answer; a similar name is what the server may have made of it. */

@@ -4,18 +4,18 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { plainName } from '../../api/licensing/likeness.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { joinHistories, noRequests, type OpenAnswer } from '../../store/request-history.ts';
+import { noRequests, type OpenAnswer } from '../../store/request-history.ts';
 import { pool } from '../work/pool.ts';
-import { caseOf, nextStep, type Case, type Rules, type SeenUser } from './case.ts';
+import { caseOf, nextStep, type Case, type SeenUser } from './case.ts';
 import { failureOf, inWords } from './case-words.ts';
 import { lookUp, nearIn, nothing, userKey, usersOfEachApp, withNear, type LicenseUser } from './license-user.ts';
 import { listUsers, type KnownLicense, type ListedUsers, type ListingApi, type LookingUp } from './list-users.ts';
-import { recall, type Creations } from './perform.ts';
+import { recall, type Creations } from './history.ts';
 import { resultOf, type RowResult } from './report.ts';
 import { retiredFields, type MissingUser } from './retire.ts';
-import type { RosterJob } from './roster-job.ts';
+import { answersBefore, type EarlierAnswers } from './roster-job.ts';
 import { shareRoster, type RosterClaims, type SharingRoster } from './share-roster.ts';
-import { idle, type Step } from './step.ts';
+import { idle, type Step, type Rules } from './step.ts';
 
 export interface Plan {
   readonly rows: readonly PlannedRow[];
@@ -121,24 +121,6 @@ export async function decideAll(plan: Plan, planning: Planning, believed: Readon
   for await (const _ of pool(open, planning.concurrency, decideOne)) progress?.step();
   progress?.end();
   return { ...plan, rows: plan.rows.map((planned) => decided.get(planned.row) ?? planned) };
-}
-
-export interface EarlierAnswers {
-  readonly job: Pick<RosterJob, 'history'>;
-  readonly openAnswers: (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
-}
-
-/** What was answered before, for a plan of which nothing is claimed. @throws Failure of the claims */
-export async function answersBefore(
-  rows: readonly LicenseFields[],
-  { job, openAnswers }: EarlierAnswers,
-): Promise<Planning['answerOf']> {
-  const answers = new Map<number, ReadonlyMap<string, OpenAnswer>>();
-  for (const [app_code, users] of usersOfEachApp(rows)) answers.set(app_code, await openAnswers(app_code, users));
-  return (row) => {
-    const answer = answers.get(row.app_code)?.get(row.remote_user);
-    return joinHistories(job.history(row), { answer }).answer;
-  };
 }
 
 /**

@@ -11,11 +11,12 @@ import {
   joinHistories,
   noRequests,
   onElapsed,
+  type OpenAnswer,
   type RequestHistory,
 } from '../../store/request-history.ts';
 import type { Requests } from './case.ts';
 import type { PastChange } from './history.ts';
-import { userKey, type LicenseUser } from './license-user.ts';
+import { userKey, usersOfEachApp, type LicenseUser } from './license-user.ts';
 import type { RosterClaims } from './share-roster.ts';
 
 /** What is recorded of a row's requests: by this job and its earlier runs, and by all jobs that share its claims. */
@@ -102,4 +103,22 @@ function formerLine(line: unknown, nameOf: JobSources['nameOf']) {
   if (typeof remote_user !== 'string' || typeof app_code !== 'number' || !isRequestEvent(line)) return undefined;
   const after = (known: RequestHistory = noRequests): RequestHistory => afterEvent(known, line);
   return { key: hashOf(nameOf(app_code)) + hashOf(remote_user), after };
+}
+
+export interface EarlierAnswers {
+  readonly job: Pick<RosterJob, 'history'>;
+  readonly openAnswers: (app_code: number, users: readonly string[]) => Promise<ReadonlyMap<string, OpenAnswer>>;
+}
+
+/** What was answered before, for a plan of which nothing is claimed. @throws Failure of the claims */
+export async function answersBefore(
+  rows: readonly LicenseUser[],
+  { job, openAnswers }: EarlierAnswers,
+): Promise<(row: LicenseUser) => OpenAnswer | undefined> {
+  const answers = new Map<number, ReadonlyMap<string, OpenAnswer>>();
+  for (const [app_code, users] of usersOfEachApp(rows)) answers.set(app_code, await openAnswers(app_code, users));
+  return (row) => {
+    const answer = answers.get(row.app_code)?.get(row.remote_user);
+    return joinHistories(job.history(row), { answer }).answer;
+  };
 }

@@ -1,11 +1,11 @@
 import type { LicenseFields } from '../../schema/license.ts';
+import { noRequests } from '../../store/request-history.ts';
 import { caseOf, type Case } from './case.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
 import type { Ports } from './perform.ts';
 import type { Plan, PlannedRow, Planning } from './plan.ts';
 import { countOutcomes, resultOf, RosterReport, type RowResult } from './report.ts';
 import { requestsOf } from './roster-job.ts';
-import { noRequests } from '../../store/request-history.ts';
 import { settle } from './settle.ts';
 
 export interface Applying extends Ports, Pick<Planning, 'answerOf'> {

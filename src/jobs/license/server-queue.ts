@@ -1,6 +1,6 @@
 import type { Deciding } from '../../api/http/call.ts';
 import type { OriginQueue } from '../../store/queue.ts';
-import type { Rules } from './case.ts';
+import type { Rules } from './step.ts';
 import type { Settling } from './license-user.ts';
 
 interface Sending<T> {

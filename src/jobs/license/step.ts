@@ -2,10 +2,28 @@ import type { Deciding } from '../../api/http/call.ts';
 import type { License } from '../../api/licensing/license.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { Failure } from '../../core/failure.ts';
+import type { LicenseFields } from '../../schema/license.ts';
 import type { Queue } from '../../store/queue.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import type { Licenses } from './license-user.ts';
+
+export interface Rules {
+  /** How long after an unanswered POST the server may still carry it out, and hide from its list what it created. */
+  readonly settle: Milliseconds;
+  readonly retries: number;
+  readonly wants: 'one license' | 'another license';
+  /** Whether a license of a near name lets a new one be created (`--allow-similar`). */
+  readonly similar: 'refuse' | 'allow';
+  /** Whether a list without a total counts, and a name that the filter may misread (`--trust-list`). */
+  readonly uncounted: 'refuse' | 'trust';
+  /** Whether a license is created again that the history has (`--recreate`). */
+  readonly recreate: 'refuse' | 'allow';
+  /** Users whose POST is sent, once, although an earlier one was answered (`--send-again`). */
+  readonly sendAgain: ReadonlySet<string>;
+  /** How a step differs from a plan that is carried out as it was read. */
+  readonly differs?: ((asked: LicenseFields, step: Acting) => string | undefined) | undefined;
+}
 
 /** What is to happen for a user next. */
 export type Step =

@@ -64,27 +64,7 @@ export function openLedger(url: string, host: LedgerHost) {
       await (await connection()).query('SELECT chatelaine.tell($1, $2)', [ledgerVersion, rows], limits);
     });
   };
-  const history = async (user: string, names: ReadonlyMap<string, string>): Promise<HistoryEntry[]> => {
-    const text = 'SELECT chatelaine.history($1) AS told, chatelaine.open_answers($1) AS answers';
-    const [row] = await rowsOf(text, [hashesIn(names)]);
-    return historyIn(user, row?.['told'], answersIn(row?.['answers'], names));
-  };
-  const saltedNames = async () => {
-    const { salt } = await refuseOtherVersion(rowsOf);
-    return (target: string, user: string) => whoIs(salt, target, user);
-  };
-  /** Most users of a roster have no entries: one statement says so for many. */
-  const telling = batched<{ target: string; user: string; entries: HistoryEntry[] }>(async (all) => {
-    const known = await session;
-    const whose = known?.whoIs ?? (await saltedNames());
-    const who = all.map(({ target, user }) => whose(target, user));
-    const [row] = await rowsOf('SELECT chatelaine.history($1) AS told', [who]);
-    const isTold = Array.isArray(row?.['told']) && row['told'].length > 0;
-    for (const { target, user, entries } of isTold ? all : []) {
-      const names = new Map([[whose(target, user).toString('base64'), target]]);
-      entries.push(...(await history(user, names)));
-    }
-  });
+  const { history, tellOf } = toldTo(rowsOf, async () => (await session)?.whoIs);
   const opening = (options: LedgerClaimOptions): Promise<LedgerSession> => {
     const { clock, system } = host;
     return openSession(connection, { ...options, clock, host: system.hostname, pid: system.pid });
@@ -120,11 +100,7 @@ export function openLedger(url: string, host: LedgerHost) {
       return history(user, names);
     },
     /** The same of one application, for a user who is to get a license. */
-    async told(target: string, user: string): Promise<HistoryEntry[]> {
-      const entries: HistoryEntry[] = [];
-      await telling({ target, user, entries });
-      return entries;
-    },
+    told: tellOf,
     /** Creates or upgrades the schema. @throws Failure config where it is newer than this program */
     init: () => upgradeLedger(rowsOf),
     /** The SQL that `init` would run; changes nothing. */
@@ -154,6 +130,36 @@ export function openLedger(url: string, host: LedgerHost) {
       }
     },
   };
+}
+
+/** The history of users in the ledger. @param whose their names there, where a session knows the salt */
+function toldTo(rowsOf: SendStatement, whose: () => Promise<LedgerSession['whoIs'] | undefined>) {
+  const history = async (user: string, names: ReadonlyMap<string, string>): Promise<HistoryEntry[]> => {
+    const text = 'SELECT chatelaine.history($1) AS told, chatelaine.open_answers($1) AS answers';
+    const [row] = await rowsOf(text, [hashesIn(names)]);
+    return historyIn(user, row?.['told'], answersIn(row?.['answers'], names));
+  };
+  const saltedNames = async (): Promise<LedgerSession['whoIs']> => {
+    const { salt } = await refuseOtherVersion(rowsOf);
+    return (target, user) => whoIs(salt, target, user);
+  };
+  /** Most users of a roster have no entries: one statement says so for many. */
+  const telling = batched<{ target: string; user: string; entries: HistoryEntry[] }>(async (all) => {
+    const nameOf = (await whose()) ?? (await saltedNames());
+    const names = all.map(({ target, user }) => nameOf(target, user));
+    const [row] = await rowsOf('SELECT chatelaine.history($1) AS told', [names]);
+    const isTold = Array.isArray(row?.['told']) && row['told'].length > 0;
+    for (const { target, user, entries } of isTold ? all : []) {
+      const own = new Map([[nameOf(target, user).toString('base64'), target]]);
+      entries.push(...(await history(user, own)));
+    }
+  });
+  const tellOf = async (target: string, user: string): Promise<HistoryEntry[]> => {
+    const entries: HistoryEntry[] = [];
+    await telling({ target, user, entries });
+    return entries;
+  };
+  return { history, tellOf };
 }
 
 function hashesIn(names: ReadonlyMap<string, string>): Buffer[] {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { batched, paced } from '../../core/batch.ts';
 import { Failure } from '../../core/failure.ts';
@@ -41,17 +41,7 @@ export async function openClaims(
   const held = new Set<string>();
   /** Users of whom a line is not on disk: they are not given back, and count as asked for now, as after a kill. */
   const unrecorded = new Set<string>();
-  /** Why a line is not on disk: nothing more is sent. */
-  let broken: Failure | undefined;
-  const add = async (lines: readonly RecordLine[], read?: RequestRecord): Promise<void> => {
-    try {
-      await addLines(base, lines, host, read);
-      for (const line of lines) if (line.users.length > 0) await job?.copy?.({ record: hashOf(name), ...line });
-    } catch (cause) {
-      if (cause instanceof Failure) broken ??= cause;
-      throw cause;
-    }
-  };
+  const { add, broken } = recorderOf(base, host, job);
   /** While users are held, the file that says so is there. */
   let hold: { readonly end: () => Promise<void> } | undefined;
 
@@ -96,7 +86,7 @@ export async function openClaims(
 
   return {
     isShared: false,
-    lost: () => broken,
+    lost: broken,
     async takeFree(users) {
       await refuseOpen(folder, name, users, system);
       return withLock(lock, host, () => takeUnderLock(users), { wait: 60_000, signal });
@@ -109,7 +99,8 @@ export async function openClaims(
       return { count: others.size, holder: [...others.values()][0], now };
     },
     async posting() {
-      if (broken) throw broken;
+      const failure = broken();
+      if (failure) throw failure;
     },
     async ended(user, end) {
       unrecorded.add(user);
@@ -131,6 +122,23 @@ export async function openClaims(
         const ended = held.size === 0 ? hold : undefined;
         if (ended) hold = undefined;
         await ended?.end();
+      }
+    },
+  };
+}
+
+/** Adds lines to the record, and to the copy of a job. `broken`: why one is not on disk, so that nothing more is sent. */
+function recorderOf(base: string, host: Surroundings, job: ClaimingJob | undefined) {
+  let failure: Failure | undefined;
+  return {
+    broken: () => failure,
+    async add(lines: readonly RecordLine[], read?: RequestRecord): Promise<void> {
+      try {
+        await addLines(base, lines, host, read);
+        for (const line of lines) if (line.users.length > 0) await job?.copy?.({ record: basename(base), ...line });
+      } catch (cause) {
+        if (cause instanceof Failure) failure ??= cause;
+        throw cause;
       }
     },
   };
@@ -179,6 +187,22 @@ export async function recordedOf(
     }
   }
   return recorded;
+}
+
+/** The requests for users whom a job, begun then, held last. Its runs have ended: a user that one holds counts as asked. */
+export async function historiesOfJob(
+  name: string,
+  users: readonly string[],
+  { name: job, begun }: { readonly name: string; readonly begun: Milliseconds },
+  host: Surroundings,
+): Promise<Map<string, RequestHistory>> {
+  const histories = new Map<string, RequestHistory>();
+  for (const [user, { hold, history, ...known }] of await recordedOf(name, users, host)) {
+    const last = hold ? Infinity : (history.posted ?? history.answer?.time ?? 0);
+    if (known.job !== job || last < begun) continue;
+    histories.set(user, onElapsed(hold ? { ...history, posted: last } : history, host.clock));
+  }
+  return histories;
 }
 
 /** Refuses users with an open request in the usual folder, where nothing can be recorded now. @throws Failure config */

@@ -11,28 +11,30 @@ export interface CreationPlace extends Pick<HistoryEntry, 'origin'> {
 export type OpenedCreations = ReturnType<typeof openCreations>;
 
 /** The licenses that runs created for these users. One user is looked for; for many the history is read once. */
-export function openCreations(system: System, [only = '', ...more]: readonly string[]) {
-  const known = new Map<string, Promise<Map<string, HistoryEntry>>>();
-  const read = (place: CreationPlace, holding: string): Promise<Map<string, HistoryEntry>> => {
-    const key = `${place.app_code} ${holding}`;
-    const reading = known.get(key) ?? creationsIn(eachEntry(system, holding), place);
-    known.set(key, reading);
+export function openCreations(system: System, users: readonly string[]) {
+  const known = new Map<number, Promise<Map<string, HistoryEntry>>>();
+  const readAll = (place: CreationPlace): Promise<Map<string, HistoryEntry>> => {
+    const reading = known.get(place.app_code) ?? creationsIn(eachEntry(system), place);
+    known.set(place.app_code, reading);
     return reading;
   };
   return {
     async of(place: CreationPlace, user: string): Promise<HistoryEntry | undefined> {
-      const told = await place.told(user);
-      if (told.length === 0) return (await read(place, more.length === 0 ? writeJson(only) : '')).get(user);
-      for await (const entry of eachEntry(system, writeJson(user))) told.push(entry);
+      const entries = await place.told(user);
+      const isTold = entries.length > 0;
+      if (users.length > 1 && !isTold) return (await readAll(place)).get(user);
+      for await (const entry of eachEntry(system, writeJson(user))) entries.push(entry);
+      const isRenamed = entries.some((one) => one.remote_user === user && one.remote_user_before !== undefined);
+      if (isRenamed && !isTold) return (await readAll(place)).get(user);
       return (
         await creationsIn(
-          told.sort((one, other) => (one.time < other.time ? -1 : 1)),
+          entries.sort((one, other) => one.time.localeCompare(other.time)),
           place,
         )
       ).get(user);
     },
     async others(place: CreationPlace, user: string): Promise<readonly string[]> {
-      return [...(await read(place, '')).keys()].filter((one) => one !== user).slice(-3);
+      return [...(await readAll(place)).keys()].filter((one) => one !== user).slice(-3);
     },
   };
 }

@@ -22,7 +22,6 @@ export interface LicenseEvent {
   /** The user as the request leaves it. */
   readonly remote_user: string;
   readonly remote_user_before?: string | undefined;
-  readonly app_code_before?: number | undefined;
   readonly size_allowance?: number | undefined;
   readonly size_allowance_before?: number | undefined;
   readonly license_code_end?: string | undefined;

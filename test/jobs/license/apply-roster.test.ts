@@ -11,7 +11,7 @@ import { rosterJob } from '../../../src/jobs/license/roster-job.ts';
 import { applyRoster, type Applying } from '../../../src/jobs/license/roster-run.ts';
 import { decideAll, planRoster, type Plan } from '../../../src/jobs/license/plan.ts';
 import type { RowResult } from '../../../src/jobs/license/report.ts';
-import type { Rules } from '../../../src/jobs/license/case.ts';
+import type { Rules } from '../../../src/jobs/license/step.ts';
 import { openQueue } from '../../../src/store/queue.ts';
 import { joinHistories, type OpenAnswer } from '../../../src/store/request-history.ts';
 import type { LicenseFields } from '../../../src/schema/license.ts';

@@ -10,10 +10,9 @@ import {
   whereStopped,
   type Case,
   type CaseEvent,
-  type Rules,
   type SeenUser,
 } from '../../../src/jobs/license/case.ts';
-import { idle } from '../../../src/jobs/license/step.ts';
+import { idle, type Rules } from '../../../src/jobs/license/step.ts';
 import type { Queue } from '../../../src/store/queue.ts';
 
 const asked = { remote_user: 'ada', app_code: 7, size_allowance: 4 };

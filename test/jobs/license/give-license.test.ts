@@ -3,7 +3,7 @@ import { openQueue } from '../../../src/store/queue.ts';
 import type { Creation } from '../../../src/api/licensing/license-writes.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { giveLicense, type UserClaims } from '../../../src/jobs/license/give-license.ts';
-import type { Rules } from '../../../src/jobs/license/case.ts';
+import type { Rules } from '../../../src/jobs/license/step.ts';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
 
 /** Claims that note what they are asked for. */
