@@ -92,7 +92,7 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
     creations(accountOf, users) {
       return creationsOf(host, users, (app_code) => {
         const account = options.sandbox ? undefined : accountOf(app_code);
-        const url = account && urlFor(account);
+        const url = options.dry_run ? undefined : account && urlFor(account);
         const told = async (user: string) =>
           account && url !== undefined ? (await open(url)).told(targetOf(account, app_code), user) : [];
         return account && { app_code, origin: accounts.accounts.identityOf(account), told };

@@ -127,7 +127,7 @@ export async function openClaims(
   };
 }
 
-/** Adds lines to the record, and to the copy of a job. `broken`: why one is not on disk, so that nothing more is sent. */
+/** Adds lines to the record, and to the copy of a job. `broken`: why one is not on disk; then nothing more is sent. */
 function recorderOf(base: string, host: Surroundings, job: ClaimingJob | undefined) {
   let failure: Failure | undefined;
   return {
@@ -189,7 +189,7 @@ export async function recordedOf(
   return recorded;
 }
 
-/** The requests for users whom a job, begun then, held last. Its runs have ended: a user that one holds counts as asked. */
+/** The requests for users whom a job, begun then, held last. Its runs have ended: whom one holds counts as asked. */
 export async function historiesOfJob(
   name: string,
   users: readonly string[],
