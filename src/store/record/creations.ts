@@ -26,12 +26,9 @@ export function openCreations(system: System, users: readonly string[]) {
       for await (const entry of eachEntry(system, writeJson(user))) entries.push(entry);
       const isRenamed = entries.some((one) => one.remote_user === user && one.remote_user_before !== undefined);
       if (isRenamed && !isTold) return (await readAll(place)).get(user);
-      return (
-        await creationsIn(
-          entries.sort((one, other) => one.time.localeCompare(other.time)),
-          place,
-        )
-      ).get(user);
+      // Those of one computer are in their order, whatever its clock was set to.
+      if (isTold) entries.sort((one, other) => one.time.localeCompare(other.time));
+      return (await creationsIn(entries, place)).get(user);
     },
     async others(place: CreationPlace, user: string): Promise<readonly string[]> {
       return [...(await readAll(place)).keys()].filter((one) => one !== user).slice(-3);
