@@ -1,5 +1,7 @@
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { RosterSource } from '../store/roster/read-roster.ts';
+import { namesIn } from '../core/table-names.ts';
+import type { UsageRule } from '../schema/usage-rules.ts';
 import { countField, flagField, textField, type Fields, type Values } from '../schema/field.ts';
 import { rosterFormats } from '../schema/license.ts';
 import type { Accounts, Disk, Services, Terminal } from './context.ts';
@@ -27,6 +29,9 @@ export const rosterOptions = {
   },
   ...whereOption,
 } as const satisfies Fields;
+
+/** Where the sheet is an option, --from FILE, its reading belongs to it. */
+export const sheetRules: readonly UsageRule[] = namesIn(rosterOptions).map((option) => ({ option, needs: ['from'] }));
 
 export const keepOptions = {
   keep_columns: flagField(

@@ -1,6 +1,5 @@
 import type { License } from '../../api/licensing/license.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { namesIn } from '../../core/table-names.ts';
 import { each } from '../../jobs/work/each.ts';
 import { collect, optional, textField } from '../../schema/field.ts';
 import { firstActivationFields, licenseExtras, readMac } from '../../schema/license.ts';
@@ -9,7 +8,7 @@ import { command } from '../command.ts';
 import { licenseShow, withOurs } from '../license/show.ts';
 import { readRoster } from '../../store/roster/read-roster.ts';
 import type { Disk, Terminal } from '../context.ts';
-import { rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
+import { rosterOptions, rosterSource, sheetRules, type RosterValues } from '../roster.ts';
 
 const { mac_address, app_code } = firstActivationFields;
 
@@ -28,7 +27,7 @@ export default command({
     ),
     ...rosterOptions,
   },
-  rules: namesIn(rosterOptions).map((option) => ({ option, needs: ['from'] })),
+  rules: sheetRules,
 
   examples: [
     'chatelaine first-activation D4:22:CD:00:03:01',

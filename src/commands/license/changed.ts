@@ -99,8 +99,9 @@ async function agree(
     const license = known ?? (await view(code));
     seen.set(code, license);
     const after = fieldsOf(userOf(license), code);
-    const size = changeInWords(sizeOf(license), after.size_allowance ?? 0);
-    const change = [ask.toLowerCase(), userOf(license), `${size}, ends with ${code.slice(-4)}`] as const;
+    const { size_allowance: size, remote_user: name = '' } = after;
+    const becomes = size === undefined ? `-> ${name}` : changeInWords(sizeOf(license), size);
+    const change = [ask.toLowerCase(), userOf(license), `${becomes}, ends with ${code.slice(-4)}`] as const;
     if (!isEmpty(changedFrom(license, after))) changes.push(change);
   }
   const whose = changes.length === 1 ? `the license of '${changes[0]?.[1] ?? ''}'` : `${changes.length} licenses`;

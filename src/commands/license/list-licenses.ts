@@ -1,14 +1,13 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, orWarn } from '../../core/failure.ts';
-import { namesIn } from '../../core/table-names.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Disk, Terminal } from '../context.ts';
-import { keepOptions, rosterOptions } from '../roster.ts';
+import { keepOptions, rosterOptions, sheetRules } from '../roster.ts';
 import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
 import { searchFor, searchOptions } from './search.ts';
 import { keyAlone, licenseShow } from './show.ts';
@@ -47,7 +46,8 @@ export default command({
       option: 'from',
       excludes: ['remote_user', 'match', 'code', 'size_allowance', 'since', 'until', 'active', 'limit', 'all_apps'],
     },
-    ...namesIn({ ...rosterOptions, ...keepOptions }).map((option) => ({ option, needs: ['from'] })),
+    ...sheetRules,
+    { option: 'keep_columns', needs: ['from'] },
   ],
 
   async *rows({ from, all_apps, match, code, size_allowance, since, until, active, limit, ...filter }, context) {

@@ -1,6 +1,10 @@
 import type { License } from '../../api/licensing/license.ts';
+import { usage } from '../../core/failure.ts';
+import { textField, type Values } from '../../schema/field.ts';
 import { licenseFields, soughtUser } from '../../schema/license.ts';
+import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
+import { rosterOptions, rosterSource, sheetRules } from '../roster.ts';
 import { changeEach, openChanges } from './changed.ts';
 import { duplicateOption, refuseSecond } from './edit.ts';
 import { changedFields, changedShow, keyAlone } from './show.ts';
@@ -10,23 +14,66 @@ export default command({
     'The keys stay the same. If the new name has a license already, nothing is renamed (exit code 6). After a crash, run the same command again: it resumes.',
   ],
   args: {
-    remote_user: { ...soughtUser, help: 'The current name' },
-    new_remote_user: { ...licenseFields.remote_user, stdin: false, placeholder: 'NEW', help: 'The new name' },
+    remote_user: { ...soughtUser, required: false, help: 'The current name' },
+    new_remote_user: {
+      ...licenseFields.remote_user,
+      required: false,
+      stdin: false,
+      placeholder: 'NEW',
+      help: 'The new name',
+    },
   },
-  options: duplicateOption,
-  examples: ['chatelaine license rename physio-7731 physio-7800'],
+  options: {
+    ...duplicateOption,
+    from: textField('FILE', 'In place of U and NEW: a sheet with columns remote_user and new_remote_user'),
+    ...rosterOptions,
+  },
+  examples: [
+    'chatelaine license rename physio-7731 physio-7800',
+    'chatelaine license rename --from names.csv --dry-run',
+  ],
+
+  rules: [{ option: 'from', excludes: ['remote_user', 'new_remote_user'] }, ...sheetRules],
 
   dryRun: ['requests'],
 
-  async *rows({ remote_user: user, new_remote_user: remote_user, allow_duplicate }, context) {
+  async *rows({ remote_user: user, new_remote_user, allow_duplicate, from, ...how }, context) {
+    if (from === undefined && (user === undefined || new_remote_user === undefined))
+      throw usage('give U and NEW, or --from FILE');
+    const typed = [{ remote_user: user ?? '', new_remote_user: new_remote_user ?? '' }];
+    const rows =
+      from === undefined ? typed : (await readRoster(await rosterSource(from, how, context), renamings)).rows;
+    const names = new Map(rows.map((row) => [row.remote_user, row.new_remote_user]));
+    refuseChains(names);
     const account = await context.licensingAccount();
-    const changes = await openChanges('license rename', { users: [user], to: remote_user }, account, context);
+    const to = from === undefined ? (new_remote_user ?? '') : JSON.stringify([...names]);
+    const changes = await openChanges('license rename', { users: [...names.keys()], to }, account, context);
     const isOwn = ({ key = '' }: License) => changes.chosen.has(key);
-    if (!allow_duplicate) await refuseSecond(context.licensing(), isOwn, { remote_user, app_code: account.app_code });
-    yield* changeEach({ ...changes, fieldsOf: () => ({ remote_user }), status: 'changed' }, account, context);
+    for (const remote_user of allow_duplicate ? [] : names.values())
+      await refuseSecond(context.licensing(), isOwn, { remote_user, app_code: account.app_code });
+    const fieldsOf = (name: string) => ({ remote_user: names.get(name) ?? name });
+    const asking = from === undefined ? {} : { ask: 'Rename' };
+    yield* changeEach({ ...changes, fieldsOf, status: 'changed', ...asking }, account, context);
   },
 
   fields: changedFields,
 
   show: { ...changedShow, ...keyAlone },
 });
+
+const renameFields = { remote_user: soughtUser, new_remote_user: { ...soughtUser, help: 'The new name' } } as const;
+
+const renamings = {
+  ...{ fields: renameFields, ...oncePerUser },
+  completion: async () => (row: Values<typeof renameFields>) => row,
+} as const;
+
+/** Which of two users a license is of would depend on the order. @throws Failure usage */
+function refuseChains(names: ReadonlyMap<string, string>): void {
+  const seen = new Set<string>();
+  for (const [name, next] of names) {
+    if (name !== next && names.has(next)) throw usage(`'${next}' is a new name, and is renamed too`);
+    if (seen.has(next)) throw usage(`'${next}' is the new name of two users`);
+    seen.add(next);
+  }
+}

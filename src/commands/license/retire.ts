@@ -1,6 +1,9 @@
 import { retiredFields } from '../../jobs/license/retire.ts';
-import { licenseCode, licenseFilters } from '../../schema/license.ts';
+import { textField } from '../../schema/field.ts';
+import { licenseCode, licenseFilters, soughtUser, type LicenseFields } from '../../schema/license.ts';
+import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
+import { rosterOptions, rosterSource, sheetRules } from '../roster.ts';
 import { changeEach, openChanges } from './changed.ts';
 import { changedFields, changedShow } from './show.ts';
 
@@ -12,15 +15,25 @@ export default command({
       'retired licenses, and refuses a license whose user has changed meanwhile.',
   ],
   args: { license_code: { ...licenseCode, required: false, many: true } },
-  options: { remote_user: { ...licenseFilters.remote_user, help: 'In place of CODE: every license of that user' } },
-  examples: ['chatelaine license retire --remote-user physio-7740'],
+  options: {
+    remote_user: { ...licenseFilters.remote_user, help: 'In place of CODE: every license of that user' },
+    from: textField('FILE', 'In place of CODE: the users of a sheet or of a list of names; - is standard input'),
+    ...rosterOptions,
+  },
+  examples: ['chatelaine license retire --remote-user physio-7740', 'chatelaine license retire --from left.csv'],
 
-  rules: [{ oneOf: ['license_code', 'remote_user'], say: 'give either CODE or --remote-user U' }],
+  rules: [
+    { oneOf: ['license_code', 'remote_user', 'from'], say: 'give either CODE, --remote-user U or --from FILE' },
+    ...sheetRules,
+  ],
 
   dryRun: ['requests'],
 
-  async *rows({ license_code, remote_user: users }, context) {
+  async *rows({ license_code, remote_user, from, ...how }, context) {
     const account = await context.licensingAccount();
+    const rows =
+      from === undefined ? undefined : (await readRoster(await rosterSource(from, how, context), leavers)).rows;
+    const users = rows?.map((row) => row.remote_user) ?? remote_user;
     const input = users ? { users } : { codes: [...new Set(license_code)] };
     const changes = await openChanges('license retire', input, account, context);
     const fieldsOf = (user: string, code: string) => retiredFields(user, code, context.clock.now());
@@ -33,3 +46,8 @@ export default command({
 
   show: changedShow,
 });
+
+const leavers = {
+  ...{ fields: { remote_user: soughtUser }, alone: 'remote_user', ...oncePerUser },
+  completion: async () => (row: Pick<LicenseFields, 'remote_user'>) => row,
+} as const;
