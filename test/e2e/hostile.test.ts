@@ -98,7 +98,7 @@ async function chatOf(content: string, count: number) {
   const asked = new Promise<void>((resolve) => (answer = resolve));
   const { port } = await openOrigin(({ url }) => {
     answer();
-    return { body: url.includes('/messages') ? body : '{}' };
+    return { body: url.includes('/messages') ? body : '{"result":"success","msg":""}' };
   });
   const env = {
     CHATELAINE_CHAT_SITE: `http://127.0.0.1:${port}`,
