@@ -14,7 +14,7 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
     // The answer begins on the same line.
     const columns = Math.max(0, (host.stderr.columns ?? 0) - 2);
     const text = plain(question);
-    // What is asked has its own line where the whole does not fit.
+    // The question has its own line where the whole does not fit.
     const shown = fit(text.length > columns ? text.replace(/\. (?=[^.?]*\?[^.?]*$)/, '.\n') : text, columns);
     return atTerminal(host, signal, (input) => readLine(input, host, shown, signal));
   };

@@ -197,7 +197,7 @@ export interface Ledgers {
       app_code: number,
       users: readonly string[],
     ): Promise<ReadonlyMap<string, OpenAnswer>>;
-    /** What runs created for users of the credential of an application; of the sandbox nothing is known. */
+    /** Licenses that runs created for users of the credential of an application; of the sandbox nothing is known. */
     creations(accountOf: (app_code: number) => LicensingCredential | undefined, users: readonly string[]): Creations;
     /** @throws Failure config where none is configured; `any` is undefined then */
     configured(): Promise<Ledger>;

@@ -1,4 +1,3 @@
-/** What goes back over the wire. */
 export interface SandboxAnswer {
   readonly status: number;
   /** Names in lower case. */
@@ -20,7 +19,7 @@ export function empty(status: number, headers: SandboxAnswer['headers'] = {}): S
   return { status, headers, body: '' };
 }
 
-/** What both frameworks say to a URL that they do not know: a page, not JSON (docs/apis.md, Envelope and errors). */
+/** The page that both frameworks answer to a URL that they do not know (docs/apis.md, Envelope and errors). */
 export function unknownPage(): SandboxAnswer {
   return html(404, '<!DOCTYPE html><html><head><title>Page not found</title></head><body>...</body></html>');
 }

@@ -38,7 +38,7 @@ export function answerChat(service: ChatService, request: SandboxRequest): Sandb
     const segment = route.pattern.exec(path)?.[1] ?? '';
     return run({ ...service, organization, request: { ...request, method }, segment, ignored: new Set() }, endpoint);
   }
-  // What needs no account is refused by another part of the server, without a body.
+  // A call that needs no account is refused by another part of the server, without a body.
   const isOpen = Object.values(methods).every(({ who }) => who === 'anybody');
   if (isOpen) return empty(405, { 'content-type': 'text/html; charset=utf-8', allow: allowed.join(', ') });
   // JSON text under the content type of a page, and without a code (docs/apis.md, Envelope and errors).
@@ -54,7 +54,7 @@ function run(call: ChatCall, endpoint: Endpoint): SandboxAnswer {
       requireHost(request, organization);
       return answerOf(endpoint.run(call), {});
     }
-    // Without credentials, whoever accepts pages is sent to the login page.
+    // Clients that accept pages, and have no credentials, are sent to the login page.
     if (request.headers.authorization === undefined && request.headers.accept?.includes('text/html'))
       return empty(302, { location: `/login/?next=${encodeURIComponent(request.target)}` });
     const user = identify(request, state, organization);

@@ -13,9 +13,9 @@ export type Api = 'licensing' | 'chat' | 'none';
 interface Exchange {
   readonly outgoing: ServerResponse;
   readonly api: Api;
-  /** Of the chat service. */
+  /** The level of the chat service. */
   readonly level: number;
-  /** Of an error of the licensing service under status 200. */
+  /** The form of an error of the licensing service under status 200. */
   readonly errorShape: ErrorShapeName | undefined;
   readonly clock: Clock;
   /** Aborts when the sandbox closes. */
@@ -91,7 +91,7 @@ function cut({ outgoing }: Exchange, { status, headers, body }: SandboxAnswer): 
   return status;
 }
 
-/** In twenty pieces. */
+/** Bodies go out in twenty pieces. */
 async function trickle(exchange: Exchange, answer: SandboxAnswer, span: Milliseconds): Promise<number> {
   const { status, headers, body } = answer;
   const bytes = Buffer.from(body);
@@ -136,7 +136,6 @@ function faultAnswer({ kind, argument }: SandboxFault, exchange: Exchange): Sand
   return undefined;
 }
 
-/** What each service says when it breaks. */
 export function ownError(api: Api): SandboxAnswer {
   if (api === 'chat') return json(500, { result: 'error', msg: 'Internal server error' });
   return html(

@@ -133,7 +133,7 @@ function mulberry32(seed: number): () => number {
   };
 }
 
-/** What an argument after `@` means, and its default. */
+/** Meanings of an argument after `@`, and its default. */
 interface FaultRow {
   readonly means: string;
   readonly argument?: { readonly kind: 'duration' | 'text' | 'messages'; readonly default: string };

@@ -41,7 +41,7 @@ export interface ChannelRecord {
   readonly stream_id: number;
   readonly name: string;
   readonly privacy: 'web-public' | 'public' | 'private';
-  /** Whether who joins later may read what was said before. */
+  /** Users who join later may read what was said before. */
   readonly shared_history: boolean;
   readonly archived: boolean;
   readonly recipient_id: number;
@@ -92,7 +92,6 @@ export interface MessageRecord {
   readonly topic_links?: readonly { readonly text: string; readonly url: string }[];
 }
 
-/** What a user thinks of a topic. */
 export interface TopicPolicy {
   readonly user_id: number;
   readonly stream_id: number;
@@ -122,7 +121,7 @@ export interface Organization {
   readonly name: string;
   readonly description: string;
   readonly realm_str: string;
-  /** Whether it is one of several on its server: known by the host name REALM_STR.localhost only. */
+  /** It is one of several on its server: known by the host name REALM_STR.localhost only. */
   readonly one_of_many: boolean;
   readonly deactivated: boolean;
   readonly name_changes_disabled: boolean;

@@ -47,7 +47,7 @@ export async function readRequest(incoming: IncomingMessage): Promise<SandboxReq
   };
 }
 
-/** By events: iterating over the stream costs a small request as much as answering it. */
+/** Reads by events: iterating over the stream costs a small request as much as answering it. */
 function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -46,7 +46,7 @@ export const serveOptions = {
   log: textField('FILE', 'Append a JSON line for each request'),
 } as const satisfies Fields;
 
-/** What the options say of the services themselves. @throws Failure usage where a fault cannot be read */
+/** The services as the options have them. @throws Failure usage where a fault cannot be read */
 export function behaviourOf(options: Values<typeof serveOptions>): Omit<SandboxOptions, 'clock'> {
   const { port, listen, feature_level, history_limit, extra_messages: count, latency, fault, seed } = options;
   const { delete_batches, rate_limit: perMinute } = options;

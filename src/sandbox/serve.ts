@@ -14,7 +14,7 @@ import type { LicensingService } from './licensing/licensing-call.ts';
 import type { Transaction } from './state.ts';
 import { readRequest, type SandboxRequest } from './request.ts';
 
-/** What happened to a request. Holds no credential, no query and no body; a license code in the path is hidden. */
+/** A request and its end. Holds no credential, no query and no body; a license code in the path is hidden. */
 export interface LogEntry {
   /** When it came, in milliseconds. */
   readonly time: Milliseconds;
@@ -24,7 +24,7 @@ export interface LogEntry {
   /** Null where the client got none. */
   readonly status: number | null;
   readonly fault: string | null;
-  /** Whether it changed something for good. */
+  /** It changed something for good. */
   readonly committed: boolean;
   /** A bug of the sandbox, data that could not be written, or a client that left before it had asked. */
   readonly error?: string;
@@ -98,7 +98,7 @@ function answer(
   return answerChat({ ...services.chat, ...changedBy(fault) }, request);
 }
 
-/** What a fault changes of the service: the time that a delete_topic call has, or the place that messages show. */
+/** Changes of the service by a fault: the time that a delete_topic call has, or the place that messages show. */
 function changedBy(fault: SandboxFault | undefined): Partial<ChatService> {
   if (fault?.kind.startsWith('early')) return { deleteBatches: Number(fault.argument) / batchSize };
   if (fault?.kind === 'goes-on') return { deleteBatches: Infinity };

@@ -133,7 +133,7 @@ function createTable<K extends string | number, T>(name: string, note: Note) {
   };
 }
 
-/** What one request may do with the shared log. */
+/** The part of the shared log that one request may use. */
 interface SharedLog {
   /**
    * The records that this handle has not seen yet, oldest first: all of them at the first call, later only what other
@@ -152,14 +152,14 @@ export interface Persistence {
   exclusively<T>(work: (log: SharedLog) => Promise<T>): Promise<T>;
 }
 
-/** What a request is answered with, and whether it changed something. */
+/** The answer to a request, and whether it changed something. */
 export type Transaction = (
   work: () => SandboxAnswer,
 ) => Promise<{ readonly answer: SandboxAnswer; readonly committed: boolean }>;
 
 /** Runs one request as a whole: its changes are durable before it is answered, or undone where that fails. */
 export function createTransaction(store: Store, persistence?: Persistence): Transaction {
-  // Without a log nothing is awaited, so that nothing else runs between the work and its end.
+  // Nothing is awaited where there is no log, so that nothing else runs between the work and its end.
   const run = async (work: () => SandboxAnswer, log?: SharedLog) => {
     try {
       if (log) store.replay(await log.read());

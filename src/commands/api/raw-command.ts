@@ -85,7 +85,7 @@ function rawCommand(
   });
 }
 
-/** What the specification calls deprecated, and what to send instead. */
+/** Deprecated paths and words of the specification, and their successors. */
 const deprecated = [
   ['settings/display', 'PATCH settings'],
   ['settings/notifications', 'PATCH settings'],

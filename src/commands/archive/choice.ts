@@ -32,7 +32,7 @@ export async function whyNone(channels: readonly string[] = [], messages: AsyncI
   return undefined;
 }
 
-/** What the values choose, and its words; nothing is undefined, where all is chosen. @throws Failure usage */
+/** The choice of the values, and its words; nothing is undefined, where all is chosen. @throws Failure usage */
 export async function readChoice(
   typed: Values<typeof choiceOptions>,
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,

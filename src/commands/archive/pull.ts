@@ -22,10 +22,10 @@ import type { TimeParts } from '../typed-time.ts';
 import { fileSizeOption, folderArgument, maxFileBytes } from './folder.ts';
 import { adoptOption, agreedPuller } from './puller.ts';
 
-/** Without the options of one request: an archive has pages. */
+/** The options but those of one request: an archive has pages. */
 const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
 
-/** What says where messages are: with `--all-channels` each folder does. */
+/** Options that say where messages are: with `--all-channels` each folder does. */
 const places = /^(channels?|dm|dm_including|id|with|message_ids|narrow|anchor|include_anchor)$/;
 
 export default command({
@@ -162,7 +162,7 @@ async function pullFolder(
   }
 }
 
-/** Without a range, an archive is of everything. */
+/** An archive without a range is of everything. */
 function wholeSelection(
   values: SelectionValues,
   facts: AccountFacts,

@@ -5,7 +5,6 @@ import { isSameName } from '../../schema/topic.ts';
 import type { Accounts, Invocation, Services, Terminal } from '../context.ts';
 import { lastingSite } from './folder.ts';
 
-/** What `--adopt` without an address is. */
 const asked = 'ask';
 
 export const adoptOption = {

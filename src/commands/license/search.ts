@@ -17,14 +17,14 @@ export const searchOptions = {
 type Search = Values<typeof searchOptions>;
 type Sought = { readonly [K in keyof Search]: Search[K] | undefined };
 
-/** Whether users, keys and moments are those that the values look for. @throws Failure usage for an empty span */
+/** Tests of users, keys and moments by the values. @throws Failure usage for an empty span */
 export function searchFor({ match, code = [], ...times }: Sought, context: TimeParts) {
   const { since = -Infinity, until = Infinity } = spanOf(times, context);
   const codes = code.map(phoneCode);
   return {
     isUser: (...names: readonly string[]) => !match || names.some((name) => matchesGlobInAnyCase(match, name)),
     isKey: (key: string) => codes.length === 0 || matchesGlobInAnyCase(codes, phoneCode(key)),
-    /** Of a key only so much is recorded. */
+    /** The end of a key is all that is recorded. */
     isKeyEnd: (end: string) => codes.length === 0 || codes.some((one) => endsAlike(one, phoneCode(end))),
     isTime: (time: number) => time >= since && time < until,
   };

@@ -69,7 +69,7 @@ export default command({
 
 function lastRun(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {
   const run = named ?? lastToUndo(changes);
-  // Of two runs of one name the later one is meant.
+  // Two runs may have one name: the later one is meant.
   const last = changes.findLast((change) => change.run === run);
   const first = changes.find((change) => change.run === run);
   if (last && first?.command === last.command) return changes.filter((change) => change.run === run);

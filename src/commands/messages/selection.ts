@@ -66,7 +66,7 @@ export async function factsFor(
   return { site, users };
 }
 
-/** What is neither an id nor an address. */
+/** The users that are typed neither by id nor by address. */
 export function namesAmong(typed: readonly string[]): string[] {
   return [...new Set(typed)].filter((user) => typeof readName(user) === 'string' && !/^$|^me$|@/.test(user));
 }

@@ -13,7 +13,7 @@ export const channelArgument = {
 
 export interface NamedPlace {
   readonly channel: string;
-  /** Of the link of a topic. */
+  /** The topic of a link. */
   readonly topic?: string | undefined;
 }
 

@@ -3,7 +3,6 @@ import { each } from '../../jobs/work/each.ts';
 import { builtInViews, viewFields } from '../../schema/view.ts';
 import { command, type NamelessCommand } from '../command.ts';
 
-/** What the help of each command on views says. */
 export const aboutBuiltIn =
   `Built-in views are ${builtInViews.join(', ')}; they can be pinned and hidden, not renamed, and one that the server lacks is made. ` +
   'A fragment may be pasted from the address bar: #inbox, narrow/is/starred, or the whole URL. The name of a view, as view list shows it, is taken too.';

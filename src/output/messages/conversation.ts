@@ -48,10 +48,10 @@ export function conversation({ width, color, links }: ConversationLook): Formatt
     const place = topic === '' ? name : name.slice(0, -plain(textOf(message['subject'])).length) + topic;
     return `${place}${date ? ` — ${clock.day(date)}` : ''}`;
   };
-  /** What a message says, and of a poll or list what it shows now. */
+  /** The text of a message, and of a poll or list what it shows now. */
   const linesOf = (message: MessageFields): string[] => {
     const widget = widgetOf(message);
-    // What a search found is marked in HTML that comes beside the content.
+    // HTML beside the content marks what a search found.
     const isMarked = color && textOf(message['match_content']) !== '';
     const { content, mark } = renderedOf(isMarked ? { content: message['match_content'] } : message);
     const { title, items = [] } = widget?.shown ?? {};

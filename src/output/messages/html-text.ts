@@ -7,7 +7,7 @@ import { characterOf } from './message-parts.ts';
 interface TextStyle {
   readonly strong: readonly [string, string];
   readonly faint: readonly [string, string];
-  /** Of words that a search found; absent where it marks none. */
+  /** Marks of words that a search found; absent where it marks none. */
   readonly found?: readonly [string, string];
   /** The text of a moment (RFC 3339), in the reader's own time. */
   readonly time: (moment: string) => string;

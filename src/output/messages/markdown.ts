@@ -99,7 +99,7 @@ function lineOfText(line: string): string {
   return text;
 }
 
-/** Without tags, pictures, definitions of links, fences, and links to anything but an address or a path. */
+/** Tags, pictures, definitions of links, fences, and links to anything but an address or a path are left out. */
 function withoutMarkup(text: string): string {
   return text
     .replace(/\\?<(?=[a-z/!?])/gi, '&lt;')

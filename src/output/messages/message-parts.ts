@@ -15,7 +15,6 @@ export function placeOf(message: MessageFields): { readonly channel: string; rea
 
 const direct = 'Direct messages';
 
-/** What the messages of one heading share, as a text. */
 export function conversationOf(message: MessageFields): string {
   const { channel, topic } = placeOf(message);
   return channel === direct ? `${channel}: ${topic}` : `${channel} > ${topic}`;
@@ -67,7 +66,7 @@ export function characterOf(code: string): string | undefined {
 /** More emoji than any message has. */
 const mostReactions = 200;
 
-/** Beside the sender. Before level 365 `last_edit_timestamp` covers moves too, and the history decides. */
+/** Words beside the sender. Before level 365 `last_edit_timestamp` covers moves too, and the history decides. */
 export function marksOf(message: MessageFields, widget: { readonly kind: string } | undefined): readonly string[] {
   const { edit_history: history, last_edit_timestamp: edit, last_moved_timestamp: move } = message;
   const events = Array.isArray(history) ? history.map((event: unknown) => asObject(event) ?? {}) : [];

@@ -63,7 +63,7 @@ nav.pages { display: flex; gap: 1.2rem; margin: .5rem 0; } nav ul { columns: 2; 
 @media print { details::details-content { content-visibility: visible; } }
 `;
 
-/** What both searches share: their fields, and the words that were typed. */
+/** The part of both searches: their fields, and the words that were typed. */
 const searching = `
 'use strict';
 const [field, found, main] = ['#search', '#found', 'main'].map((one) => document.querySelector(one));

@@ -60,7 +60,7 @@ const beginning = [
 /** Seconds between two messages of one sender that stand under one head. */
 const longestPause = 600;
 
-/** Whether a message needs no head of its own: same sender soon after, with nothing to say beside the name. */
+/** A message of the same sender soon after, with nothing to say beside the name, needs no head of its own. */
 function continues(message: MessageFields, before: MessageFields): boolean {
   const isSameSender = senderOf(message) === senderOf(before) && message['sender_id'] === before['sender_id'];
   const pause = Number(message['timestamp']) - Number(before['timestamp']);

@@ -37,7 +37,7 @@ const tags = (
   'details summary img'
 ).split(' ');
 
-/** What the server's MathML is made of: presentation alone, and the TeX source that browsers do not show. */
+/** Tags of the server's MathML: presentation alone, and the TeX source that browsers do not show. */
 const mathTags = (
   'math semantics annotation mrow mi mn mo ms mtext mspace mstyle mpadded mphantom mfrac msqrt mroot msub msup msubsup munder mover munderover ' +
   'mmultiscripts mprescripts mtable mtr mtd menclose'

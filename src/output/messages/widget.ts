@@ -5,7 +5,7 @@ import { textOf, type MessageFields } from './message-parts.ts';
 interface Widget {
   /** `poll`, `todo`, or whatever the server calls it. */
   readonly kind: string;
-  /** What it shows now, in place of the command that made it; undefined for a kind that is not known here. */
+  /** The text that it shows now, in place of the command; undefined for a kind that is not known here. */
   readonly shown?: { readonly title: string; readonly items: readonly WidgetItem[] } | undefined;
 }
 
@@ -32,7 +32,7 @@ const mostEvents = 20_000;
 const mostItems = 500;
 const longestItem = 1000;
 
-/** What is shown of a submessage: its sender, and what it says; nothing where that is no JSON. */
+/** The sender and words of a submessage; nothing where that is no JSON. */
 function eventOf(submessage: unknown) {
   const { content, sender_id: sender } = asObject(submessage) ?? {};
   return { data: asObject(jsonIn(textOf(content))?.value) ?? {}, sender: textOf(sender) };

@@ -119,7 +119,7 @@ export function deleteTopic(call: UserCall): CallOutcome {
   if (isOneTransaction && doomed.length > affordable) return proxyPage(502);
   for (const { id } of isOneTransaction ? doomed : doomed.slice(Math.max(0, doomed.length - affordable)))
     state.messages.remove(id);
-  // What a server of that level says when its time is up; the finished batches are kept.
+  // A server of that level answers this when its time is up; the finished batches are kept.
   if (timesOut && !isOneTransaction) {
     if (level >= topicLevels.complete) return { complete: false };
     if (level >= topicLevels.partial) return { result: 'partially_completed', code: 'REQUEST_TIMEOUT' };

@@ -6,7 +6,6 @@ import type { SandboxRequest } from '../request.ts';
 import type { State } from '../state.ts';
 import { Refusal, unauthorized } from './refusal.ts';
 
-/** What the chat service is given at its start. */
 export interface ChatService {
   readonly state: State;
   readonly clock: Clock;
@@ -23,7 +22,6 @@ export interface ChatService {
 export interface ChatCall extends ChatService {
   readonly request: SandboxRequest;
   readonly organization: Organization;
-  /** What the pattern of the route caught. */
   readonly segment: string;
   /** Parameters that were sent and that the endpoint does not know. */
   readonly ignored: Set<string>;
@@ -36,13 +34,12 @@ export interface UserCall extends ChatCall {
 /** Fields beside `result` and `msg`, or a whole answer. */
 export type CallOutcome = Readonly<Record<string, unknown>> | SandboxAnswer;
 
-/** What a method of a route does, and who may call it. */
 export type Endpoint =
   | { readonly who: 'anybody'; readonly run: (call: ChatCall) => CallOutcome }
   | {
       readonly who: 'accounts' | 'people' | 'administrators';
       readonly run: (call: UserCall) => CallOutcome;
-      /** From this level on an answer names ignored parameters; default 167 (docs/apis.md, Parameters). */
+      /** An answer names ignored parameters from this level on; default 167 (docs/apis.md, Parameters). */
       readonly namesIgnored?: number;
     };
 

@@ -7,11 +7,11 @@ import type { UserCall } from './chat-call.ts';
 import { channelNamed, operatorAt, type Id, type Operand, type Predicate, type Term } from './narrow-operators.ts';
 import { levels } from './levels.ts';
 
-/** What a narrow lets through: all messages ascending by id, and the test that each has to pass. */
+/** Messages that a narrow lets through: all ascending by id, and the test that each has to pass. */
 export interface Narrowed {
   readonly rows: readonly MessageRecord[];
   readonly matches: (message: MessageRecord) => boolean;
-  /** Whether a term that is not negated names a channel. */
+  /** A term that is not negated names a channel. */
   readonly namesChannel: boolean;
 }
 
@@ -87,7 +87,6 @@ function searchesHistory(call: UserCall, terms: readonly Term[]): boolean {
   );
 }
 
-/** What a `with` term replaces. */
 const channelTerms = /^(channel|stream|topic)$/;
 const directTerms = /^(dm|pm[-_]with)$/;
 

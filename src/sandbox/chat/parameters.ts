@@ -43,7 +43,7 @@ export const jsonValue: Reader<unknown> = (name, text) => {
   }
 };
 
-/** What each number with a point or an exponent is read as: the server's parser keeps `5.0` and `5` apart. */
+/** Numbers with a point or an exponent: the server's parser keeps `5.0` and `5` apart. */
 const fraction = 0.5;
 
 /** JSON text of a value that `read` takes. */

@@ -55,7 +55,7 @@ function inChannel(call: UserCall, to: string, topic: string): PostPlace {
   return { stream_id, subject, readers: subscribers.map(({ user_id }) => user_id) };
 }
 
-/** By name, plain or as JSON, or by id. */
+/** Channels are named by name, plain or as JSON, or by id. */
 function channelOf({ state, user }: UserCall, to: string): ChannelRecord {
   const name = to.replace(/^"(.*)"$/s, '$1');
   const isId = /^\d+$/.test(to);
@@ -70,7 +70,7 @@ function channelOf({ state, user }: UserCall, to: string): ChannelRecord {
   });
 }
 
-/** By addresses, comma-separated or as a JSON list, or by a JSON list of ids. */
+/** Users are named by addresses, comma-separated or as a JSON list, or by a JSON list of ids. */
 function toPeople({ state, user }: UserCall, to: string): PostPlace {
   const named = namesOf(to).map((name) =>
     typeof name === 'number' ? state.users.get(name) : userOfAddress(state.users.rows(), String(name)),

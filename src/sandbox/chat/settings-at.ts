@@ -11,7 +11,7 @@ import { Refusal } from './refusal.ts';
 export type SettingValue = boolean | number | string;
 type SettingReader = Reader<SettingValue | ReturnType<typeof targetUsers>>;
 
-/** What PATCH /settings takes at that level, in the specification's order. Below 80 each alias took its own. */
+/** Settings of PATCH /settings at that level, in the specification's order. Below 80 each alias took its own. */
 export function settingsAt({ level, segment }: UserCall): Readonly<Record<string, SettingReader>> {
   const known = Object.entries<Field>(settings).flatMap(([name, field]): [string, SettingReader][] => {
     const wire = (field.level ?? 0) <= level ? name : renamed[name];
@@ -64,7 +64,7 @@ const quotedBelow: Readonly<Record<string, number>> = {
   web_home_view: levels.plainStrings,
 };
 
-/** What follows /settings in the URL that took this setting. */
+/** The part behind /settings in the URL that took this setting. */
 function aliasOf(name: string): '' | '/notifications' | '/display' {
   if (identitySettings.has(name)) return '';
   return notifications.test(name) ? '/notifications' : '/display';

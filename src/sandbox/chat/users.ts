@@ -70,7 +70,7 @@ function showsAddress({ settings }: User): boolean {
   return (settings['email_address_visibility'] ?? 1) === 1;
 }
 
-/** Whether a client can compute the picture's URL itself, from an address that everybody may see. */
+/** A client can compute the picture's URL itself, from an address that everybody may see. */
 export function hasComputablePicture(user: User): boolean {
   return user.avatar_url === undefined && showsAddress(user);
 }

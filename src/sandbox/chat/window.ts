@@ -7,7 +7,7 @@ import type { Narrowed } from './narrow.ts';
 import { Refusal } from './refusal.ts';
 import { levels } from './levels.ts';
 
-/** What is said of a range that has neither an anchor nor an end. */
+/** The error of a range that has neither an anchor nor an end. */
 export const nothingFound = { found_anchor: false, found_oldest: false, found_newest: false, history_limited: false };
 
 interface WindowRange {
@@ -25,7 +25,7 @@ interface WindowRange {
 export function window(call: UserCall, found: Narrowed, range: WindowRange) {
   const anchor = resolve(call, found, range.anchor);
   if (anchor === undefined) {
-    // With a date and nothing to anchor at, neither end counts as found: a known trap for pagers.
+    // Neither end counts as found for a date with nothing to anchor at: a known trap for pagers.
     return { rows: [], anchor: newestAnchor, ...nothingFound };
   }
   const visible = call.organization.first_visible_message_id;
@@ -65,7 +65,7 @@ function take(
   return [...older.reverse(), ...newer];
 }
 
-/** In a narrow on one channel only its topics' muting counts, not its own. */
+/** A narrow on one channel minds only its topics' muting, not its own. */
 function resolve(
   { user, state }: UserCall,
   { rows, matches, namesChannel }: Narrowed,

@@ -12,11 +12,9 @@ export interface LicensingService {
   readonly state: State;
   readonly clock: Clock;
   readonly shape: LicenseShape;
-  /** What lists do not show yet. */
   readonly lag: ReturnType<typeof createLag>;
   /** Where lists show licenses that move. */
   readonly motion: ReturnType<typeof createMotion>;
-  /** What is between the service and its client. */
   readonly cache: ReturnType<typeof createCache>;
   readonly allowance: Allowance;
   /** Calls of an application a minute; undefined: as many as it likes. */

@@ -8,7 +8,6 @@ import type { MotionName } from './shapes/list-shapes.ts';
  * @param span how long a change stays unseen; 0: each is seen at once
  */
 export function createLag(clock: Clock, span: Milliseconds) {
-  /** What each change replaced, and when. */
   const recent = new Map<
     string,
     readonly { readonly time: Milliseconds; readonly before: LicenseRecord | undefined }[]

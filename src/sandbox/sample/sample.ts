@@ -116,7 +116,7 @@ export function addMessages(state: State, { channel, topic, count, chars = 0 }: 
   for (let index = 0; index < count; index += 1) {
     const { content, rendered } = texts[index % texts.length] ?? { content: '', rendered: '' };
     const [id, timestamp] = [first + index, begins + index * 60];
-    // Without a spread: rows of one shape let a million messages fit in memory.
+    // No spread: rows of one shape let a million messages fit in memory.
     state.messages.play(id, {
       id,
       timestamp,

@@ -5,11 +5,11 @@ import type { SandboxRequest } from '../../request.ts';
 
 interface CacheShape {
   readonly means: string;
-  /** What an answer of the cache has beside the headers of the server. */
+  /** Headers of an answer of the cache beside those of the server. */
   readonly marks: (age: Milliseconds) => SandboxAnswer['headers'];
-  /** Whether a request can pass it by. */
+  /** A request can pass it by. */
   readonly obeys?: true;
-  /** Whether it keeps nothing: each answer is marked all the same. */
+  /** It keeps nothing: each answer is marked all the same. */
   readonly keepsNothing?: true;
 }
 

@@ -37,7 +37,7 @@ interface NameChange {
   readonly means: string;
   /** The name as the server keeps it. */
   readonly stored: (name: string) => string;
-  /** What answers show in place of the license's own fields. */
+  /** Values that answers show in place of the license's own fields. */
   readonly shown?: (license: LicenseRecord) => Readonly<Record<string, unknown>>;
 }
 

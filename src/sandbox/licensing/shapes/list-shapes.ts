@@ -14,11 +14,11 @@ export interface ListPage {
 
 /** One place in the ways in which servers name it. */
 export interface PageLink {
-  /** With the origin. */
+  /** The whole URL. */
   readonly url: string;
   /** Path and query. */
   readonly path: string;
-  /** From the question mark on. */
+  /** The query with its question mark. */
   readonly query: string;
   /** The first page is 1. */
   readonly number: number;

@@ -5,7 +5,7 @@ import { errorShapes, nameChanges, type BodyShape } from './license-body.ts';
 import { writeShapes } from './write-shapes.ts';
 import { listShapes } from './list-shapes.ts';
 
-/** What a list can do with its filters; `sandbox serve --help` and the manual show them. */
+/** Ways of a list with its filters; `sandbox serve --help` and the manual show them. */
 export const filterRules = {
   changed: { means: 'the name of a filter is changed as --names says before it is compared' },
   exact: { means: 'the name of a filter is compared as it was sent' },

@@ -2,7 +2,6 @@ import { empty, html, json, type SandboxAnswer } from '../../answer.ts';
 import type { LicenseRecord } from '../../records.ts';
 import { errorBody, bodyOf, type BodyShape } from './license-body.ts';
 
-/** What a POST, PUT or PATCH did. */
 interface Write {
   /** 201 after a POST, else 200. */
   readonly status: 200 | 201;
