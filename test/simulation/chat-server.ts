@@ -54,7 +54,9 @@ export const deedNames = [
     'vault',
     'back',
     'stale-back',
+    'phantom',
     'rename',
+    'stale-rename',
     'hide-all',
     'remove',
   ] as const),
@@ -66,7 +68,8 @@ export interface Deed {
   readonly on?: Pick<ChatMishap, 'call' | 'nth'>;
   /**
    * `hide`, `hide-all`: into a channel that the account cannot read; `vault`: into a private one that it joined later.
-   * `stale`, `stale-back`: moved out of the topic, or into it, and the cache of the server keeps the other place.
+   * `stale`, `stale-back`, `stale-rename`: moved out of the topic, or into it, and the cache of the server keeps the
+   * other place; `phantom`: the cache has a place to which it never moved.
    */
   readonly does: (typeof deedNames)[number];
   /** Of the message, from the oldest at the beginning. */
@@ -253,6 +256,13 @@ export function chatServer(
     },
     rename() {
       for (const row of state.messages.rows()) if (row.subject === topic) put(moved(row, { subject: 'renamed' }));
+    },
+    phantom: ({ stream_id = channelId, ...message }) =>
+      put({ ...message, stream_id, cached: { stream_id, subject: 'elsewhere' } }),
+    'stale-rename'() {
+      for (const row of state.messages.rows())
+        if (row.subject === topic && row.stream_id === channelId)
+          put({ ...moved(row, { subject: 'renamed' }), cached: { stream_id: channelId, subject: topic } });
     },
     remove(message) {
       unseen.set(message.id, time.now());

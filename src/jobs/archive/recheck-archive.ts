@@ -9,7 +9,7 @@ import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveChange, MessagePlace, ReasonGone } from '../../store/archive/archive-lists.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
-import { messagesOfIds } from '../messages/messages-by-ids.ts';
+import { inChannel, messagesOfIds } from '../messages/messages-by-ids.ts';
 import { placeNarrow } from '../messages/places.ts';
 import type { PrivateSearch } from '../messages/private-channels.ts';
 import { channelsIn, type MessageSelection } from '../messages/selection.ts';
@@ -135,18 +135,24 @@ async function leftBehind(
   stayed: readonly number[],
 ): Promise<readonly (readonly [Message, MessagePlace | undefined])[]> {
   const there = new Set<number>();
-  const own = placeNarrow(place.stream_id, place.subject);
-  for await (const { id } of messagesOfIds(chat, { ...query, narrow: own }, stayed)) there.add(id);
-  const shown: Message[] = [];
-  const others = stayed.filter((id) => !there.has(id));
-  for await (const message of messagesOfIds(chat, { ...query, narrow }, others)) shown.push(message);
-  const ids = await notInNamedPlace(chat, narrow, shown);
-  const [channel] = channelsIn(narrow);
-  const isOf = ({ stream_id, display_recipient }: MessageHead): boolean =>
-    channel === stream_id || channel === display_recipient;
-  const copies = shown.filter(({ id }) => ids.includes(id));
-  const channels = copies.map((one) => [one.id, isOf(one) ? Number(one['stream_id']) : undefined] as const);
-  const places = await placesOf(copies, new Map(channels));
+  const home = placeNarrow(place.stream_id, place.subject);
+  for await (const { id } of messagesOfIds(chat, { ...query, narrow: home }, stayed)) there.add(id);
+  const own = Number(place.stream_id);
+  const isOwn = channelsIn(narrow).some((channel) => channel === own || typeof channel === 'string');
+  const copies: Message[] = [];
+  const channels = new Map<number, number | undefined>();
+  for (const [where, channel] of [
+    [narrow, isOwn ? own : undefined],
+    [inChannel(own), own],
+  ] as const) {
+    const shown: Message[] = [];
+    const others = stayed.filter((id) => !there.has(id));
+    for await (const message of messagesOfIds(chat, { ...query, narrow: where }, others)) shown.push(message);
+    for (const id of await notInNamedPlace(chat, where, shown)) channels.set(id, channel);
+    copies.push(...shown.filter(({ id }) => channels.has(id)));
+    for (const { id } of shown) there.add(id);
+  }
+  const places = await placesOf(copies, channels);
   return copies.map((message) => [message, places.get(message.id)]);
 }
 

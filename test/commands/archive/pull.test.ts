@@ -586,3 +586,26 @@ test("a channel in the folder's place is refused, and a pull of everything that 
   ]);
   expect([all.lines.includes(said), again.lines.includes(said)]).toEqual([true, false]);
 });
+
+test('a later pull that fails after its first page: exit 8, verify says so, and the same command ends it', async () => {
+  const folder = newFolder();
+  let isCut = false;
+  const server = await openChatServer({
+    messages: topicOf('lunch', idsBetween(1, 10)),
+    // The second page is empty, and does not say that it is the last.
+    hides: ({ anchor, num_after }) => isCut && num_after === '1000' && Number(anchor) > 1000,
+  });
+  await server.run(`archive pull ${folder} --channel 5`);
+  server.messages.push(...topicOf('lunch', idsBetween(11, 2500)));
+  isCut = true;
+
+  const cut = await server.run(`archive pull ${folder} -o json`);
+  const found = await server.run(`archive verify ${folder} -o json`);
+  isCut = false;
+  const again = await server.run(`archive pull ${folder} -o json`);
+  const whole = await server.run(`archive verify ${folder} -o json`);
+
+  expect([cut.exitCode, found.exitCode, again.exitCode, whole.exitCode]).toEqual([8, 10, 0, 0]);
+  expect(found.stdout).toContain('the last pull did not reach its end');
+  expect(JSON.parse(again.stdout)).toMatchObject({ messages: 2500 });
+});

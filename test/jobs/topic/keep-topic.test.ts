@@ -1,0 +1,82 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { RawMessage, type MessageQuery } from '../../../src/api/chat/chat-messages.ts';
+import { elementsOf } from '../../../src/core/json-elements.ts';
+import { topicKeeper } from '../../../src/jobs/topic/keep-topic.ts';
+import { openTopicPurge } from '../../../src/jobs/topic/purge-topic.ts';
+import { openArchive, type OpenArchive } from '../../../src/store/archive/archive.ts';
+import { sleptClock } from '../../helpers/clock.ts';
+import { emptyHome } from '../../helpers/run.ts';
+import { systemIn } from '../../store/system.ts';
+
+/** Messages of a topic as the texts of an answer. */
+function rowsOf(ids: readonly number[]): RawMessage[] {
+  const place = { subject: 'lunch', stream_id: 5, display_recipient: 'kitchen' };
+  const messages = ids.map((id) => ({ id, content: 'x', timestamp: 1_772_000_000, ...place }));
+  return elementsOf(Buffer.from(JSON.stringify({ messages })), 'messages').elements.map(
+    (element, index) => new RawMessage(ids[index] ?? 0, element),
+  );
+}
+
+test('a part of what arrived that is read back broken: nothing more is deleted', async () => {
+  const [home, signal] = [emptyHome(), new AbortController().signal];
+  const topic = [1, 2];
+  let calls = 0;
+  const messages = (query: MessageQuery) => {
+    const wanted =
+      query.message_ids ??
+      topic.filter((id) => query.anchor === 'newest' || id >= Number(query.anchor) || query.anchor === 'oldest');
+    return Promise.resolve({
+      ...{ messages: rowsOf(wanted), found_newest: true, found_oldest: true, history_limited: false, ignored: [] },
+    });
+  };
+  const [level, none] = [() => Promise.resolve(489), () => Promise.resolve(undefined)];
+  const chat = {
+    ...{ raw: { messages }, level, channels: none, organization: none },
+    messages: () => Promise.reject(new Error('not asked for')),
+    upload: () => Promise.reject(new Error('no file')),
+    deleteTopic: async (_id: number, _name: string, before?: () => Promise<void>) => {
+      await before?.();
+      calls += 1;
+      return { complete: true };
+    },
+  };
+  /** The disk breaks what is written after the archive was verified. */
+  const broken = (archive: OpenArchive): OpenArchive =>
+    new Proxy(archive, {
+      get(target, name: keyof OpenArchive) {
+        if (name !== 'add' || topic.length < 3) return target[name];
+        return async (...given: Parameters<OpenArchive['add']>) => {
+          const part = await target.add(...given);
+          appendFileSync(join(target.folder, part.source?.file ?? ''), ' ');
+          return part;
+        };
+      },
+    });
+  const clock = sleptClock();
+  const keeper = topicKeeper(chat, {
+    ...{ root: join(home, 'purges'), site: 'https://chat.test', account: 'ada@chat.test' },
+    open: async (folder) => broken(await openArchive(folder, { system: systemIn(home), clock }, { signal })),
+    ...{ now: () => 0, note: (text) => text.includes('verified') && topic.push(3), archived: () => undefined },
+  });
+  const survey = {
+    ...{ channel: { stream_id: 5, name: 'kitchen' }, topic_name: 'lunch', ids: [1, 2], spellings: ['lunch'], files: 0 },
+    ...{ first_timestamp: null, last_timestamp: null, isLimited: false },
+  };
+  const note = (): void => undefined;
+  const purging = {
+    sleep: () => Promise.resolve(),
+    now: () => 0,
+    note,
+    again: () => 'again',
+    signal,
+    keeper,
+    refuseHeld: note,
+  };
+  const purge = openTopicPurge(chat, survey, purging);
+
+  await expect(purge.run()).rejects.toThrow(/cannot be read back: source-000002\.ndjson.*nothing more is deleted/);
+  await keeper.close();
+  expect(calls).toBe(0);
+});
