@@ -87,7 +87,7 @@ const readers = [
   'channel list',
   'license list|view|audit|delete|history',
   'first-activation|first-activation audit',
-  'settings list|describe|get',
+  'settings list|describe|get|diff',
   'messages fetch',
   'view list',
   'snippet list',

@@ -42,6 +42,8 @@ const lines = [
   'archive pull HOME/kitchen --channel general --both --recheck',
   'archive list HOME',
   'archive verify HOME/kitchen',
+  'settings get color_scheme',
+  'settings diff HOME/team.yaml',
   'channel list',
   'topic list general',
   "topic delete general 'who has dock 4?' --confirm 'who has dock 4?'",
@@ -74,6 +76,7 @@ test('every result that has a schema is one of it', async () => {
     join(home, 'sensors.csv'),
     'mac_address,remote_user\nD4:22:CD:00:03:01,clinic-north/ward-3\nD4:22:CD:00:03:02,physio-7740\n',
   );
+  writeFileSync(join(home, 'team.yaml'), 'emojiset: twitter\n');
   writeFileSync(
     join(home, 'zuliprc'),
     '[api]\nemail=mara@harbour.example\nkey=SandboxKeyOfMara0000000000000000\nsite=https://chat.example.com\n',

@@ -38,7 +38,7 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
     },
     raw: { messages: async (query: MessageQuery, limits?: CallLimits) => rawPageOf(await ask(query, limits)) },
     upload: (upload: UploadPath, maxBytes: number) => fetchUpload(send, sendUnauthenticated, upload, maxBytes),
-    /** What the account has chosen; undefined where the server does not tell. Leaves no event queue behind. */
+    /** The settings of the account; undefined where the server does not tell them. Leaves no event queue behind. */
     userSettings: async (): Promise<JsonObject | undefined> => {
       const read = { repeat: 'never', isRead: true } as const;
       const body = objectIn(await send({ ...read, ...registerCall, outlasts: 'Ctrl-C' }));
@@ -177,7 +177,7 @@ function endpoints(call: Caller) {
       accepts: (answer: Answer) => rowsIn(answer, 'navigation_views')?.filter(isView),
     })),
 
-    /** What the account can see; as each list, undefined where the server has no such route. */
+    /** Those that the account can see; as each list, undefined where the server has no such route. */
     snippets: call(() => listing(path`/api/v1/saved_snippets`, 'saved_snippets')),
     users: call(() => listing(path`/api/v1/users`, 'members')),
     channels: call(() => listing(path`/api/v1/streams`, 'streams')),

@@ -111,7 +111,7 @@ function statusOf({ name, value }: Assignment, old: unknown, after: OwnUser): Se
   return name === 'full_name' && same(after['full_name'], value) === false ? 'ignored' : 'set';
 }
 
-/** Whether the server has the text that was sent, which it trims; undefined where it did not say. */
+/** The server has the text that was sent, which it trims, or not; undefined where it did not say. */
 function same(now: unknown, sent: unknown): boolean | undefined {
   return typeof now === 'string' && typeof sent === 'string' ? trim(now) === trim(sent) : undefined;
 }
