@@ -79,16 +79,31 @@ function formatOf(file: string, text: string): RosterFormat {
   return start === '[' ? 'json' : start === '{' ? 'ndjson' : 'csv';
 }
 
+/** An object a line; or one after another over several lines, as jq writes them: from `{` to `}` alone. */
 function readLines({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
+  let opened: { readonly line: number; text: string } | undefined;
+  const take = (line: number, object: string): void => {
+    const parsed = object.trim() === '' ? undefined : parse(object.trim());
+    if (parsed && 'reason' in parsed) reader.bad(line, parsed);
+    else if (parsed) takeObject(line, parsed.value, wanted, reader);
+  };
   for (const [index, line] of text.split('\n').entries()) {
-    const parsed = line.trim() === '' ? undefined : parse(line.trim());
-    if (parsed && 'reason' in parsed) reader.bad(index + 1, parsed);
-    else if (parsed) takeObject(index + 1, parsed.value, wanted, reader);
+    if (opened) opened.text += line;
+    else if (line.trimEnd() === '{') opened = { line: index + 1, text: line };
+    else take(index + 1, line);
+    if (!opened || line.trimEnd() !== '}') continue;
+    take(opened.line, opened.text);
+    opened = undefined;
   }
+  if (opened) take(opened.line, opened.text);
 }
 
-function readArray({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
-  const parsed = parse(text);
+function readArray(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
+  const parsed = parse(roster.text);
+  if ('reason' in parsed && roster.text.trimStart().startsWith('{')) {
+    readLines(roster, wanted, reader);
+    return;
+  }
   if ('reason' in parsed) throw usage(parsed.reason);
   if (!Array.isArray(parsed.value))
     throw usage('not a JSON array', 'Give an array of objects, or name the format with --input-format.');

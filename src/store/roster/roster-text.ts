@@ -1,12 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { unless, usage, type Failure } from '../../core/failure.ts';
 import { encodingOf } from '../../core/read.ts';
-import { badRowsOf } from './bad-rows.ts';
 
 const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8".';
 
 const saveAsUtf8 =
-  'Save it again: in Excel with File, Save As, "CSV UTF-8"; in LibreOffice with the character set UTF-8.';
+  'Save it again: in Excel with File, Save As, "CSV UTF-8"; in LibreOffice with the character set UTF-8. Or: iconv -f CP1252 -t UTF-8';
 
 /** Workbooks of today are archives of files: a zip. */
 export function isZip(bytes: Buffer): boolean {
@@ -35,15 +34,19 @@ function olderWorkbook(file: string, bytes: Buffer): Failure {
 
 function decodeRoster(file: string, bytes: Buffer): string {
   const encoding = encodingOf(bytes);
-  const bad = badRowsOf({ file, unit: 'line' });
-  if (encoding === 'utf-8' && !isUtf8(bytes))
-    for (const { line, start, end } of linesIn(bytes))
-      if (!isUtf8(bytes.subarray(start, end))) bad.add(line, { reason: 'not valid UTF-8', hint: saveAsUtf8 });
-  const failure = bad.failure();
-  if (failure) throw failure;
+  const bad = encoding === 'utf-8' && !isUtf8(bytes) ? linesNotUtf8(bytes) : [];
+  const [first] = bad;
+  if (first !== undefined) {
+    const more = bad.length > 1 ? ` and ${bad.length - 1} more` : '';
+    throw usage(`${file}: not UTF-8 on line ${first}${more}; it may be Windows-1252, as Excel writes CSV`, saveAsUtf8);
+  }
   const text = unless(TypeError, () => new TextDecoder(encoding, { fatal: true }).decode(bytes));
   if (text === undefined) throw usage(`${file}: not valid UTF-16`, saveAsUtf8);
   return text;
+}
+
+function linesNotUtf8(bytes: Buffer): readonly number[] {
+  return [...linesIn(bytes)].flatMap(({ line, start, end }) => (isUtf8(bytes.subarray(start, end)) ? [] : [line]));
 }
 
 /** The lines of a text by its bytes, from 1 on: no byte of a character that takes several is a line end. */
