@@ -35,7 +35,10 @@ export default command({
       help: 'ndjson, csv, markdown, text or html; CHATELAINE_OUTPUT does not apply',
     },
     ...choiceOptions,
-    to: textField('PATH', 'File to write instead of standard output; html also takes a folder'),
+    to: textField(
+      'PATH',
+      'File to write instead of standard output; html also takes a folder, as a PATH without a suffix is',
+    ),
     pages: {
       kind: 'string',
       choices: ['one', 'several'],

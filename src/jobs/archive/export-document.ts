@@ -47,12 +47,14 @@ export async function takesPages(
     return false;
   }
   const isLong = pages === 'several' || count > maxOnOnePage;
+  // A file without a suffix is opened by no browser.
+  const isBare = !/\.[a-z]+$/i.test(to) && !(await exists(to));
   if (!isThere && isLong && (await exists(to)))
     throw usage(
       `${count} messages become pages in a folder, and ${to} is a file`,
       'Name a folder, or give --pages one.',
     );
-  return isThere || isLong;
+  return isThere || isLong || isBare;
 }
 
 /** @throws Failure usage where an archive does not hold the form, with the command that fetches it */
