@@ -18,6 +18,7 @@ export async function openFilter(
   ending: FilterLimits,
   mostBytes = 256 * 1024 * 1024,
 ): Promise<JsonFilter> {
+  refuseMissing(expression);
   const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
     workerData: { expression, mostBytes },
     resourceLimits: { maxOldGenerationSizeMb },
@@ -39,6 +40,21 @@ export async function openFilter(
     const isList = json.startsWith('[') && problem.startsWith('Cannot index array with');
     throw filterFailure(problem, isList ? ' jq gets a list as one array: .[] | …' : '');
   };
+}
+
+/** Words of jq that have nothing to work on here: without an error, a made-up environment would find nothing. */
+const missing: readonly (readonly [word: RegExp, what: string])[] = [
+  [/\$ENV\b|(?<![.$\w])env(?![\w:])/, 'the environment ($ENV, env): write the value into the expression'],
+  [/(?<![.$\w])inputs?(?![\w:])/, 'input and inputs: the result is the one input, .'],
+  [/(?<![.$\w])strflocaltime(?![\w:])/, 'strflocaltime: use strftime, which is UTC'],
+  [/(?<![.$\w])toarray(?![\w:])/, 'toarray: write if type == "array" then . else [.] end'],
+];
+
+/** @throws Failure usage */
+function refuseMissing(expression: string): void {
+  const words = expression.replace(/"(?:\\.|[^"\\])*"|#.*/g, '""');
+  const found = missing.find(([word]) => word.test(words));
+  if (found) throw usage(`--jq does not have ${found[1]}`);
 }
 
 const tooMuch = 'the expression needs too much memory';

@@ -113,7 +113,11 @@ function macOf(text: string): string | undefined {
   return digits.toUpperCase().replace(/..(?=.)/g, '$&:');
 }
 
-/** A key without what a phone call loses: case, blanks, dashes, O for 0, I and L for 1. Stars of a pattern stay. */
+/** A key without what phone and mail change: case, any dash, quotes, `Key:`, O for 0, I and L for 1. Patterns stay. */
 export function phoneCode(text: string): string {
-  return text.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1');
+  const key = text.toUpperCase().replace(/^\W*(?:LICENSE\s+)?(?:KEY|CODE|SCHL\u00dcSSEL)\s*[:=]/, '');
+  return key
+    .replace(/[^\p{L}\p{N}*?]/gu, '')
+    .replace(/O/g, '0')
+    .replace(/[IL]/g, '1');
 }
