@@ -28,7 +28,7 @@ export interface WantedColumns {
   readonly alone?: string | undefined;
 }
 
-/** What people write above a column, in English, German and a few others: it is offered, and never guessed. */
+/** Usual headers in English, German and a few other languages: they are offered, and never guessed. */
 const usualHeaders: Readonly<Record<string, RegExp>> = {
   remote_user:
     /^(remote_)?(users?|user_?names?|logins?|names?|ids?|user_?ids?|e?_?mails?|accounts?|kont(o|en)|kunden?|kundennummer|benutzer(_?name)?|anwender|utilisateurs?|nom|usuarios?)$/,

@@ -14,7 +14,7 @@ export function rowsWhere(words: readonly string[], wanted: WantedColumns) {
     const value = word.slice(at + 1).trim();
     if (!sought.get(column)?.add(value)) sought.set(column, new Set([value]));
   }
-  /** What the rows have, by the normalized name of each column. */
+  /** Values of the rows, by the normalized name of each column. */
   const columns = new Map<string, { readonly name: string; readonly values: Set<string> }>();
   let [taken, all] = [0, 0];
   return {
