@@ -22,12 +22,9 @@ export function nextStep(repeat: Repeat, { request, again }: AttemptEnding, last
   return again === 'after a backoff' && isHarmless ? 'repeat' : 'end';
 }
 
-const firstBackoff: Milliseconds = 500;
-const longestBackoff: Milliseconds = 30_000;
-
-/** Exponential with full jitter: anything between nothing and the doubled span. `attempt` counts from 0. */
+/** Exponential with full jitter: anything between nothing and the doubled span, to 30 s. `attempt` counts from 0. */
 export function backoff(attempt: number, random: number): Milliseconds {
-  return random * Math.min(longestBackoff, firstBackoff * 2 ** attempt);
+  return random * Math.min(30_000, 500 * 2 ** attempt);
 }
 
 /** Added to what the server asks for, so that a fast clock does not ask too early (docs/apis.md, Rate limits). */
@@ -53,11 +50,9 @@ export function retryAfter(body: unknown, header: unknown, now: Milliseconds): M
 const longestAsked: Milliseconds = 366 * 86_400_000;
 
 function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined {
-  if (typeof value === 'number')
-    return Number.isFinite(value) && value >= 0 ? Math.min(longestAsked, Math.ceil(value * 1000)) : undefined;
-  if (typeof value !== 'string' || value.trim() === '') return undefined;
-  const text = value.trim();
-  if (/^\d+(\.\d*)?$|^\.\d+$/.test(text)) return Math.min(longestAsked, Math.ceil(Number(text) * 1000));
+  const text = typeof value === 'string' ? value.trim() : '';
+  const span = typeof value === 'number' ? value : /^\d+(\.\d*)?$|^\.\d+$/.test(text) ? Number(text) : NaN;
+  if (span >= 0 && value !== Infinity) return Math.min(longestAsked, Math.ceil(span * 1000));
   const date = /^([a-z]{3,9},? \d|\d{4}-\d\d-\d\dT)/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

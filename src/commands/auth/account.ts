@@ -35,15 +35,11 @@ export function candidatesOf(
     ...{ name, subject: `${name} ${kind}` },
     open: () => (kind === 'chat' ? chatAccount() : licensingAccount()),
   });
-  if (options.sandbox && names.length === 0) return namesIn(allKinds).map((kind) => inUse('sandbox', kind));
-  return [
-    ...(names.length > 0 ? [] : kinds.map((kind) => inUse('environment', kind))),
-    ...(names.length > 0 ? names : stored).map((name) => ({
-      name,
-      subject: name,
-      open: () => accounts.credentialOf(name),
-    })),
-  ];
+  const named = (list: readonly string[]): Candidate[] =>
+    list.map((name) => ({ name, subject: name, open: () => accounts.credentialOf(name) }));
+  if (names.length > 0) return named(names);
+  if (options.sandbox) return namesIn(allKinds).map((kind) => inUse('sandbox', kind));
+  return [...kinds.map((kind) => inUse('environment', kind)), ...named(stored)];
 }
 
 export const keyPlaces = {

@@ -115,10 +115,7 @@ function flagsOf(names: readonly string[]): string[] {
 }
 
 /** Asks what the credential is for. @throws Failure usage where nobody can be asked */
-async function askKind(
-  person: Terminal & Accounts & Pick<Invocation, 'again'>,
-  profile: string | undefined,
-): Promise<Kind> {
+async function askKind(person: Terminal & Accounts & Pick<Invocation, 'again'>, profile: string | undefined) {
   const names = kindField.choices.join(' or ');
   if (!person.interactive()) {
     const [near] = profile === undefined ? [] : nearNames(profile, await person.accounts.profiles().names());
@@ -137,13 +134,8 @@ async function askKind(
  * What names the account and was not typed. Only the stored profile of the same name has it: after a new name,
  * Enter would send the key to another profile's server. @throws Failure usage
  */
-async function askMissing(
-  kind: Kind,
-  stored: Profile | undefined,
-  typed: Readonly<Record<string, unknown>>,
-  person: Terminal,
-): Promise<Readonly<Record<string, unknown>>> {
-  const known: Readonly<Record<string, unknown>> = stored?.kind === kind ? { ...stored } : {};
+async function askMissing(kind: Kind, stored: Profile | undefined, typed: ProfileInput, person: Terminal) {
+  const known: ProfileInput = stored?.kind === kind ? { ...stored } : {};
   const answers: Record<string, unknown> = {};
   for (const [name, field] of Object.entries<ProfileField>(accountFields[kind])) {
     if (typed[name] !== undefined || field.question === undefined) continue;
@@ -157,17 +149,12 @@ async function askMissing(
 
 const mostTries = 3;
 
-function answer<T>(
-  question: string,
-  offered: string | undefined,
-  read: (text: string) => T,
-  { terminal, note }: Terminal,
-): Promise<T> {
-  const asked = async (): Promise<T> => {
-    const text = (await terminal.ask(offered === undefined ? question : `${question} [${offered}]`)).trim();
+function answer<T>(question: string, offered: string | undefined, read: (text: string) => T, person: Terminal) {
+  const asked = async () => {
+    const text = (await person.terminal.ask(offered === undefined ? question : `${question} [${offered}]`)).trim();
     return read(text === '' ? (offered ?? text) : text);
   };
-  return persistently('usage', asked, { note });
+  return persistently('usage', asked, person);
 }
 
 async function persistently<T>(kind: FailureKind, ask: () => Promise<T>, { note }: Pick<Terminal, 'note'>): Promise<T> {

@@ -98,25 +98,26 @@ export const maxHeaderSearch = 100;
 
 /** A cell without a name is ''. @throws Failure usage where a required column is missing, or two cells have one name */
 export function columnsOf(
-  { line, cells }: HeaderRow,
+  header: HeaderRow,
   wanted: WantedColumns,
   below: readonly HeaderRow[] = [],
 ): readonly string[] {
+  const { cells } = header;
   if (cells.length > maxColumns) throw usage(`the header has ${cells.length} columns; at most ${maxColumns} are read`);
-  const columns = cells.map((header) => columnOf(header, wanted));
-  const missing = missingIn(cells, wanted);
-  const lower = missing.length > 0 && below.find((row) => missingIn(row.cells, wanted).length === 0);
-  if (lower)
+  const columns = cells.map((one) => columnOf(one, wanted));
+  const isWhole = (row: HeaderRow): boolean => missingIn(row.cells, wanted).length === 0;
+  const isNear = (row: HeaderRow): boolean => offersIn(row.cells, wanted).size === missingIn(row.cells, wanted).length;
+  const lower = isWhole(header)
+    ? undefined
+    : (below.find(isWhole) ?? (isNear(header) ? undefined : below.find(isNear)));
+  if (lower) {
+    const offers = offersIn(lower.cells, wanted);
+    const found = (offers.size === 0 ? wanted.required : [...offers.values()]).join(' and ');
     throw usage(
-      `line ${line} is not the header; line ${lower.line} has ${wanted.required.join(' and ')}`,
-      `Give --header-line ${lower.line}.`,
-    );
-  const titled = missing.length > 0 && below.find((row) => isOffered(row.cells, wanted));
-  if (titled && !isOffered(cells, wanted)) {
-    const headers = [...offersIn(titled.cells, wanted).values()];
-    throw usage(
-      `line ${line} is not the header; line ${titled.line} has ${headers.join(' and ')}`,
-      `Add --header-line ${titled.line} ${columnOptions(offersIn(titled.cells, wanted), [])}`,
+      `line ${header.line} is not the header; line ${lower.line} has ${found}`,
+      offers.size === 0
+        ? `Give --header-line ${lower.line}.`
+        : `Add --header-line ${lower.line} ${columnOptions(offers, [])}`,
     );
   }
   refuseRepeatedHeader(cells, columns);
@@ -165,9 +166,6 @@ function offersIn(headers: readonly string[], wanted: WantedColumns): ReadonlyMa
   return offers;
 }
 
-const isOffered = (headers: readonly string[], wanted: WantedColumns): boolean =>
-  offersIn(headers, wanted).size === missingIn(headers, wanted).length;
-
 function columnOptions(offers: ReadonlyMap<string, string>, missing: readonly string[]): string {
   const names = new Set([...offers.keys(), ...missing]);
   return [...names].map((name) => `--column ${shellWord(`${name}=${offers.get(name) ?? 'HEADER'}`)}`).join(' ');
@@ -180,10 +178,8 @@ function refuseMissingHeader(headers: readonly string[], wanted: WantedColumns):
   const more = headers.length > shown.length ? ', …' : '';
   const lacked = missing.map(({ text }) => text).join(' and ');
   const offers = offersIn(headers, wanted);
-  const options = columnOptions(
-    offers,
-    missing.map(({ name }) => name),
-  );
+  const names = missing.map(({ name }) => name);
+  const options = columnOptions(offers, names);
   throw usage(
     `the header lacks ${lacked}; it has ${shown.map((header) => header.slice(0, 60)).join(', ')}${more}`,
     offers.size > 0
