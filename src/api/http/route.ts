@@ -156,12 +156,7 @@ function portOf({ protocol, port }: buildConnector.Options): string {
 }
 
 /** RFC 9110, CONNECT. undici's ProxyAgent waits without end for a silent proxy, and hides the status of a refusal. */
-function openTunnel(
-  connect: Connect,
-  proxy: URL,
-  target: buildConnector.Options,
-  cancellation: Cancellation,
-): Promise<Socket> {
+function openTunnel(connect: Connect, proxy: URL, target: buildConnector.Options, cancellation: Cancellation) {
   const { hostname } = target;
   const path = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${portOf(target)}`;
   const headers = { host: path, ...credentialsOf(proxy) };
@@ -171,7 +166,7 @@ function openTunnel(
     connect: ({ servername: _, ...options }, done) => open(connect, options, cancellation, done),
     headersTimeout: 0,
   });
-  return new Promise((resolve, reject) => {
+  return new Promise<Socket>((resolve, reject) => {
     client.dispatch(
       { method: 'CONNECT', path, headers },
       {
@@ -186,8 +181,8 @@ function openTunnel(
           reject(refusal(status, at));
         },
         onResponseError(_controller, cause) {
-          const isClosed = 'code' in cause && cause.code === 'UND_ERR_SOCKET';
-          if (isClosed) reject(new TransportError('proxy hangs up', { at, cause }));
+          if ('code' in cause && cause.code === 'UND_ERR_SOCKET')
+            reject(new TransportError('proxy hangs up', { at, cause }));
           else if (cause.name === 'HTTPParserError')
             reject(new TransportError('proxy refuses', { at, detail: 'its answer is not HTTP', cause }));
           else reject(isBug(cause) ? cause : connectError(cause, at, proxy.host));

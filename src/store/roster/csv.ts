@@ -1,7 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { usage } from '../../core/failure.ts';
 import { asNdjson, tsvText } from '../../core/tsv.ts';
-import type { Fault } from './bad-rows.ts';
 import {
   columnsOf,
   countRequired,
@@ -95,12 +94,7 @@ function chooseHeader(bytes: Buffer, delimiters: readonly string[], line: number
 }
 
 /** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
-function takeCells(
-  columns: readonly string[],
-  { line, cells, end }: RowPlace,
-  bytes: Buffer,
-  reader: RosterReader,
-): void {
+function takeCells(columns: readonly string[], { line, cells, end }: RowPlace, bytes: Buffer, reader: RosterReader) {
   const values = new Map<string, unknown>();
   let last = 0;
   cells.forEach((cell, index) => {
@@ -197,11 +191,7 @@ function ownRows(bytes: Buffer, first: number, columns: readonly string[], { nam
 }
 
 /** A name that this program would mean otherwise than CSV does; of one column, quotes that CSV needs are clear. */
-function differenceIn(
-  { text, cells }: CsvRecord,
-  columns: readonly string[],
-  { names }: WantedColumns,
-): Fault | undefined {
+function differenceIn({ text, cells }: CsvRecord, columns: readonly string[], { names }: WantedColumns) {
   const ours = text
     .replace(/^[\r\n]+/, '')
     .split('\t')

@@ -16,18 +16,19 @@ import { openWorkbook, type Sheet } from './workbook.ts';
 /** Reads the rows below the header. @throws Failure usage for no workbook, no such sheet, or another header */
 export async function readWorkbookRows(
   bytes: Buffer,
-  { sheet: typed, headerLine, warn }: TableChoice,
+  choice: TableChoice,
   wanted: WantedColumns,
   reader: RosterReader,
 ): Promise<void> {
+  const { headerLine, warn } = choice;
   const sheets = await openWorkbook(bytes);
-  const sheet = await chooseSheet(sheets, typed, headerLine, wanted);
+  const sheet = await chooseSheet(sheets, choice, wanted);
   const { rows, merges } = await sheet.read();
   const start = rows.findIndex(({ line }) => line >= (headerLine ?? 1));
   const [first, ...below] = start < 0 ? [] : rows.slice(start);
   if (!first) return;
   const others = headerLine === undefined ? below.slice(0, maxHeaderSearch) : [];
-  const columns = columnsIn(sheet, sheets, headerOf(first), wanted, others.map(headerOf));
+  const columns = ofSheet(sheet, sheets, () => columnsOf(headerOf(first), wanted, others.map(headerOf)));
   const isTaken = (row: SheetRow): boolean => takeCells(columns, row, { sheet: sheet.name, merges }, wanted, reader);
   const hidden = below.filter((row) => isTaken(row) && row.isHidden).length;
   if (hidden > 0) warn?.(`sheet '${sheet.name}': ${hidden} hidden ${hidden === 1 ? 'row is' : 'rows are'} read too`);
@@ -40,12 +41,7 @@ function headerOf({ line, cells }: SheetRow): HeaderRow {
 }
 
 /** The sheet that was typed, else the one that has the columns. @throws Failure usage where several have them */
-async function chooseSheet(
-  sheets: readonly Sheet[],
-  typed: string | undefined,
-  headerLine: number | undefined,
-  wanted: WantedColumns,
-): Promise<Sheet> {
+async function chooseSheet(sheets: readonly Sheet[], { sheet: typed, headerLine }: TableChoice, wanted: WantedColumns) {
   const names = sheets.map(({ name }) => name);
   const [first] = sheets;
   if (!first) throw usage('the workbook has no sheet that is shown');
@@ -69,16 +65,10 @@ async function hasHeader(sheet: Sheet, headerLine: number | undefined, wanted: W
   return places.some((row) => countRequired(headerOf(row).cells, wanted) === wanted.required.length);
 }
 
-/** @throws Failure usage naming the other sheets too, where the header is not the wanted one */
-function columnsIn(
-  { name }: Sheet,
-  sheets: readonly Sheet[],
-  header: HeaderRow,
-  wanted: WantedColumns,
-  below: readonly HeaderRow[],
-): readonly string[] {
+/** @throws the failure of `read`, naming the sheet and the others where there are several */
+function ofSheet<T>({ name }: Sheet, sheets: readonly Sheet[], read: () => T): T {
   try {
-    return columnsOf(header, wanted, below);
+    return read();
   } catch (cause) {
     const others = sheets.map((sheet) => sheet.name).filter((other) => other !== name);
     if (!(cause instanceof Failure) || others.length === 0) throw cause;
