@@ -1,7 +1,6 @@
 import { sizeOf, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import type { SeenUser } from '../../jobs/license/case.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
 import { lookUp, userKey, type LicenseUser } from '../../jobs/license/license-user.ts';
@@ -63,7 +62,7 @@ export async function* licensesOfSheet(
     'not_found',
     `${without.length} of ${quantity(users.length, 'user')} ${have} no license: ${named}`,
     {
-      hint: `To create what is missing: ${commandLine('license apply', [file])}`,
+      hint: 'What is missing is created with the same file and its options by license apply.',
     },
   );
 }

@@ -27,7 +27,10 @@ describe('license list --from', () => {
     const before = users();
     const ran = await run(`license list --from ${write(sheet)} --keep-columns -o json`);
     expect(ran.exitCode).toBe(5);
-    expect(ran.error?.message).toBe('1 of 3 users has no license: zoe');
+    expect(ran.error).toMatchObject({
+      message: '1 of 3 users has no license: zoe',
+      hint: 'What is missing is created with the same file and its options by license apply.',
+    });
     const rows = (JSON.parse(ran.stdout) as Record<string, unknown>[]).map(
       ({ Name, Ort, license_code, remote_user, size_allowance }) => [
         Name,
