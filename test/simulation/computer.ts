@@ -129,6 +129,8 @@ export class Process {
   stderr = '';
   /** Calls to the outside so far. */
   calls = 0;
+  /** The methods of its requests. */
+  readonly requests: string[] = [];
   readonly #fate: Fate;
   readonly #interrupt = new AbortController();
   #isInterrupted = false;
@@ -213,6 +215,7 @@ export class Process {
     if (!this.isAlive) return false;
     this.calls += 1;
     this.tell(() => `${this.calls}: ${name} ${of}`);
+    if (/^(GET|POST|PUT|PATCH|DELETE)$/.test(name)) this.requests.push(name);
     const { kill, stop, disk, interrupt } = this.#fate;
     if (kill?.since === name) this.#since ??= this.calls;
     if (kill && this.calls === kill.at + (kill.since === undefined ? 0 : (this.#since ?? Infinity))) this.#kill(kill);

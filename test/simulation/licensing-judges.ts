@@ -2,6 +2,7 @@ import { deadline, type Ended, type LicensingPlan } from './licensing-history.ts
 import type { Process } from './computer.ts';
 import type { Mishap, SentPost } from './licensing-server.ts';
 import { replies } from './replies.ts';
+import { judgeWords } from './word-judges.ts';
 
 const settle = 5000;
 /** A request in progress is waited for by Ctrl-C and at the deadline; then outputs are written. */
@@ -19,6 +20,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
     ...leftFiles(ended),
+    ...judgeWords(ended),
   ];
   return { wrongs, limits };
 }

@@ -172,6 +172,32 @@ export const rules = [
   ...inFile('ensure', 'jobs/license/give-license.ts', [
     ['an answer is recorded at once', 'ended(row, endOf(creation, now(), 0))', 'Promise.resolve()'],
   ]),
+  ...inFile('ensure', 'jobs/license/outcome.ts', [
+    [
+      'the history tells what was created',
+      "if (!isSent(one) || (status !== 'created' && status",
+      "if (isSent(one) || (status !== 'created' && status",
+    ],
+  ]),
+  ...inFile('ensure', 'jobs/license/case.ts', [
+    [
+      'what was answered is looked for at once',
+      "due: 'with others', deciding: { since: posted, until } };",
+      'due: settled, deciding: { since: settled, until } };',
+    ],
+    [
+      'a license that was created is not unknown',
+      "if (others.length === 0 && fits(only)) return { do: 'end', outcome: 'created', license: only, licenses };",
+      "if (others.length === 0 && fits(only)) return { do: 'end', outcome: 'unknown', why: { is: 'stopped', failure: undefined } };",
+    ],
+  ]),
+  ...inFile('create', 'jobs/license/case.ts', [
+    [
+      'another license is one that was not there before',
+      'licenses.find((license) => hasKeyOf(answered, license))',
+      'licenses[0]',
+    ],
+  ]),
   ...inFile('ensure', 'api/licensing/user-licenses.ts', [
     [
       'a filter that finds parts of names is told from a server that changes names',

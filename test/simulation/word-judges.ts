@@ -1,0 +1,123 @@
+import type { Process } from './computer.ts';
+import type { Ended, LicensingPlan } from './licensing-history.ts';
+
+/** What runs said, waited for and wrote into the history of their computer. */
+export function judgeWords(ended: Ended): string[] {
+  return [...createdTwice(ended), ...oldAsNew(ended), ...pricesOf(ended), ...untold(ended)];
+}
+
+interface Created {
+  readonly run: Process;
+  readonly user: string;
+  readonly code: string;
+}
+
+/** What runs that ended well said that they created; one that was killed may have printed it before. */
+function createdIn({ runs, healed }: Ended): Created[] {
+  const all = [...runs, ...healed.flatMap(([, tries]) => tries)].filter(({ exit }) => exit === 0);
+  return all.flatMap((run) =>
+    run.stdout
+      .split('\n')
+      .slice(0, -1)
+      .flatMap((line) => {
+        const row = JSON.parse(line) as Row;
+        const isCreated = row.status === undefined ? saysCreated(run) : row.status === 'created';
+        const code = row.license_code ?? row.license?.license_code;
+        return isCreated && code !== undefined ? [{ run, user: row.remote_user, code }] : [];
+      }),
+  );
+}
+
+interface Row {
+  readonly remote_user: string;
+  /** Of a roster's row. */
+  readonly status?: string;
+  readonly license?: { readonly license_code?: string } | null;
+  readonly license_code?: string;
+}
+
+/** A job that goes on after a kill, or with a journal that a disk kept, says it of what the run before it asked for. */
+function createdTwice(ended: Ended): string[] {
+  if (ended.plan.runs.some(({ fate }) => fate?.kill ?? fate?.disk)) return [];
+  const codes = createdIn(ended).map(({ code }) => code);
+  const twice = new Set(codes.filter((code, at) => codes.indexOf(code) < at));
+  return [...twice].map((code) => `two runs say that they created ${code}`);
+}
+
+/** A license of another program was there before, and so was what an earlier run was answered. */
+function oldAsNew(ended: Ended): string[] {
+  const { licenses, plan } = ended;
+  const isLate = plan.queue !== undefined || plan.mishaps?.some(({ commit = 0 }) => commit > 0) === true;
+  return createdIn(ended).flatMap(({ run, user, code }) => {
+    const license = licenses.find(({ license_code }) => license_code === code);
+    // The server tells whole seconds.
+    const isEarlier = license && Date.parse(license.created) + 1000 < run.started;
+    const isOld = isEarlier && !isLate && run.line.startsWith('license create');
+    const isOther = code.startsWith('OTHER-') && plan.others?.some((one) => one.user === user && one.at === 0);
+    return isOld || isOther ? [`"${run.line}" says that it created ${code}, which was there before`] : [];
+  });
+}
+
+/** Where no fault happens, each run has an exact price: its requests, and no wait. */
+function pricesOf({ plan, runs }: Ended): string[] {
+  if (!isWithoutFault(plan) || plan.runs.some(({ after }, index) => index > 0 && after !== index - 1)) return [];
+  return runs.flatMap((run, index) => {
+    const { exit, requests, stderr, started, ended = 0, line } = run;
+    const name = `run ${index + 1} (${line}), without a fault,`;
+    const wrongs = exit === 0 ? [] : [`${name} is exit ${exit}: ${stderr}`];
+    const took = ended - started;
+    if (took > (line.startsWith('license apply') ? 4000 : 1500)) wrongs.push(`${name} takes ${took / 1000} s`);
+    const price = requests.join(' ');
+    const due = /^license (ensure|create)/.test(line) ? priceOf(run) : undefined;
+    if (due && due !== price) wrongs.push(`${name} sends ${price}, and not ${due}`);
+    return wrongs;
+  });
+}
+
+/** Of the one license of `ensure` or `create`, which has made one where it ends well. */
+function saysCreated({ line, stderr }: Process): boolean {
+  return line.startsWith('license create') || /^created: /m.test(stderr);
+}
+
+function priceOf(run: Process): string {
+  if (saysCreated(run)) return 'GET POST GET';
+  return /^resized /m.test(run.stderr) ? 'GET PATCH' : 'GET';
+}
+
+function isWithoutFault({
+  runs,
+  mishaps = [],
+  queue,
+  shape = {},
+  habits,
+  ledger,
+  others = [],
+}: LicensingPlan): boolean {
+  const isPlain = !shape.stale && shape.filters !== 'ignored' && shape.list_shape === undefined;
+  const isAlone = others.every(({ at }) => at === 0);
+  const hasLedgerFault = ledger !== undefined && ((ledger.faults ?? []).length > 0 || (ledger.busy ?? 0) > 0);
+  const isCalm = runs.every(({ fate, hurt }) => Object.keys(fate ?? {}).length === 0 && !hurt);
+  return isPlain && isAlone && isCalm && mishaps.length === 0 && !queue && !habits && !hasLedgerFault;
+}
+
+/** The history of a computer tells each license that its runs created once. */
+function untold(ended: Ended): string[] {
+  const { plan, computers } = ended;
+  if (plan.runs.some(({ fate }) => Object.keys(fate ?? {}).length > 0)) return [];
+  return computers.flatMap(({ disk, share, name, processes }) => {
+    const told = [...disk.files(), ...(share?.files() ?? [])].flatMap(([path, bytes]) =>
+      /history-\d+\.ndjson$/.test(path) ? bytes.toString().split('\n').slice(0, -1) : [],
+    );
+    const ends = told.flatMap((line) => {
+      const { event, license_code_end } = JSON.parse(line) as { event: string; license_code_end?: string };
+      return event === 'created' && license_code_end !== undefined ? [license_code_end] : [];
+    });
+    const codes = new Set(createdIn(ended).flatMap(({ run, code }) => (processes.includes(run) ? [code] : [])));
+    return [...codes].flatMap((code) => {
+      const count = ends.filter((end) => code.endsWith(end)).length;
+      // A job that goes on tells it again where no list could be read before.
+      const most = plan.mishaps?.some(({ method }) => method === 'GET') ? 2 : 1;
+      return count > 0 && count <= most ? [] : [`the history of ${name} tells ${count} times that ${code} was created`];
+    });
+  });
+}
