@@ -133,7 +133,7 @@ export const rules = [
     ],
   ]),
   ...inFile('ensure', 'store/disk/records.ts', [
-    ['a line that is not what was written does not count', '!haveSums || sum === sumOf(body)', 'true'],
+    ['a line that is not what was written does not count', 'isWhole: sum === sumOf(body)', 'isWhole: true'],
   ]),
   ...inFile('apply', 'jobs/license/settle.ts', [
     [
@@ -345,7 +345,7 @@ export const rules = [
     ],
   ]),
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
-    ['of a place that messages left the others are asked for', 'move.isLeft = true;', ''],
+    ['of a place that messages left the others are asked for', 'stayed } of moves.values())', 'stayed } of [])'],
   ]),
   ...inFile('sign-in', 'store/account/configuration.ts', [
     [

@@ -148,14 +148,17 @@ function logoutSteps(names: readonly string[], from: Stored): readonly Stored[] 
 }
 
 function isListed(run: Process, { profiles }: Stored): boolean {
-  const listed = rowsOf(run).map(({ profile, kind, account }) => [profile, accountOf(kind, account)] as const);
+  const listed = rowsOf(run).map(
+    ({ profile, kind, app_code, email }) => [profile, accountOf(kind, app_code ?? email)] as const,
+  );
   return textOf({ ...nothing, profiles }) === textOf({ ...nothing, profiles: Object.fromEntries(listed) });
 }
 
 function rowsOf({ stdout }: Process) {
   const lines = stdout.split('\n').slice(0, -1);
   return lines.map(
-    (line) => JSON.parse(line) as { readonly profile: string; readonly kind: string; readonly account: unknown },
+    (line) =>
+      JSON.parse(line) as Readonly<Record<'kind' | 'app_code' | 'email', unknown>> & { readonly profile: string },
   );
 }
 
