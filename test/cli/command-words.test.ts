@@ -82,7 +82,7 @@ test.each([
     'Keep them with archive pull, then: archive export DIR -o html --to FILE',
   ],
   ['license rename ada --to ines', 'unknown option --to', 'Write chatelaine license rename U NEW.'],
-  ['license rename ada', 'NEW is required', see('license rename U NEW [OPTION…]')],
+  ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
