@@ -56,7 +56,6 @@ export const deedNames = [
     'stale-back',
     'phantom',
     'rename',
-    'stale-rename',
     'hide-all',
     'remove',
   ] as const),
@@ -68,8 +67,8 @@ export interface Deed {
   readonly on?: Pick<ChatMishap, 'call' | 'nth'>;
   /**
    * `hide`, `hide-all`: into a channel that the account cannot read; `vault`: into a private one that it joined later.
-   * `stale`, `stale-back`, `stale-rename`: moved out of the topic, or into it, and the cache of the server keeps the
-   * other place; `phantom`: the cache has a place to which it never moved.
+   * `stale`, `stale-back`: moved out of the topic, or into it, and the cache of the server keeps the other place;
+   * `phantom`: the cache has a place to which it never moved.
    */
   readonly does: (typeof deedNames)[number];
   /** Of the message, from the oldest at the beginning. */
@@ -259,11 +258,6 @@ export function chatServer(
     },
     phantom: ({ stream_id = channelId, ...message }) =>
       put({ ...message, stream_id, cached: { stream_id, subject: 'elsewhere' } }),
-    'stale-rename'() {
-      for (const row of state.messages.rows())
-        if (row.subject === topic && row.stream_id === channelId)
-          put({ ...moved(row, { subject: 'renamed' }), cached: { stream_id: channelId, subject: topic } });
-    },
     remove(message) {
       unseen.set(message.id, time.now());
       state.messages.remove(message.id);
