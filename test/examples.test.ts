@@ -40,6 +40,8 @@ const otherwise: Readonly<Record<string, number>> = {
 const files: Readonly<Record<string, string>> = {
   'names.txt': 'ada\nlinus\n',
   'team.yaml': 'color_scheme: dark\n',
+  'names.csv': 'remote_user,new_remote_user\nclinic-north/ward-3,ward-3\n',
+  'left.csv': 'remote_user\nphysio-7800\n',
   'roster.csv': 'remote_user,size_allowance\nada,4\nphysio-7731,6\nclinic-north/ward-3,6\n',
   'sensors.csv': 'mac_address,remote_user\nD4:22:CD:00:03:01,clinic-north/ward-3\nD4:22:CD:00:03:02,physio-7740\n',
   zuliprc: '[api]\nemail=mara@harbour.example\nkey=SandboxKeyOfMara0000000000000000\nsite=https://chat.example.com\n',
