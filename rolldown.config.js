@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
+import { minifySync } from 'rolldown/utils';
 import { help } from './scripts/bundle/help.js';
 import { lateBuiltins } from './scripts/bundle/late-builtins.js';
 import { licences } from './scripts/bundle/licences.js';
@@ -195,6 +196,25 @@ const alterations = new Map();
 /** Licences stay; other comments are for who reads the sources, and marks for a minifier. */
 const comments = { jsdoc: false, annotation: false };
 
+/**
+ * Chunks that are packages for three quarters lose their blanks: few read them there, and the package has a limit. After
+ * `pack`, which reads the code as it is laid out.
+ * @type {import('rolldown').Plugin}
+ */
+const denseVendors = {
+  name: 'dense-vendors',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      const own = Object.entries(chunk.modules).filter(([id]) => !id.includes('node_modules'));
+      const bytes = own.reduce((sum, [, { renderedLength }]) => sum + renderedLength, 0);
+      if (bytes > chunk.code.length / 4) continue;
+      const blanks = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+      chunk.code = minifySync(chunk.fileName, chunk.code, blanks).code;
+    }
+  },
+};
+
 const program = defineConfig({
   onLog: refuseUnresolved,
   input: { main: here('src/cli/process.ts'), help: here('src/cli/help.ts') },
@@ -205,6 +225,7 @@ const program = defineConfig({
     httpParser,
     licences(['jq-wasm'], alterations),
     pack(packed),
+    denseVendors,
   ],
   // The entry may export to its chunks, so that what every run loads is one file.
   preserveEntrySignatures: 'allow-extension',

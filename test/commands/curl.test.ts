@@ -48,7 +48,7 @@ const writes: readonly (readonly [name: string, line: readonly string[], request
     ],
     1,
   ],
-  ['license rename', ['license', 'rename', 'physio-7731', strange, '--allow-duplicate'], 1],
+  ['license rename', ['license', 'rename', 'physio-7731', strange, '--trust-list'], 1],
   ['license retire', ['license', 'retire', '0191A-86552-95939-DF69B'], 1],
   ['license ensure', ['license', 'ensure', '--remote-user', strange, '--size-allowance', '2', '--trust-list'], 1],
   ['license ensure', ['license', 'ensure', '--remote-user', 'physio-7731', '--size-allowance', '9'], 1],

@@ -129,7 +129,10 @@ function looksOver(open: () => Promise<LicensingConnection>, random: () => numbe
     const rows: Rows = (only, heard) => listRows(open, only, 'whole', heard);
     const found = await licensesOfUser(holder, { rows, random, filter: known });
     if (found.misread === undefined || misread === 'tell') return found;
-    throw new Failure('incomplete', misreadInWords(holder.remote_user, found.misread), { retryable: false });
+    throw new Failure('incomplete', misreadInWords(holder.remote_user, found.misread), {
+      hint: 'Look for it in the whole list. If there is none, --trust-list goes on where a name is given.',
+      retryable: false,
+    });
   };
   return {
     /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */

@@ -10,10 +10,14 @@ import { recordedChange } from '../../jobs/license/history.ts';
 import { command } from '../command.ts';
 import type { Invocation } from '../context.ts';
 import { licensesOf } from './apps.ts';
+import { trustOption } from './options.ts';
 import { changedFrom, changeEach, concludeChanges, orName, type ChangingParts } from './changed.ts';
 import { changedFields, changedShow, keyAlone, type ChangedLicense } from './show.ts';
 
-export const duplicateOption = { allow_duplicate: flagField('Give the license to a user who has another one') };
+export const renamingOptions = {
+  allow_duplicate: flagField('Give the license to a user who has another one'),
+  ...trustOption,
+};
 
 export default command({
   about: [
@@ -28,7 +32,7 @@ export default command({
     ...optional(licenseFields),
     app_code: { ...licenseFields.app_code, required: false, help: 'The new code of the application' },
     match: { ...matchField, help: "In place of CODE: each user whose name matches, as in 'physio-*'" },
-    ...duplicateOption,
+    ...renamingOptions,
     replace: { kind: 'boolean', help: 'Replace the whole license (PUT in place of PATCH); needs all three fields' },
   },
   examples: [
@@ -44,7 +48,7 @@ export default command({
 
   dryRun: ['requests'],
 
-  run({ license_code: code, match, replace, allow_duplicate, ...fields }, context) {
+  run({ license_code: code, match, replace, allow_duplicate, trust_list, ...fields }, context) {
     const { remote_user, app_code, size_allowance } = fields;
     const isWhole = remote_user !== undefined && app_code !== undefined && size_allowance !== undefined;
     if (Object.keys(fields).length === 0)
@@ -61,7 +65,11 @@ export default command({
       const found = context.options.dry_run ? undefined : await api.view(code).catch(orUnknown);
       const isRenamed = remote_user !== undefined && !(found && textOf(found, 'remote_user') === remote_user);
       if (isRenamed && !allow_duplicate && !context.options.dry_run)
-        await refuseSecond(api, ({ key }) => key === code, { remote_user, app_code: app_code ?? account.app_code });
+        await refuseSecond(api, ({ key }) => key === code, {
+          remote_user,
+          app_code: app_code ?? account.app_code,
+          trust_list,
+        });
       const change = () =>
         replace && isWhole
           ? api.replace(code, { remote_user, app_code, size_allowance }, found)
@@ -112,9 +120,9 @@ async function* editMany(
 export async function refuseSecond(
   api: Pick<LicensingApi, 'ofUser'>,
   isOwn: (license: License) => boolean,
-  user: LicenseHolder,
+  { trust_list, ...user }: LicenseHolder & { readonly trust_list?: boolean | undefined },
 ): Promise<void> {
-  const { exact, near } = await api.ofUser(user);
+  const { exact, near } = await api.ofUser(user, trust_list ? 'tell' : 'refuse');
   const other = [...exact, ...near].find((license) => !isOwn(license));
   if (!other) return;
   const has = exact.includes(other) ? `${user.remote_user} has a license already` : similarTo(other, user.remote_user);

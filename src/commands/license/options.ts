@@ -16,12 +16,17 @@ export const settleOptions = {
   },
 } as const satisfies Fields;
 
-export const ensuringOptions = {
-  ...settleOptions,
-  allow_similar: flagField('Create a license even if the server lists a similar name, as Ada for ada'),
+/** For a name that a filter may misread: the command looks for another license of it. */
+export const trustOption = {
   trust_list: flagField(
     'Trust a list without a total if the server ignores the filter by user, or may misread the name',
   ),
+} as const satisfies Fields;
+
+export const ensuringOptions = {
+  ...settleOptions,
+  allow_similar: flagField('Create a license even if the server lists a similar name, as Ada for ada'),
+  ...trustOption,
   recreate: flagField('Create licenses again that this computer created before, and that the server does not show'),
   send_again: {
     ...textField(

@@ -6,7 +6,7 @@ import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
 import { rosterOptions, rosterSource, sheetRules } from '../roster.ts';
 import { changeEach, openChanges } from './changed.ts';
-import { duplicateOption, refuseSecond } from './edit.ts';
+import { refuseSecond, renamingOptions } from './edit.ts';
 import { changedFields, changedShow, keyAlone } from './show.ts';
 
 export default command({
@@ -24,7 +24,7 @@ export default command({
     },
   },
   options: {
-    ...duplicateOption,
+    ...renamingOptions,
     from: textField('FILE', 'In place of U and NEW: a sheet with columns remote_user and new_remote_user'),
     ...rosterOptions,
   },
@@ -37,7 +37,7 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *rows({ remote_user: user, new_remote_user, allow_duplicate, from, ...how }, context) {
+  async *rows({ remote_user: user, new_remote_user, allow_duplicate, trust_list, from, ...how }, context) {
     if (from === undefined && (user === undefined || new_remote_user === undefined))
       throw usage('give U and NEW, or --from FILE');
     const typed = [{ remote_user: user ?? '', new_remote_user: new_remote_user ?? '' }];
@@ -50,7 +50,7 @@ export default command({
     const changes = await openChanges('license rename', { users: [...names.keys()], to }, account, context);
     const isOwn = ({ key = '' }: License) => changes.chosen.has(key);
     for (const remote_user of allow_duplicate ? [] : names.values())
-      await refuseSecond(context.licensing(), isOwn, { remote_user, app_code: account.app_code });
+      await refuseSecond(context.licensing(), isOwn, { remote_user, app_code: account.app_code, trust_list });
     const fieldsOf = (name: string) => ({ remote_user: names.get(name) ?? name });
     const asking = from === undefined ? {} : { ask: 'Rename' };
     yield* changeEach({ ...changes, fieldsOf, status: 'changed', ...asking }, account, context);

@@ -6,6 +6,7 @@ import { each } from '../../jobs/work/each.ts';
 import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { changedFrom, withUndo } from './changed.ts';
+import { trustOption } from './options.ts';
 import { changedFields, changedShow } from './show.ts';
 import { askAbout, inApp } from './plan-lines.ts';
 
@@ -23,11 +24,12 @@ export default command({
       required: false,
     },
   },
+  options: trustOption,
   examples: ['chatelaine license undo --dry-run'],
 
   dryRun: ['requests'],
 
-  async *rows({ run: named }, context) {
+  async *rows({ run: named, trust_list }, context) {
     const { options, interactive, conclude } = context;
     if (!options.dry_run && !interactive() && (named === undefined || !options.yes))
       throw usage('without a terminal RUN and --yes are needed', 'Look for the run with: chatelaine license history');
@@ -38,7 +40,7 @@ export default command({
     refuseOtherServer(changes, context.accounts.identityOf(account));
     const licensing = (app_code: number | undefined) => context.licensing({ row_app_code: app_code });
     const changed = changes.filter(({ isNew }) => !isNew);
-    const steps = await planUndo(changed, licensing);
+    const steps = await planUndo(changed, licensing, trust_list ? 'tell' : 'refuse');
     const created = changes.filter(({ isNew, isKnown }) => isNew && isKnown);
     const needed = steps.filter(({ undo }) => undo.is === 'needed').length;
     const question = `Put ${needed === 1 ? 'this license' : `${needed} licenses`} back?`;

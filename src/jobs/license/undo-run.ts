@@ -21,10 +21,11 @@ export interface UndoStep {
 export async function planUndo(
   changes: readonly PastChange[],
   licensing: (app_code: number | undefined) => Pick<LicensingApi, 'ofUser'>,
+  misread: 'refuse' | 'tell',
 ): Promise<UndoStep[]> {
   const steps: UndoStep[] = [];
   for (const change of joinChanges(changes))
-    steps.push({ change, undo: await undoOf(change, licensing(change.app_code)) });
+    steps.push({ change, undo: await undoOf(change, licensing(change.app_code), misread) });
   return steps;
 }
 
@@ -61,12 +62,16 @@ function userBefore({ remote_user, remote_user_before }: PastChange): string {
   return remote_user_before ?? remote_user;
 }
 
-async function undoOf(change: PastChange, api: Pick<LicensingApi, 'ofUser'>): Promise<UndoStep['undo']> {
+async function undoOf(
+  change: PastChange,
+  api: Pick<LicensingApi, 'ofUser'>,
+  misread: 'refuse' | 'tell',
+): Promise<UndoStep['undo']> {
   const { app_code, app_code_before: app, remote_user, size_allowance, license_code_end: end } = change;
   const { size_allowance_before: size } = change;
   const user = userBefore(change);
   const find = async (name: string, asSize: number | undefined): Promise<readonly License[]> => {
-    const { exact } = await api.ofUser({ remote_user: name, app_code });
+    const { exact } = await api.ofUser({ remote_user: name, app_code }, misread);
     const text = asSize?.toString();
     const ofSize = exact.filter((one) => text === undefined || textOf(one, 'size_allowance') === text);
     return ofSize.filter(({ key }) => end === undefined || key?.endsWith(end));
@@ -82,7 +87,7 @@ async function undoOf(change: PastChange, api: Pick<LicensingApi, 'ofUser'>): Pr
   const { min, max } = licenseFields.size_allowance;
   if (size !== undefined && (size < min || size > max))
     return { is: 'refused', why: `the old size ${size} is not allowed today (${min} to ${max})` };
-  if (user !== remote_user && (await api.ofUser({ remote_user: user, app_code })).exact.length > 0)
+  if (user !== remote_user && (await api.ofUser({ remote_user: user, app_code }, misread)).exact.length > 0)
     return { is: 'refused', why: `'${user}' has another license by now` };
   const fields = {
     ...(user !== remote_user && { remote_user: user }),
