@@ -196,9 +196,12 @@ const alterations = new Map();
 /** Licences stay; other comments are for who reads the sources, and marks for a minifier. */
 const comments = { jsdoc: false, annotation: false };
 
+/** The folder of the package that a module is in. */
+const packageOf = /^(node_modules\/(?:@[^/]+\/)?[^/]+)\/.*$/;
+
 /**
  * Chunks that are packages for three quarters lose their blanks: few read them there, and the package has a limit. After
- * `pack`, which reads the code as it is laid out.
+ * `pack`, which reads the code as it is laid out. Each begins with the names of its modules, and of its packages.
  * @type {import('rolldown').Plugin}
  */
 const denseVendors = {
@@ -210,7 +213,9 @@ const denseVendors = {
       const bytes = own.reduce((sum, [, { renderedLength }]) => sum + renderedLength, 0);
       if (bytes > chunk.code.length / 4) continue;
       const blanks = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
-      chunk.code = minifySync(chunk.fileName, chunk.code, blanks).code;
+      const marks = new Set(chunk.moduleIds.map((id) => relative(here('.'), id).replace(packageOf, '$1')));
+      const names = [...marks].map((name) => `// ${name}\n`).join('');
+      chunk.code = names + minifySync(chunk.fileName, chunk.code, blanks).code;
     }
   },
 };

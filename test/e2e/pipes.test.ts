@@ -22,8 +22,9 @@ const page = (messages: readonly object[], found_newest: boolean): ReturnType<Re
 
 /** As long as anybody asks, there is another page. */
 const endless: Respond = ({ url }) => {
-  const anchor = Number(new URL(url, 'http://x').searchParams.get('anchor'));
-  const first = Number.isNaN(anchor) ? 1 : anchor + 1;
+  const { searchParams: asked } = new URL(url, 'http://x');
+  const anchor = Number(asked.get('anchor'));
+  const first = Number.isNaN(anchor) ? 1 : anchor + (asked.get('include_anchor') === 'false' ? 1 : 0);
   return page(
     Array.from({ length: 1000 }, (_unused, index) => ({ id: first + index, subject: 's', content: 'x'.repeat(500) })),
     false,
