@@ -60,7 +60,7 @@ export function queueAfter(
   const others = known.filter(({ by }) => by !== own.by);
   return {
     left: own.posts + own.others > 0 ? [...others, own] : others,
-    since: what === 'not carried out' || (what === 'more' && known.length > 0) ? Math.min(state.since, now) : now,
+    since: what === 'not carried out' || what === 'more' ? Math.min(state.since, now) : now,
     decided: what === 'left' || what === 'more' ? Math.min(state.decided, now) : now,
   };
 }
@@ -96,6 +96,8 @@ export interface OriginQueue {
   look(): Promise<Queue>;
   /** As of the last look. */
   isSlow(): boolean;
+  /** POSTs of this run without an answer. */
+  own(): number;
   /** What `look` says of the end, from this run's memory where no place can be read. */
   until(): Promise<Milliseconds>;
   /** Works alone among all runs once none is pending. @param work `hasWaited`: what was looked up may be old by now */
@@ -177,6 +179,7 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
   return {
     look,
     isSlow: () => isSlow,
+    own: () => posts,
     async until() {
       if (posts > 0 && silent.isNew) await oneChange(() => change('more'));
       const known = await Promise.allSettled(places.map(read));

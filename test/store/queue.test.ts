@@ -47,6 +47,11 @@ test('a lookup without an answer counts in n, and moves no moment: a rough netwo
   expect(queueAt(state, 12_000, settle)).toMatchObject({ pending: 1, until: 20_000 });
 });
 
+test('a lookup without an answer after that moment moves none either: the wait does not begin again', () => {
+  const state = queueAfter(begun(1, 10_000), 16_000, own(1, 3), 'more');
+  expect(queueAt(state, 16_000, settle)).toMatchObject({ pending: 1, until: 30_000 });
+});
+
 test('then nothing is pending, and the server is slow for a minute more', () => {
   const state = begun(1, 10_000);
   expect(queueAt(state, 15_000, settle)).toMatchObject({ pending: 0, isSlow: true });

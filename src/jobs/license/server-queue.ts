@@ -25,7 +25,8 @@ export type PostSight = 'shown' | 'not shown' | 'no answer' | 'refused';
 
 /**
  * Looks for a pending POST of this run, until it is shown, or a lookup that was sent late enough does not show it, or
- * too many in a row had no answer: then it is left. Returns what the last lookup found.
+ * too many in a row had no answer: then it is left. The more the run looks for, the less often it looks for each, since
+ * each lookup without an answer counts in n. Returns what the last lookup found.
  */
 export async function settleRequest<T>(
   queue: OriginQueue,
@@ -33,7 +34,7 @@ export async function settleRequest<T>(
   seenIn: (found: T) => PostSight,
   { settle, retries, elapsed, sleep }: Pick<Rules, 'settle' | 'retries'> & Pick<Settling, 'elapsed' | 'sleep'>,
 ): Promise<T> {
-  for (let [pause, failures] = [firstPause, 0]; ; pause = Math.min(2 * pause, settle / 2)) {
+  for (let [pause, failures] = [firstPause, 0]; ; pause = Math.min(2 * pause, (settle / 2) * queue.own())) {
     await sleep(Math.max(0, Math.min(pause, Math.ceil((await queue.until()) - elapsed()))));
     const until = await queue.until();
     const isLast = elapsed() >= until;
