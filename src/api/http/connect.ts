@@ -103,7 +103,7 @@ function reportWait({ observe }: Connection, { method, shown: url }: Request, sp
   observe({ kind: 'wait', method, url, span, why });
 }
 
-/** A server counts those without credentials apart. */
+/** Servers rate-limit requests without credentials separately. */
 function bucketOf({ base, authorization }: Connection): string {
   return `${base} ${authorization === undefined ? 'open' : 'signed in'}`;
 }

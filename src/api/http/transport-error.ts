@@ -2,7 +2,7 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure, type FailureKind } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 
-/** What the end of an attempt proves of its request, as far as sending it again goes. */
+/** The outcome of an attempt: if the server may have carried the request out, and when to retry it. */
 export interface AttemptEnding {
   /** `unprocessed`: the server certainly did nothing. `unknown`: it may have carried the request out. */
   readonly request: 'answered' | 'unprocessed' | 'unknown';

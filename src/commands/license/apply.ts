@@ -20,7 +20,7 @@ import { allowedBy, ensuringOptions, spansOf } from './options.ts';
 /** Longer rosters save memory: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
 
-/** Options that a plan leaves nothing to. */
+/** Options that --plan excludes. */
 const ofRoster = [
   ...namesIn({ ...rosterOptions, ...keepOptions }),
   ...(['app_code', 'size_allowance', 'retire_missing', 'write_plan'] as const),

@@ -93,7 +93,7 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
   const why = count === 0 ? await whyEmpty(chat, selection.narrow) : undefined;
   if (why !== undefined) context.note(why);
   const { range } = selection;
-  // Who did not ask for a number must not take a part for the whole.
+  // Says that the default limit may have cut the result.
   if (range.kind === 'newest' && values.limit === undefined && count === range.limit)
     context.conclude(`only the newest ${range.limit} messages are shown; --limit N or --all shows more`);
 }

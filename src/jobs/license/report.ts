@@ -124,7 +124,7 @@ export class RosterReport {
     return this.#ready.take(row);
   }
 
-  /** What rejects stays, and is thrown by `flush`. */
+  /** Keeps a failed write, so that `flush` throws it. */
   #inBackground(writing: Promise<void>): void {
     this.#writing.add(writing);
     writing.then(
