@@ -81,9 +81,6 @@ async function readSheet(
     const codeOf = await appCodeOfEach(read, app_code, context);
     return (row: Values<typeof sheetFields>) => ({ ...row, app_code: codeOf(row) });
   };
-  let number = 0;
-  return readRoster(source, {
-    ...{ fields: sheetFields, alone: 'remote_user', noun: 'user', nameOf: oncePerUser.nameOf, completion },
-    keyOf: () => String((number += 1)),
-  });
+  const { noun, nameOf } = oncePerUser;
+  return readRoster(source, { fields: sheetFields, alone: 'remote_user', noun, nameOf, completion });
 }

@@ -46,11 +46,8 @@ async function holdsIn(path: string, context: RosterParts): Promise<readonly Top
     return named;
   }
   const { readRoster } = await import('../../store/roster/read-roster.ts');
-  let count = 0;
   const read = await readRoster<typeof rowFields, HoldRow>(source, {
     ...{ fields: rowFields, noun: 'topic', nameOf: ({ topic_name = '' }) => topic_name },
-    // A topic that is held twice is held.
-    keyOf: () => String((count += 1)),
     completion: async () => (row: HoldRow) => {
       if (row.topic_name === undefined && idsOf(row).length === 0) throw usage('neither topic_name nor ids is there');
       return row;

@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { parseJson, writeJson, isObject } from '../../core/json.ts';
-import { topicLevels } from '../../schema/topic.ts';
+import { isSameName, topicLevels } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { archiveForms, type ArchiveForm } from '../../store/archive/part.ts';
-import { isSameName } from '../../schema/topic.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
 /** Who pulls. An account is its user id where the server tells it, since its address may change. */

@@ -1,7 +1,6 @@
-import { quantity } from '../../core/duration.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessageHead, MessageQuery } from '../../api/chat/chat-messages.ts';
-import type { Milliseconds } from '../../core/duration.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { emptyTopicName, foldTopic } from '../../schema/topic.ts';

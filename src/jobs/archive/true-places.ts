@@ -76,7 +76,11 @@ const mostChannels = 200;
  */
 export function truePlaces(chat: PlacingChat, selected: readonly unknown[]) {
   const lists = new Map<number, ReturnType<ChatApi['topics']>>();
-  const topics = (id: number) => lists.get(id) ?? lists.set(id, chat.topics(id)).get(id) ?? chat.topics(id);
+  const topics = (id: number) => {
+    const known = lists.get(id) ?? chat.topics(id);
+    lists.set(id, known);
+    return known;
+  };
   let channels: Promise<readonly JsonObject[]> | undefined;
   let left = mostChannels;
   /** The channels of messages that are in none that they name. */

@@ -18,6 +18,7 @@ export interface TopicHold {
 
 /** The first hold of a topic, by its name in any case, with or without the mark of resolved, or by its messages. */
 export function holdOf(holds: readonly TopicHold[], topic: Topic, ids: Iterable<number>): TopicHold | undefined {
+  if (holds.length === 0) return undefined;
   const present = new Set(ids);
   const name = unmarked(topic.topic_name);
   const hasName = ({ topic_name }: TopicHold): boolean =>

@@ -19,8 +19,10 @@ interface TopicSummary {
   /** In the spelling of its newest message. */
   readonly topic_name: string;
   readonly messages?: number;
-  /** Ascending. */
-  readonly ids?: readonly number[];
+  readonly first_id?: number;
+  readonly last_id?: number;
+  /** Those of all its messages. */
+  readonly ids?: () => Iterable<number>;
   /** UTC seconds. */
   readonly first_timestamp?: number;
   readonly last_timestamp?: number;
@@ -113,16 +115,16 @@ export async function* chosenTopics(
     if (unplaced > 0) conclude(`messages whose topic the server does not show, in no topic of this list: ${unplaced}`);
     if (isLimited) warn(`${named}${limitedCounts}`);
     if (isChanged) warn(`${named}${changedView}; run the same command again`);
-    for (const { first_timestamp = null, last_timestamp = null, topic_name, messages, resolved, ids = [] } of topics) {
+    for (const { first_timestamp = null, last_timestamp = null, topic_name, ids, ...summary } of topics) {
+      const { messages, resolved, ...ends } = summary;
       if (topic !== undefined && !isSameName(topic, topic_name)) continue;
       if (match && !matchesGlobInAnyCase(match, topic_name)) continue;
       if (before !== undefined && (last_timestamp ?? Infinity) * 1000 >= before) continue;
       if (resolved ? unresolved : only) continue;
-      if (holdOf(holds, { channel, topic_name }, ids)) {
+      if (holdOf(holds, { channel, topic_name }, ids?.() ?? [])) {
         sum.held += 1;
         continue;
       }
-      const ends = { first_id: ids[0], last_id: ids.at(-1), ...(withIds && { ids }) };
       const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
       sum.topics += 1;
       sum.messages += messages ?? 0;
@@ -132,7 +134,8 @@ export async function* chosenTopics(
         topic_name,
         ...(show === 'counts' && { messages, ...times }),
         resolved,
-        ...(show === 'counts' && ends),
+        ...ends,
+        ...(withIds && ids && { ids: ascending(ids()) }),
       };
     }
   }
@@ -165,13 +168,15 @@ function addTo(topics: Map<string, ReadTopic>, topic_name: string, id: number, t
 }
 
 function summaryOf({ topic_name, times }: ReadTopic) {
-  let [first_timestamp, last_timestamp] = [Infinity, -Infinity];
-  for (const time of times.values()) {
+  let [first_timestamp, last_timestamp, first_id, last_id] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const [id, time] of times) {
     first_timestamp = Math.min(first_timestamp, time);
     last_timestamp = Math.max(last_timestamp, time);
+    first_id = Math.min(first_id, id);
+    last_id = Math.max(last_id, id);
   }
-  const ids = ascending(times.keys());
-  return { ...uncounted(topic_name), messages: times.size, ids, first_timestamp, last_timestamp };
+  const own = { messages: times.size, first_timestamp, last_timestamp, first_id, last_id };
+  return { ...uncounted(topic_name), ...own, ids: () => times.keys() };
 }
 
 function uncounted(topic_name: string): TopicSummary {

@@ -40,8 +40,8 @@ interface RosterRules<T extends Fields, R extends Values<T>> {
   /** What a roster names once: `user`. */
   readonly noun: string;
   readonly nameOf: (row: Values<T>) => string;
-  /** Rows with equal keys repeat each other. */
-  readonly keyOf: (row: Values<T>) => string;
+  /** Rows with equal keys repeat each other, which is refused; without it no row does. */
+  readonly keyOf?: (row: Values<T>) => string;
   /** Makes the function that fills in what a row leaves to the run. It may fail with usage for one row. */
   readonly completion: (rows: readonly Values<T>[]) => Promise<(row: Values<T>) => R>;
 }
@@ -155,10 +155,10 @@ async function complete<T extends Fields, R extends Values<T>>(
     const filled = fill instanceof Failure ? undefined : orFault('', faults, () => fill(row));
     for (const fault of faults) bad.add(line, fault);
     if (!filled && !(fill instanceof Failure)) continue;
-    const key = keyOf(filled ?? row);
-    const first = earlier.get(key);
-    if (first === undefined) earlier.set(key, line);
-    else {
+    const key = keyOf?.(filled ?? row);
+    const first = key === undefined ? undefined : earlier.get(key);
+    if (key !== undefined && first === undefined) earlier.set(key, line);
+    if (first !== undefined) {
       const where = `is already ${unit === 'row' ? 'in' : 'on'} `;
       const reason = `${noun} '${nameOf(filled ?? row)}' ${where}${unit} ${first}`;
       bad.add(line, { reason, rule: `the ${noun} ${where}an earlier ${unit}`, hint: `Remove one of the ${unit}s.` });
