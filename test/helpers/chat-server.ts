@@ -214,7 +214,7 @@ function found(
       !options.hiddenChannels?.includes(stream_id) &&
       (!options.unreceived?.includes(stream_id) || named.includes(stream_id)),
   );
-  const terms = ignoresNarrow === undefined ? narrow.map(matching) : [];
+  const terms = ignoresNarrow === undefined ? narrow.map((term) => matching(term, all)) : [];
   const rows = shown.filter((row) => terms.every((isMatch) => isMatch(row)));
   const ignored = ignoresNarrow === 'says' ? { ignored_parameters_unsupported: ['narrow'] } : {};
   if (level >= 300 && parameters['message_ids'] !== undefined) {
@@ -235,8 +235,12 @@ const inChannel = (operand: unknown): Match => {
   return (row) => (typeof operand === 'number' ? row.stream_id === operand : isName(row.display_recipient));
 };
 
-function matching({ operator, operand }: { operator: string; operand: unknown }): Match {
+function matching({ operator, operand }: { operator: string; operand: unknown }, all: readonly ServedMessage[]): Match {
   if (isChannel(operator)) return inChannel(operand);
+  if (operator === 'with') {
+    const { stream_id, subject } = all.find(({ id }) => id === operand) ?? {};
+    return (row) => row.stream_id === stream_id && row.subject === subject;
+  }
   const isTopic = same(String(operand));
   return (row) => operator !== 'topic' || isTopic(row.subject);
 }

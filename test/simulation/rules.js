@@ -280,21 +280,21 @@ export const rules = [
     ['what has come since is archived too', 'await keeper?.add(fresh.filter((message) => keeper.lacks(message)));', ''],
     [
       'a round in which nothing went counts',
-      'roundsWithoutProgress = standings.sizes.lastGone > 0 ? 0 : roundsWithoutProgress + 1;',
+      'roundsWithoutProgress = hasProgress ? 0 : roundsWithoutProgress + 1;',
       'roundsWithoutProgress = 0;',
     ],
     ['a look is three times as deep as what went', '3 * mostGone', 'mostGone'],
     [
       'after a call that went deeper than its look the whole topic is read',
-      'return !standings.wentDeeper(pages.flat());',
+      'return !wentDeeper(standings, ids);',
       'return true;',
     ],
     ['an archive that is taken away ends the run', 'await keeper?.confirm();', ''],
-    ['that a call is asked is recorded before it is sent', "    await keeper?.record({ call: 'asked' });\n", ''],
+    ['that a call is asked is recorded before it is sent', "    await recordCall(purge, 'asked');\n", ''],
   ]),
   ...inFile('purge', 'jobs/topic/keep-topic.ts', [['a reaction is a version of its own', "'reactions', ", '']]),
   ...inFile('purge', 'jobs/topic/standings.ts', [
-    ['only an answered call deletes', "fate = !isAnswer ? 'gone' : isCrossed", 'fate = isCrossed'],
+    ['only an answered call deletes', "!isAnswer ? 'gone' : isCrossed ?", 'isCrossed ?'],
     [
       'what goes while a newer message stays is lost',
       'const survivor = expected.findLast((id) => shown.has(id) && isPresent(id)) ?? -Infinity;',
@@ -307,17 +307,17 @@ export const rules = [
     ],
     [
       'what a call took below its look is named',
-      'if (first !== undefined && last !== undefined)',
-      'if (first === undefined && last !== undefined)',
+      'const isDeeper = first !== undefined &&',
+      'const isDeeper = first === undefined &&',
     ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-topic.ts', [
     [
       'messages that are gone are asked for by their ids',
-      'new Set(survivors.isSample ? sampleOf(gone) : gone);',
-      'new Set(survivors.isSample ? sampleOf(gone) : []);',
+      '(await findsByIds(chat)) ? gone : sampleOf(gone)',
+      '(await findsByIds(chat)) ? [] : sampleOf(gone)',
     ],
-    ['what is found elsewhere counts although a later request fails', 'standings.found([id], untested);', ''],
+    ['what is found elsewhere counts', "[elsewhere, 'elsewhere']", "[[], 'elsewhere']"],
     ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
   ]),
   ...inFile('purge', 'jobs/messages/private-channels.ts', [

@@ -6,7 +6,18 @@ import { Failure, usage } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { CallEnd, LookStep } from '../../store/archive/line-file.ts';
 import type { Keeper } from './keep-topic.ts';
-import { deletable, type Standings } from './standings.ts';
+import {
+  afterStep,
+  countsOf,
+  deletable,
+  leftIn,
+  lookStep,
+  placeOf,
+  presentIn,
+  wentDeeper,
+  withStandings,
+  type Standings,
+} from './standings.ts';
 import { newerPages, newestPage, newestPages, shownName, type TopicSurvey } from './survey-topic.ts';
 
 export interface Purging {
@@ -28,14 +39,14 @@ export interface Purging {
 }
 
 export interface PurgeWork extends Purging {
-  readonly chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'channels' | 'deleteTopic'>;
+  readonly chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'channels' | 'topics' | 'deleteTopic'>;
   readonly survey: TopicSurvey;
   readonly state: PurgeState;
 }
 
 /** How far a purge is; the rounds keep it current, for whoever reports a failure. */
 interface PurgeState {
-  readonly standings: Standings;
+  standings: Standings;
   /** What is known of this run's last call, if there was one: without an answer the server may go on with it. */
   last?: 'open' | 'answered' | 'seen';
 }
@@ -52,21 +63,19 @@ const maxHiddenRounds = 50;
  */
 export async function deleteRounds(purge: PurgeWork): Promise<void> {
   const { chat, survey, state, keeper, left, note, sleep, signal } = purge;
-  const { standings } = state;
   const level = await chat.level();
   const isAtomic = level !== undefined && level < topicLevels.batches;
   let looked = await lookAt(purge, 'whole');
-  for (let roundsWithoutProgress = 0; standings.present.length > 0 || survey.isLimited;) {
-    left?.(standings.left());
+  for (let roundsWithoutProgress = 0; presentIn(state.standings).length > 0 || survey.isLimited;) {
+    left?.(leftIn(state.standings));
     const came = await keepSeen(purge, looked);
-    standings.arrive(came);
+    state.standings = withStandings(state.standings, [came, 'present']);
     refuseMore(purge);
-    purge.refuseHeld(standings.present);
+    purge.refuseHeld(presentIn(state.standings));
     await keeper?.record({ ...looked.step, there: [...looked.step.there, ...came] });
     const ending = await deleteOnce(purge);
     const end = ending instanceof Failure ? (isCrossing(ending) ? 'crossed' : 'failed') : ending;
-    standings.ended(end);
-    await keeper?.record({ call: end });
+    await recordCall(purge, end);
     if (signal.aborted) await lookOnce(purge);
     if (ending instanceof Failure) {
       if (!(await isRepeatable(chat, ending))) throw ending;
@@ -75,17 +84,23 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
       await sleep(backoff(roundsWithoutProgress, 1));
     }
     looked = await lookAt(purge, isAtomic ? 'whole' : 'newest');
-    if (standings.left() === 0 && end === 'whole') break;
-    roundsWithoutProgress = standings.sizes.lastGone > 0 ? 0 : roundsWithoutProgress + 1;
+    if (leftIn(state.standings) === 0 && end === 'whole') break;
+    const hasProgress = looked.step.taken.some((id) => state.standings.start.has(id));
+    roundsWithoutProgress = hasProgress ? 0 : roundsWithoutProgress + 1;
     if (roundsWithoutProgress >= maxRounds(purge, end)) throw stuck(purge, ending);
   }
   // No call follows this look.
   await keeper?.record({ ...looked.step, there: [] });
 }
 
+async function recordCall({ state, keeper }: PurgeWork, call: CallEnd): Promise<void> {
+  state.standings = afterStep(state.standings, { call });
+  await keeper?.record({ call });
+}
+
 function maxRounds({ survey: { isLimited }, state: { standings } }: PurgeWork, end: CallEnd): number {
-  if (standings.left() > 0) return maxVisibleRounds;
-  if (standings.present.length === 0 && !isLimited) return Infinity;
+  if (leftIn(standings) > 0) return maxVisibleRounds;
+  if (presentIn(standings).length === 0 && !isLimited) return Infinity;
   return isLimited && end === 'part' ? maxHiddenRounds : maxVisibleRounds;
 }
 
@@ -109,7 +124,6 @@ export async function lookAt(
   { chat, survey, state, keeper, now }: PurgeWork,
   extent: 'whole' | 'newest' | 'one page',
 ): Promise<Looked> {
-  const { standings } = state;
   const pages: (readonly number[])[] = [];
   const unkept: RawMessage[] = [];
   const time = new Date(now()).toISOString();
@@ -118,14 +132,14 @@ export async function lookAt(
   for await (const { messages, found_oldest } of read(chat, survey)) {
     pages.unshift(messages.map(({ id }) => id));
     unkept.unshift(...messages.filter((message) => keeper?.lacks(message)));
-    const lowest = messages[0]?.id ?? Infinity;
-    const isLast = extent === 'one page' || (extent === 'newest' && isEnough(standings, pages, lowest));
+    const isLast = extent === 'one page' || (extent === 'newest' && isEnough(state.standings, pages.flat()));
     if (found_oldest || !isLast) continue;
-    from = lowest;
+    from = messages[0]?.id ?? Infinity;
     break;
   }
   const ids = pages.flat();
-  const step = standings.look({ time, from, ids });
+  const step = lookStep(state.standings, time, from, ids);
+  state.standings = afterStep(state.standings, step);
   if (state.last === 'answered') state.last = 'seen';
   return { step, newest: ids.at(-1) ?? 0, pages: pages.length, unkept };
 }
@@ -136,18 +150,15 @@ async function lookOnce(purge: PurgeWork): Promise<void> {
   if (looked) await purge.keeper?.record({ ...looked.step, there: [] });
 }
 
-/** Whether the newest messages of a topic, down to `lowest`, are enough before the next call. */
-function isEnough(
-  { present, sizes, ...standings }: Standings,
-  pages: readonly (readonly number[])[],
-  lowest: number,
-): boolean {
-  const count = pages.reduce((sum, page) => sum + page.length, 0);
-  const total = standings.countWith(count, lowest);
+/** Whether these, the newest messages of a topic, are enough before the next call. */
+function isEnough(standings: Standings, ids: readonly number[]): boolean {
+  const present = presentIn(standings);
+  const total = placeOf(present, ids[0] ?? Infinity) + ids.length;
   const gone = present.length - total;
-  const mostGone = Math.max(sizes.mostGone, gone);
-  if (gone <= 0 || count < Math.max(leastNewest, 3 * mostGone) || 2 * total <= sizes.lastWhole) return false;
-  return !standings.wentDeeper(pages.flat());
+  const mostGone = Math.max(gone, ...standings.looks.map(({ went }) => went));
+  const { size: whole = 0 } = standings.looks.findLast(({ from }) => from === -Infinity) ?? {};
+  if (gone <= 0 || ids.length < Math.max(leastNewest, 3 * mostGone) || 2 * total <= whole) return false;
+  return !wentDeeper(standings, ids);
 }
 
 /** Times that what has come during the archiving is looked for. */
@@ -172,13 +183,13 @@ async function keepSeen(
 }
 
 function refuseMore({ survey, state, maxMessages = Infinity }: PurgeWork): void {
-  const tally = state.standings.counts();
+  const tally = countsOf(state.standings);
   const [count, gone] = [deletable(tally), tally.gone + tally.deleted];
   if (count <= maxMessages) return;
   const earlier = gone > 0 ? `, ${gone} of them before` : '';
   const more = `${quantity(count, 'message')} of '${shownName(survey)}' would be deleted${earlier}, more than the ${maxMessages} that --max-messages allows`;
   if (!state.last) throw usage(`${more}: nothing ${gone > 0 ? 'more ' : ''}was deleted`);
-  throw new Failure('incomplete', `${more}; ${state.standings.left()} of the messages of the start are left`, {
+  throw new Failure('incomplete', `${more}; ${leftIn(state.standings)} of the messages of the start are left`, {
     retryable: false,
   });
 }
@@ -189,8 +200,7 @@ async function deleteOnce(purge: PurgeWork): Promise<'whole' | 'part' | Failure>
   // A call that a read-only profile or an unverified server refuses is not sent.
   const before = async (): Promise<void> => {
     await keeper?.confirm();
-    await keeper?.record({ call: 'asked' });
-    state.standings.ended('asked');
+    await recordCall(purge, 'asked');
     state.last = 'open';
   };
   const say = (): void => note('waiting for the answer of the delete call under way; Ctrl-C again leaves at once');
@@ -224,7 +234,7 @@ async function isRepeatable(chat: Pick<ChatApi, 'level'>, { kind, details }: Fai
 }
 
 function stuck({ survey, state: { standings } }: PurgeWork, ending: CallEnd | Failure): Failure {
-  const left = standings.left();
+  const left = leftIn(standings);
   const what = `the server makes no progress; ${left} of ${Math.max(left, survey.ids.length)} messages are left in '${shownName(survey)}'`;
   const hint = 'Run the same command again later: it continues.';
   return ending instanceof Failure

@@ -15,7 +15,7 @@ import { holdsMessage } from '../archive/archived-messages.ts';
 import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
 import { formsOf } from '../archive/part-forms.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import type { Standings, StandingCounts } from './standings.ts';
+import { afterStep, expecting, type Standings, type StandingCounts } from './standings.ts';
 import { shownName, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
 import {
   closeAll,
@@ -40,13 +40,13 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
   let topic: Topic | undefined;
   const versions = new Map<number, string>();
   return {
-    /** Keeps, reads back and verifies the surveyed messages. The standings get what earlier runs may have deleted. */
-    async begin(survey: TopicSurvey, standings: Standings): Promise<void> {
+    /** Keeps, reads back and verifies the surveyed messages. Returns what earlier runs knew, and these. */
+    async begin(survey: TopicSurvey): Promise<Standings> {
       topic = survey;
       keeping.archived(0);
       archives = await openTopicArchives(chat, survey, keeping);
       const last = archives.at(-1);
-      if (!last) return;
+      if (!last) return expecting(survey.ids);
       const { folder } = last.archive;
       for await (const { file, problem } of problemsOf(await readArchive(folder)))
         throw unreadable(folder, file, problem);
@@ -54,7 +54,6 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       for (const one of archives.filter((one) => one === last || isBegun(one)))
         for await (const message of keptVersions(one)) versions.set(message.id, versionOf(message));
       for (const { archive } of archives) await archive.seal();
-      replay(archives, standings);
       const { topic_name, spellings, channel, ids } = survey;
       const { site, account, now } = keeping;
       await last.purge.append({
@@ -64,6 +63,7 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
       if (ids.length > 0)
         keeping.note(`topic '${shownName(survey)}' is archived and verified in ${folder}; ${reading}`);
+      return expecting(ids, replayed(archives));
     },
     /** Whether this version of a message is not kept yet: the message is new, or was edited since. */
     lacks: (message: RawMessage) => versionOf(message) !== versions.get(message.id),
@@ -122,13 +122,15 @@ async function confirmInPlace(archives: readonly TopicArchive[]): Promise<void> 
 }
 
 /** Messages that earlier runs archived, and that no look right before a call has shown, are expected in the topic. */
-function replay(archives: readonly TopicArchive[], standings: Standings): void {
+function replayed(archives: readonly TopicArchive[]): Standings {
   const begun = archives.filter(isBegun);
-  begun.forEach(({ purge }, index) => {
-    const ids = idsOf(begun.slice(0, index + 1));
-    standings.replay(purge.steps);
-    standings.expect(ids.filter((id) => !standings.of.has(id)));
-  });
+  return begun.reduce((before, { purge }, index) => {
+    const known = purge.steps.reduce(afterStep, before);
+    return expecting(
+      idsOf(begun.slice(0, index + 1)).filter((id) => !known.of.has(id)),
+      known,
+    );
+  }, expecting([]));
 }
 
 /** Keeps attached files that are lacking. @throws Failure incomplete: the server may lose one with its message */

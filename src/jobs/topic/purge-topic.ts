@@ -5,14 +5,17 @@ import type { PrivateSearch } from '../messages/private-channels.ts';
 import { deleteRounds, lookAt, type Purging, type PurgeWork } from './delete-rounds.ts';
 import {
   ascending,
-  openStandings,
+  countsOf,
+  expecting,
+  leftIn,
   statusOf,
+  withStandings,
   type Deeper,
-  type LastCall,
   type PurgeStatus,
   type StandingCounts,
 } from './standings.ts';
-import { shownName, type TopicSurvey } from './survey-topic.ts';
+import { inPart, placesOf, remaining, survivorFailure, unseen, type Survivor } from './purge-failures.ts';
+import type { TopicSurvey } from './survey-topic.ts';
 
 export interface PurgeOutcome {
   readonly status: PurgeStatus;
@@ -31,38 +34,38 @@ export type TopicPurge = ReturnType<typeof openTopicPurge>;
 
 /** A purge of one surveyed topic; nothing is sent before `run`. */
 export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, purging: Purging) {
-  const standings = openStandings();
-  const purge: PurgeWork = { ...purging, chat, survey, state: { standings } };
-  const survivors = { places: new Set<string>(), isSample: false };
+  const state: PurgeWork['state'] = { standings: expecting(survey.ids) };
+  const purge: PurgeWork = { ...purging, chat, survey, state };
+  /** Messages that exist although they left the topic: they were renamed, resolved or moved meanwhile. */
+  const survivors = new Map<number, Survivor>();
   /** Messages that left the topic, and were found nowhere so far; `untested`: for which a sample was asked. */
   let missing: readonly number[] = [];
   let untested: readonly number[] = [];
   let unsearched = 0;
   const outcome = (): PurgeOutcome => {
-    const tally = standings.counts();
-    const isLeast = purge.state.last === 'open' || purge.state.last === 'answered';
-    const { arrived, deeper } = standings;
-    return { status: statusOf(tally), tally, arrived: arrived.size, deeper, unsearched, isLeast };
+    const { deeper, of, start } = state.standings;
+    const isGone = (id: number): boolean => of.get(id) !== 'present';
+    // Of the untested ones nobody knows whether they were deleted, once one of the others was not.
+    const unknown = survivors.size > 0 ? untested.filter(isGone) : [];
+    const elsewhere = [...survivors.keys()].filter(isGone);
+    const tally = countsOf(withStandings(state.standings, [unknown, 'goneOutOfOrder'], [elsewhere, 'elsewhere']));
+    const isLeast = state.last === 'open' || state.last === 'answered';
+    return { status: statusOf(tally), tally, arrived: of.size - start.size, deeper, unsearched, isLeast };
   };
-  standings.expect(survey.ids);
-  /** At once: a later request may fail. Of the untested ones nobody knows then whether they were deleted. */
-  const take = ({ id, display_recipient, subject }: MessageHead): void => {
-    if (!standings.of.has(id)) return;
-    standings.found([id], untested);
-    const channelName = typeof display_recipient === 'string' ? `#${display_recipient}` : 'a direct conversation';
-    survivors.places.add(`${channelName} > ${String(subject)}`);
+  const take = (message: MessageHead, channel?: number): void => {
+    if (state.standings.of.has(message.id)) survivors.set(message.id, { message, channel });
   };
   /** Below level 300 a sample is asked for, the oldest included, since servers delete the oldest message last. */
   const findGone = async (): Promise<void> => {
-    const left = [...standings.of].filter(([, standing]) => !/^(waiting|present)$/.test(standing));
+    const left = [...state.standings.of].filter(([, standing]) => !/^(waiting|present)$/.test(standing));
     const gone = ascending(left.map(([id]) => id));
-    survivors.isSample = !(await findsByIds(chat));
-    const asked = new Set(survivors.isSample ? sampleOf(gone) : gone);
+    const asked = new Set((await findsByIds(chat)) ? gone : sampleOf(gone));
     [missing, untested] = [[...asked], gone.filter((id) => !asked.has(id))];
-    for (const narrow of [inChannel(survey.channel.stream_id), inPublicChannels, received]) {
+    const { stream_id } = survey.channel;
+    for (const [narrow, channel] of [[inChannel(stream_id), stream_id], [inPublicChannels], [received]] as const) {
       const query = { narrow, apply_markdown: false };
       for await (const message of messagesOfIds({ ...chat.raw, level: chat.level }, query, missing))
-        if (asked.delete(message.id)) take(message);
+        if (asked.delete(message.id)) take(message, channel);
       missing = [...asked];
     }
   };
@@ -83,7 +86,7 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
      */
     async run(): Promise<void> {
       try {
-        await purging.keeper?.begin(survey, standings);
+        if (purging.keeper) state.standings = await purging.keeper.begin(survey);
         if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(purge);
         else await lookAt(purge, 'whole');
         await findGone();
@@ -93,15 +96,19 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
         if (isAnswering(cause) && !purging.signal.aborted) await findGone().catch(() => undefined);
         throw cause instanceof Failure ? inPart(cause, purge) : cause;
       } finally {
-        if (purge.state.last) purging.left?.(standings.left());
+        if (state.last) purging.left?.(leftIn(state.standings));
       }
     },
     /** The failure of a purge that ended as it did; undefined where all is deleted. */
-    failure(): Failure | undefined {
+    async failure(): Promise<Failure | undefined> {
       const { status, tally } = outcome();
       if (status === 'deleted') return undefined;
-      if (tally.elsewhere > 0) return survivorFailure(survey, tally, survivors);
-      return status === 'unseen' ? unseen(survey, tally, standings.lastCall()) : remaining(purge);
+      if (tally.elsewhere > 0)
+        return survivorFailure(survey, tally, {
+          places: await placesOf(chat, survey, [...survivors.values()]),
+          isSample: untested.length > 0,
+        });
+      return status === 'unseen' ? unseen(survey, tally, state.standings.lastCall) : remaining(purge);
     },
   };
 }
@@ -113,16 +120,9 @@ export async function findInPrivate(
   purges: readonly TopicPurge[],
 ): Promise<void> {
   const ids = new Set(purges.flatMap((purge) => purge.missing()));
-  const take = (message: MessageHead): void => purges.forEach((purge) => purge.take(message));
+  const take = (message: MessageHead, channel: number): void => purges.forEach((purge) => purge.take(message, channel));
   const unsearched = await search.find(raw, { apply_markdown: false }, [...ids], take);
   for (const purge of purges) purge.searched(unsearched);
-}
-
-/** Messages that exist although their topic was deleted: it was renamed or resolved, or they were moved, meanwhile. */
-interface Survivors {
-  readonly places: ReadonlySet<string>;
-  /** Only some of the ids were asked for: there may be more survivors. */
-  readonly isSample: boolean;
 }
 
 /** Messages that are asked for one by one where the server does not know `message_ids`. */
@@ -137,90 +137,4 @@ function sampleOf(ids: readonly number[]): number[] {
 /** Whether a failure says nothing of the server's further answers. */
 function isAnswering(cause: unknown): boolean {
   return cause instanceof Failure && !cause.isInterruption && !(cause.kind === 'unavailable' && cause.details.http);
-}
-
-/** A failure in the middle says how many messages were left when the topic was last seen. */
-function inPart(cause: Failure, { survey, state, again }: PurgeWork): Failure {
-  if (!state.last) return cause;
-  const { ids } = survey;
-  const left = state.standings.left();
-  const message = `${cause.message}; ${left} of ${Math.max(left, ids.length)} messages of '${shownName(survey)}' were left ${sinceThen[state.last]}`;
-  const hint = `To continue: ${again()}`;
-  switch (cause.kind) {
-    case 'unavailable':
-    case 'config':
-      return cause.as('incomplete', message, { hint, retryable: true });
-    case 'rejected':
-    case 'not_found':
-      // A refused check is no refused deletion.
-      return left < ids.length ? cause.as('incomplete', message, { hint, retryable: false }) : cause;
-    case 'hangup':
-    case 'cancelled':
-    case 'terminated':
-      return cause.as(cause.kind, message, { hint });
-    case 'auth':
-      return cause.as(cause.kind, message);
-    default:
-      return cause;
-  }
-}
-
-const sinceThen = {
-  open: 'when last seen, and the server goes on with the delete request that it has',
-  answered: 'when last seen, before the last call, which was answered',
-  seen: 'when last seen',
-};
-
-function survivorFailure(survey: TopicSurvey, tally: StandingCounts, { places, isSample }: Survivors): Failure {
-  const few = [...places].slice(0, 10).map((place) => `'${place}'`);
-  const more = places.size > few.length ? ` and ${places.size - few.length} other topics` : '';
-  const hidden = tally.gone + tally.goneOutOfOrder;
-  const others = `; ${tally.deleted} were deleted${hidden > 0 ? `, ${hidden} are no longer visible to this account` : ''}`;
-  return new Failure(
-    'incomplete',
-    `topic '${shownName(survey)}': ${isSample ? 'at least ' : ''}${tally.elsewhere} of ${countOf(tally)} messages were not deleted and are in ${few.join(', ')}${more}${isSample ? '' : others}`,
-    { hint: 'They were renamed or moved during the deletion: delete them under that name.', retryable: false },
-  );
-}
-
-function unseen(survey: TopicSurvey, tally: StandingCounts, call: LastCall | undefined): Failure {
-  const { deleted, gone, goneOutOfOrder } = tally;
-  const without = {
-    asked: 'of an earlier run has no answer',
-    crossed: 'failed',
-    failed: 'failed',
-    part: '',
-    whole: '',
-  };
-  const how = call && without[call.end];
-  const before = how ? `the last delete call ${how}; ${call.left} messages were left before it` : '';
-  return new Failure(
-    'incomplete',
-    `topic '${shownName(survey)}': ${gone + goneOutOfOrder} of ${countOf(tally)} messages are no longer visible to this account, and nothing proves that ` +
-      `they were deleted: ${before || 'they may have been moved out of sight'}${deleted > 0 ? `; at least ${deleted} were deleted` : ''}`,
-    {
-      hint: 'Look for them with an account that sees more channels. The same command checks again; with --missing-ok it ends the purge.',
-      retryable: false,
-    },
-  );
-}
-
-function remaining({ survey, state: { standings } }: PurgeWork): Failure {
-  const left = standings.left();
-  const newer = standings.present.length - left;
-  const start =
-    left > 0
-      ? `${left} of the ${Math.max(left, survey.ids.length)} messages of the start are left`
-      : `the ${survey.ids.length} messages of the start are gone`;
-  const arrived =
-    newer > 0
-      ? `; ${newer} newer ${newer === 1 ? 'message is' : 'messages are'} left, which arrived during the deletion`
-      : '';
-  return new Failure('incomplete', `topic '${shownName(survey)}': ${start}${arrived}`, {
-    hint: 'Look at them; the same command deletes them too.',
-  });
-}
-
-function countOf(tally: StandingCounts): number {
-  return Object.values(tally).reduce((sum, count) => sum + count, 0);
 }

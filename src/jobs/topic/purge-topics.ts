@@ -116,7 +116,7 @@ export function openPurges(
       const { purge, keeper } = opened.get(survey) ?? {};
       if (!purge) return undefined;
       try {
-        const [outcome, failure] = [purge.outcome(), purge.failure()];
+        const [outcome, failure] = [purge.outcome(), await purge.failure()];
         for (const text of warningsOf(survey, outcome)) context.warn(text);
         if (failure && !(outcome.status === 'unseen' && missing_ok)) throw failure;
         if (failure) context.warn(failure.message);

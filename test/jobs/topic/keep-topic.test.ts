@@ -33,7 +33,7 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
   };
   const [level, none] = [() => Promise.resolve(489), () => Promise.resolve(undefined)];
   const chat = {
-    ...{ raw: { messages }, level, channels: none, organization: none },
+    ...{ raw: { messages }, level, channels: none, topics: none, organization: none },
     messages: () => Promise.reject(new Error('not asked for')),
     upload: () => Promise.reject(new Error('no file')),
     deleteTopic: async (_id: number, _name: string, before?: () => Promise<void>) => {

@@ -1,23 +1,35 @@
 import { describe, expect, test } from 'vitest';
-import { openStandings, statusOf, type Standing } from '../../../src/jobs/topic/standings.ts';
+import {
+  afterStep,
+  countsOf,
+  expecting,
+  leftIn,
+  lookStep,
+  presentIn,
+  statusOf,
+  wentDeeper,
+  withStandings,
+  type Standing,
+} from '../../../src/jobs/topic/standings.ts';
 import type { CallEnd, PurgeStep } from '../../../src/store/archive/line-file.ts';
 import { idsBetween } from '../../helpers/chat-server.ts';
 
 const time = '2026-03-01T12:00:00.000Z';
 
-/** A purge of messages 1 to 10 whose first look has shown them all. */
-function begun() {
-  const standings = openStandings();
-  standings.expect(idsBetween(1, 10));
-  const steps: PurgeStep[] = [standings.look({ time, from: null, ids: idsBetween(1, 10) })];
-  const look = (ids: readonly number[], from: number | null = null): void => {
-    steps.push(standings.look({ time, from, ids }));
+/** A purge of these messages, 1 to 10 without any, whose first look has shown `seen`. */
+function begun(ids = idsBetween(1, 10), seen = ids) {
+  const run = {
+    known: expecting(ids),
+    steps: [] as PurgeStep[],
+    step(step: PurgeStep): void {
+      run.known = afterStep(run.known, step);
+      run.steps.push(step);
+    },
+    look: (shown: readonly number[], from: number | null = null) => run.step(lookStep(run.known, time, from, shown)),
+    call: (end: CallEnd) => run.step({ call: end }),
   };
-  const call = (end: CallEnd): void => {
-    standings.ended(end);
-    steps.push({ call: end });
-  };
-  return { standings, steps, look, call };
+  run.look(seen);
+  return run;
 }
 
 /** The ids of each standing that has some. */
@@ -29,58 +41,64 @@ function groups(of: ReadonlyMap<number, Standing>): Partial<Record<Standing, num
 
 describe('a message counts as deleted only if a look before a call showed it, that call or one after its failure was answered, and no look finds it', () => {
   test('one call that ended whole', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('whole');
     look([]);
-    expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 10) });
-    expect(statusOf(standings.counts())).toBe('deleted');
+    expect(groups(run.known.of)).toEqual({ deleted: idsBetween(1, 10) });
+    expect(statusOf(countsOf(run.known))).toBe('deleted');
   });
 
   test('a call in part is an answer too', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('part');
     look([1, 2, 3]);
-    expect(groups(standings.of)).toEqual({ present: [1, 2, 3], deleted: idsBetween(4, 10) });
+    expect(groups(run.known.of)).toEqual({ present: [1, 2, 3], deleted: idsBetween(4, 10) });
     call('whole');
     look([]);
-    expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 10) });
+    expect(groups(run.known.of)).toEqual({ deleted: idsBetween(1, 10) });
   });
 
   test('the first answer after a 500 proves what went in the 500, and not what goes in its own call', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('crossed');
     look([1, 2, 3, 4]);
-    expect(groups(standings.of)).toEqual({ present: [1, 2, 3, 4], gone: idsBetween(5, 10) });
+    expect(groups(run.known.of)).toEqual({ present: [1, 2, 3, 4], gone: idsBetween(5, 10) });
     call('failed');
     look([1, 2, 3, 4]);
     call('whole');
     look([1, 2]);
     call('whole');
     look([]);
-    expect(groups(standings.of)).toEqual({ goneOutOfOrder: [3, 4], deleted: [1, 2, ...idsBetween(5, 10)] });
+    expect(groups(run.known.of)).toEqual({ goneOutOfOrder: [3, 4], deleted: [1, 2, ...idsBetween(5, 10)] });
   });
 
   test.each(['asked', 'failed', 'crossed'] as const)('no call was answered (%s): nobody can tell', (end) => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call(end);
     look([]);
-    expect(groups(standings.of)).toEqual({ gone: idsBetween(1, 10) });
-    expect(statusOf(standings.counts())).toBe('unseen');
+    expect(groups(run.known.of)).toEqual({ [end === 'asked' ? 'unanswered' : 'gone']: idsBetween(1, 10) });
+    expect(statusOf(countsOf(run.known))).toBe('unseen');
   });
 
   test('what went in a call whose run ended before the answer: no later answer proves it', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('asked');
     look(idsBetween(1, 4));
     call('asked');
     call('whole');
     look([]);
-    expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 4), gone: idsBetween(5, 10) });
-    expect(standings.lastCall()).toEqual({ end: 'asked', left: 10 });
+    expect(groups(run.known.of)).toEqual({ deleted: idsBetween(1, 4), unanswered: idsBetween(5, 10) });
+    expect(run.known.lastCall).toEqual({ end: 'asked', left: 10 });
   });
 
   test('the same, where one of them came back and a call was answered then', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('asked');
     look(idsBetween(1, 4));
     look([1, 2, 3, 4, 10]);
@@ -88,76 +106,80 @@ describe('a message counts as deleted only if a look before a call showed it, th
     call('failed');
     look([]);
     call('whole');
-    expect(groups(standings.of)).toEqual({ deleted: [1, 2, 3, 4, 10], gone: idsBetween(5, 9) });
+    expect(groups(run.known.of)).toEqual({ deleted: [1, 2, 3, 4, 10], unanswered: idsBetween(5, 9) });
   });
 
   test('gone before the first look of a call: no call took it', () => {
-    const standings = openStandings();
-    standings.expect([1, 2, 3]);
-    standings.look({ time, from: null, ids: [1, 2] });
-    standings.ended('whole');
-    standings.look({ time, from: null, ids: [] });
-    expect(groups(standings.of)).toEqual({ deleted: [1, 2], goneOutOfOrder: [3] });
-    expect(statusOf(standings.counts())).toBe('unseen');
+    const run = begun([1, 2, 3], [1, 2]);
+    run.call('whole');
+    run.look([]);
+    expect(groups(run.known.of)).toEqual({ deleted: [1, 2], goneOutOfOrder: [3] });
+    expect(statusOf(countsOf(run.known))).toBe('unseen');
   });
 
   test('gone while a newer message stays: the server deletes the newest first, so no call took it', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('part');
     look([4, 5, 6]);
     call('whole');
     look([]);
-    expect(groups(standings.of)).toEqual({ goneOutOfOrder: [1, 2, 3], deleted: idsBetween(4, 10) });
+    expect(groups(run.known.of)).toEqual({ goneOutOfOrder: [1, 2, 3], deleted: idsBetween(4, 10) });
   });
 
   test('found by a later look, in the topic or elsewhere', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('whole');
     look([]);
-    standings.found([2], []);
-    expect(statusOf(standings.counts())).toBe('incomplete');
+    expect(statusOf(countsOf(withStandings(run.known, [[2], 'elsewhere'])))).toBe('incomplete');
     look([1]);
-    expect(groups(standings.of)).toMatchObject({ present: [1], elsewhere: [2] });
+    expect(groups(run.known.of)).toMatchObject({ present: [1], deleted: idsBetween(2, 10) });
   });
 
   test('what arrived is counted apart from what was surveyed', () => {
-    const { standings, look, call } = begun();
-    standings.arrive([11]);
+    const run = begun();
+    const { look, call } = run;
+    run.known = withStandings(run.known, [[11], 'present']);
     call('part');
     look([1, 2, 12]);
-    expect({ arrived: [...standings.arrived], left: standings.left() }).toEqual({ arrived: [11, 12], left: 2 });
+    const arrived = [...run.known.of.keys()].filter((id) => !run.known.start.has(id));
+    expect({ arrived, left: leftIn(run.known) }).toEqual({ arrived: [11, 12], left: 2 });
   });
 });
 
 describe('a look that reads only the newest', () => {
   test('leaves what is below it as it was', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('part');
     look([5, 6], 5);
-    expect(groups(standings.of)).toEqual({ present: idsBetween(1, 6), deleted: idsBetween(7, 10) });
-    expect(standings.deeper).toEqual([]);
+    expect(groups(run.known.of)).toEqual({ present: idsBetween(1, 6), deleted: idsBetween(7, 10) });
+    expect(run.known.deeper).toEqual([]);
     // Message 5, which that look read, is left: the call did not go below it.
-    expect(standings.wentDeeper([4, 5])).toBe(false);
+    expect(wentDeeper(run.known, [4, 5])).toBe(false);
   });
 
   test('a call that went below it: the range is named with the time of the look that read it', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('part');
     look([7, 8], 7);
-    expect(standings.wentDeeper([2, 3])).toBe(true);
+    expect(wentDeeper(run.known, [2, 3])).toBe(true);
     call('part');
     look([1, 2, 3]);
-    expect(standings.deeper).toEqual([{ first: 4, last: 6, seen: time }]);
+    expect(run.known.deeper).toEqual([{ first: 4, last: 6, seen: time }]);
   });
 
   test('a call that ended with the topic after such a look', () => {
-    const { standings, look, call } = begun();
+    const run = begun();
+    const { look, call } = run;
     call('part');
     look([7, 8], 7);
     call('whole');
     look([]);
-    expect(standings.deeper).toEqual([{ first: 1, last: 6, seen: time }]);
-    expect(groups(standings.of)).toEqual({ deleted: idsBetween(1, 10) });
+    expect(run.known.deeper).toEqual([{ first: 1, last: 6, seen: time }]);
+    expect(groups(run.known.of)).toEqual({ deleted: idsBetween(1, 10) });
   });
 });
 
@@ -180,25 +202,28 @@ describe('the steps of an earlier run', () => {
           from,
         );
       }
-      const again = openStandings();
-      again.replay(run.steps);
-      expect({ seed, of: groups(again.of), present: again.present }).toEqual({
-        ...{ seed, of: groups(run.standings.of) },
-        present: run.standings.present,
+      const again = run.steps.reduce(afterStep, expecting([]));
+      expect({ seed, of: groups(again.of), present: presentIn(again) }).toEqual({
+        ...{ seed, of: groups(run.known.of) },
+        present: presentIn(run.known),
       });
     }
+  });
+
+  test('what came between two runs and left before the first look: no call took it', () => {
+    const known = expecting([11], begun().known);
+    const seen = afterStep(known, lookStep(known, time, null, idsBetween(1, 10)));
+    expect(groups(seen.of)).toEqual({ present: idsBetween(1, 10), goneOutOfOrder: [11] });
   });
 
   test('a call that was sent and has no answer proves nothing; an answered one does', () => {
     const { steps } = begun();
     for (const [more, standing] of [
-      [[], 'gone'],
+      [[], 'unanswered'],
       [[{ call: 'whole' }], 'deleted'],
     ] as const) {
-      const standings = openStandings();
-      standings.replay([...steps, ...more]);
-      standings.look({ time, from: null, ids: [] });
-      expect(groups(standings.of)).toEqual({ [standing]: idsBetween(1, 10) });
+      const known = [...steps, { call: 'asked' } as const, ...more].reduce(afterStep, expecting([]));
+      expect(groups(afterStep(known, lookStep(known, time, null, [])).of)).toEqual({ [standing]: idsBetween(1, 10) });
     }
   });
 });
