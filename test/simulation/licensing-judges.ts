@@ -118,7 +118,9 @@ function sentBeside({ server: { posts }, plan }: Ended, limits: readonly string[
     const lost = earlier.filter(({ reply, replied = Infinity }) => reply !== 'made' && replied < at - moment / 2);
     const isPending = ({ replied = 0, done = Infinity }: SentPost): boolean => done > at && at < replied + settle;
     const isSlow = lost.some(({ replied = 0 }) => at < replied + 60_000);
-    const isBeside = isSlow && earlier.some(({ replied = Infinity }) => replied > at);
+    // One that was sent before the server was known to be slow waits for no turn.
+    const hasTurn = (one: SentPost): boolean => lost.some(({ replied = Infinity }) => replied < one.at);
+    const isBeside = isSlow && earlier.some((one) => (one.replied ?? Infinity) > at && hasTurn(one));
     return lost.some(isPending) || isBeside ? [`a license of ${user} was asked for beside another request`] : [];
   });
 }
@@ -171,13 +173,18 @@ function wrongsOfRun(
     const hasHeard = server.posts.some(
       (post) => post.client === run && post.user === user && ['made', 'late'].includes(post.reply),
     );
-    const isPart = plan.habits?.keys && !hasHeard;
+    // One key that is answered for two users is the key of none.
+    const isShared = plan.mishaps?.some(({ reply }) => reply === 'other-key');
+    const isPart = plan.habits?.keys && (!hasHeard || isShared);
     if (isPart && code === undefined && run.exit === 8) continue;
     const isEnd = isPart && plan.habits.keys === 'ends';
     const kept = licenses.find((one) =>
       isEnd ? one.remote_user === user && one.license_code.endsWith(String(code)) : one.license_code === code,
     );
     if (!isDone || (!kept && limits.includes('answered and not kept'))) continue;
+    // What was answered is printed where no lookup says otherwise.
+    const isUnread = plan.mishaps?.some(({ method }) => method === 'GET') === true;
+    if (kept?.remote_user !== user && isUnread && isShared) continue;
     if (!kept) wrongs.push(`${name} says that ${user} has the license ${code}, which is not there`);
     else if (kept.remote_user !== user) wrongs.push(`${name} gives ${user} the license of ${kept.remote_user}`);
     else if (kept.size_allowance !== 4)

@@ -28,6 +28,12 @@ function createdIn({ runs, healed }: Ended): Created[] {
   );
 }
 
+interface HistoryLine {
+  readonly event: string;
+  readonly remote_user: string;
+  readonly license_code_end?: string;
+}
+
 interface Row {
   readonly remote_user: string;
   /** Of a roster's row. */
@@ -109,15 +115,19 @@ function untold(ended: Ended): string[] {
       /history-\d+\.ndjson$/.test(path) ? bytes.toString().split('\n').slice(0, -1) : [],
     );
     const ends = told.flatMap((line) => {
-      const { event, license_code_end } = JSON.parse(line) as { event: string; license_code_end?: string };
-      return event === 'created' && license_code_end !== undefined ? [license_code_end] : [];
+      const { event, remote_user, license_code_end } = JSON.parse(line) as HistoryLine;
+      const isTold = event === 'created' || event === 'found';
+      return isTold && license_code_end !== undefined ? [`${remote_user} ${license_code_end}`] : [];
     });
-    const codes = new Set(createdIn(ended).flatMap(({ run, code }) => (processes.includes(run) ? [code] : [])));
-    return [...codes].flatMap((code) => {
-      const count = ends.filter((end) => code.endsWith(end)).length;
-      // A job that goes on tells it again where no list could be read before.
-      const most = plan.mishaps?.some(({ method }) => method === 'GET') ? 2 : 1;
-      return count > 0 && count <= most ? [] : [`the history of ${name} tells ${count} times that ${code} was created`];
+    const created = createdIn(ended).filter(({ run }) => processes.includes(run));
+    return [...new Set(created.map(({ user, code }) => `${user} ${code}`))].flatMap((one) => {
+      const user = one.slice(0, one.indexOf(' '));
+      // A license told twice is one: a job that goes on tells it again where no list could be read before.
+      const known = new Set(ends.filter((end) => end.startsWith(`${user} `)));
+      const isTold = [...known].some((end) => one.endsWith(end.slice(user.length + 1)));
+      const most = new Set(created.flatMap((other) => (other.user === user ? [other.code] : []))).size;
+      if (isTold && known.size <= most) return [];
+      return [`the history of ${name} tells of ${one} as ${[...known].join(', ') || 'nothing'}`];
     });
   });
 }

@@ -10,6 +10,8 @@ export interface CaseOutcome {
   readonly status: End['outcome'];
   /** What was answered is always printed. */
   readonly license?: License | undefined;
+  /** The license of which a list shows only a part of its key. */
+  readonly part?: License | undefined;
   readonly failure?: Failure | undefined;
   readonly warning?: string | undefined;
   /** Of a license that was resized; undefined also where the list did not tell it. */
@@ -23,7 +25,7 @@ export function outcomeOf(one: Case, end: End): CaseOutcome {
   const outcome = wholeOutcomeOf(one, end);
   const { license } = outcome;
   return license?.isPart
-    ? { ...outcome, license: undefined, failure: outcome.failure ?? partOfKey(license.key) }
+    ? { ...outcome, license: undefined, part: license, failure: outcome.failure ?? partOfKey(license.key) }
     : outcome;
 }
 
@@ -51,11 +53,11 @@ function wholeOutcomeOf(one: Case, end: End): CaseOutcome {
 }
 
 /** Tells the history that a license was created, or may have been. A change is recorded where it is sent. */
-export async function recordEnd(one: Case, { status, license }: CaseOutcome, record: RecordEvent): Promise<void> {
+export async function recordEnd(one: Case, { status, license, part }: CaseOutcome, record: RecordEvent): Promise<void> {
   const { asked, posted, creation, requests } = one;
   if (!isSent(one) || (status !== 'created' && status !== 'unknown')) return;
   const { remote_user, app_code, size_allowance } = asked;
-  const told = license ?? (creation?.state === 'answered' ? creation.license : undefined);
+  const told = license ?? part ?? (creation?.state === 'answered' ? creation.license : undefined);
   const license_code_end = told?.key?.slice(-4);
   // Of an earlier run's POST only an answer shows that it was sent.
   const { answer } = requests;

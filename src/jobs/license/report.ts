@@ -1,5 +1,5 @@
 import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
-import type { License } from '../../api/licensing/license.ts';
+import { partOfKey, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { InOrder } from '../work/pool.ts';
@@ -180,7 +180,10 @@ export function countOutcomes({ where, resume }: { readonly where: string; reado
       const more = `The same holds for ${others.length} more users: each needs its own --send-again USER.`;
       const wayOut = first && [sendAgainHint(first), ...(others.length > 0 ? [more] : [])].join(' ');
       const alike = similar > 0 && 'For a user of a similar name who is another one, repeat with --allow-similar';
-      const details = { hint: [alike, resumes, wayOut].filter(Boolean).join('. '), retryable };
+      const details = {
+        hint: [alike, masked.length > 0 && partOfKey().details.hint, resumes, wayOut].filter(Boolean).join('. '),
+        retryable,
+      };
       if (!stopped) return new Failure(kind, message, details);
       return stopped.as(stopped.isInterruption ? stopped.kind : kind, message, details);
     },

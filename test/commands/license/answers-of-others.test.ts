@@ -235,14 +235,18 @@ test.each([
   ['KEY-00001', 'BOBKEY0001'],
   ['A-1234', '234'],
   ['AB-12-9F2A', 'XX****9F2A'],
+  ['AB-12-9F2A', '****7777'],
 ])('a key that only ends as the answered %s does (%s) is another one: the listed one counts', async (...keys) => {
   const [answered, listed] = keys;
   const { fake, again } = answering(answered, [listed]);
   again();
+  const home = emptyHome();
 
-  const { exitCode, stdout, stderr } = await runAt(fake, `${ensure} -q --settle 0s`);
+  const { exitCode, stdout, stderr } = await runAt(fake, `${ensure} -q --settle 0s`, { home });
+  const history = await runAt(fakeService(), 'license history -o json', { home });
 
   fake.done();
+  expect(JSON.parse(history.stdout)).toMatchObject([{ license_code_end: listed.slice(-4) }]);
   const isMasked = listed.includes('*');
   expect({ exitCode, stdout }).toEqual({ exitCode: isMasked ? 8 : 0, stdout: isMasked ? '' : `${listed}\n` });
   expect(stderr).toMatch(new RegExp(`ends with ${answered.slice(-4)}.*ends with ${listed.slice(-4)}`));
@@ -278,7 +282,11 @@ describe.each(['****0001', '…0001', 'KEY-····-0001', '•••'])(
       expect(JSON.parse(stdout)).toMatchObject([
         { status: 'unchanged', license: null, error: expect.stringContaining('only a part of its key') as string },
       ]);
-      expect(error).toMatchObject({ retryable: false, message: expect.stringContaining('ada') as string });
+      expect(error).toMatchObject({
+        retryable: false,
+        message: expect.stringContaining('ada') as string,
+        hint: expect.stringContaining('Ask who runs the server for the key') as string,
+      });
     });
 
     test('is sent to nobody: a resize is refused before its request', async () => {
