@@ -1,13 +1,24 @@
 import { join } from 'node:path';
-import { access, randomBytes, readdir, readFile, readlink, writeFile } from '../../core/outside.ts';
+import {
+  access,
+  connect,
+  createServer,
+  randomBytes,
+  readdir,
+  readFile,
+  readlink,
+  stat,
+  writeFile,
+} from '../../core/outside.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { defined } from '../../core/table-names.ts';
 import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { hasModes, isLasting, storageFailure, syncFolder, unlessRefused } from './files.ts';
-import { makeFolderAmongOthers } from './private-folder.ts';
-import { answers, isSign, probeHere, probeInState, openLivenessSocket, type Liveness } from './liveness.ts';
+import { codeOf, hasModes, isLasting, remove, storageFailure, syncFolder, unlessRefused } from './files.ts';
+import { foldersOf } from './folders.ts';
+import { makeFolderAmongOthers, makePrivateFolder } from './private-folder.ts';
 
 /** Who holds a lock (docs/exactly-once.md, Owners). */
 export interface Owner {
@@ -43,18 +54,17 @@ async function thisProcess(system: System): Promise<Omit<Owner, 'token'>> {
     system.platform === 'win32'
       ? Promise.resolve(undefined)
       : whereThere(`read /proc/${name}`, reading(`/proc/${name}`));
-  const [stat, boot, space, here] = await Promise.all([
+  const [line, boot, space, here] = await Promise.all([
     read('self/stat', (path) => readFile(path, 'utf8')),
     read('sys/kernel/random/boot_id', (path) => readFile(path, 'utf8')),
     read('self/ns/pid', readlink),
     whereThere(`mark this computer in ${system.local}`, markOf(system)),
   ]);
-  const pid = stat === undefined ? system.pid : Number.parseInt(stat, 10);
+  const pid = line === undefined ? system.pid : Number.parseInt(line, 10);
   // Where /proc shows other ids than the process has, it belongs to an outer namespace, and `pid` counts in that one.
   const counted = space !== undefined && pid !== system.pid ? `${space} from outside` : space;
-  const isCallable = stat !== undefined || here !== undefined;
-  const sign = isCallable ? await openLivenessSocket(stat === undefined ? here : undefined, system) : undefined;
-  const known = defined({ here, start: stat && startIn(stat), boot: boot?.trim(), space: counted, sign });
+  const sign = line === undefined && here === undefined ? undefined : await openLivenessSocket(system);
+  const known = defined({ here, start: line && startIn(line), boot: boot?.trim(), space: counted, sign });
   return { pid, host: system.hostname, ...known };
 }
 
@@ -93,23 +103,24 @@ export function inWords({ name, isSeen }: LiveOwner, path: string): string {
 }
 
 /** Looks an id up only on the computer that it is of: elsewhere it is another process's. */
-async function livenessOf(owner: Owner, me: Owner, system: System): Promise<Liveness> {
+async function livenessOf(owner: Owner, me: Owner, system: System): Promise<'running' | 'gone' | 'unseen'> {
   if (owner.pid === 0) return 'gone';
   const isHere = owner.here !== undefined && (await isOfHere(owner.here, me, system));
   // Of an earlier boot; the name counts too: computers can share the folder in which the path is.
   const isEarlier = owner.boot !== undefined && me.boot !== undefined && owner.host === me.host;
   if (owner.boot !== me.boot) return isEarlier && isHere ? 'gone' : 'unseen';
   if (owner.boot === undefined && !isHere) return 'unseen';
-  if (owner.space !== me.space) return owner.sign === undefined ? 'unseen' : await probeInState(owner.sign, system);
-  if (owner.start === undefined) {
-    const { here = '', sign } = owner;
-    const liveness = sign === undefined ? 'unseen' : await probeHere(sign, here, system);
-    // Without an answer, a living process may be a later one with the same id.
-    return liveness !== 'unseen' || answers(owner.pid, system) ? liveness : 'gone';
+  if (owner.space === me.space && owner.start !== undefined) {
+    const line = await unlessRefused(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
+    if (line === undefined) return answers(owner.pid, system) ? 'running' : 'gone';
+    return startIn(line) !== owner.start || /^[ZX]/.test(afterName(line)) ? 'gone' : 'running';
   }
-  const stat = await unlessRefused(readFile(`/proc/${owner.pid}/stat`, 'utf8'));
-  if (stat === undefined) return answers(owner.pid, system) ? 'running' : 'gone';
-  return startIn(stat) !== owner.start || /^[ZX]/.test(afterName(stat)) ? 'gone' : 'running';
+  const answer = owner.sign === undefined ? 'unseen' : await probe(owner.sign, system);
+  if (answer === 'running') return answer;
+  if (owner.space !== me.space) return answer === 'refused' ? 'gone' : 'unseen';
+  if (answer === 'missing' && system.platform === 'win32') return 'gone';
+  // A process of that id may be a later one, and a Mac also refuses calls for one that is stopped.
+  return answers(owner.pid, system) ? 'unseen' : 'gone';
 }
 
 /** On Windows a path that a lock names may be on another computer, to which a lookup would send the user's sign-in. */
@@ -153,4 +164,75 @@ function startIn(stat: string): string | undefined {
 
 function afterName(stat: string): string {
   return stat.slice(stat.lastIndexOf(')') + 2);
+}
+
+/** The name to call this process by until it ends. Undefined where it cannot listen. */
+async function openLivenessSocket(system: System): Promise<string | undefined> {
+  const sign = system.pid.toString(16).padStart(8, '0') + randomBytes(4).toString('hex');
+  try {
+    if (system.platform !== 'win32') await makePrivateFolder(folderOf(system), system);
+    const server = createServer((call) => call.destroy());
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(addressOf(sign, system), resolve));
+    // Neither the server nor a fault of it keeps or ends the process.
+    server.unref().on('error', () => undefined);
+    if (system.platform === 'win32') return sign;
+    system.atExit(() => server.close());
+    await removeOld(sign, system).catch(() => undefined);
+    return sign;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name alone and no address: whoever can write a lock must not choose what is called. */
+function isSign(text: unknown): boolean {
+  return typeof text === 'string' && /^[0-9a-f]{16}$/.test(text);
+}
+
+/** Whether a process has that id. One that may not be signalled is there all the same. */
+function answers(pid: number, system: System): boolean {
+  try {
+    system.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return codeOf(cause) === 'EPERM';
+  }
+}
+
+function folderOf(system: System): string {
+  return join(foldersOf(system).state, 'live');
+}
+
+/** A pipe of Windows vanishes with its process; a socket of a killed process stays, and refuses calls. */
+function addressOf(sign: string, system: System): string {
+  return system.platform === 'win32' ? String.raw`\\.\pipe\chatelaine-${sign}` : join(folderOf(system), sign);
+}
+
+/** What a killed process leaves stays for a day: whoever finds its locks asks for it. */
+async function removeOld(mine: string, system: System): Promise<void> {
+  const folder = folderOf(system);
+  const madeAt = async (name: string): Promise<number> => (await stat(join(folder, name))).mtimeMs;
+  const oldest = (await madeAt(mine)) - 86_400_000;
+  for (const name of await readdir(folder))
+    if ((await madeAt(name)) < oldest && (await probe(name, system)) === 'refused') await remove(join(folder, name));
+}
+
+/** A process that is stopped or busy does not answer at once; where nobody listens, the system says so itself. */
+const patience: Milliseconds = 1000;
+
+/** Calls the process with that sign. */
+function probe(sign: string, system: System): Promise<'running' | 'refused' | 'missing' | 'unseen'> {
+  return new Promise((resolve) => {
+    const call = connect(addressOf(sign, system));
+    const end = (liveness: 'running' | 'refused' | 'missing' | 'unseen'): void => {
+      call.destroy();
+      resolve(liveness);
+    };
+    call.once('connect', () => end('running'));
+    call.setTimeout(patience, () => end('running'));
+    call.on('error', (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT') end('missing');
+      else end(cause.code === 'ECONNREFUSED' ? 'refused' : 'unseen');
+    });
+  });
 }
