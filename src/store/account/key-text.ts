@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Failure, labelled } from '../../core/failure.ts';
+import { Failure, labelled, type FailureKind } from '../../core/failure.ts';
 import { openInput, readStartText, TooMuchInput } from '../../core/read.ts';
 import { Secret } from '../../core/secret.ts';
 import { shellWord } from '../../core/shell-word.ts';
@@ -8,18 +8,18 @@ import { refuseQuoted } from '../../schema/url.ts';
 import { storageFailure } from '../disk/files.ts';
 import { refuseUnsafe } from '../disk/private-file.ts';
 
-/** A key from its text; `source` names where it is from. @throws Failure config when it is empty or not for a header */
-export function keyFrom(text: string, source: string): Secret {
-  return new Secret(keyText(text, source));
+/** A key from its text; `source` names where it is from. @throws Failure where it is empty or not for a header */
+export function keyFrom(text: string, source: string, kind?: FailureKind): Secret {
+  return new Secret(keyText(text, source, kind));
 }
 
-/** The text of a key without the blanks around it, which no header carries. @throws Failure config as `keyFrom` */
-export function keyText(text: string, source: string): string {
+/** The text of a key without the blanks around it, which no header carries. @throws Failure as `keyFrom` */
+export function keyText(text: string, source: string, kind: FailureKind = 'config'): string {
   const key = text.trim();
-  if (key === '') throw new Failure('config', `${source}: the key is empty`);
-  labelled(source, () => refuseQuoted('the key', key), 'config');
+  if (key === '') throw new Failure(kind, `${source}: the key is empty`);
+  labelled(source, () => refuseQuoted('the key', key), kind);
   if (/^[\x20-\x7e]+$/.test(key)) return key;
-  throw new Failure('config', `${source}: the key holds a character that cannot be sent`, {
+  throw new Failure(kind, `${source}: the key holds a character that cannot be sent`, {
     hint: 'A key is printable ASCII in one line; copy it again.',
   });
 }

@@ -23,11 +23,6 @@ test.each<[string, string]>([
     lines('# a', '[api]', '', '; b', 'email=u@chat.example', '  # key=no', 'key=canary', 'site=chat.example'),
   ],
   ['with other sections', lines('[x]', 'key=no', whole, '[y]', 'key=no')],
-  ['with defaults', lines('[DEFAULT]', 'key=canary', 'email=no', '[api]', 'email=u@chat.example', 'site=chat.example')],
-  [
-    'with interpolation',
-    lines('[api]', 'host=chat.example', 'email=u@%(HOST)s', 'key=canary', 'site=https://%(host)s'),
-  ],
   ['with an API path', whole.replace('https://chat.example', 'https://chat.example/api/')],
 ])('a file %s', (_name, text) => {
   expect(read(text)).toEqual(plain);
@@ -45,8 +40,8 @@ test('a comment behind a value belongs to it', () => {
   expect(read(whole.replace('canary', 'can#ary;x')).key).toBe('can#ary;x');
 });
 
-test('%% is a percent sign', () => {
-  expect(read(whole.replace('canary', 'can%%ary')).key).toBe('can%ary');
+test('nothing is replaced in a value', () => {
+  expect(read(whole.replace('canary', 'can%%ary')).key).toBe('can%%ary');
 });
 
 test('what is not taken over is noted', () => {
@@ -63,11 +58,7 @@ test('what is not taken over is noted', () => {
 test.each<[string, string, string]>([
   ['is empty', '', 'this is not a zuliprc: it has no section [api]'],
   ['has another section only', '[x]\nkey=canary', 'this is not a zuliprc: it has no section [api]'],
-  [
-    'has no section',
-    'key=canary',
-    'line 1: it is before the first [section]\nthis is not a zuliprc: it has no section [api]',
-  ],
+  ['has no section', 'key=canary', 'this is not a zuliprc: it has no section [api]'],
   [
     'lacks everything',
     '[api]',
@@ -75,12 +66,11 @@ test.each<[string, string, string]>([
   ],
   [
     'has several bad values',
-    lines('[api]', 'email=a b', 'key=can%ary', 'site=https://u:canary@x', 'insecure=maybe'),
+    lines('[api]', 'email=a b', 'key=canary\u0001', 'site=https://u:canary@x'),
     lines(
       'the e-mail address is empty, or holds a space or a colon',
-      'key: a lone % is not allowed',
+      'section [api]: the key holds a character that cannot be sent',
       'the site holds a user name or password',
-      'section [api]: insecure is neither true nor false',
     ),
   ],
   [
@@ -94,14 +84,7 @@ test.each<[string, string, string]>([
     lines('the e-mail address is in quotes', 'section [api]: the key is in quotes', 'the site is in quotes'),
   ],
   ['has a name twice', lines(whole, 'Key=canary2'), 'line 5: key appears twice'],
-  ['has a section twice', lines(whole, '[api]'), 'line 5: section [api] appears twice'],
-  ['runs in a circle', whole.replace('canary', '%(key)s'), 'key: its %(name)s refer to each other'],
-  ['names nothing', whole.replace('canary', '%(keey)s'), 'key: %(keey)s names nothing that the file has'],
-  [
-    'continues the key',
-    whole.replace('canary', 'canary\n more'),
-    'section [api]: the key holds a character that cannot be sent',
-  ],
+  ['continues the key', whole.replace('canary', 'canary\n more'), 'line 4: neither a [section] nor name = value'],
 ])('a file that %s is refused', async (_name, text, message) => {
   const caught = await failureOf(() => readZuliprc(text));
   expect([caught.kind, caught.message]).toEqual(['usage', message]);
@@ -117,11 +100,7 @@ test('a file that is written by the rules is read back, however it is spelled', 
     fc.tuple(noise, name(text), sign).map(([before, spelled, equals]) => `${before}${spelled}${equals}${value}\n`);
   const file = key.chain((value) =>
     fc
-      .tuple(
-        option('email', 'u@chat.example'),
-        option('key', value.replaceAll('%', '%%')),
-        option('site', 'chat.example'),
-      )
+      .tuple(option('email', 'u@chat.example'), option('key', value), option('site', 'chat.example'))
       .chain((options) => fc.shuffledSubarray(options, { minLength: 3 }))
       .map((options) => ({ value, text: `[api]\n${options.join('')}` })),
   );
