@@ -34,7 +34,7 @@ export async function readHolds(typed: readonly string[] = [], context: RosterPa
 async function holdsIn(path: string, context: RosterParts): Promise<readonly TopicHold[]> {
   const source = await rosterSource(path, {}, context);
   const { file, bytes } = source;
-  const { isZip, rosterText } = await import('../../store/roster/roster-text.ts');
+  const { isZip, rosterText } = await import('../../store/roster/roster-file.ts');
   const lines = isZip(bytes) ? [] : rosterText(file, bytes).split(/\r?\n/);
   const first = lines.find((line) => line.trim() !== '') ?? '';
   const isTable = isZip(bytes) || /^\s*[[{]/.test(first) || first.split(/[,;\t]/).some(isColumn);

@@ -10,7 +10,6 @@ import {
   type RosterReader,
   type WantedColumns,
 } from './header.ts';
-import { linesIn } from './roster-text.ts';
 
 /** `line`: the one that it begins on; `end`: bytes up to its end, with its line end in CSV. */
 type RowPlace = HeaderRow & { readonly end: number };
@@ -148,20 +147,10 @@ function lineEndsIn(text: string): number {
   return text.match(/\r\n|\n|\r/g)?.length ?? 0;
 }
 
+/** The parser's own words, without its count of lines: `quote not closed`. */
 function reasonOf({ code, message }: CsvError): string {
-  switch (code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return 'not valid CSV: a quoted cell of this row is never closed';
-    case 'INVALID_OPENING_QUOTE':
-      return 'not valid CSV: a quote inside a cell that is not quoted';
-    case 'CSV_INVALID_CLOSING_QUOTE':
-    case 'CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE':
-      return 'not valid CSV: text after a closing quote';
-    case 'CSV_MAX_RECORD_SIZE':
-      return 'a row of more than 1 MiB; a closing quote may be missing';
-    default:
-      return `not valid CSV: ${message}`;
-  }
+  if (code === 'CSV_MAX_RECORD_SIZE') return 'a row of more than 1 MiB; a closing quote may be missing';
+  return `not valid CSV: ${message.replace(/[:,].*| at line .*/s, '').toLowerCase()}`;
 }
 
 /** Columns that results have, and sheets of people rarely. */
@@ -202,4 +191,15 @@ function differenceIn({ text, cells }: CsvRecord, columns: readonly string[], { 
   if (at < 0 || (columns.length === 1 && /^$|[",;\t\r\n]/.test(cells[0] ?? ''))) return undefined;
   const reason = `${columns[at]} is '${cells[at]}' if a spreadsheet wrote this, and '${ours[at]}' if chatelaine printed it`;
   return { reason, rule: `${columns[at]} has two readings`, hint: asNdjson };
+}
+
+/** The lines of a text by its bytes, from 1 on: no byte of a character that takes several is a line end. */
+function* linesIn(bytes: Buffer): Generator<{ readonly line: number; readonly start: number; readonly end: number }> {
+  let [line, start] = [1, 0];
+  for (let end = 0; end <= bytes.length; end += 1) {
+    const isEnd = end === bytes.length || bytes[end] === 10 || (bytes[end] === 13 && bytes[end + 1] !== 10);
+    if (!isEnd) continue;
+    yield { line, start, end };
+    [line, start] = [line + 1, end + 1];
+  }
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Failure, usage } from '../../core/failure.ts';
+import { writeJson } from '../../core/json.ts';
 import { isWithoutFormula } from '../../core/spreadsheet.ts';
-import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
+import { suggestion } from '../../schema/nearest.ts';
+import { alternatives, readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import { badRowsOf, faultOf, joined, type BadRows, type Fault, type Place } from './bad-rows.ts';
-import { normalized, readAliases } from './header.ts';
-import { rowsWhere } from './where.ts';
+import { columnOf, normalized, readAliases, type WantedColumns } from './header.ts';
 import { openRosterFile, readRosterRows, type RosterFile } from './roster-file.ts';
 
 /** The columns of a row that are carried through to the result, the same in each row; null where blank. */
@@ -93,15 +94,57 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   return { rows, lines, others, sha256: hashOf(rows) };
 }
 
+/** Takes the rows that `COLUMN=VALUE` words name: of one column any value, of several all. @throws Failure usage */
+function rowsWhere(words: readonly string[], wanted: WantedColumns) {
+  const sought = new Map<string, readonly string[]>();
+  for (const word of words) {
+    const at = word.indexOf('=');
+    if (at < 1) throw usage(`--where ${word}: expected COLUMN=VALUE`);
+    const column = normalized(columnOf(word.slice(0, at), wanted));
+    sought.set(column, [...(sought.get(column) ?? []), word.slice(at + 1).trim()]);
+  }
+  const names = new Map<string, string>();
+  let [taken, all] = [0, 0];
+  return {
+    takes(values: ReadonlyMap<string, unknown>): boolean {
+      if (sought.size === 0) return true;
+      const own = new Map<string, string>();
+      for (const [name, value = ''] of values) {
+        names.set(normalized(name), name);
+        own.set(normalized(name), typeof value === 'string' ? value : writeJson(value));
+      }
+      const isTaken = [...sought].every(([column, texts]) => texts.includes(own.get(column) ?? ''));
+      all += 1;
+      taken += Number(isTaken);
+      return isTaken;
+    },
+    /** Says how many rows were taken. @throws Failure usage where none was */
+    end(note: RosterSource['note']): void {
+      if (sought.size === 0 || all === 0) return;
+      const unknown = [...sought.keys()].find((column) => !names.has(column));
+      if (unknown !== undefined) {
+        const known = [...names.values()];
+        const hint = suggestion(unknown, known) ?? `The columns are ${known.join(', ')}.`;
+        throw usage(`no row has a column ${unknown}`, hint);
+      }
+      const terms = [...sought].map(([column, texts]) => `${names.get(column) ?? column} is ${alternatives(texts)}`);
+      if (taken === 0) throw usage(`there is no row in which ${terms.join(' and ')}`);
+      note?.(`${taken} of ${all} rows ${taken === 1 ? 'is' : 'are'} taken: ${terms.join(', ')}`);
+    },
+  };
+}
+
 /** A control character in a table is a slip, such as an open quote over two lines. JSON spells it out. */
 function slipIn(names: readonly string[], values: ReadonlyMap<string, unknown>): Fault | undefined {
-  const name = names.find((each) => /\p{Cc}/u.test(String(values.get(each))));
-  if (name === undefined) return undefined;
-  const [sign = ''] = /\p{Cc}/u.exec(String(values.get(name))) ?? [];
-  const code = `U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-  const held = /[\r\n]/.test(sign) ? 'a line break' : sign === '\t' ? 'a tab' : code;
-  const hint = 'Look for a quote that is not closed. A name that is meant so can be given in JSON.';
-  return { reason: `${name} holds ${held}`, hint };
+  for (const name of names) {
+    const [sign] = /\p{Cc}/u.exec(String(values.get(name))) ?? [];
+    if (sign === undefined) continue;
+    const code = `U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+    const held = /[\r\n]/.test(sign) ? 'a line break' : sign === '\t' ? 'a tab' : code;
+    const hint = 'Look for a quote that is not closed. A name that is meant so can be given in JSON.';
+    return { reason: `${name} holds ${held}`, hint };
+  }
+  return undefined;
 }
 
 function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {

@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
-import { Failure, usage, messageOf } from '../../core/failure.ts';
+import { Failure, messageOf, unless, usage } from '../../core/failure.ts';
 import { isObject, parseJson } from '../../core/json.ts';
+import { encodingOf } from '../../core/read.ts';
 import { rosterFormats } from '../../schema/license.ts';
 import { columnOf, normalized, type RosterReader, type TableChoice, type WantedColumns } from './header.ts';
-import { isZip, rosterText } from './roster-text.ts';
 
 export type RosterFormat = (typeof rosterFormats)[number];
 
@@ -14,6 +15,11 @@ export interface RosterFile extends TableChoice {
   /** Else by the extension of its name, else by how it begins. */
   readonly format: RosterFormat | undefined;
 }
+
+const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8".';
+
+const saveAsUtf8 =
+  'Save it again: in Excel with File, Save As, "CSV UTF-8"; in LibreOffice with the character set UTF-8. Or: iconv -f CP1252 -t UTF-8';
 
 const maxBytes = 64 * 1024 * 1024;
 
@@ -49,7 +55,7 @@ const readers: Readonly<Record<RosterFormat, ReadRows>> = {
   csv: async ({ text, headerLine = 1 }, wanted, reader) =>
     (await import('./csv.ts')).readCsvRows(text, headerLine, wanted, reader),
   xlsx: async (roster, wanted, reader) =>
-    (await import('./workbook-rows.ts')).readWorkbookRows(roster.bytes, roster, wanted, reader),
+    (await import('./workbook.ts')).readWorkbookRows(roster.bytes, roster, wanted, reader),
   ndjson: readLines,
   json: readArray,
 };
@@ -68,6 +74,49 @@ export async function readRosterRows(
     if (!(cause instanceof Failure) || cause.kind !== 'usage' || cause.details.problems) throw cause;
     throw cause.as('usage', `${roster.file}: ${cause.message}`);
   }
+}
+
+/** Workbooks of today are archives of files: a zip. */
+export function isZip(bytes: Buffer): boolean {
+  return bytes.toString('latin1', 0, 4) === 'PK\x03\x04';
+}
+
+/** The text of a roster without byte order mark: UTF-8, or UTF-16 with one. @throws Failure usage for other bytes */
+export function rosterText(file: string, bytes: Buffer): string {
+  if (isZip(bytes)) throw usage(`${file}: this is a workbook, not text`, 'Give --input-format xlsx.');
+  if (bytes.toString('latin1', 0, 4) === '\xD0\xCF\x11\xE0') throw olderWorkbook(file, bytes);
+  const text = decodeRoster(file, bytes);
+  if (text.includes('\0')) throw usage(`${file}: this is not text, or UTF-16 without a byte order mark`, saveAsCsv);
+  if (/^\s*</.test(text)) throw usage(`${file}: this is HTML or XML, not a roster`, saveAsCsv);
+  return text;
+}
+
+/** The container of workbooks until 2003, and of those that a password encrypts. */
+function olderWorkbook(file: string, bytes: Buffer): Failure {
+  return bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))
+    ? usage(`${file}: this workbook is protected by a password`, 'Open it, and save it without one.')
+    : usage(
+        `${file}: this is a workbook (.xls), not text`,
+        'Open it in the spreadsheet program and save it as ".xlsx".',
+      );
+}
+
+function decodeRoster(file: string, bytes: Buffer): string {
+  const encoding = encodingOf(bytes);
+  const bad = encoding === 'utf-8' && !isUtf8(bytes) ? linesNotUtf8(bytes) : [];
+  const [first] = bad;
+  if (first !== undefined) {
+    const more = bad.length > 1 ? ` and ${bad.length - 1} more` : '';
+    throw usage(`${file}: not UTF-8 on line ${first}${more}; it may be Windows-1252, as Excel writes CSV`, saveAsUtf8);
+  }
+  const text = unless(TypeError, () => new TextDecoder(encoding, { fatal: true }).decode(bytes));
+  if (text === undefined) throw usage(`${file}: not valid UTF-16`, saveAsUtf8);
+  return text;
+}
+
+function linesNotUtf8(bytes: Buffer): readonly number[] {
+  const lines = bytes.toString('latin1').split(/\r\n|\n|\r/);
+  return lines.flatMap((line, index) => (isUtf8(Buffer.from(line, 'latin1')) ? [] : [index + 1]));
 }
 
 function formatOf(file: string, text: string): RosterFormat {
