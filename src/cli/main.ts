@@ -5,10 +5,9 @@ import { hasColor } from '../output/style.ts';
 import { checkRules } from '../schema/usage-rules.ts';
 import { globalOptions, refuseSlips } from '../commands/environment.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
-import { globalsIn } from './command-words.ts';
 import { fillFromInput } from './input.ts';
 import { completing, openMessages, type AddAccount, type Messages, type MessageStyle } from './messages.ts';
-import { readCommandLine, type CommandRequest } from './program.ts';
+import { partLine, readCommandLine, type CommandRequest } from './program.ts';
 import { openRedactor, type Redactor } from './redactor.ts';
 import type { Summary } from './summary.ts';
 import type { Typed } from './typed.ts';
@@ -36,7 +35,7 @@ interface OpenLine {
 
 function openLine(argv: readonly string[], host: Host): OpenLine {
   const { env } = host.system;
-  const options = readableGlobals(globalsIn(argv), env);
+  const options = readableGlobals(partLine(argv, globalOptions).typed, env);
   const redactor = openRedactor();
   const complete = completing({
     profile: options.typed.has('profile') ? options.profile : undefined,

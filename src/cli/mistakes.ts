@@ -5,6 +5,7 @@ import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { suggestion } from '../schema/nearest.ts';
 import { settings } from '../schema/settings.ts';
 import { synopsis } from './help.ts';
+import type { LineParts } from './spellings.ts';
 import { typedLine, type TypedOption } from './values.ts';
 
 export interface LinePlace {
@@ -13,41 +14,35 @@ export interface LinePlace {
   readonly options: Fields;
   readonly argv: readonly string[];
   readonly given: readonly string[];
-  readonly typed: readonly TypedOption[];
   readonly command: AnyCommand | undefined;
 }
 
-/** Rewords an error of the parser. It names the options that were typed, never a value: that may be a secret. */
-export function mistakeIn(mistake: Pick<Error & { code: string }, 'code' | 'message'>, place: LinePlace): Failure {
-  const line = ['chatelaine', ...place.words].join(' ');
+/** The mistake in a line. It names the options that were typed, never a value: that may be a secret. */
+export function mistakeIn({ lacking, unknown, typed }: LineParts, place: LinePlace): Failure {
+  const { words, given, command } = place;
+  const line = ['chatelaine', ...words].join(' ');
   const help = `See ${line} --help.`;
-  const form = place.command ? `See --help. Usage: ${synopsis(place.command)}` : help;
-  const [quoted = ''] = /(?<=').*(?=')/s.exec(mistake.message) ?? [];
-  const [, ...numbers] = /Expected (\d+) .*got (\d+)/.exec(mistake.message) ?? [];
-  // The words of the command are arguments to the parser.
-  const [taken = 0, given = 0] = numbers.map((number) => Number(number) - place.words.length);
-  switch (mistake.code) {
-    case 'commander.unknownOption':
-      return unknownOption(quoted, line, place);
-    case 'commander.optionMissingArgument':
-      return usage(`${/--[^ ]+/.exec(quoted)?.[0] ?? 'an option'} needs a value`, help);
-    case 'commander.missingArgument':
-      return usage(`${place.command?.args?.[quoted]?.placeholder ?? quoted.toUpperCase()} is required`, form);
-    case 'commander.excessArguments':
-      return usage(
-        `${line} takes ${countOf(taken)}; ${given} ${given === 1 ? 'was' : 'were'} given`,
-        adviceOf[line]?.(place) ?? form,
-      );
-    default:
-      return usage('the command line cannot be read', help);
+  if (lacking) {
+    const [option, next] = lacking;
+    return usage(`${option} needs a value`, next ? `If its value is ${next}, write ${option}=${next}.` : help);
   }
+  const [strange] = unknown;
+  if (strange !== undefined) return unknownOption(strange, line, place);
+  const form = command ? `See --help. Usage: ${synopsis(command)}` : help;
+  const args = Object.entries(command?.args ?? {});
+  const missing = args.find(([, { required }], at) => required && given[at] === undefined);
+  if (missing) return usage(`${missing[1].placeholder ?? missing[0].toUpperCase()} is required`, form);
+  return usage(
+    `${line} takes ${countOf(args.length)}; ${given.length} ${given.length === 1 ? 'was' : 'were'} given`,
+    adviceOf[line]?.(typed, given) ?? form,
+  );
 }
 
 /** Advice for an argument too many. */
-const adviceOf: Readonly<Record<string, (place: LinePlace) => string>> = {
-  'chatelaine license list': ({ typed, given: [user = ''] }) =>
+const adviceOf: Readonly<Record<string, (typed: readonly TypedOption[], given: readonly string[]) => string>> = {
+  'chatelaine license list': (typed, [user = '']) =>
     `For a part of names write --match '*${user}*'; for one user: ${typedLine('license list', { words: {}, typed }, { remote_user: user })}`,
-  'chatelaine archive pull': ({ typed, given: [folder = '', channel] }) =>
+  'chatelaine archive pull': (typed, [folder = '', channel]) =>
     `A channel or its link goes behind --channel: ${typedLine('archive pull', { words: { folder }, typed }, { channel })}`,
 };
 

@@ -1,15 +1,13 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { commandTable } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { globalOptions } from '../commands/environment.ts';
-import { flagOf, isNegatable, type Field, type Fields } from '../schema/field.ts';
-import { inOurNames } from './api-names.ts';
-import { commandWords, fromFirstWord, withoutHelpWords } from './command-words.ts';
+import type { Fields } from '../schema/field.ts';
+import { commandWords, withoutHelpWord } from './command-words.ts';
 import { commandHelp, exitHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
+import { plainSwitch, spellingsOf, type LineParts, type Spelling } from './spellings.ts';
 import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
 import type { Host } from './host.ts';
-
-type ParsedLine = { readonly text: string } | CommandRequest;
 
 export interface CommandRequest {
   readonly command: AnyCommand;
@@ -19,81 +17,81 @@ export interface CommandRequest {
   readonly options: Options;
 }
 
-/** The only file that knows commander: it finds words and flags, our own tables judge them. @throws Failure usage */
+/** Reads a line by the tables of its command: what it asks for, or a text to print. @throws Failure usage */
 export async function readCommandLine(
   argv: readonly string[],
   { system: { env }, version, stdout }: Pick<Host, 'system' | 'version' | 'stdout'>,
-): Promise<ParsedLine> {
+): Promise<{ readonly text: string } | CommandRequest> {
   const width = helpWidth(stdout.isTTY ? stdout.columns : undefined);
-  const bare = fromFirstWord(argv);
-  if (bare.join(' ') === 'help options') return { text: optionsHelp(width) };
-  const [asked, code] = /^help exit$|^(?:help )?exit[- ](?:codes?|status)$|^help (\d+)$/.exec(bare.join(' ')) ?? [];
-  const exits = asked === undefined ? undefined : exitHelp(code, width);
-  if (exits !== undefined) return { text: exits };
-  const [, page] = /^help (scripting|never-two|stability)$/.exec(bare.join(' ')) ?? [];
-  if (page !== undefined) return { text: `man chatelaine-${page}\n` };
-  const line = withoutHelpWords(argv);
-  const words = await commandWords(line);
+  const start = partLine(argv, globalOptions);
+  const guide = guideText(start.words.join(' '), width);
+  if (guide !== undefined) return { text: guide };
+  const { words: named, isHelp } = withoutHelpWord(start.words);
+  if (named[0] === 'version') return { text: `${version}\n` };
+  const words = await commandWords(named, start.unknown);
   const command = await commandTable.find(({ name }) => name === words.join(' '))?.load();
   const { args = {}, options: own = {} } = command ?? {};
   const options: Fields = { ...globalOptions, ...own };
-  const typed: TypedOption[] = [];
-  const program = new Command('chatelaine').exitOverride().allowExcessArguments(false).showSuggestionAfterError(false);
-  program.version(version, '-V, --version').helpOption('-h, --help');
-  // Help goes through our own writer, and nothing of commander's is printed.
-  program.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
-  // The words of the command are the first arguments, so that options may be typed before, between and behind them.
-  for (const word of words) program.argument(`<${word}>`);
-  for (const [name, { many, required }] of Object.entries(args)) {
-    const word = name + (many ? '...' : '');
-    program.argument(required ? `<${word}>` : `[${word}]`);
-  }
-  for (const option of optionsIn(options, own)) {
-    program.addOption(option);
-    // Every value in its order: commander itself keeps one.
-    program.on(`option:${option.name()}`, (text: string | null) =>
-      typed.push({ flag: option.name(), text: text ?? undefined }),
-    );
-  }
-  const help = (): { readonly text: string } => {
-    if (command) return { text: commandHelp(command, width) };
+  const line = partLine(argv, options, Object.keys(args));
+  if (line.asks === 'version') return { text: `${version}\n` };
+  const isWrong = line.unknown.length > 0 || line.lacking !== undefined;
+  if (isHelp || line.asks === 'help' || (!command && !isWrong)) {
     const [noun] = words;
+    if (command) return { text: commandHelp(command, width) };
     return { text: noun === undefined ? programHelp(commandTable, width) : nounHelp(noun, commandTable, width) };
-  };
-  try {
-    program.parse(command ? inOurNames(line, command) : line, { from: 'user' });
-  } catch (cause) {
-    if (!(cause instanceof CommanderError)) throw cause;
-    if (cause.code === 'commander.version') return { text: `${version}\n` };
-    if (cause.code === 'commander.helpDisplayed') return help();
-    throw (await import('./mistakes.ts')).mistakeIn(cause, {
-      words,
-      options,
-      command,
-      argv: line,
-      given: program.args.slice(words.length),
-      typed,
-    });
   }
-  if (!command) return help();
-  const given = program.processedArgs.slice(words.length);
-  const texts = Object.fromEntries(Object.keys(args).map((name, index) => [name, given[index]]));
-  return { command, words: texts, typed, options: readGlobals(typed, env, command) };
+  const given = [...line.first, ...line.words.slice(words.length), ...line.last];
+  const rows = Object.entries(args);
+  const isMissing = rows.some(([, { required }], at) => required && given[at] === undefined);
+  const isExcess = given.length > rows.length && !rows.some(([, { many }]) => many);
+  if (isWrong || isMissing || isExcess || !command) {
+    const { mistakeIn } = await import('./mistakes.ts');
+    throw mistakeIn(line, { words, options, command, argv, given });
+  }
+  const texts = Object.fromEntries(rows.map(([name, { many }], at) => [name, many ? given.slice(at) : given[at]]));
+  return { command, words: texts, typed: line.typed, options: readGlobals(line.typed, env, command) };
 }
 
-/** Also `--no-input` beside a command's own `--input FILE`. */
-function optionsIn(options: Fields, own: Fields): Option[] {
-  const globals: Fields = globalOptions;
-  const switches = Object.keys(own).filter((name) => globals[name]?.kind === 'boolean');
-  return [
-    ...Object.entries(options).flatMap(([name, field]) => optionsOf(name, field)),
-    ...switches.map((name) => new Option(`--no-${name}`)),
-  ];
+function guideText(words: string, width: number): string | undefined {
+  if (words === 'help options') return optionsHelp(width);
+  const [asked, code] = /^help exit$|^(?:help )?exit[- ](?:codes?|status)$|^help (\d+)$/.exec(words) ?? [];
+  const exits = asked === undefined ? undefined : exitHelp(code, width);
+  const [, page] = /^help (scripting|never-two|stability)$/.exec(words) ?? [];
+  return exits ?? (page === undefined ? undefined : `man chatelaine-${page}\n`);
 }
 
-function optionsOf(name: string, field: Field): Option[] {
-  const flag = flagOf(name, field);
-  const short = field.short === undefined ? '' : `-${field.short}, `;
-  const on = new Option(`${short}--${flag}${field.kind === 'boolean' ? '' : ' <value>'}`);
-  return isNegatable(field) ? [on, new Option(`--no-${flag}`)] : [on];
+/** A word that no command line can have: the value of an option that is the last word. */
+const end = '\0';
+
+/** The only function that knows commander: it finds words and flags, our own tables judge them. */
+export function partLine(argv: readonly string[], fields: Fields, args: readonly string[] = []): LineParts {
+  const spellings = spellingsOf(fields, args);
+  const [typed, first, last]: [TypedOption[], string[], string[]] = [[], [], []];
+  let asks: LineParts['asks'];
+  let lacking: LineParts['lacking'];
+  const take = ({ flag, argument }: Spelling, text?: string): void => {
+    if (text === end) lacking = [`--${flag}`];
+    else if (flag === 'help' || flag === 'version') asks ??= flag;
+    else if (!argument || text === undefined) typed.push({ flag, text });
+    else (argument === 'first' ? first : last).push(flag === 'stream-id' ? text.replace(/^\d+$/, 'id:$&') : text);
+  };
+  const program = new Command();
+  for (const spelling of spellings.values()) {
+    const { word, short, takes } = spelling;
+    const option = new Option(`${short === undefined ? '' : `-${short}, `}--${word}${takes ? ' <value>' : ''}`);
+    // Every value in its order: commander itself keeps one.
+    program.addOption(option).on(`option:${option.name()}`, (text?: string) => take(spelling, text));
+  }
+  const optionIn = (word: string): Spelling | undefined => spellings.get(/^--([^=]+)/.exec(word)?.[1] ?? '');
+  const ending = argv.indexOf('--');
+  const line = argv.map((word, at) => {
+    if (ending >= 0 && at >= ending) return word;
+    const next = argv[at + 1] ?? '';
+    const option = optionIn(word);
+    if (option?.takes && !word.includes('=') && optionIn(next)) lacking ??= [word, next];
+    return option ? plainSwitch(word, option) : word;
+  });
+  const { operands, unknown } = program.parseOptions([...line, end]);
+  const typedOf = (words: readonly string[]): readonly string[] => words.filter((word) => word !== end);
+  return { words: typedOf(operands), typed, first, last, asks, unknown: typedOf(unknown), lacking };
 }

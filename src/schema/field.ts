@@ -138,10 +138,6 @@ export function isNegatable(field: Field): boolean {
   return field.kind === 'boolean' || (field.kind === 'string' && field.negatable === true);
 }
 
-export function takesWord(field: Field): boolean {
-  return field.kind !== 'boolean' && !(field.kind === 'string' && field.bare !== undefined);
-}
-
 export function flagOf(name: string, field: Field): string {
   return field.flag ?? name.replaceAll('_', '-');
 }

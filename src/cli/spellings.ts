@@ -1,0 +1,91 @@
+import { globalOptions } from '../commands/environment.ts';
+import { flagOf, isNegatable, type Field, type Fields } from '../schema/field.ts';
+import type { TypedOption } from './values.ts';
+
+/** A way to type an option, or an argument by its name at the API. */
+export interface Spelling {
+  /** Without dashes before it. */
+  readonly word: string;
+  readonly short?: string | undefined;
+  /** The option that is meant. */
+  readonly flag: string;
+  readonly takes: boolean;
+  /** The value where none is typed; another one follows `=`. */
+  readonly bare?: string | undefined;
+  /** It is an argument before the other words, or behind them. */
+  readonly argument?: 'first' | 'last';
+}
+
+/** A line in parts, as far as it can be read. */
+export interface LineParts {
+  readonly words: readonly string[];
+  readonly typed: readonly TypedOption[];
+  /** Arguments under their names at the API: those before the other words, and those behind them. */
+  readonly first: readonly string[];
+  readonly last: readonly string[];
+  readonly asks: 'help' | 'version' | undefined;
+  /** The first option that the table does not have, and what follows it. */
+  readonly unknown: readonly string[];
+  /** An option without its value, and the option that was typed in its place. */
+  readonly lacking: readonly [option: string, next?: string | undefined] | undefined;
+}
+
+/** The API's names of arguments; where a command has several names, the first is that of its first word. */
+const argumentNames: Readonly<Record<string, readonly string[]>> = {
+  license_code: ['license-code'],
+  mac_address: ['mac-address'],
+  channel: ['stream-id'],
+  topic: ['topic-name'],
+  fragment: ['fragment'],
+  renaming: ['fragment', 'name'],
+  snippet: ['saved-snippet-id'],
+};
+
+/** The API's switches that are other switches here. */
+const switchNames: readonly (readonly [word: string, option: string, on: string, off: string])[] = [
+  ['apply-markdown', 'raw_content', 'no-raw-content', 'raw-content'],
+  ['is-pinned', 'pin', 'pin', 'hide'],
+];
+
+/** Every way to type the options of a line: by our flag or the API's name, with dashes or underscores. */
+export function spellingsOf(fields: Fields, args: readonly string[]): ReadonlyMap<string, Spelling> {
+  const globals: Fields = globalOptions;
+  const names = args.flatMap((argument) => argumentNames[argument] ?? []);
+  const all: Spelling[] = [
+    ...Object.entries(fields).flatMap(([name, field]) => spellingsOfField(name, field)),
+    // Also `--no-input` beside a command's own `--input FILE`.
+    ...Object.keys(fields).flatMap((name) => (globals[name]?.kind === 'boolean' ? switchOf(`no-${name}`) : [])),
+    ...switchNames.flatMap(([word, option, on, off]) =>
+      option in fields ? [switchOf(word, on), switchOf(`no-${word}`, off)] : [],
+    ),
+    ...names.map((word, at): Spelling => ({ word, flag: word, takes: true, argument: at === 0 ? 'first' : 'last' })),
+    { ...switchOf('help'), short: 'h' },
+    { ...switchOf('version'), short: 'V' },
+  ];
+  const spellings = new Map<string, Spelling>();
+  for (const one of all)
+    for (const word of [one.word, one.word.replaceAll('-', '_')])
+      if (!spellings.has(word)) spellings.set(word, word === one.word ? one : { ...one, word, short: undefined });
+  return spellings;
+}
+
+function spellingsOfField(name: string, field: Field): Spelling[] {
+  const flag = flagOf(name, field);
+  const bare = field.kind === 'string' ? field.bare : undefined;
+  const words = [...new Set([flag, name.replaceAll('_', '-')])];
+  const on = words.map((word): Spelling => ({ word, flag, takes: field.kind !== 'boolean', bare }));
+  const off = isNegatable(field) ? words.map((word) => switchOf(`no-${word}`, `no-${flag}`)) : [];
+  return [{ ...switchOf(flag), ...on[0], short: field.short }, ...on, ...off];
+}
+
+function switchOf(word: string, flag = word): Spelling {
+  return { word, flag, takes: false };
+}
+
+/** A switch without `=true` or `=false`; an option with a usual value has it behind `=`. */
+export function plainSwitch(word: string, { word: name, takes, bare }: Spelling): string {
+  const [all, text = 'true'] = /^--[^=]+(?:=(true|false))?$/.exec(word) ?? [];
+  if (all === undefined || (takes && bare === undefined) || (text === 'false' && /^no[-_]/.test(name))) return word;
+  if (text === 'false') return `--no-${name.replaceAll('_', '-')}`;
+  return bare === undefined ? `--${name}` : `--${name}=${bare}`;
+}
