@@ -27,7 +27,7 @@ import { keyHider } from './typed.ts';
 import type { RunParts } from './values.ts';
 import type { Host } from './host.ts';
 import { isInteractive, readInputLine } from './input.ts';
-import { truncate } from './redactor.ts';
+import { truncate } from './messages.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
 
 export type Connections = ReturnType<typeof openConnections>;

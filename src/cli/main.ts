@@ -1,14 +1,11 @@
 import { Failure } from '../core/failure.ts';
-import { rowOf } from '../output/formats.ts';
 import { guard, readerGone, streamSink } from '../output/sink.ts';
-import { hasColor } from '../output/style.ts';
 import { checkRules } from '../schema/usage-rules.ts';
 import { globalOptions, refuseSlips } from '../commands/environment.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
-import { completing, openMessages, type AddAccount, type Messages, type MessageStyle } from './messages.ts';
+import { completing, openMessages, openRedactor, type AddAccount, type Messages, type Redactor } from './messages.ts';
 import { partLine, readCommandLine, type CommandRequest } from './program.ts';
-import { openRedactor, type Redactor } from './redactor.ts';
 import type { Summary } from './summary.ts';
 import type { Typed } from './typed.ts';
 import { readableGlobals, readValues, typedLine, type Options, type RunParts } from './values.ts';
@@ -41,7 +38,7 @@ function openLine(argv: readonly string[], host: Host): OpenLine {
     profile: options.typed.has('profile') ? options.profile : undefined,
     sandbox: options.typed.has('sandbox'),
   });
-  const messages = openMessages(host, messageStyle(options, host), redactor, complete);
+  const messages = openMessages(host, options, redactor, complete);
   return { options, redactor, complete, messages, typed: { words: [...argv], env } };
 }
 
@@ -127,17 +124,6 @@ function bug(cause: unknown): Failure {
     hint: 'Please report it with the command that you ran.',
     cause,
   });
-}
-
-function messageStyle({ output, quiet, verbose, trace, color }: Options, host: Host): MessageStyle {
-  return {
-    json: rowOf(output)?.isJson ?? false,
-    quiet: quiet ?? false,
-    verbose: (verbose ?? false) || (trace ?? false),
-    get color() {
-      return hasColor({ when: color, terminal: host.stderr.isTTY === true, env: host.system.env });
-    },
-  };
 }
 
 /**

@@ -1,16 +1,33 @@
 import { commandTable } from '../commands/index.ts';
+import type { GlobalValues } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
+import type { Secret } from '../core/secret.ts';
 import { commandLine } from '../core/shell-word.ts';
+import { rowOf } from '../output/formats.ts';
 import { commandsApart, fit, indented, plainJson, plainLines } from '../output/plain.ts';
-import { truncate, type Redactor } from './redactor.ts';
+import { hasColor } from '../output/style.ts';
 import type { Host } from './host.ts';
 
-export interface MessageStyle {
-  /** Errors and warnings as JSON lines. */
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly color: boolean;
-  readonly verbose: boolean;
+export type Redactor = ReturnType<typeof openRedactor>;
+
+/** Removes every secret that it watches from texts that leave the program other than as data. */
+export function openRedactor() {
+  const secrets = new Set<Secret>();
+  return {
+    /** Remembers a secret and gives it back. */
+    watch(secret: Secret): Secret {
+      secrets.add(secret);
+      return secret;
+    },
+    clean: (text: string): string => [...secrets].reduce((rest, secret) => secret.redact(rest), text),
+  };
+}
+
+const maxChars = 1000;
+
+/** A server's words cut to a readable length, after redaction, which does not recognize half a secret. */
+export function truncate(redacted: string): string {
+  return redacted.length > maxChars ? `${redacted.slice(0, maxChars)}… (${redacted.length} characters)` : redacted;
 }
 
 /** Writes to stderr, without secrets. */
@@ -37,11 +54,12 @@ export function completing(account: { readonly profile: string | undefined; read
 
 /** Standard error is opened by the first message: most runs have none. */
 export function openMessages(
-  host: Pick<Host, 'stderr'>,
-  style: MessageStyle,
+  host: Pick<Host, 'stderr' | 'system'>,
+  { output, quiet, verbose, trace, color }: Pick<GlobalValues, 'output' | 'quiet' | 'verbose' | 'trace' | 'color'>,
   redactor: Redactor,
   complete: AddAccount,
 ): Messages {
+  const isJson = rowOf(output)?.isJson === true;
   const isTerminal = (): boolean => host.stderr.isTTY === true;
   const shown = (text: string): string => (isTerminal() ? plainLines(text) : text);
   const columns = (): number => (isTerminal() ? (host.stderr.columns ?? 0) : 0);
@@ -54,24 +72,28 @@ export function openMessages(
   const write = (text: string): void => writeClean(redactor.clean(text));
   return {
     note(text) {
-      if (!style.quiet) write(fit(indented(commandsApart(shown(complete(text)))), columns()));
+      if (!quiet) write(fit(indented(commandsApart(shown(complete(text)))), columns()));
     },
     warn(text) {
       const whole = complete(text);
-      if (style.json) writeClean(warningJson(redactor.clean(whole)));
+      if (isJson) writeClean(warningJson(redactor.clean(whole)));
       else write(fit(warningText(whole, { terminal: isTerminal() }), columns()));
     },
     trace: (text) => write(shown(text)),
     status(text) {
-      if (style.quiet) return;
+      if (quiet) return;
       if (isDrawn || text !== undefined) host.stderr.write(`${takeAway()}${text ?? ''}`);
       isDrawn = text !== undefined;
     },
     async fail(failure) {
       const { failureJson, failureText } = await import('../output/errors.ts');
       const shown = redact(failure, redactor);
-      if (style.json) writeClean(failureJson(shown));
-      else write(failureText(shown, { ...style, terminal: isTerminal(), columns: columns() }));
+      if (isJson) writeClean(failureJson(shown));
+      else {
+        const terminal = isTerminal();
+        const look = { color: hasColor({ when: color, terminal, env: host.system.env }), verbose: verbose || trace };
+        write(failureText(shown, { ...look, terminal, columns: columns() }));
+      }
     },
   };
 }

@@ -8,7 +8,7 @@ import { formats, rowOf, wholeFormats } from '../output/formats.ts';
 import { fit, plainLines } from '../output/plain.ts';
 import type { FormatRow, Presentation, Show } from '../output/presentation.ts';
 import { countByOf, orderOf } from '../output/sort.ts';
-import { hasColor, hasUnicode } from '../output/style.ts';
+import { hasColor } from '../output/style.ts';
 import { alternatives } from '../schema/field.ts';
 import { licenseColumns } from '../schema/license.ts';
 import { suggestion } from '../schema/nearest.ts';
@@ -143,7 +143,6 @@ function looksOf(options: Options, { system, stdout }: PrintedTo): Looks {
   return {
     fields: fields?.split(',').map((name) => name.trim()),
     ...{ sort, countBy, header, quiet, csvSafe, terminal },
-    barMark: hasUnicode(system.env) ? '█' : '#',
     color: hasColor({ when: color, terminal, env: system.env }),
     width: stdout.columns ?? 0,
   };

@@ -3,8 +3,7 @@ import { cellsOf } from '../output/columns.ts';
 import { failureFields } from '../output/errors.ts';
 import type { Show } from '../output/presentation.ts';
 import { openSummaryFile } from '../store/log-file.ts';
-import { redact, type Messages } from './messages.ts';
-import type { Redactor } from './redactor.ts';
+import { redact, type Messages, type Redactor } from './messages.ts';
 
 /** The file of `--summary`: what a later step needs to decide what to do. */
 export interface Summary {

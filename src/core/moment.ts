@@ -1,6 +1,5 @@
 import { parseDuration, type Milliseconds } from './duration.ts';
 import { Failure, unless, usage } from './failure.ts';
-import { startOf } from './period.ts';
 import { variable, type Clock, type Environment } from './system.ts';
 
 export interface Calendar extends Pick<Clock, 'now'> {
@@ -121,17 +120,30 @@ function durationOf(text: string, duration: string): Milliseconds {
 /** The date of a day that has begun: the latest of a weekday. Undefined for any other word. */
 function dayNamed(word: string, now: Milliseconds): string | undefined {
   const weekday = weekdays.findIndex((name) => name === word || name.slice(0, 3) === word);
-  let day = startOfDay(now);
+  let day = startOf(now, 'day');
   if (weekday < 0 && word !== 'today' && word !== 'yesterday') return undefined;
   // Day by day, since a zone that crosses the date line has none of some date.
-  if (word === 'yesterday') day = startOfDay(day - 1);
-  while (weekday >= 0 && new Date(day).getDay() !== weekday) day = startOfDay(day - 1);
+  if (word === 'yesterday') day = startOf(day - 1, 'day');
+  while (weekday >= 0 && new Date(day).getDay() !== weekday) day = startOf(day - 1, 'day');
   return momentText(day).slice(0, 10);
 }
 
-/** The first moment of a local day, which is not midnight where clocks go forward then. */
-function startOfDay(moment: Milliseconds): Milliseconds {
-  return new Date(moment).setHours(0, 0, 0, 0);
+export const periods = ['day', 'week', 'month', 'year'] as const;
+
+export type Period = (typeof periods)[number];
+
+/** The first moment of a local period, not midnight where clocks go forward then; a week begins on Monday. */
+export function startOf(moment: Milliseconds, period: Period | 'quarter'): Milliseconds {
+  const date = new Date(moment);
+  const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()];
+  if (period === 'week') return new Date(year, month, day - ((date.getDay() + 6) % 7)).getTime();
+  if (period === 'quarter') return new Date(year, month - (month % 3), 1).getTime();
+  return new Date(year, period === 'year' ? 0 : month, period === 'day' ? day : 1).getTime();
+}
+
+/** The start of the next period: half a period behind the end of this one, whatever its length, is inside it. */
+export function startOfNext(start: Milliseconds, period: Period): Milliseconds {
+  return startOf(start + { day: 1.5, week: 10.5, month: 45, year: 548 }[period] * 86_400_000, period);
 }
 
 /** A moment as RFC 3339 in local time. */

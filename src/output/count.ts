@@ -1,8 +1,7 @@
 import { usage } from '../core/failure.ts';
 import type { JsonElement } from '../core/json-elements.ts';
 import { isObject } from '../core/json.ts';
-import { momentText } from '../core/moment.ts';
-import { startOf, startOfNext, type Period } from '../core/period.ts';
+import { momentText, startOf, startOfNext, type Period } from '../core/moment.ts';
 import { asObject, cellsOf, cellText, rulesOf } from './columns.ts';
 import { JsonRows } from './json-rows.ts';
 import { plain } from './plain.ts';
@@ -16,7 +15,7 @@ const none = '(none)';
 
 /** A list in place of another one: a row for each value of a field, with its count. Only the values are held. */
 export async function countRows(rows: AsyncIterable<unknown>, presentation: Presentation, { field, unit }: CountBy) {
-  const { show, format, terminal, width, barMark = '#' } = presentation;
+  const { show, format, terminal, width } = presentation;
   const name = field === 'count' ? 'rows' : 'count';
   const counts = new Map<unknown, number>();
   const keyOf = unit ? startsOf(unit) : keyOfValue;
@@ -45,7 +44,7 @@ export async function countRows(rows: AsyncIterable<unknown>, presentation: Pres
   const widest = all.reduce((length, row) => Math.max(length, terminal ? widthOf(row) : 0), field.length);
   const room = Math.min(40, (width || 80) - widest - Math.max(name.length, String(most).length) - 4);
   const mark = (row: unknown): string | undefined =>
-    isObject(row) ? barMark.repeat(Math.max(0, Math.ceil((Number(row[name]) / most) * room))) : undefined;
+    isObject(row) ? '#'.repeat(Math.max(0, Math.ceil((Number(row[name]) / most) * room))) : undefined;
   const columns = [
     { name: field, of: (row: unknown) => (terminal && isObject(row) && row[field] === null ? none : undefined) },
     name,

@@ -7,7 +7,7 @@ interface ErrorLook {
   readonly columns: number;
   readonly color: boolean;
   /** Adds the request and the chain of causes. */
-  readonly verbose: boolean;
+  readonly verbose?: boolean | undefined;
 }
 
 /** The event, its reason and the next step; '' for found differences. Loads chalk: import it only after an error. */

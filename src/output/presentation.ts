@@ -1,5 +1,5 @@
 import type { JsonElement } from '../core/json-elements.ts';
-import type { Period } from '../core/period.ts';
+import type { Period } from '../core/moment.ts';
 
 /** How the rows of a command look; the machine formats print the value itself (docs/architecture.md, Output). */
 export interface Show<T> {
@@ -77,7 +77,6 @@ export interface Presentation {
   /** Options that were given: the columns that the user asked by are left out last. */
   readonly given?: Readonly<Record<string, unknown>>;
   readonly countBy?: CountBy | undefined;
-  readonly barMark?: string;
   readonly header: boolean;
   readonly quiet?: boolean;
   /** CSV for a spreadsheet, and what parts its cells. */

@@ -1,5 +1,5 @@
 import { usage } from '../core/failure.ts';
-import { periods } from '../core/period.ts';
+import { periods } from '../core/moment.ts';
 import { asObject, cellsOf } from './columns.ts';
 import type { CountBy, Show } from './presentation.ts';
 

@@ -1,4 +1,4 @@
-import { isWindows, variable, type Environment } from '../core/system.ts';
+import { variable, type Environment } from '../core/system.ts';
 
 export interface ColorChoice {
   /** `--color`; auto where it is absent. */
@@ -15,9 +15,4 @@ export function hasColor({ when = 'auto', terminal, env }: ColorChoice): boolean
   if (forced !== undefined) return forced !== '0' && forced !== 'false';
   if ((variable(env, 'CLICOLOR_FORCE') ?? '0') !== '0') return true;
   return terminal && env['TERM'] !== 'dumb' && env['CLICOLOR'] !== '0';
-}
-
-export function hasUnicode(env: Environment): boolean {
-  const locale = ['LC_ALL', 'LC_CTYPE', 'LANG'].map((name) => variable(env, name)).find((value) => value !== undefined);
-  return isWindows || /utf-?8/i.test(locale ?? '');
 }

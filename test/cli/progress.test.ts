@@ -1,9 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { realAlarm } from '../../src/cli/clock.ts';
-import { openMessages } from '../../src/cli/messages.ts';
+import { openMessages, openRedactor } from '../../src/cli/messages.ts';
 import { openProgress } from '../../src/cli/progress.ts';
-import { openRedactor } from '../../src/cli/redactor.ts';
 import type { Host } from '../../src/cli/host.ts';
 import type { GlobalValues } from '../../src/commands/context.ts';
 import { sleptClock } from '../helpers/clock.ts';
@@ -167,8 +166,8 @@ function job({ isTTY, total, columns = 80, options = {}, env = {} }: Job) {
     interrupt: new AbortController().signal,
     version: '1',
   };
-  const style = { json: false, quiet: options.quiet ?? false, color: false, verbose: false };
-  const messages = openMessages({ stderr }, style, openRedactor(), (text) => text);
+  const { quiet = false } = options;
+  const messages = openMessages(host, { quiet }, openRedactor(), (text) => text);
   const { step, upTo, end } = openProgress({ host, options, messages }, 'rows', total);
   return {
     step: (after: number) => {

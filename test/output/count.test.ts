@@ -98,14 +98,14 @@ describe('periods', () => {
 });
 
 describe('on a terminal', () => {
-  const shown = (barMark: string, rest: Partial<Presentation> = {}) =>
+  const shown = (rest: Partial<Presentation> = {}) =>
     written(
       many(...['ada', 'ada', 'ada', 'ada', 'ben', null].map((user) => ({ user }))),
-      look('table', { countBy: countByOf('user'), terminal: true, width: 40, barMark, ...rest }),
+      look('table', { countBy: countByOf('user'), terminal: true, width: 40, ...rest }),
     );
 
-  test('a bar shows each count, in the characters of the locale', async () => {
-    expect(await shown('#')).toBe(
+  test('a bar shows each count', async () => {
+    expect(await shown()).toBe(
       [
         'user    count',
         `ada     4      ${'#'.repeat(25)}`,
@@ -114,19 +114,16 @@ describe('on a terminal', () => {
         '',
       ].join('\n'),
     );
-    expect(await shown('█')).toContain('█'.repeat(25));
   });
 
   test('no line is wider than the terminal, and a pipe has no bars', async () => {
-    expect(Math.max(...(await shown('#', { width: 16 })).split('\n').map((line) => line.length))).toBeLessThanOrEqual(
-      16,
-    );
-    expect(await shown('#', { terminal: false })).not.toContain('#');
+    expect(Math.max(...(await shown({ width: 16 })).split('\n').map((line) => line.length))).toBeLessThanOrEqual(16);
+    expect(await shown({ terminal: false })).not.toContain('#');
   });
 
   test('bars that do not fit are not named among the columns that are left out', async () => {
     const notes: string[] = [];
-    const text = await shown('#', { width: 14, note: (line) => void notes.push(line) });
+    const text = await shown({ width: 14, note: (line) => void notes.push(line) });
     expect(text).not.toContain('#');
     expect(notes).toEqual([]);
   });
