@@ -4,12 +4,13 @@ import { openAges } from '../api/http/ages.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
-import type { Spool } from '../core/read.ts';
-import { headersOf, urlOf, variableOf, kinds } from '../schema/profile.ts';
+import { decodeText, type Spool } from '../core/read.ts';
+import { urlOf, variableOf, kinds, type Profile } from '../schema/profile.ts';
 import { isExposed, serverOf } from '../schema/url.ts';
 import {
   type ChatCredential,
   environmentCredential,
+  type Holder,
   type LicensingCredential,
   openCredentials,
   refuseReadOnly,
@@ -19,14 +20,15 @@ import type { Accounts, Keys } from '../commands/context.ts';
 import { Secret } from '../core/secret.ts';
 import { namesIn } from '../core/table-names.ts';
 import type { Clock } from '../core/system.ts';
-import { keyFrom, readKeyFile } from '../store/account/key-text.ts';
+import { readHeaderLines } from '../store/account/header-lines.ts';
+import { keyFrom, readKeyFile, readSecretFile } from '../store/account/key-text.ts';
 import { openProfiles } from '../store/account/profiles.ts';
 import { canOthersRead } from '../store/disk/private-file.ts';
 import { observer, openLog } from './trace.ts';
 import { keyHider } from './typed.ts';
 import type { RunParts } from './values.ts';
 import type { Host } from './host.ts';
-import { isInteractive, readInputLine } from './input.ts';
+import { isInteractive, readBytes, readInputLine } from './input.ts';
 import { truncate } from './messages.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
 
@@ -39,9 +41,20 @@ const bodyLimit = 64 * 1024 * 1024;
 export function openConnections(running: RunParts, plan: (call: PlannedCall) => void, unanswered: () => void) {
   let hasWritten = false;
   const shared = { ...sharedBy(running), unanswered, plan: running.options.dry_run ? plan : undefined };
+  const { ca_file: chosenFile, system_ca: systemCa } = running.options;
+  const trusts = new Map<string | undefined, Connection['surroundings']>();
+  /** What requests to the account's server have besides its key. */
+  const routeOf = ({ ca_file, headers = {} }: Pick<Holder & Profile, 'ca_file' | 'headers'>) => {
+    const caFile = chosenFile || ca_file;
+    // One object for each file of authorities, since connections are kept by it.
+    const surroundings = trusts.get(caFile) ?? { env: running.host.system.env, caFile, systemCa };
+    trusts.set(caFile, surroundings);
+    Object.values(headers).forEach(redactor.watch);
+    return { surroundings, headers };
+  };
   const { redactor, messages } = running;
   const nobody = { authorization: undefined, key: undefined, sealed: false, readOnly: false };
-  const unauthenticated = () => ({ ...shared, ...nobody, headers: {}, plan: undefined });
+  const unauthenticated = () => ({ ...shared, ...nobody, plan: undefined });
   const named = new Set<string>();
   const nameExposed = (url: string): void => {
     if (!isExposed(url) || named.has(url)) return;
@@ -52,6 +65,7 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
     nameExposed(urlOf(credential));
     return connect({
       ...shared,
+      ...routeOf(credential),
       observe(event) {
         hasWritten ||= event.kind === 'answer' && !event.isRead && isSuccess(event.answer);
         shared.observe(event);
@@ -64,7 +78,6 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
       key: keyVariable(credential, running),
       sealed: credential.kind === 'licensing',
       readOnly: credential.read_only ?? false,
-      headers: headersOf(credential),
     });
   };
   return {
@@ -76,7 +89,7 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
     /** `sendUnauthenticated`: for the one call that needs no account. */
     chat: (credential: ChatCredential) => ({
       send: signedIn(credential),
-      sendUnauthenticated: connect({ ...unauthenticated(), base: credential.site, headers: headersOf(credential) }),
+      sendUnauthenticated: connect({ ...unauthenticated(), ...routeOf(credential), base: credential.site }),
     }),
     /** A list of 100,000 licenses in memory takes 30 MB more, read from a file 60 % more CPU time. */
     saveMemory: () => void (shared.bodyLimits.long.memory /= 4),
@@ -86,22 +99,25 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
     },
     hasWritten: () => hasWritten,
     /** Sends without a credential; no body of an answer is shown. */
-    open: (base: string, headers: Connection['headers'] = {}): Send =>
-      connect({ ...unauthenticated(), base, sealed: true, headers }),
+    open: (base: string, account: Parameters<typeof routeOf>[0]): Send =>
+      connect({ ...unauthenticated(), ...routeOf(account), base, sealed: true }),
   };
 }
 
-/** The variable that holds the key already, or one of the profile's name and the line that sets it. */
+/** The variable that holds the key already, or one of the profile's name; and the lines that set what is not set. */
 function keyVariable(credential: LicensingCredential | ChatCredential, { host }: RunParts): KeyVariable {
-  const { kind, profile } = credential;
+  const { kind, profile, headers } = credential;
   const user = kind === 'chat' ? { user: credential.email } : {};
-  if (profile !== undefined) {
-    const variable = ownVariable(profile);
-    return { ...user, variable, setup: `${variable}=$(chatelaine auth token ${profile})` };
-  }
-  const variable = variableOf(kind, 'api_key');
-  const isSet = host.system.env[variable] !== undefined;
-  return { ...user, variable, setup: isSet ? undefined : `${variable}=$(chatelaine auth token ${kind})` };
+  const variable = profile === undefined ? variableOf(kind, 'api_key') : ownVariable(profile);
+  const token = `$(chatelaine auth token ${profile ?? kind}`;
+  const setup = profile === undefined && host.system.env[variable] !== undefined ? [] : [`${variable}=${token})`];
+  if (headers === undefined) return { ...user, variable, setup };
+  return {
+    ...user,
+    variable,
+    headers: `HEADERS_${variable}`,
+    setup: [...setup, `HEADERS_${variable}=${token} --headers)`],
+  };
 }
 
 /** Two profiles never share a variable: one's key would go to the other's server. No name begins with a dash. */
@@ -125,7 +141,6 @@ function sharedBy(running: RunParts) {
     timeout: options.timeout,
     deadline: options.deadline === undefined ? undefined : clock.elapsed() + options.deadline,
     bodyLimits: limitsFrom(host.bodyLimit ?? bodyLimit, host, signal),
-    surroundings: { env: system.env, caFile: options.ca_file, systemCa: options.system_ca },
     dispatcher: host.dispatcher,
     observe: (event: WireEvent) => observers.forEach((observe) => observe(event)),
   };
@@ -199,6 +214,13 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
       fromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', system, signal)),
       fromInput: async () => redactor.watch(keyFrom(await readInputLine(running), 'standard input')),
       fromCommand: runKeyCommand,
+      async headers(file) {
+        const text =
+          file === '-'
+            ? decodeText(await readBytes(running, file))
+            : await readSecretFile(file, '--header-file', system, signal);
+        return readHeaderLines(text, file === '-' ? 'standard input' : file);
+      },
       othersCanRead: (file) => canOthersRead(file, system),
     },
     secrets: {

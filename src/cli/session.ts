@@ -11,7 +11,6 @@ import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
 import { writeJson } from '../core/json.ts';
 import { decodeText } from '../core/read.ts';
 import { checkZone } from '../core/moment.ts';
-import { headersOf } from '../schema/profile.ts';
 import { provingPlaces } from '../jobs/messages/places.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private-folder.ts';
@@ -58,8 +57,8 @@ export function openSession(
     ...accounts,
     keys: {
       ...accounts.keys,
-      async fromPassword(profile, password) {
-        const send = connections.open(profile.site, headersOf(profile));
+      async fromPassword(profile, password, headers) {
+        const send = connections.open(profile.site, { ...profile, headers });
         return running.redactor.watch(await fetchKey(send, profile.email, password));
       },
     },
@@ -156,9 +155,9 @@ function services(
         service === 'chat'
           ? connections.chat(await accounts.chatAccount()).send
           : connections.licensing(await accounts.licensingAccount()).send,
-      async reach(url) {
+      async reach(credential, url) {
         const { reach } = await import('../api/http/proxy.ts');
-        return reach(connections.open(new URL(url).origin), url, system.env, clock);
+        return reach(connections.open(new URL(url).origin, credential), url, system.env, clock);
       },
     },
   };

@@ -6,6 +6,7 @@ import type { Reach } from '../api/http/proxy.ts';
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
 import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
+import type { Secrets } from '../store/account/header-lines.ts';
 import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
 import type { Secret } from '../core/secret.ts';
@@ -69,7 +70,7 @@ export interface Services {
     /** Limits of requests from here on, where the options do not give them. */
     presume(limits: Required<Pick<GlobalValues, 'retries' | 'timeout'>>): void;
     /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
-    reach(url: string): Promise<Reach>;
+    reach(credential: LicensingCredential | ChatCredential, url: string): Promise<Reach>;
   };
 }
 
@@ -107,7 +108,9 @@ export interface Keys {
     fromCommand(command: string): Promise<Secret>;
     othersCanRead(file: string): Promise<boolean>;
     /** The key of a chat account by its password: one attempt. @throws Failure auth */
-    fromPassword(profile: ChatProfile, password: Secret): Promise<Secret>;
+    fromPassword(profile: ChatProfile, password: Secret, headers: Secrets['headers']): Promise<Secret>;
+    /** The lines of a file that nobody else can read; `-` is standard input. @throws Failure usage */
+    headers(file: string): Promise<Secrets['headers']>;
   };
   readonly secrets: {
     /** Makes a secret of a text: from here on it is removed from everything that is shown. */

@@ -3,7 +3,7 @@ import { generalFormats, type Format } from '../output/formats.ts';
 import { Failure } from '../core/failure.ts';
 import type { Environment } from '../core/system.ts';
 import { slipsBetween } from '../schema/nearest.ts';
-import { variablesOf } from '../schema/profile.ts';
+import { headerVariable, variablesOf } from '../schema/profile.ts';
 import { alternatives, countField, flagField, textField, type Field, type Fields } from '../schema/field.ts';
 import type { CommandSurface } from './surface.ts';
 
@@ -79,7 +79,11 @@ export const globalOptions = {
     ...countField('N', 'Maximum number of repeats of a request that is safe to repeat (default: 5)'),
     ...{ min: 0, max: 100 },
   },
-  ca_file: textField('FILE', 'Certificates (PEM) to trust besides the usual ones'),
+  ca_file: {
+    kind: 'string',
+    placeholder: 'FILE',
+    help: 'Certificates (PEM) to trust besides the usual ones; auth login keeps it in the profile',
+  },
   system_ca: flagField('Trust the authorities of the system too, for https (Node 22.15 or newer)'),
 } as const satisfies Fields;
 
@@ -120,6 +124,8 @@ export const variables = {
   CHATELAINE_ALLOW_HTTP:
     'HOST or HOST:PORT of the one server beyond this computer to which a key may be sent over plain http',
   CHATELAINE_KEEP: 'FILE of topics that topic delete never deletes, beside those of --keep',
+  [headerVariable]:
+    'File of lines NAME: VALUE that go with each request of the credentials of the environment, for an access proxy',
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
   CHATELAINE_NO_CACHE: '1: the compiled program is neither read from nor written to the cache folder',
   XDG_CONFIG_HOME: 'Where chatelaine/ with the configuration is (default: ~/.config)',
@@ -164,4 +170,4 @@ export function refuseSlips(env: Environment, warn: (text: string) => void): voi
   }
 }
 
-const guards = /^CHATELAINE_(DRY_RUN|READ_ONLY|SANDBOX|KEEP|LEDGER|PROFILE)$/;
+const guards = /^CHATELAINE_(DRY_RUN|READ_ONLY|SANDBOX|KEEP|LEDGER|PROFILE|HEADER_FILE)$/;

@@ -26,6 +26,11 @@ export async function readStartText(stream: Readable, limits: ReadLimits): Promi
   return decodeText(bytes);
 }
 
+/** The whole text of a stream. @throws as readStreamBytes */
+export async function readText(stream: Readable, limits: ReadLimits): Promise<string> {
+  return decodeText(await readStreamBytes(stream, limits));
+}
+
 /** A text that people give: UTF-8, or what its byte order mark says. */
 export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder(encodingOf(bytes)).decode(bytes);

@@ -12,8 +12,6 @@ export type ProfileField = Field & {
   readonly environment?: string;
   /** The variable means something without the others, so that it neither begins nor completes a credential. */
   readonly alone?: true;
-  /** The header in which every request has the value. */
-  readonly header?: string;
 };
 
 type ProfileFields = Readonly<Record<string, ProfileField>>;
@@ -92,10 +90,13 @@ export const profileSettings = {
   chat: shared,
 } as const satisfies Record<Kind, ProfileFields>;
 
+/** The global option `--ca-file` of a login, as an absolute path. */
+const ca_file = textField('FILE', 'Certificates (PEM) that the profile trusts besides the usual ones');
+
 /** Every field of a profile but its name and where its key comes from. */
 export const profileFields = {
-  licensing: { ...accountFields.licensing, ...profileSettings.licensing },
-  chat: { ...accountFields.chat, ...profileSettings.chat },
+  licensing: { ...accountFields.licensing, ...profileSettings.licensing, ca_file },
+  chat: { ...accountFields.chat, ...profileSettings.chat, ca_file },
 } as const;
 
 /** Every field of a credential but its key: the environment may leave the application open. */
@@ -103,6 +104,15 @@ export const credentialFields = {
   licensing: { ...profileFields.licensing, app_code: { ...accountFields.licensing.app_code, required: false } },
   chat: profileFields.chat,
 } as const;
+
+/** The header lines of the environment's credentials, of either kind. */
+export const headerVariable = 'CHATELAINE_HEADER_FILE';
+
+export const headerFile = {
+  kind: 'string',
+  placeholder: 'FILE',
+  help: 'Lines NAME: VALUE that go with each request, for an access proxy; they are kept like the key. - is standard input',
+} as const satisfies Field;
 
 export type CredentialValues<K extends Kind> = Values<(typeof credentialFields)[K]>;
 
@@ -158,17 +168,6 @@ export function variablesOf(kind: Kind): Readonly<Record<string, string>> {
     [variableOf(kind, 'api_key')]: `Key of ${owner}`,
     [variableOf(kind, 'api_key_file')]: `File whose first line is the key of ${owner}`,
   };
-}
-
-/** The headers that rows of the credential's kind ask for. */
-export function headersOf({ kind, ...values }: Account): Readonly<Record<string, string>> {
-  const given: Readonly<Record<string, string | number | undefined>> = values;
-  const rows = Object.entries<ProfileField>(credentialFields[kind]);
-  return Object.fromEntries(
-    rows.flatMap(([name, { header }]) =>
-      header === undefined || given[name] === undefined ? [] : [[header, String(given[name])]],
-    ),
-  );
 }
 
 /** A name as a user may give it. @throws Failure usage */

@@ -9,8 +9,10 @@ export function readBaseUrl(text: string): string {
 
 /** The URL of a chat organization without `/api/v1`; the usual scheme is that of a zuliprc. @throws Failure usage */
 export function readSite(text: string): string {
-  const scheme = text.startsWith('localhost') ? 'http' : 'https';
-  const url = readUrl('the site', /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `${scheme}://${text}`);
+  const scheme = text.startsWith('localhost') ? 'http://' : 'https://';
+  // A word alone is the answer to another question.
+  const isHost = /^[^/]*[.:]|^localhost(\/|$)/.test(text) && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  const url = readUrl('the site', isHost ? scheme + text : text);
   return `${url.origin}${pathWithout(url, /\/api(\/v1)?$/)}`;
 }
 

@@ -12,7 +12,14 @@ const unused = (): never => {
   throw new Error('not used');
 };
 const unusedKeys = {
-  keys: { fromFile: unused, fromInput: unused, fromCommand: unused, fromPassword: unused, othersCanRead: unused },
+  keys: {
+    fromFile: unused,
+    fromInput: unused,
+    fromCommand: unused,
+    fromPassword: unused,
+    othersCanRead: unused,
+    headers: unused,
+  },
   secrets: { hide: unused, clean: unused },
 };
 

@@ -143,6 +143,19 @@ test('the recipe of sensors names the users whose license was the first of none'
   ]);
 });
 
+test('the recipe of a key masks it first, and gives it to others on standard input alone', needs('shell'), async () => {
+  const { code, stdout, home } = await ranRecipe('add-mask');
+
+  expect(code).toBe(0);
+  const [mask = ''] = stdout.split('\n');
+  const key = mask.replace('::add-mask::', '');
+  expect(key).toMatch(licenseKey);
+  expect(stdout).toBe(`${mask}\n`);
+  expect(readFileSync(join(home, 'given'), 'utf8')).toBe(`${key}\n`.repeat(3));
+  expect(readFileSync(join(home, 'words'), 'utf8')).toMatch(/^secret set [^]*^create secret [^]*^kv put /m);
+  expect(readFileSync(join(home, 'words'), 'utf8')).not.toContain(key);
+});
+
 test('recipes run a command that writes, one at a time where the CI can keep it so', () => {
   const text = blocks.flatMap(({ block }) => ('workflow' in block ? [block.lines.join('\n')] : [])).join('\n');
   expect(text).toMatch(/^concurrency: licenses$/m);
@@ -364,7 +377,10 @@ function furnished(env: Readonly<Record<string, string>>): string {
   program('secret-tool', `test "$1" = lookup && echo ${key} || cat >/dev/null`);
   program('pass', `test "$1" = show && echo ${key} || cat >/dev/null`);
   program('security', `test "$1" = find-generic-password && echo ${key} || cat >/dev/null`);
-  program('gh', 'grep -q ada plan.md');
+  // They keep what they are given, as words and on standard input.
+  const keeper = 'echo "$*" >> "$HOME/words"; cat >> "$HOME/given"; echo >> "$HOME/given"';
+  for (const name of ['kubectl', 'vault']) program(name, keeper);
+  program('gh', `test "$1" != secret && exec grep -q ada plan.md; ${keeper}`);
   program('curl', 'case "$*" in *PRIVATE-TOKEN*) grep -q ada plan.md;; *) exec /usr/bin/curl "$@";; esac');
   program('op', `echo ${env['CHATELAINE_CHAT_API_KEY'] ?? ''}`);
   writeFileSync(join(home, 'roster.csv'), 'remote_user,size_allowance\nada,4\nphysio-7731,6\n');

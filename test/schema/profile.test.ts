@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import login from '../../src/commands/auth/login.ts';
+import { globalOptions } from '../../src/commands/environment.ts';
 import { namesIn } from '../../src/core/table-names.ts';
 import {
   accountFields,
@@ -39,7 +40,9 @@ describe.each(namesIn(kinds))('a profile of kind %s', (kind) => {
   });
 
   test('has an option of auth login for each field', () => {
-    expect(Object.keys(login.options ?? {})).toEqual(expect.arrayContaining(rows.map(([name]) => name)));
+    expect(Object.keys({ ...login.options, ...globalOptions })).toEqual(
+      expect.arrayContaining(rows.map(([name]) => name)),
+    );
   });
 
   test('has the variables of its rows in the manual', () => {

@@ -10,7 +10,7 @@ import type * as Transport from './transport.ts';
 export async function attemptOnce(connection: Connection, call: Call, request: Request, attempt: number) {
   const { clock, observe, sealed } = connection;
   const { method, shown: url, headers, shownBody: body } = request;
-  observe({ kind: 'request', method, url, attempt, headers: () => shownHeaders(headers), body });
+  observe({ kind: 'request', method, url, attempt, headers: () => shownHeaders(connection, headers), body });
   const start = clock.now();
   try {
     const answer = await followInside(connection, call, request);
@@ -38,10 +38,13 @@ function timeoutOf({ timeout: chosen }: Connection, { timeout = defaultTimeout, 
   return repeat === 'never' ? Math.min(chosen ?? timeout, timeout) : (chosen ?? timeout);
 }
 
-function shownHeaders({ authorization, ...headers }: Record<string, string>): Record<string, string> {
-  return authorization === undefined
-    ? headers
-    : { ...headers, authorization: `${authorization.split(' ')[0] ?? ''} [secret]` };
+/** By name: the redactor leaves short values. */
+function shownHeaders(connection: Connection, headers: Record<string, string>): Record<string, string> {
+  const shown = Object.entries(headers).map(([name, text]): [string, string] => {
+    if (name === 'authorization') return [name, `${text.split(' ')[0] ?? ''} [secret]`];
+    return [name, name in connection.headers ? '[secret]' : text];
+  });
+  return Object.fromEntries(shown);
 }
 
 const mostRedirects = 5;

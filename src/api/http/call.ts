@@ -90,8 +90,10 @@ export interface KeyVariable {
   readonly variable: string;
   /** The user of basic authentication; absent: the key is a token. */
   readonly user?: string;
-  /** The line that sets the variable; undefined where it is set. */
-  readonly setup: string | undefined;
+  /** The variable of the header lines, where the account has some. */
+  readonly headers?: string;
+  /** The lines that set those variables that are not set. */
+  readonly setup: readonly string[];
 }
 
 /** Ends a write of a dry run before it is sent. */
@@ -134,8 +136,8 @@ export interface Connection {
   /** Answers hold license codes: a trace shows their keys and types only. */
   readonly sealed: boolean;
   readonly readOnly: boolean;
-  /** What the profile adds to every request; no secret. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** What the account adds to every request, for an access proxy. */
+  readonly headers: Readonly<Record<string, Secret>>;
   readonly clock: Clock;
   /** For time limits, which run in real time. */
   readonly alarm: Alarm;

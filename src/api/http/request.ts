@@ -40,7 +40,7 @@ export function wireRequest({ base, authorization, userAgent, headers }: Connect
       'user-agent': userAgent,
       // What was true a while ago makes a second license, and purges what was not read.
       ...(call.method === 'GET' ? { 'cache-control': 'no-cache' } : {}),
-      ...headers,
+      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.reveal()])),
       ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
     },
@@ -102,7 +102,7 @@ function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, 
   }
   if (!plan) return;
   const type = request.headers['content-type'];
-  const added = Object.entries(headers).map(([name, text]) => `${name}: ${text}`);
+  const added = Object.entries(headers).map(([name, text]) => `${name}: ${String(text)}`);
   const planned = {
     method: request.method,
     url: request.url,
@@ -113,7 +113,7 @@ function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, 
   plan({
     request: planned,
     curl: key === undefined ? '' : curlLine(planned, call, key, surroundings.caFile),
-    setup: key?.setup === undefined ? [] : [key.setup],
+    setup: key?.setup ?? [],
     passwords: (call.form ?? []).flatMap(([name, text]) => (text instanceof Secret ? [name.toUpperCase()] : [])),
   });
   throw new Planned();
@@ -121,7 +121,7 @@ function guardWrite({ readOnly, headers, plan, key, surroundings }: Connection, 
 
 /** A line of bash or zsh. Key and passwords come from variables: other users of the machine can see its words. */
 function curlLine(request: PlannedCall['request'], call: Call, key: KeyVariable, caFile: string | undefined): string {
-  const { method, url, content_type, headers = '', body } = request;
+  const { method, url, content_type, body } = request;
   return [
     'curl --globoff --fail-with-body',
     ...(caFile === undefined ? [] : [`--cacert ${posixWord(caFile)}`]),
@@ -131,7 +131,7 @@ function curlLine(request: PlannedCall['request'], call: Call, key: KeyVariable,
       : `--user ${posixWord(key.user)}:"$${key.variable}"`,
     "--header 'Accept: application/json'",
     ...(content_type === undefined ? [] : [`--header ${posixWord(`Content-Type: ${content_type}`)}`]),
-    ...headers.split('\n').flatMap((line) => (line === '' ? [] : [`--header ${posixWord(line)}`])),
+    ...(key.headers === undefined ? [] : [`--header @<(printf %s "$${key.headers}")`]),
     ...bodyWords(call, body),
   ].join(' ');
 }

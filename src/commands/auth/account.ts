@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { refuseOtherApplication } from '../../api/licensing/application.ts';
 import { usage, Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
@@ -5,6 +6,7 @@ import { namesIn } from '../../core/table-names.ts';
 import { type ChatCredential, type LicensingCredential, credentialFrom } from '../../store/account/credentials.ts';
 import type { Keys, Services, Terminal, Accounts, Invocation } from '../context.ts';
 import { kinds as allKinds, urlOf, userOf, type Kind, type Profile } from '../../schema/profile.ts';
+import type { Secrets } from '../../store/account/header-lines.ts';
 import { keyText } from '../../store/account/key-text.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 
@@ -52,6 +54,7 @@ export async function readKey(
   source: KeySource,
   profile: Profile,
   context: Keys & Pick<Terminal, 'terminal' | 'note' | 'interactive'>,
+  headers?: Secrets['headers'],
 ): Promise<Secret> {
   const given = Object.entries(source).filter(([, value]) => value !== undefined && value !== false);
   if (given.length > 1) throw usage('give one of --password, --api-key-stdin, --api-key-file and --key-command');
@@ -61,7 +64,7 @@ export async function readKey(
   if (source.password && profile.kind === 'chat') {
     if (!context.interactive())
       throw usage('--password asks for it on a terminal, and there is none', 'Give the key with --api-key-stdin.');
-    return context.keys.fromPassword(profile, await context.terminal.secret(`Password of ${profile.email}:`));
+    return context.keys.fromPassword(profile, await context.terminal.secret(`Password of ${profile.email}:`), headers);
   }
   if (context.interactive()) context.note(keyPlaces[profile.kind]);
   return (await context.terminal.secret('API key:')).framed((text) => keyText(text, 'API key'));
@@ -104,9 +107,11 @@ type StoreParts = Pick<Services, 'servers'> &
  * @throws Failure config, usage; cancelled on no
  */
 export async function inPlaceOf(
-  candidate: CandidateProfile,
-  { accounts: { profiles }, confirm }: StoreParts,
+  given: CandidateProfile,
+  { accounts: { profiles }, confirm, options: { ca_file, typed } }: StoreParts,
 ): Promise<Profile> {
+  const isGiven = ca_file !== undefined && typed?.has('ca_file');
+  const candidate = isGiven ? { ...given, ca_file: ca_file && resolve(ca_file) } : given;
   const profile = profiles().check(withoutEmpty(candidate));
   const stored = await profiles().find(profile.name);
   let merged = profile;
@@ -128,23 +133,30 @@ function withoutEmpty({ kind, name, ...fields }: CandidateProfile): CandidatePro
   return { kind, name, ...Object.fromEntries(given) };
 }
 
+/** Of the file; without one those that are stored; none for an empty name. @throws Failure usage, config */
+export async function headersFrom(file: string | undefined, profile: Profile, { keys, accounts }: Keys & Accounts) {
+  if (file === undefined) return accounts.profiles().headersOf(profile);
+  return file === '' ? undefined : keys.headers(file);
+}
+
 /** Stores the profile once the server takes its key, if that is wanted. @throws Failure of the check; config */
 export async function storeProfile(
   profile: Profile,
-  key: Secret,
+  secrets: Secrets,
   check: boolean | undefined,
   context: StoreParts,
 ): Promise<{ readonly profile: string; readonly kind: Profile['kind']; readonly status: string }> {
-  if (check !== false) await tryKey(profile, key, context);
+  if (check !== false) await tryKey(profile, secrets, context);
   const done = (await context.accounts.profiles().find(profile.name)) ? 'replaced' : 'stored';
-  await context.accounts.profiles().save(profile, profile.key_command === undefined ? key : undefined);
+  const key = profile.key_command === undefined ? secrets.key : undefined;
+  await context.accounts.profiles().save(profile, key, secrets.headers);
   const status = context.options.dry_run ? `would be ${done}` : done;
   return { profile: profile.name, kind: profile.kind, status: check === false ? `${status} unchecked` : status };
 }
 
-async function tryKey(profile: Profile, key: Secret, context: StoreParts): Promise<void> {
+async function tryKey(profile: Profile, secrets: Secrets, context: StoreParts): Promise<void> {
   try {
-    await checkCredential(credentialFrom(profile, key), context);
+    await checkCredential(credentialFrom(profile, secrets), context);
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     const advice = /malformed api key/i.test(cause.details.server?.msg ?? '')

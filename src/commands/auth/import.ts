@@ -1,10 +1,10 @@
 import { shellWord } from '../../core/shell-word.ts';
-import { profileSettings } from '../../schema/profile.ts';
+import { headerFile, profileSettings } from '../../schema/profile.ts';
 import { labelled } from '../../core/failure.ts';
 import { readZuliprc } from '../../store/account/zuliprc.ts';
 import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { hostName, inPlaceOf, storeProfile, typedName } from './account.ts';
+import { headersFrom, hostName, inPlaceOf, storeProfile, typedName } from './account.ts';
 
 export default command({
   about: [
@@ -14,13 +14,14 @@ export default command({
   options: {
     name: textField('NAME', 'Name of the profile (default: the host of the site)'),
     ...profileSettings.chat,
+    header_file: headerFile,
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
   },
   examples: ['chatelaine auth import zuliprc --name work --no-check'],
 
   dryRun: ['rows'],
 
-  async run({ file, name: typed, check, ...settings }, context) {
+  async run({ file, name: typed, check, header_file, ...settings }, context) {
     const name = typedName(typed, context);
     const text = await context.disk.read(file);
     const { site, email, key, notes } = labelled(file, () => readZuliprc(text));
@@ -28,7 +29,8 @@ export default command({
     for (const note of notes) context.warn(note);
     if (file !== '-' && (await context.keys.othersCanRead(file)))
       context.warn(`${file} holds a key and can be read by other users. Run: chmod 600 ${shellWord(file)}`);
-    return storeProfile(await inPlaceOf(candidate, context), key, check, context);
+    const profile = await inPlaceOf(candidate, context);
+    return storeProfile(profile, { key, headers: await headersFrom(header_file, profile, context) }, check, context);
   },
 
   show: { columns: ['profile', 'kind', 'status'], line: ({ profile, status }) => `Profile ${profile}: ${status}` },

@@ -7,9 +7,9 @@ import {
   profileFields,
   profileSettings,
   type Kind,
+  headerFile,
   kinds,
   urlOf,
-  type Profile,
   type ProfileField,
 } from '../../schema/profile.ts';
 import { readBaseUrl, readSite } from '../../schema/url.ts';
@@ -17,7 +17,7 @@ import { nearNames } from '../../schema/nearest.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 import { command } from '../command.ts';
 import type { Accounts, Invocation, Terminal } from '../context.ts';
-import { hostName, inPlaceOf, keyPlaces, readKey, storeProfile, typedName } from './account.ts';
+import { headersFrom, hostName, inPlaceOf, keyPlaces, readKey, storeProfile, typedName } from './account.ts';
 
 const kindField = {
   kind: 'string',
@@ -32,10 +32,10 @@ export default command({
   about: [
     'A profile is one credential: an application of the licensing API, or an account of the chat. The first profile of a kind becomes ' +
       'its default; auth use changes that.',
-    'On a terminal the command asks for what you leave out. If a profile of that name is stored, it keeps ' +
+    'On a terminal the command asks for what you leave out. If a profile of that name is stored, it keeps its URL and account, the file of --ca-file, the headers, and ' +
       `${namesIn(profileSettings.licensing).join(', ')} unless you give them; an empty value removes one. A profile of another account is ` +
       'replaced only when you agree, or with --yes.',
-    'To rotate a key, give --name of the stored profile: auth login --name prod --api-key-stdin replaces the key; you need not type the URL and the account again.',
+    'To rotate a key, give --name of the stored profile: auth login --name prod asks for the new key alone, and with --api-key-stdin reads it.',
     `${keyPlaces.licensing} ${keyPlaces.chat}`,
     'The key is asked for without being shown, or comes from standard input, a file, or a command that is run at each use; no option ' +
       'takes the key itself. It is tried before anything is stored.',
@@ -54,6 +54,7 @@ export default command({
     api_key_stdin: flagField('Read the key from standard input'),
     api_key_file: textField('FILE', 'Read the key from the first line of a file that nobody else can read'),
     key_command: keyCommand,
+    header_file: headerFile,
     ...settings,
     url: { ...textField('URL', 'The --site or the --base-url'), hidden: true },
     check: { kind: 'boolean', negatable: true, help: 'Try the key before it is stored (default: yes)' },
@@ -66,13 +67,18 @@ export default command({
 
   dryRun: ['rows'],
 
-  async run({ kind, name: given, url, check, password, api_key_stdin, api_key_file, key_command, ...words }, context) {
+  async run({ kind, name: given, url, check, header_file, ...keysAndWords }, context) {
+    const { password, api_key_stdin, api_key_file, key_command, ...words } = keysAndWords;
+    if (api_key_stdin && header_file === '-')
+      throw usage('--api-key-stdin and --header-file - both read standard input');
     const name = typedName(given, context);
     const stored = name === undefined ? undefined : await context.accounts.profiles().find(name);
     const chosen = kind ?? stored?.kind ?? (await askKind(context, name));
     const typed = url === undefined ? words : { ...words, ...withUrl(chosen, url, words) };
     refuseForeign(chosen, chosen === 'chat' ? typed : { ...typed, password });
-    const values = { ...typed, ...(await askMissing(chosen, stored, typed, context)) };
+    // Only the stored profile of that name has what is not typed: another's server must not get the key.
+    const kept: ProfileInput = stored?.kind === chosen ? { ...stored } : {};
+    const values = { ...typed, ...(await askMissing(chosen, { ...kept, ...typed }, context)) };
     const profile = await inPlaceOf(candidateOf(chosen, name, { ...values, key_command }), context);
     if (password && context.options.dry_run) {
       // A dry run asks for no password: it shows the call that would fetch the key.
@@ -80,7 +86,9 @@ export default command({
       return { profile: profile.name, kind: profile.kind, status: 'would be stored' };
     }
     const source = defined({ password, api_key_stdin, api_key_file, key_command });
-    const store = async () => storeProfile(profile, await readKey(source, profile, context), check, context);
+    const headers = await headersFrom(header_file, profile, context);
+    const store = async () =>
+      storeProfile(profile, { key: await readKey(source, profile, context, headers), headers }, check, context);
     return Object.keys(source).length === 0 && context.interactive() ? persistently('auth', store, context) : store();
   },
 
@@ -127,34 +135,24 @@ async function askKind(person: Terminal & Accounts & Pick<Invocation, 'again'>, 
     const begun = kindField.choices.find((name) => text !== '' && name.startsWith(text.toLowerCase()));
     return begun ?? readField('kind', kindField, text);
   };
-  return answer(`What is the key for: ${names}?`, undefined, read, person);
+  return answer(`What is the key for: ${names}?`, read, person);
 }
 
-/**
- * What names the account and was not typed. Only the stored profile of the same name has it: after a new name,
- * Enter would send the key to another profile's server. @throws Failure usage
- */
-async function askMissing(kind: Kind, stored: Profile | undefined, typed: ProfileInput, person: Terminal) {
-  const known: ProfileInput = stored?.kind === kind ? { ...stored } : {};
+/** What names the account: what is known of it, the rest is asked on a terminal. @throws Failure usage */
+async function askMissing(kind: Kind, known: ProfileInput, person: Terminal): Promise<ProfileInput> {
   const answers: Record<string, unknown> = {};
   for (const [name, field] of Object.entries<ProfileField>(accountFields[kind])) {
-    if (typed[name] !== undefined || field.question === undefined) continue;
-    const value = known[name];
-    const offered = typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+    const isAsked = known[name] === undefined && field.question !== undefined && person.interactive();
     const read = (text: string) => readField(name, field, text);
-    answers[name] = person.interactive() ? await answer(field.question, offered, read, person) : value;
+    answers[name] = isAsked ? await answer(field.question, read, person) : known[name];
   }
   return answers;
 }
 
 const mostTries = 3;
 
-function answer<T>(question: string, offered: string | undefined, read: (text: string) => T, person: Terminal) {
-  const asked = async () => {
-    const text = (await person.terminal.ask(offered === undefined ? question : `${question} [${offered}]`)).trim();
-    return read(text === '' ? (offered ?? text) : text);
-  };
-  return persistently('usage', asked, person);
+function answer<T>(question: string, read: (text: string) => T, person: Terminal): Promise<T> {
+  return persistently('usage', async () => read((await person.terminal.ask(question)).trim()), person);
 }
 
 async function persistently<T>(kind: FailureKind, ask: () => Promise<T>, { note }: Pick<Terminal, 'note'>): Promise<T> {

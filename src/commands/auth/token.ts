@@ -1,6 +1,6 @@
 import { usage } from '../../core/failure.ts';
 import { command } from '../command.ts';
-import { textField } from '../../schema/field.ts';
+import { flagField, textField } from '../../schema/field.ts';
 
 export default command({
   about: ['Prints the key for another program, such as curl. licensing and chat mean the credential in use.'],
@@ -10,17 +10,21 @@ export default command({
       suggest: 'profiles',
     },
   },
+  options: { headers: flagField('Print the lines of --header-file instead, for curl --header @FILE') },
   examples: ['chatelaine auth token prod', 'chatelaine --sandbox auth token licensing'],
 
-  async run({ name }, context) {
+  async run({ name, headers: areWanted }, context) {
     const chosen = name ?? context.options.profile;
     if (chosen === undefined)
       throw usage('give a profile, licensing or chat', 'chatelaine auth list shows the profiles.');
     const isKind = chosen === 'licensing' || chosen === 'chat';
     const inUse = chosen === 'chat' ? context.chatAccount : context.licensingAccount;
-    const { key, profile } = await (isKind ? inUse() : context.accounts.credentialOf(chosen));
-    return { profile: profile ?? 'environment', api_key: key.reveal() };
+    const account = await (isKind ? inUse() : context.accounts.credentialOf(chosen));
+    const { key, profile = 'environment', headers = {} } = account;
+    const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value.reveal()}`);
+    const text = areWanted ? lines.join('\n') : key.reveal();
+    return areWanted ? { profile, headers: text } : { profile, api_key: text };
   },
 
-  show: { columns: ['profile', 'api_key'], text: ({ api_key }) => api_key },
+  show: { columns: ['profile', 'api_key'], text: ({ api_key, headers }) => api_key ?? headers },
 });

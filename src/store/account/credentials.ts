@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import { isObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { variable, variableWithText, type Clock, type Environment, type System } from '../../core/system.ts';
 import { readField, valuesOf } from '../../schema/field.ts';
@@ -20,12 +19,13 @@ import {
 } from '../../schema/profile.ts';
 import { refuseExposed } from '../../schema/url.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { appOf, defaultOf, originOfProfile, profileNamed, type StoredProfiles } from './profiles.ts';
+import { appOf, defaultOf, entryIn, originOfProfile, profileNamed, type StoredProfiles } from './profiles.ts';
 import { readConfiguration } from './configuration.ts';
+import { headersIn, headersOfEnvironment, type Headers, type Secrets } from './header-lines.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
 
 /** `profile` is undefined for the environment's. */
-type Holder = Readonly<{ profile: string | undefined; key: Secret }>;
+export type Holder = Secrets & { readonly profile: string | undefined };
 
 export type LicensingCredential = { readonly kind: 'licensing' } & Holder & CredentialValues<'licensing'>;
 export type ChatCredential = { readonly kind: 'chat' } & Holder & CredentialValues<'chat'>;
@@ -77,21 +77,24 @@ export function openCredentials(
     return key;
   };
   const runOnce: typeof runKeyCommand = (command) => once(`command ${command}`, () => runKeyCommand(command));
-  const keyOf = async (profile: Profile): Promise<Secret> => {
+  const secretsOf = async (profile: Profile): Promise<Secrets> => {
     refuseExposed(urlOf(profile), profile, system.env);
-    return keyOfProfile(profile, { system, clock }, runOnce);
+    return secretsOfProfile(profile, { system, clock }, runOnce);
   };
-  const keyOfEnvironment = async (url: string, key: EnvironmentKey): Promise<Secret> => {
+  let headers: Promise<Headers | undefined> | undefined;
+  const secretsOfEnvironment = async (url: string, source: EnvironmentKey): Promise<Secrets> => {
     refuseExposed(url, {}, system.env);
-    return once(key.variable, async () =>
-      'file' in key ? readKeyFile(key.file, key.variable, system, signal) : keyFrom(key.text, key.variable),
+    const { variable: name } = source;
+    const key = await once(name, async () =>
+      'file' in source ? readKeyFile(source.file, name, system, signal) : keyFrom(source.text, name),
     );
+    return { key, headers: await (headers ??= headersOfEnvironment(system, signal)) };
   };
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
-    credentialFrom(profile, await keyOf(profile));
+    credentialFrom(profile, await secretsOf(profile));
   const licensingOfEnvironment = async ({ values, key }: EnvironmentCredential): Promise<LicensingCredential> => ({
     ...{ kind: 'licensing', profile: undefined, ...values },
-    key: await keyOfEnvironment(values.base_url, key),
+    ...(await secretsOfEnvironment(values.base_url, key)),
   });
   /** An environment's credential that names no application has that of the first row: one key is of one application. */
   let environmentApp: number | undefined;
@@ -113,13 +116,13 @@ export function openCredentials(
     async chat({ profile, typed = true }: Choice): Promise<ChatCredential> {
       const given = environmentCredential(system.env, 'chat');
       if (given && (profile === undefined || !typed)) {
-        const key = await keyOfEnvironment(given.values.site, given.key);
-        return { kind: 'chat', profile: undefined, ...given.values, key };
+        const secrets = await secretsOfEnvironment(given.values.site, given.key);
+        return { kind: 'chat', profile: undefined, ...given.values, ...secrets };
       }
       const chosen = await (profile === undefined
         ? defaultOf(profiles, 'chat')
         : profileNamed(profiles, profile, 'chat'));
-      return credentialFrom(chosen, await keyOf(chosen));
+      return credentialFrom(chosen, await secretsOf(chosen));
     },
     /** Every stored app; without one, that of the environment. */
     async licensingApps(): Promise<readonly StoredApp[]> {
@@ -137,12 +140,12 @@ export function openCredentials(
   };
 }
 
-export function credentialFrom(profile: LicensingProfile, key: Secret): LicensingCredential;
-export function credentialFrom(profile: ChatProfile, key: Secret): ChatCredential;
-export function credentialFrom(profile: Profile, key: Secret): LicensingCredential | ChatCredential;
-export function credentialFrom(profile: Profile, key: Secret): LicensingCredential | ChatCredential {
+export function credentialFrom(profile: LicensingProfile, secrets: Secrets): LicensingCredential;
+export function credentialFrom(profile: ChatProfile, secrets: Secrets): ChatCredential;
+export function credentialFrom(profile: Profile, secrets: Secrets): LicensingCredential | ChatCredential;
+export function credentialFrom(profile: Profile, secrets: Secrets): LicensingCredential | ChatCredential {
   const { name, key_command: _, ...fields } = profile;
-  return { ...fields, profile: name, key };
+  return { ...fields, profile: name, ...secrets };
 }
 
 /** The stored app in use, else that of the row. What is typed goes before what the environment says. */
@@ -161,14 +164,13 @@ async function chosenApp(
 }
 
 /** The binding is checked before a command runs; a profile with only a command may lack it (a copied config.json). */
-async function keyOfProfile(
+async function secretsOfProfile(
   profile: Profile,
   host: { system: System; clock: Clock },
   run: (command: string) => Promise<Secret>,
-): Promise<Secret> {
-  const { keys } = await readConfiguration('credentials', host);
-  const entry = isObject(keys) && Object.hasOwn(keys, profile.name) ? keys[profile.name] : undefined;
-  const { origin, api_key } = isObject(entry) ? entry : {};
+): Promise<Secrets> {
+  const { entry, origin, api_key, headers: stored } = entryIn(await readConfiguration('credentials', host), profile);
+  const headers = headersIn(stored);
   const bound = typeof origin === 'string' ? origin : 'no host';
   if (entry !== undefined && origin !== originOfProfile(profile))
     throw new Failure(
@@ -176,8 +178,9 @@ async function keyOfProfile(
       `the key of profile '${profile.name}' is for another host: ${bound}, not ${originOfProfile(profile)}`,
       { hint: `Nothing was sent. If the new address is right, sign in again: ${signInAgain(profile)}` },
     );
-  if (profile.key_command !== undefined) return run(profile.key_command);
-  if (typeof api_key === 'string') return keyFrom(api_key, join(foldersOf(host.system).config, 'credentials.json'));
+  if (profile.key_command !== undefined) return { key: await run(profile.key_command), headers };
+  if (typeof api_key === 'string')
+    return { key: keyFrom(api_key, join(foldersOf(host.system).config, 'credentials.json')), headers };
   throw new Failure('config', `no key is stored for profile '${profile.name}'`, {
     hint: `Sign in again: ${signInAgain(profile)}`,
   });

@@ -19,6 +19,7 @@ import {
 import { originOf, refuseExposed } from '../../schema/url.ts';
 import { remove } from '../disk/files.ts';
 import { foldersOf, namesFile } from '../disk/folders.ts';
+import { headersIn, type Headers } from './header-lines.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 
 export type CandidateProfile = Pick<Profile, 'kind' | 'name'>;
@@ -62,13 +63,18 @@ export function openProfiles(system: System, clock: Clock) {
       const known = await stored();
       for (const name of [names].flat()) refuseUnknown(name, known);
     },
+    /** Those that are stored for the profile's server. */
+    async headersOf(profile: Profile): Promise<Headers | undefined> {
+      const { origin, headers } = entryIn(await readConfiguration('credentials', host), profile);
+      return origin === originOfProfile(profile) ? headersIn(headers) : undefined;
+    },
     /** Replaces one of that name; the first of a kind is the default; without a new key the stored one stays, bound. */
-    async save(profile: Profile, key: Secret | undefined): Promise<void> {
+    async save(profile: Profile, key: Secret | undefined, headers?: Headers): Promise<void> {
       const valid = check(profile);
       refuseExposed(urlOf(valid), valid, system.env);
       const { name, ...fields } = valid;
       await change(async (config, files) => {
-        await saveKey(files, profile, key);
+        await saveSecrets(files, profile, key, headers);
         const others = mapOf(config['profiles']);
         others.delete(name);
         const isFirst = ![...others.values()].some((other) => isObject(other) && other['kind'] === fields.kind);
@@ -111,13 +117,26 @@ export function openProfiles(system: System, clock: Clock) {
 }
 
 /** The key goes first: alone it is harmless; a profile for another origin than its key's is refused when used. */
-async function saveKey(files: Files, profile: Profile, key: Secret | undefined): Promise<void> {
+async function saveSecrets(files: Files, profile: Profile, key: Secret | undefined, headers?: Headers): Promise<void> {
   const credentials = await files.read('credentials');
   if (key === undefined && profile.key_command === undefined) return;
   // With its origin, so that a changed URL cannot send it elsewhere.
-  const entry = { origin: originOfProfile(profile), ...(key && { api_key: key.reveal() }) };
+  const entry = {
+    origin: originOfProfile(profile),
+    ...(key && { api_key: key.reveal() }),
+    ...(headers && {
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.reveal()])),
+    }),
+  };
   const keys = Object.fromEntries(mapOf(credentials['keys']).set(profile.name, entry));
   await files.write('credentials', { ...credentials, keys });
+}
+
+/** What is stored beside a profile in the file of credentials, and the fields of it. */
+export function entryIn({ keys }: Content, { name }: Pick<Profile, 'name'>) {
+  const entry = isObject(keys) && Object.hasOwn(keys, name) ? keys[name] : undefined;
+  const { origin, api_key, headers }: Content = isObject(entry) ? entry : {};
+  return { entry, origin, api_key, headers };
 }
 
 /** @throws Failure config where there is none of that name */

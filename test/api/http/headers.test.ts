@@ -9,6 +9,7 @@ import { path } from '../../../src/api/http/request.ts';
 import { openGate } from '../../../src/api/http/retry.ts';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
+import { Secret } from '../../../src/core/secret.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 
 function connectionTo(port: number, plan?: (call: PlannedCall) => void): Connection {
@@ -16,11 +17,11 @@ function connectionTo(port: number, plan?: (call: PlannedCall) => void): Connect
     agesOf: openAges(realClock, () => undefined),
     base: `http://127.0.0.1:${port}`,
     authorization: undefined,
-    key: { variable: 'KEY', setup: undefined },
+    key: { variable: 'KEY', headers: 'HEADERS', setup: [] },
     userAgent: 'test',
     sealed: false,
     readOnly: false,
-    headers: { 'X-Tenant': "ward 3's" },
+    headers: { 'x-tenant': new Secret("ward 3's") },
     clock: realClock,
     alarm: realAlarm,
     signal: new AbortController().signal,
@@ -52,12 +53,12 @@ test('what a profile adds to a request is sent', async () => {
   expect(seen).toEqual(["ward 3's"]);
 });
 
-test('a dry run shows it, as a field and in the line of curl', async () => {
+test('a dry run names it, and its line of curl reads it from a variable', async () => {
   const planned: PlannedCall[] = [];
   const send = connect(connectionTo(1, (call) => void planned.push(call)));
   await expect(send({ method: 'PATCH', path: path`/v1/x/`, json: {}, repeat: 'safe' })).rejects.toThrow(Planned);
-  expect(planned[0]?.request.headers).toBe("X-Tenant: ward 3's");
-  expect(planned[0]?.curl).toContain(String.raw`--header 'X-Tenant: ward 3'\''s'`);
+  expect(planned[0]?.request.headers).toBe('x-tenant: [secret]');
+  expect(planned[0]?.curl).toContain('--header @<(printf %s "$HEADERS")');
 });
 
 test('a call that nothing went wrong with is reported after ten seconds, one that is repeated at once when it has taken two', async () => {
