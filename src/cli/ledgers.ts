@@ -43,9 +43,11 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
       },
     };
   };
+  let read: { readonly url: string | undefined } | undefined;
   const typed = (): string | undefined => {
     const text = variableWithText(host.system.env, variableName);
-    return text === undefined ? undefined : labelled(variableName, () => readLedgerUrl(text), 'config');
+    read ??= { url: text === undefined ? undefined : labelled(variableName, () => readLedgerUrl(text), 'config') };
+    return read.url;
   };
   const targetOf = (account: LicensingCredential, app_code: number): string =>
     `${accounts.accounts.identityOf(account)} ${app_code}`;

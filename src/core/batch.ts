@@ -27,11 +27,8 @@ export function batched<T>(
   };
 }
 
-/** Answers within it are written together: a lock, or a transaction, for each would cost as much as its POST. */
-const pace: Milliseconds = 20;
-
-/** A `due`: a batch begins 20 ms after the one before, or later. */
-export function paced({ elapsed, sleep }: Pick<Clock, 'elapsed' | 'sleep'>): () => Promise<void> {
+/** A `due`: a batch begins so long after the one before, or later; a lock for each answer costs as much as its POST. */
+export function paced({ elapsed, sleep }: Pick<Clock, 'elapsed' | 'sleep'>, pace: Milliseconds): () => Promise<void> {
   let next: Milliseconds = -Infinity;
   return async () => {
     const wait = next - elapsed();

@@ -210,9 +210,10 @@ export function createLedgerMemory(
       const [, name = '', as = 'answer'] = /^SELECT chatelaine\.(\w+)\([^)]*\)(?: AS (\w+))?$/.exec(text) ?? [];
       if (text.includes('pg_proc')) return ledgerParts.map((part) => ({ name: part }));
       if (name === 'about') return [{ [as]: { version, now: now(), salt: 'c0ffee', targets: [...targets].sort() } }];
-      if (name === 'history') {
-        const users = new Set(namesIn(values[0]));
-        return [{ [as]: events.flatMap(([who, entry]) => (users.has(who) ? [entry] : [])) }];
+      if (text.includes('chatelaine.history(')) {
+        const toldOf = (users: readonly string[]) =>
+          events.flatMap(([who, entry]) => (users.includes(who) ? [entry] : []));
+        return namesIn(values[0]).map((who) => ({ told: toldOf([who]) }));
       }
       if (name === 'open_answers') {
         const all = namesIn(values[0]).map((who) => [who, claims.get(who)?.answer ?? null] as const);

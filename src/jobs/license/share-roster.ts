@@ -23,7 +23,7 @@ export interface SharingRoster extends ListMoment, Waiting {
 /** The rows that are claimed at once, of so many that are left: few at the end, so that machines end together. */
 const portionOf = (left: number): number => Math.min(Math.max(Math.ceil(left / 8), 100), 1000);
 /** The rows whose POSTs are recorded at once. */
-const groupSize = 50;
+const groupSize = 100;
 /** Rows are given back together: a ledger takes a statement for them, the record of this computer a line. */
 const releasedAtOnce = 1000;
 const releasedEvery: Milliseconds = 2000;

@@ -10,12 +10,23 @@ import { shortLimit, type LedgerClaimOptions, type LedgerSession } from './ledge
 
 /** The users of one statement: 100,000 took 12 s to claim and 18 s to give back, which is longer than it may take. */
 const portion = 5000;
+/** Of users with a recorded POST that is not sent yet. */
+const fewRecorded = 25;
 /** How long users are given back for after Ctrl-C or the deadline. */
 export const releaseGrace: Milliseconds = 1000;
+
+interface ClaimsPlace {
+  readonly target: string;
+  readonly clock: Clock;
+  readonly told: ToldHistory;
+  /** Hears which users are claimed together, with their names in the ledger. */
+  readonly creations: { claim(target: string, users: readonly string[], names: readonly Buffer[]): Promise<void> };
+}
+
 /** Claims on the users of one application, held by a session (docs/exactly-once.md, The shared ledger). */
 export function sharedClaims(
   session: LedgerSession,
-  { target, clock, told }: { readonly target: string; readonly clock: Clock; readonly told: ToldHistory },
+  { target, clock, told, creations }: ClaimsPlace,
   options: LedgerClaimOptions,
 ): FreeClaims {
   const { signal } = options;
@@ -31,6 +42,7 @@ export function sharedClaims(
       const names = namesOf(some);
       const users = new Map(names.map((name, index) => [name.toString('base64'), some[index] ?? '']));
       parts.push(takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil));
+      await creations.claim(target, some, names);
     }
     return {
       now: parts.at(-1)?.now ?? NaN,
@@ -46,17 +58,21 @@ export function sharedClaims(
     for (const user of users) posts.forget(user);
     for (let at = 0; at < users.length; at += portion) {
       const some = users.slice(at, at + portion);
-      const posted = namesOf(some.filter((user) => sent.delete(user)));
-      const lists = [namesOf(some), posted, namesOf(some.filter((user) => shown?.has(user)))];
+      const names = namesOf(some);
+      const only = (isOne: (user: string) => boolean) => names.filter((_name, index) => isOne(some[index] ?? ''));
+      const lists = [names, only((user) => sent.delete(user)), only((user) => shown?.has(user) === true)];
       await told.write((rowsFor) => session.call('release', [...lists, rowsFor(session.whoIs)], limits));
     }
   };
 
-  const recordAnswer = batched<readonly [user: string, answer: OpenAnswer]>(async (all) => {
-    const answers = new Map(all);
-    const texts = [...answers.values()].map((answer) => writeJson(answer));
-    await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
-  }, paced(clock));
+  const recordAnswer = batched<readonly [user: string, answer: OpenAnswer]>(
+    async (all) => {
+      const answers = new Map(all);
+      const texts = [...answers.values()].map((answer) => writeJson(answer));
+      await session.call('answered', [namesOf([...answers.keys()]), texts], limits);
+    },
+    paced(clock, 100),
+  );
 
   return {
     isShared: true,
@@ -90,12 +106,10 @@ function recordedPosts(
     return now >= 0 && now < shortLimit && elapsed < shortLimit;
   };
 
-  const sending = batched<readonly [user: string, soon: () => readonly string[]]>(async (first) => {
+  const sending = batched<() => readonly string[]>(async (all) => {
     // Asked right before the statement: users who were given back meanwhile would make it fail.
-    const soon = first.flatMap(([, others]) => others());
-    const users = [
-      ...new Set([...first.map(([user]) => user), ...soon.filter((user) => !isFresh(recorded.get(user)))]),
-    ];
+    const users = [...new Set(all.flatMap((some) => some()))].filter((user) => !isFresh(recorded.get(user)));
+    if (users.length === 0) return;
     const before = { now: clock.now(), elapsed: clock.elapsed() };
     const values = [requestLimit + shortLimit, namesOf(users)];
     const written = session.call('sending', values, { signal, limit: shortLimit });
@@ -108,10 +122,11 @@ function recordedPosts(
     async posting(user, soon = () => []) {
       const failure = session.lost();
       if (failure) throw failure;
-      const ahead = recorded.get(user);
-      if (isFresh(ahead)) await ahead.written;
-      else await sending([user, soon]);
+      if (!isFresh(recorded.get(user))) await sending(() => [user, ...soon()]);
+      await recorded.get(user)?.written;
       recorded.delete(user);
+      // The next ones are recorded while these are sent; a failure is that of their own POSTs.
+      if (recorded.size < fewRecorded) sending(soon).catch(() => undefined);
     },
   };
 }

@@ -48,14 +48,20 @@ export function sharedQueue(
       return { ...left, since: Math.max(left.since, known.since, since ?? now) };
     }, state);
 
+  const readNow = async (): Promise<KeptQueue> => {
+    const { isNew, ...kept } = await ask(null, null);
+    // Written once: they count from now on.
+    return isNew ? change((state) => state) : kept;
+  };
+  let reading: Promise<KeptQueue> | undefined;
+
   return {
     change,
     async read() {
+      if (last && queueAt(last.state, last.now, settle).isSlow) return readNow();
       const age = elapsed() - (last?.at ?? -Infinity);
-      if (last && age < fresh && !queueAt(last.state, last.now, settle).isSlow) return { ...last, now: last.now + age };
-      const { isNew, ...kept } = await ask(null, null);
-      // Written once: they count from now on.
-      return isNew ? change((state) => state) : kept;
+      if (last && age < fresh) return { ...last, now: last.now + age };
+      return (reading ??= readNow().finally(() => (reading = undefined)));
     },
     async takeTurn() {
       if ((await session.call('turn', [origin, true], limits)) !== true) return undefined;

@@ -64,7 +64,10 @@ export function openLedger(url: string, host: LedgerHost) {
       await (await connection()).query('SELECT chatelaine.tell($1, $2)', [ledgerVersion, rows], limits);
     });
   };
-  const { history, tellOf } = toldTo(rowsOf, async () => (await session)?.whoIs);
+  let salted: ReturnType<typeof refuseOtherVersion> | undefined;
+  const nameOf = async (target: string, user: string): Promise<Buffer> =>
+    (await session)?.whoIs(target, user) ?? whoIs((await (salted ??= refuseOtherVersion(rowsOf))).salt, target, user);
+  const creations = toldUsers(rowsOf, nameOf);
   const opening = (options: LedgerClaimOptions): Promise<LedgerSession> => {
     const { clock, system } = host;
     return openSession(connection, { ...options, clock, host: system.hostname, pid: system.pid });
@@ -75,7 +78,7 @@ export function openLedger(url: string, host: LedgerHost) {
     /** The claims of one application; all of a run belong to one session. */
     async claims(target: string, options: LedgerClaimOptions): Promise<FreeClaims> {
       session ??= opening(options);
-      return sharedClaims(await session, { target, clock: host.clock, told }, options);
+      return sharedClaims(await session, { target, clock: host.clock, told, creations }, options);
     },
     /** The queue of a server, as the session that has the claims knows it. */
     async queue(origin: string, options: LedgerClaimOptions & { readonly width: number }): Promise<QueuePlace> {
@@ -97,10 +100,12 @@ export function openLedger(url: string, host: LedgerHost) {
     async history(user: string): Promise<readonly HistoryEntry[]> {
       const { salt, targets } = await refuseOtherVersion(rowsOf);
       const names = new Map(targets.map((target) => [whoIs(salt, target, user).toString('base64'), target]));
-      return history(user, names);
+      const text = 'SELECT chatelaine.history($1) AS told, chatelaine.open_answers($1) AS answers';
+      const [row] = await rowsOf(text, [hashesIn(names)]);
+      return historyIn(user, row?.['told'], answersIn(row?.['answers'], names));
     },
-    /** The same of one application, for a user who is to get a license. */
-    told: tellOf,
+    /** What runs did for a user of one application who is to get a license. */
+    told: creations.of,
     /** Creates or upgrades the schema. @throws Failure config where it is newer than this program */
     init: () => upgradeLedger(rowsOf),
     /** The SQL that `init` would run; changes nothing. */
@@ -132,34 +137,32 @@ export function openLedger(url: string, host: LedgerHost) {
   };
 }
 
-/** The history of users in the ledger. @param whose their names there, where a session knows the salt */
-function toldTo(rowsOf: SendStatement, whose: () => Promise<LedgerSession['whoIs'] | undefined>) {
-  const history = async (user: string, names: ReadonlyMap<string, string>): Promise<HistoryEntry[]> => {
-    const text = 'SELECT chatelaine.history($1) AS told, chatelaine.open_answers($1) AS answers';
-    const [row] = await rowsOf(text, [hashesIn(names)]);
-    return historyIn(user, row?.['told'], answersIn(row?.['answers'], names));
+/** What the ledger tells of users who are to get a license; of those who are claimed together one statement asks. */
+function toldUsers(rowsOf: SendStatement, nameOf: (target: string, user: string) => Promise<Buffer>) {
+  const claimed = new Map<string, unknown>();
+  const ask = async (names: readonly Buffer[]): Promise<unknown[]> => {
+    const text = `SELECT chatelaine.history(ARRAY[who]) AS told FROM unnest($1::bytea[]) WITH ORDINALITY AS one (who, at) ORDER BY at`;
+    return (await rowsOf(text, [names])).map(({ told }) => told);
   };
-  const saltedNames = async (): Promise<LedgerSession['whoIs']> => {
-    const { salt } = await refuseOtherVersion(rowsOf);
-    return (target, user) => whoIs(salt, target, user);
-  };
-  /** Most users of a roster have no entries: one statement says so for many. */
-  const telling = batched<{ target: string; user: string; entries: HistoryEntry[] }>(async (all) => {
-    const nameOf = (await whose()) ?? (await saltedNames());
-    const names = all.map(({ target, user }) => nameOf(target, user));
-    const [row] = await rowsOf('SELECT chatelaine.history($1) AS told', [names]);
-    const isTold = Array.isArray(row?.['told']) && row['told'].length > 0;
-    for (const { target, user, entries } of isTold ? all : []) {
-      const own = new Map([[nameOf(target, user).toString('base64'), target]]);
-      entries.push(...(await history(user, own)));
-    }
+  const asking = batched<{ readonly name: Buffer; told?: unknown }>(async (all) => {
+    const told = await ask(all.map(({ name }) => name));
+    for (const [at, one] of all.entries()) one.told = told[at];
   });
-  const tellOf = async (target: string, user: string): Promise<HistoryEntry[]> => {
-    const entries: HistoryEntry[] = [];
-    await telling({ target, user, entries });
-    return entries;
+  return {
+    async claim(target: string, users: readonly string[], names: readonly Buffer[]): Promise<void> {
+      const told = names.length > 1 ? await ask(names) : [];
+      for (const [at, user] of users.entries()) claimed.set(`${target} ${user}`, told[at]);
+    },
+    async of(target: string, user: string): Promise<HistoryEntry[]> {
+      const known = claimed.get(`${target} ${user}`);
+      // Asked once: a long run holds the others alone.
+      claimed.delete(`${target} ${user}`);
+      if (known !== undefined) return historyIn(user, known, new Map());
+      const one: Parameters<typeof asking>[0] = { name: await nameOf(target, user) };
+      await asking(one);
+      return historyIn(user, one.told, new Map());
+    },
   };
-  return { history, tellOf };
 }
 
 function hashesIn(names: ReadonlyMap<string, string>): Buffer[] {

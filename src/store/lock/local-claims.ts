@@ -77,7 +77,7 @@ export async function openClaims(
     return taken;
   };
 
-  const pace = paced(clock);
+  const pace = paced(clock, 20);
   const append = batched<readonly RecordLine[]>(
     (all) => withLock(lock, host, () => add(all.flat())),
     // Who holds one user has nothing to gather.

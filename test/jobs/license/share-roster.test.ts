@@ -117,7 +117,7 @@ test('what the ledger remembers of a row counts; a list of half a day ago counts
   expect(claims.history(last).posted).toBe(1_000_000 + 43_200_001);
 });
 
-test('a POST is recorded together with those of the next 49 rows that are claimed and not begun', async () => {
+test('a POST is recorded together with those of the next 99 rows that are claimed and not begun', async () => {
   const { claims, soon } = shared(new Set(['user-2']));
   await claims.claim(first);
   await claims.posting(first);
@@ -125,11 +125,11 @@ test('a POST is recorded together with those of the next 49 rows that are claime
   await claims.release(second);
   expect(soon[0]).toEqual(
     rows
-      .slice(1, 50)
+      .slice(1, 100)
       .map(({ remote_user }) => remote_user)
       .filter((user) => user !== 'user-2'),
   );
-  expect(soon[1]).toEqual(rows.slice(3, 51).map(({ remote_user }) => remote_user));
+  expect(soon[1]).toEqual(rows.slice(3, 100).map(({ remote_user }) => remote_user));
   await claims.posting(rows[99] ?? first);
   expect(soon[2]).toEqual([]);
 });

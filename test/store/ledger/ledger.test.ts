@@ -81,6 +81,29 @@ describe('a ledger', needs('postgresql'), () => {
     expect(asked(await (await claimsOf()).take(['ada', 'ben']))).toEqual([]);
   });
 
+  test('what runs did for users who are claimed together is asked for once, with the claim', async () => {
+    const tell = async (remote_user: string): Promise<void> => {
+      const teller = ledgerOf();
+      const who = {
+        run: 'AAAA',
+        account: 'a',
+        computer: 'c',
+        command: 'license apply',
+        origin: 'https://licenses.test',
+      };
+      await teller.tell(target, { ...who, event: 'created', time: '2026-01-01T00:00:00Z', app_code: 7, remote_user });
+      await teller.close();
+    };
+    const ledger = ledgerOf();
+    const claims = await claimsOf(ledger);
+    await tell('mia');
+    await claims.takeFree(['mia', 'noa']);
+    await tell('noa');
+    expect(await ledger.told(target, 'mia')).toMatchObject([{ event: 'created', remote_user: 'mia' }]);
+    expect(await ledger.told(target, 'noa')).toEqual([]);
+    expect(await ledger.told(target, 'noa')).toMatchObject([{ event: 'created', remote_user: 'noa' }]);
+  });
+
   test('the applications of one run share its session: claims of the first outlive those of the second', async () => {
     const ledger = ledgerOf();
     const first = await claimsOf(ledger);
