@@ -208,7 +208,8 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
           ? credentials.chat({ profile: name })
           : credentials.licensing({ profile: name });
       },
-      identityOf: ({ base_url }) => (options.sandbox ? 'sandbox' : serverOf(base_url)),
+      identityOf: (account) =>
+        options.sandbox ? 'sandbox' : serverOf('site' in account ? account.site : account.base_url),
     },
     keys: {
       fromFile: async (file) => redactor.watch(await readKeyFile(file, '--api-key-file', system, signal)),

@@ -14,7 +14,7 @@ import type { Ledger } from '../store/ledger/ledger.ts';
 import { randomBytes } from '../core/outside.ts';
 import type { Creations } from '../jobs/license/history.ts';
 import type { CreationPlace, OpenedCreations } from '../store/record/creations.ts';
-import type { AppendHistory, HistoryEntry } from '../store/record/history.ts';
+import type { AppendHistory, EntryOf, HistoryEntry, HistoryEvents } from '../store/record/history.ts';
 import type { Host } from './host.ts';
 import type { RunParts } from './values.ts';
 
@@ -119,7 +119,7 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
   const unanswered = async (): Promise<void> => {
     for (const run of queues.values()) (await run).queue.unanswered();
   };
-  const telling: TellLedger = (account, entry) => orUntold(tell(account, entry));
+  const telling = (...told: Parameters<typeof tell>): Promise<void> => orUntold(tell(...told));
   return { ledgers, tell: telling, unanswered: () => void unanswered(), close };
 }
 
@@ -200,16 +200,13 @@ async function openRun(
   return { by, local, queue: openQueue([local, ...shared], { ...claiming, by, elapsed, sleep: drawn }) };
 }
 
-/** Tells the ledger of that credential what this run did; where it cannot, there is a warning, once. */
-type TellLedger = (account: LicensingCredential, entry: HistoryEntry) => Promise<void>;
-
-/** The license history, to read and to add to; its code is loaded when it is used. */
+/** The history, to read and to add to; its code is loaded when it is used. */
 export function historyOf(
   command: string,
   { accounts: { identityOf } }: Accounts,
   { host, options, messages }: RunParts,
-  tell: TellLedger,
-): Pick<Disk['record'], 'history' | 'recorder'> {
+  tell: ReturnType<typeof openLedgers>['tell'],
+): Pick<Disk['record'], 'history' | 'past' | 'recorder'> {
   let name: string | undefined;
   // Drawn where it is used: node:crypto is no part of a plain list.
   const run = (): string => (name ??= runName());
@@ -221,20 +218,25 @@ export function historyOf(
   let opened: Promise<AppendHistory> | undefined;
   const open = async (): Promise<AppendHistory> =>
     (await import('../store/record/history.ts')).openHistory({ run: run(), command }, host);
+  const past = async <K extends keyof HistoryEvents>(kind: K, holding?: string): Promise<EntryOf<K>[]> => {
+    const { eachEntry } = await import('../store/record/history.ts');
+    const entries: EntryOf<K>[] = [];
+    for await (const entry of eachEntry(host.system, kind, holding)) entries.push(entry);
+    return entries;
+  };
   return {
-    async history(holding) {
-      const { eachEntry } = await import('../store/record/history.ts');
-      const entries: HistoryEntry[] = [];
-      for await (const entry of eachEntry(host.system, holding)) entries.push(entry);
-      return entries;
-    },
+    past,
+    history: (holding) => past('remote_user', holding),
     recorder: (credential) => ({
       run: run(),
       async record(event) {
         if (options.dry_run) return;
         const append = await (opened ??= open());
-        const telling = append(identityOf(credential), event, (entry) => tell(credential, entry));
-        await orWarn(telling, warnOnce, 'license history lacks what this run does');
+        const place = { origin: identityOf(credential), profile: credential.profile };
+        const telling = append(place, event, async (entry) => {
+          if (credential.kind === 'licensing' && 'remote_user' in entry) await tell(credential, entry);
+        });
+        await orWarn(telling, warnOnce, 'the history lacks what this run does');
       },
     }),
   };

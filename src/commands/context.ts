@@ -13,7 +13,7 @@ import type { Secret } from '../core/secret.ts';
 import type { OpenArchive } from '../store/archive/archive.ts';
 import type { Journal, JournalContent, JournalHeader } from '../store/journal.ts';
 import type { Milliseconds } from '../core/duration.ts';
-import type { HistoryEntry, LicenseEvent } from '../store/record/history.ts';
+import type { EntryOf, HistoryEntry, HistoryEvents } from '../store/record/history.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Creations } from '../jobs/license/history.ts';
@@ -94,7 +94,7 @@ export interface Accounts {
     profiles(): Profiles;
     credentialOf(profile: string): Promise<LicensingCredential | ChatCredential>;
     /** A server in journals and claims: its origin; the embedded sandbox has one name, whatever its port. */
-    identityOf(account: Pick<LicensingCredential, 'base_url'>): string;
+    identityOf(account: Pick<LicensingCredential, 'base_url'> | Pick<ChatCredential, 'site'>): string;
   };
 }
 
@@ -159,15 +159,17 @@ export interface Disk {
     countUnprinted(row: unknown): void;
     /** Changes by runs of this computer, from lines that hold a text, the oldest first. @throws Failure config */
     history(holding?: string): Promise<readonly HistoryEntry[]>;
-    /** Where this run tells what it does for licenses of that server. */
-    recorder(credential: LicensingCredential): Recorder;
+    /** What else runs of this computer did, the oldest first. */
+    past<K extends keyof HistoryEvents>(kind: K): Promise<readonly EntryOf<K>[]>;
+    /** Where this run tells what it does on that server. */
+    recorder(credential: LicensingCredential | ChatCredential): Recorder;
   };
 }
 
 export interface Recorder {
   readonly run: string;
   /** Appends to the history; where it cannot be written there is a warning, once. */
-  record(event: LicenseEvent): Promise<void>;
+  record(event: HistoryEvents[keyof HistoryEvents]): Promise<void>;
 }
 
 /** Who creates licenses for which users: on this machine, or in a ledger that several machines share. */

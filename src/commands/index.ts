@@ -100,6 +100,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry('channel list', 'List channels', async () => (await import('./lists.ts')).channels),
   entry('topic list', 'List the topics of a channel', () => import('./topic/list-topics.ts')),
   entry('topic delete', 'Delete topics with all their messages', () => import('./topic/delete-topic.ts')),
+  entry('topic history', 'Show what runs on this computer purged', () => import('./topic/history.ts')),
   entry('view pin', 'Pin navigation views', () => import('./view/pin.ts')),
   entry('view hide', 'Hide navigation views in the menu', async () => (await import('./view/pin.ts')).hide),
   entry('view list', 'List navigation views', async () => (await import('./lists.ts')).views),

@@ -14,10 +14,10 @@ type JsonType = 'string' | 'integer' | 'boolean' | 'object' | 'array' | 'null';
 /** Types of our names wherever a result has them: a server's field has the server's type. Types stay. */
 const types = {
   string:
-    'advice api_key change channel check data detail error file finding first_time first_user folder fragment help host key kind ' +
+    'advice api_key change channel check data detail error file finding finished first_time first_user folder fragment help host key kind ' +
     'last_time ledger mac_address name problem profile since state status subject target time title topic_name type until url value_before value_name',
   integer:
-    'added arrived back deleted edited files files_kept gone level messages moved part pid problems repaired saved_snippet_id sending stream_id users version',
+    'added arrived back deleted edited files files_kept gone level messages moved part pid problems repaired saved_snippet_id sending stream_id unseen users version',
   boolean: 'default is_pinned read_only resolved',
   array: 'commands deeper exit_codes groups ids options spellings values',
   object: 'chat license licensing',
@@ -26,8 +26,8 @@ const types = {
 /** Names that are null, or absent, where there is nothing to say; every other one of ours is in each row. */
 const optional = new Set(
   (
-    'advice api_key arrived back change deeper detail edited error file files files_kept first_time first_user gone ids is_pinned key last_time ' +
-    'level license moved name part pid problem sending since spellings state status time until url users value value_before value_name values version'
+    'advice api_key arrived back change deeper deleted detail edited error file files files_kept finished first_time first_user gone ids is_pinned key last_time ' +
+    'level license moved name part pid problem sending since spellings state status time unseen until url users value value_before value_name values version'
   ).split(' '),
 );
 

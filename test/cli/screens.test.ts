@@ -63,6 +63,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'channel list': ['channel list'],
   'topic list': ['topic list --all-channels', 'topic list general', "topic list general --match 'x*'"],
   'topic delete': ['topic delete general lunch --dry-run'],
+  'topic history': ['topic delete general lunch --confirm lunch --no-archive --quiet', 'topic history'],
   'view pin': ['view pin narrow/is/starred'],
   'view hide': ['view hide narrow/is/starred'],
   'view rename': ['view rename narrow/is/alerted Alerts'],

@@ -47,6 +47,7 @@ const lines = [
   'channel list',
   'topic list general',
   "topic delete general 'who has dock 4?' --confirm 'who has dock 4?'",
+  'topic history',
   'topic delete general nothing --missing-ok --confirm nothing',
   'view list',
   'view pin inbox',

@@ -20,7 +20,10 @@ export function maxFileBytes(megabytes = defaultMegabytes): number {
   return megabytes * 1_000_000;
 }
 
-/** The site of an archive and of what is recorded: the port of the embedded sandbox is another one in each run. */
+/** The site of what the embedded sandbox has: its port is another one in each run. */
+export const embeddedSite = 'http://127.0.0.1';
+
+/** The site of an archive and of what is recorded. */
 export function lastingSite({ sandbox }: GlobalValues, site: string): string {
-  return sandbox ? 'http://127.0.0.1' : site;
+  return sandbox ? embeddedSite : site;
 }

@@ -1,11 +1,10 @@
 import { orWarn } from '../../core/failure.ts';
 import { changesOf, changeText } from '../../jobs/license/history.ts';
 import { textField } from '../../schema/field.ts';
-import { profileNamed } from '../../store/account/profiles.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Accounts, Invocation } from '../context.ts';
+import { historyOptions, readAsked, whoOf } from '../history.ts';
 import { searchFor, searchOptions } from './search.ts';
 
 export default command({
@@ -21,30 +20,26 @@ export default command({
   options: {
     remote_user: textField('U', 'Only this user, under the old name or the new one'),
     ...searchOptions,
-    run: textField('ID', 'Only this run; each run prints its name'),
+    ...historyOptions,
   },
   examples: ['chatelaine license history --remote-user physio-7731', 'chatelaine license history --since 7d -o csv'],
 
-  async *rows({ remote_user, run, ...sought }, context) {
-    const { isUser, isKeyEnd, isTime } = searchFor(sought, context);
+  async *rows({ remote_user, match, code, ...asked }, context) {
+    const { isUser, isKeyEnd } = searchFor({ match, code }, context);
     const own = await context.record.history();
-    const asked =
+    const telling =
       remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.history(remote_user));
-    const inLedger = asked && (await orWarn(asked, context.warn));
+    const inLedger = telling && (await orWarn(telling, context.warn));
     const others = inLedger?.filter((one) => !own.some((entry) => isSame(one, entry))) ?? [];
     const entries = [...own, ...others];
-    const isAsked = await ofProfile(context);
+    const isAsked = await readAsked(asked, 'licensing', own, context);
     if (others.length > 0) entries.sort((one, two) => Date.parse(one.time) - Date.parse(two.time));
     for (const change of changesOf(entries)) {
-      const { time, command: name, remote_user_before: before, app_code = null, license_code_end: end = null } = change;
-      const names = [change.remote_user, before ?? change.remote_user];
-      if (!isTime(Date.parse(time)) || !isUser(...names) || !isKeyEnd(end ?? '') || !isAsked(change)) continue;
-      if (run !== undefined && change.run !== run.toUpperCase()) continue;
-      if (remote_user !== undefined && !names.includes(remote_user)) continue;
-      const told = [change.run, change.account, change.computer, name].map((text) => text || null);
-      const who = { run: told[0], account: told[1], computer: told[2], command: told[3], origin: change.origin };
-      const done = { app_code, remote_user: change.remote_user, change: changeText(change), license_code_end: end };
-      yield { time, ...who, ...done };
+      const { remote_user: user, remote_user_before: before = user, license_code_end: end = null } = change;
+      if (!isAsked(change) || !isUser(user, before) || !isKeyEnd(end ?? '')) continue;
+      if (remote_user !== undefined && ![user, before].includes(remote_user)) continue;
+      const { app_code = null } = change;
+      yield { ...whoOf(change), app_code, remote_user: user, change: changeText(change), license_code_end: end };
     }
   },
 
@@ -65,15 +60,6 @@ export default command({
     none: 'no such change by a run of this computer',
   },
 });
-
-/** A run is recorded by server and application, which a profile has. */
-async function ofProfile({ options, accounts: { profiles, identityOf } }: Accounts & Invocation) {
-  if (options.profile === undefined) return () => true;
-  const profile = await profileNamed(profiles(), options.profile, 'licensing');
-  const origin = identityOf(profile);
-  return ({ app_code, ...change }: HistoryEntry): boolean =>
-    change.origin === origin && [app_code, undefined].includes(profile.app_code);
-}
 
 /** A copy in the ledger, which knows no names; of an open answer it does not know whose it is. */
 function isSame(told: HistoryEntry, own: HistoryEntry): boolean {

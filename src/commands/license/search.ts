@@ -1,6 +1,7 @@
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
-import { textField, type Fields, type Values } from '../../schema/field.ts';
+import type { Fields, Values } from '../../schema/field.ts';
 import { matchField, phoneCode } from '../../schema/license.ts';
+import { spanOptions } from '../history.ts';
 import { spanOf, type TimeParts } from '../typed-time.ts';
 
 /** Options of `license list` and `license history`; where something is changed, names are matched as typed. */
@@ -10,8 +11,7 @@ export const searchOptions = {
     ...matchField,
     help: "Only keys that match, as in '*2FCA2'; understood in any case, without dashes, with O for 0",
   },
-  since: textField('TIME', 'Only from this time on: 7d, monday, 2026-03-01'),
-  until: textField('TIME', 'Only before this time'),
+  ...spanOptions,
 } as const satisfies Fields;
 
 type Search = Values<typeof searchOptions>;

@@ -95,7 +95,8 @@ export default command({
     const naming = await readNaming(place, { ...named, before }, context);
     const { clock, disk, record } = context;
     const keeping = keepingOf(typed, account, context);
-    const purge = openPurges(chat, keeping, holds, { ...context, ...clock, ...disk, ...record });
+    const told = record.recorder(account);
+    const purge = openPurges(chat, keeping, holds, { ...context, ...clock, ...disk, ...record, ...told });
     // A moment that was typed as an age is another one in the next run.
     const { before: _, ...names } = naming;
     const run = await purge.openRun({ stream_id: channel?.stream_id, ...names, older_than: typed.older_than }, naming);

@@ -34,6 +34,8 @@ export interface Purging {
   readonly maxMessages?: number | undefined;
   /** Called with the messages that the topic shows. @throws Failure where one of them is held */
   refuseHeld(ids: readonly number[]): void;
+  /** Called once all is kept, before the first call. */
+  begun(): Promise<void>;
   /** Undefined with --no-archive. */
   readonly keeper: Keeper | undefined;
 }

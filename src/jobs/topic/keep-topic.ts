@@ -97,6 +97,8 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       for (const { purge } of archives) await purge.append(end);
     },
     close: () => closeAll(archives),
+    /** That of the purge's begin. */
+    folder: () => (archives.find(isBegun) ?? archives.at(-1))?.archive.folder,
   };
 }
 

@@ -94,7 +94,7 @@ export function remaining({ survey, state: { standings } }: PurgeWork): Failure 
   });
 }
 
-function countOf(tally: StandingCounts): number {
+export function countOf(tally: StandingCounts): number {
   return Object.values(tally).reduce((sum, count) => sum + count, 0);
 }
 

@@ -87,6 +87,7 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
     async run(): Promise<void> {
       try {
         if (purging.keeper) state.standings = await purging.keeper.begin(survey);
+        await purging.begun();
         if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(purge);
         else await lookAt(purge, 'whole');
         await findGone();

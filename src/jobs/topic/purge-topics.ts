@@ -3,11 +3,13 @@ import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { type Failure, usage } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { Journal, JournalContent, JournalHeader } from '../../store/journal.ts';
+import type { PurgeEvent } from '../../store/record/history.ts';
 import { privateSearch } from '../messages/private-channels.ts';
 import type { Progress, WorkMessages } from '../work/work-messages.ts';
 import { topicKeeper, type Keeper } from './keep-topic.ts';
 import { heldTopic, holdOf, type TopicHold } from './holds.ts';
 import { isSeveral, type Naming } from './named-topics.ts';
+import { countOf } from './purge-failures.ts';
 import { openPurgeRun, type PurgeRun } from './purge-run.ts';
 import { findInPrivate, openTopicPurge, type PurgeOutcome, type TopicPurge } from './purge-topic.ts';
 import { deletable } from './standings.ts';
@@ -29,6 +31,7 @@ interface PurgeParts extends WorkMessages {
   archive(folder: string): Promise<OpenArchive>;
   journal(header: JournalHeader): Promise<Journal>;
   readJournal(header: JournalHeader): Promise<JournalContent | undefined>;
+  record(event: PurgeEvent): Promise<void>;
 }
 
 interface PurgeArchives extends Pick<Keeping, 'root' | 'site' | 'account' | 'maxFileSize'> {
@@ -43,14 +46,22 @@ export function openPurges(
   holds: readonly TopicHold[],
   context: PurgeParts,
 ) {
-  const keeperFor = (total: number): Keeper | undefined =>
-    isKept ? topicKeeper(chat, { ...place, ...keepingFor(context, total) }) : undefined;
   const opened = new Map<TopicSurvey, { readonly purge: TopicPurge; readonly keeper: Keeper | undefined }>();
   const held = new Set<TopicSurvey>();
   const search = privateSearch(chat);
+  const isHeld = (survey: TopicSurvey) => held.has(survey) && opened.get(survey)?.purge.outcome().tally.deleted === 0;
+  const { tell, isOpen } = openTelling(context, place, (survey) => {
+    const { purge, keeper } = opened.get(survey) ?? {};
+    return purge && { ...purge.outcome(), ...(isHeld(survey) && { status: 'held' }), archive: keeper?.folder() };
+  });
+  /** What ended a purge says more than an archive that cannot be closed after it. */
+  const close = async (survey: TopicSurvey): Promise<void> => {
+    if (isOpen(survey)) await tell(survey, 'left');
+    const { keeper } = opened.get(survey) ?? {};
+    await keeper?.close().catch(() => undefined);
+  };
   return {
-    /** True if a look showed a message that is held, and nothing was deleted before it. */
-    isHeld: (survey: TopicSurvey) => held.has(survey) && opened.get(survey)?.purge.outcome().tally.deleted === 0,
+    isHeld,
     /** The record of this command's runs over several topics. */
     async openRun(named: object, naming: Naming): Promise<PurgeRun> {
       if (!isSeveral(naming)) return openPurgeRun();
@@ -67,32 +78,25 @@ export function openPurges(
     /** Deletes a topic of at most `maxMessages`, or looks at one that is empty. @throws Failure incomplete */
     async run(survey: TopicSurvey, maxMessages: number | undefined): Promise<PurgeOutcome> {
       const total = survey.ids.length;
-      const keeper = keeperFor(total);
-      const deleting = progressLine(context, isKept ? `archived ${total}, gone` : 'gone', total);
-      let last = total;
-      const left = (count: number): void => {
-        if (context.interactive()) deleting.upTo(total - count);
-        else if (count !== last && count > 0)
-          context.note(`topic '${shownName(survey)}': ${count} of ${Math.max(total, count)} messages are left`);
-        last = count;
-      };
+      const keeper = isKept ? topicKeeper(chat, { ...place, ...keepingFor(context, total) }) : undefined;
+      const { left, end } = leftLine(context, survey, isKept ? `archived ${total}, gone` : 'gone');
       const refuseHeld = (ids: readonly number[]): void => {
         const hold = holdOf(holds, survey, ids);
         if (!hold) return;
         held.add(survey);
         throw heldTopic(survey, hold);
       };
-      const purge = openTopicPurge(chat, survey, { ...context, left, keeper, maxMessages, refuseHeld });
+      const begins = () => tell(survey, 'purging');
+      const purge = openTopicPurge(chat, survey, { ...context, left, keeper, maxMessages, refuseHeld, begun: begins });
       opened.set(survey, { purge, keeper });
       try {
         await purge.run();
         return purge.outcome();
       } catch (cause) {
-        // What ended the purge says more than an archive that cannot be closed after it.
-        await keeper?.close().catch(() => undefined);
+        await close(survey);
         throw cause;
       } finally {
-        deleting.end();
+        end();
       }
     },
     /** Looks in private channels for what the purges of these topics miss. */
@@ -104,9 +108,8 @@ export function openPurges(
       ),
     /** Leaves the purge of a topic open after a failure; what that means for it. */
     async leave(survey: TopicSurvey, cause: Failure): Promise<Failure> {
-      const { purge, keeper } = opened.get(survey) ?? {};
-      await keeper?.close().catch(() => undefined);
-      return purge?.inPart(cause) ?? cause;
+      await close(survey);
+      return opened.get(survey)?.purge.inPart(cause) ?? cause;
     },
     /**
      * Ends the purge of a topic; undefined where there was none.
@@ -126,14 +129,39 @@ export function openPurges(
           finish: async () => keeper?.finish(outcome.tally),
           close: async () => keeper?.close(),
         });
+        await tell(survey, 'purged');
         return outcome;
       } catch (cause) {
-        await keeper?.close().catch(() => undefined);
+        await close(survey);
         throw cause;
       }
     },
     /** What has become of a topic so far; undefined where its purge did not begin. */
     outcomeOf: (survey: TopicSurvey) => opened.get(survey)?.purge.outcome(),
+  };
+}
+
+type ToldOutcome = Pick<PurgeOutcome, 'tally' | 'arrived'> & Pick<PurgeEvent, 'status' | 'archive'>;
+
+/** Tells the history when a purge begins and when it, or its run, ends. */
+function openTelling(
+  { record }: Pick<PurgeParts, 'record'>,
+  { account: email }: Pick<PurgeArchives, 'account'>,
+  outcomeOf: (survey: TopicSurvey) => ToldOutcome | undefined,
+) {
+  const open = new Set<TopicSurvey>();
+  return {
+    isOpen: (survey: TopicSurvey) => open.has(survey),
+    async tell(survey: TopicSurvey, event: PurgeEvent['event']): Promise<void> {
+      const outcome = outcomeOf(survey);
+      if (!outcome) return;
+      const { tally, arrived, status, archive } = outcome;
+      const { channel, topic_name, spellings } = survey;
+      const what = { email, stream_id: channel.stream_id, channel: channel.name, topic_name, spellings, archive };
+      const counts = { deleted: tally.deleted, unseen: tally.gone + tally.goneOutOfOrder, arrived, status };
+      await record({ event, ...what, messages: countOf(tally), ...(event !== 'purging' && counts) });
+      open[event === 'purging' ? 'add' : 'delete'](survey);
+    },
   };
 }
 
@@ -167,6 +195,20 @@ function keepingFor(context: PurgeParts, total: number): Pick<Keeping, 'open' | 
     },
     archived: (count) => archiving.upTo(count),
   };
+}
+
+/** How many messages are left: a line of progress, or without a person a note for each number. */
+function leftLine(context: PurgeParts, survey: TopicSurvey, label: string) {
+  const total = survey.ids.length;
+  const line = progressLine(context, label, total);
+  let last = total;
+  const left = (count: number): void => {
+    if (context.interactive()) line.upTo(total - count);
+    else if (count !== last && count > 0)
+      context.note(`topic '${shownName(survey)}': ${count} of ${Math.max(total, count)} messages are left`);
+    last = count;
+  };
+  return { left, end: line.end };
 }
 
 /** A line of progress, whose time counts from its first number on. */

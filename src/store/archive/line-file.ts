@@ -81,6 +81,7 @@ type PurgeStage = 'new' | 'begun' | PurgeEnd;
 export interface PurgeEnd {
   readonly finished: string;
   readonly deleted: number;
+  readonly unseen: number;
 }
 
 /** What a look at the topic showed, or what is known of a delete call. */
@@ -115,13 +116,16 @@ export async function openPurge(folder: string, failed: () => void = () => undef
     });
   /** The looks and calls that were recorded so far, oldest first. */
   const steps: readonly PurgeStep[] = records.filter(isStep);
-  return { ...appending(path, size, failed), stage: stageOf(records), steps };
+  /** What was said at its begin. */
+  const begun = records.find(isObject);
+  return { ...appending(path, size, failed), stage: stageOf(records), steps, begun };
 }
 
 function stageOf(records: readonly unknown[]): PurgeStage {
   const last = records.at(-1);
   if (!isObject(last) || !('finished' in last)) return last === undefined ? 'new' : 'begun';
-  return { finished: String(last['finished']), deleted: Number(last['deleted']) };
+  const { finished, deleted, unseen = 0 } = last;
+  return { finished: String(finished), deleted: Number(deleted), unseen: Number(unseen) };
 }
 
 function isStep(record: unknown): record is PurgeStep {

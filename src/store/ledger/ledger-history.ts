@@ -100,7 +100,7 @@ export function historyIn(
   const told = all.flatMap((stored): HistoryEntry[] => {
     if (!isObject(stored)) return [];
     const entry = Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, value ?? remote_user]));
-    return isEntry(entry) ? [entry] : [];
+    return isEntry(entry, 'remote_user') ? [entry] : [];
   });
   const isTold = ({ key_end }: OpenAnswer) => told.some(({ license_code_end }) => license_code_end === key_end);
   const open = [...answers].flatMap(([target, answer]): HistoryEntry[] => {

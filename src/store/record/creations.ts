@@ -14,7 +14,7 @@ export type OpenedCreations = ReturnType<typeof openCreations>;
 export function openCreations(system: System, users: readonly string[]) {
   const known = new Map<number, Promise<Map<string, HistoryEntry>>>();
   const readAll = (place: CreationPlace): Promise<Map<string, HistoryEntry>> => {
-    const reading = known.get(place.app_code) ?? creationsIn(eachEntry(system), place);
+    const reading = known.get(place.app_code) ?? creationsIn(eachEntry(system, 'remote_user'), place);
     known.set(place.app_code, reading);
     return reading;
   };
@@ -23,7 +23,7 @@ export function openCreations(system: System, users: readonly string[]) {
       const entries = await place.told(user);
       const isTold = entries.length > 0;
       if (users.length > 1 && !isTold) return (await readAll(place)).get(user);
-      for await (const entry of eachEntry(system, writeJson(user))) entries.push(entry);
+      for await (const entry of eachEntry(system, 'remote_user', writeJson(user))) entries.push(entry);
       const isRenamed = entries.some((one) => one.remote_user === user && one.remote_user_before !== undefined);
       if (isRenamed && !isTold) return (await readAll(place)).get(user);
       // Those of one computer are in their order, whatever its clock was set to.

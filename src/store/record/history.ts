@@ -10,7 +10,17 @@ import { makePrivateFolder } from '../disk/private-folder.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 import { appendLoosely, lineIn, summedLine } from '../disk/records.ts';
 
-/** What a run did for a license, for people: of a key the last four characters (docs/exactly-once.md, History). */
+/**
+ * What runs did, for people (docs/exactly-once.md, History): each kind of line by the name that only this kind has. A
+ * line whose event ends in -ing is written before the request, and on disk then.
+ */
+export interface HistoryEvents {
+  readonly remote_user: LicenseEvent;
+  readonly topic_name: PurgeEvent;
+  readonly setting: SettingEvent;
+}
+
+/** For a license: of a key the last four characters. */
 export interface LicenseEvent {
   /**
    * `changing` is written before a PATCH, `changed` or `refused` after it; the others after their request. `found`: an
@@ -27,45 +37,75 @@ export interface LicenseEvent {
   readonly license_code_end?: string | undefined;
 }
 
-export interface HistoryEntry extends LicenseEvent {
+/** For a topic: the counts are those of its archive, or without one those of the run. */
+export interface PurgeEvent {
+  /** `left`: the run ended, and its purge did not. */
+  readonly event: 'purging' | 'left' | 'purged';
+  readonly email: string;
+  readonly stream_id: number;
+  readonly channel?: string | undefined;
+  readonly topic_name: string;
+  readonly spellings: readonly string[];
+  readonly archive?: string | undefined;
+  readonly messages: number;
+  readonly deleted?: number | undefined;
+  readonly unseen?: number | undefined;
+  readonly arrived?: number | undefined;
+  readonly status?: string | undefined;
+}
+
+/** For a setting of a chat account, but for passwords and addresses. */
+export interface SettingEvent {
+  readonly event: 'changing' | 'changed' | 'refused';
+  readonly email: string;
+  readonly setting: string;
+  readonly value: unknown;
+  /** Undefined where the server does not tell it. */
+  readonly value_before?: unknown;
+}
+
+export type EntryOf<K extends keyof HistoryEvents> = HistoryEvents[K] & EntryStamp;
+
+export type HistoryEntry = EntryOf<'remote_user'>;
+
+export interface EntryStamp {
   readonly time: string;
-  /** The name of the run, by which `license undo` finds it. */
+  /** The name of the run, by which an undo finds it. */
   readonly run: string;
   readonly account: string;
   readonly computer: string;
   readonly command: string;
   readonly origin: string;
+  /** Where the credential came from, which may be forgotten since; a ledger is not told. */
+  readonly profile?: string | undefined;
 }
 
-export type RunStamp = Pick<HistoryEntry, 'run' | 'command'>;
+export type RunStamp = Pick<EntryStamp, 'run' | 'command'>;
 
-/**
- * Appends what a run did, and tells the ledger of it where there is one; nothing that writes reads it.
- * @throws Failure where it cannot be written
- */
-export type AppendHistory = (
-  origin: string,
-  event: LicenseEvent,
-  tell: (entry: HistoryEntry) => Promise<void>,
-) => Promise<void>;
+export type AppendHistory = ReturnType<typeof openHistory>;
 
-/** Lines that come together are written together. One before a change is on disk when its request is sent. */
-export function openHistory(stamp: RunStamp, host: Surroundings): AppendHistory {
+/** Lines that come together are written together; nothing that writes reads them. */
+export function openHistory(stamp: RunStamp, host: Surroundings) {
   const { system, clock } = host;
   const folder = foldersOf(system).state;
-  const append = batched<HistoryEntry>(async (entries) => {
+  const append = batched<EntryStamp & { readonly event: string }>(async (entries) => {
     await makePrivateFolder(folder, system);
     const path = join(folder, `history-${entries[0]?.time.slice(0, 4) ?? ''}.ndjson`);
-    const how = entries.some(({ event }) => event === 'changing') ? 'synced' : 'unsynced';
+    const how = entries.some(({ event }) => event.endsWith('ing')) ? 'synced' : 'unsynced';
     const writing = () => appendLoosely(path, entries.map(summedLine).join(''), how);
     await withLock(join(folder, 'history.lock'), host, () => orFailure(`write ${path}`, writing()));
   });
-  return async (origin, event, tell) => {
+  /** Tells the ledger too, where there is one. @throws Failure where it cannot be written */
+  return async <E extends HistoryEvents[keyof HistoryEvents]>(
+    place: Pick<EntryStamp, 'origin' | 'profile'>,
+    event: E,
+    tell: (entry: E & EntryStamp) => Promise<void>,
+  ): Promise<void> => {
     const time = new Date(clock.now()).toISOString();
-    const who = { account: accountOf(system), computer: system.hostname, origin };
-    const entry: HistoryEntry = { time, ...stamp, ...who, ...event };
+    const who = { account: accountOf(system), computer: system.hostname, origin: place.origin };
+    const entry = { time, ...stamp, ...who, ...event };
     await tell(entry);
-    await append(entry);
+    await append({ ...entry, profile: place.profile });
   };
 }
 
@@ -76,7 +116,11 @@ function accountOf({ env, uid, user = `uid ${uid ?? '?'}` }: Pick<System, 'env' 
 }
 
 /** Entries whose line holds a text, oldest first, without one that is not as it was written. @throws Failure config */
-export async function* eachEntry(system: System, holding = ''): AsyncGenerator<HistoryEntry> {
+export async function* eachEntry<K extends keyof HistoryEvents>(
+  system: System,
+  kind: K,
+  holding: string = kind,
+): AsyncGenerator<EntryOf<K>> {
   const folder = foldersOf(system).state;
   const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
@@ -84,13 +128,12 @@ export async function* eachEntry(system: System, holding = ''): AsyncGenerator<H
     for (let [at, end] = [0, bytes.indexOf(10)]; end >= 0; at = end + 1, end = bytes.indexOf(10, at)) {
       const line = bytes.toString('utf8', at, end);
       const { json, isWhole } = line.includes(holding) ? lineIn(line) : {};
-      if (isWhole && isEntry(json?.value)) yield json.value;
+      if (isWhole && isEntry(json?.value, kind)) yield json.value;
     }
   }
 }
 
-export function isEntry(entry: unknown): entry is HistoryEntry {
-  if (!isObject(entry)) return false;
-  const { time, run, account, computer, command, origin, event, remote_user } = entry;
-  return [time, run, account, computer, command, origin, event, remote_user].every((one) => typeof one === 'string');
+export function isEntry<K extends keyof HistoryEvents>(entry: unknown, kind: K): entry is EntryOf<K> {
+  const names = ['time', 'run', 'account', 'computer', 'command', 'origin', 'event', kind];
+  return isObject(entry) && names.every((name) => typeof entry[name] === 'string');
 }

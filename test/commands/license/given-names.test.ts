@@ -17,7 +17,8 @@ const ways: readonly (readonly [string, (key: number) => string])[] = [
 ];
 
 const namedNew = ({ users }: World): number => users().filter((user) => user === 'new').length;
-const codesOf = (ran: readonly Ran[]): number[] => ran.map(({ exitCode }) => exitCode).sort((one, other) => one - other);
+const codesOf = (ran: readonly Ran[]): number[] =>
+  ran.map(({ exitCode }) => exitCode).sort((one, other) => one - other);
 
 describe.each(ways)('%s to one name', (_way, lineOf) => {
   test.each(ways)('beside %s: one license has it, and the other command is refused', async (_other, otherLine) => {
@@ -35,7 +36,7 @@ describe.each(ways)('%s to one name', (_way, lineOf) => {
       const world = await worldOf();
       const ran = await Promise.all([world.run(lineOf(0)), world.run(line, { stdin: 'new\n' })]);
       expect(namedNew(world)).toBe(1);
-      expect(ran[1]?.exitCode, ran[1]?.stderr).toBe(0);
+      expect(ran[1].exitCode, ran[1].stderr).toBe(0);
     },
   );
 

@@ -277,7 +277,7 @@ describe('topic delete archives', () => {
     const home = emptyHome();
 
     expect(await server.run(`${line} --no-archive`, { home })).toMatchObject({ exitCode: 0 });
-    expect(readdirSync(home)).not.toContain('.local');
+    expect(readdirSync(join(home, '.local/state/chatelaine'))).not.toContain('purges');
   });
 
   test('while another computer holds the archive: names it at once, and nothing is deleted', async () => {

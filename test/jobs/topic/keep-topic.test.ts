@@ -73,6 +73,7 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
     signal,
     keeper,
     refuseHeld: note,
+    begun: async () => undefined,
   };
   const purge = openTopicPurge(chat, survey, purging);
 

@@ -20,7 +20,11 @@ test('on Windows the lines of one process wait for the lock together', needs('po
   const append = openHistory({ run: 'ABCD', command: 'license apply' }, { system, clock });
   const tell = () => Promise.resolve();
   const created = (user: number): Promise<void> =>
-    append('licenses.test', { event: 'created', app_code: 7, remote_user: `u${user}`, size_allowance: 3 }, tell);
+    append(
+      { origin: 'licenses.test' },
+      { event: 'created', app_code: 7, remote_user: `u${user}`, size_allowance: 3 },
+      tell,
+    );
 
   await Promise.all(Array.from({ length: 500 }, (_, user) => created(user)));
 

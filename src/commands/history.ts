@@ -1,0 +1,60 @@
+import { textField, type Fields, type Values } from '../schema/field.ts';
+import type { Kind } from '../schema/profile.ts';
+import { profileNamed } from '../store/account/profiles.ts';
+import type { EntryStamp } from '../store/record/history.ts';
+import type { Accounts, Invocation } from './context.ts';
+import { spanOf, type TimeParts } from './typed-time.ts';
+
+/** Options of every list of times. */
+export const spanOptions = {
+  since: textField('TIME', 'Only from this time on: 7d, monday, 2026-03-01'),
+  until: textField('TIME', 'Only before this time'),
+} as const satisfies Fields;
+
+export const historyOptions = {
+  ...spanOptions,
+  run: textField('ID', 'Only this run; each run prints its name'),
+} as const satisfies Fields;
+
+interface PastAct extends EntryStamp {
+  readonly app_code?: number | undefined;
+  readonly email?: string | undefined;
+  /** When it ended, where that is another time. */
+  readonly last?: string;
+}
+
+/**
+ * Whether an act is one that the options ask for; a profile that was forgotten since is known by its acts.
+ * @throws Failure of an option, or of a profile that is neither stored nor in the history
+ */
+export async function readAsked(
+  { run, ...times }: Partial<Values<typeof historyOptions>>,
+  kind: Kind,
+  acts: readonly PastAct[],
+  context: TimeParts & Accounts & Invocation,
+) {
+  const { since = -Infinity, until = Infinity } = spanOf(times, context);
+  const { profiles, identityOf } = context.accounts;
+  const { profile: name } = context.options;
+  const isForgotten = name !== undefined && !(await profiles().find(name)) && acts.some((one) => one.profile === name);
+  const profile = name === undefined || isForgotten ? undefined : await profileNamed(profiles(), name, kind);
+  const [origin, owner] = profile
+    ? [identityOf(profile), profile.kind === 'chat' ? profile.email : profile.app_code]
+    : [];
+  const isOf = (act: PastAct): boolean =>
+    isForgotten
+      ? act.profile === name
+      : !profile || (act.origin === origin && (act.email ?? act.app_code ?? owner) === owner);
+  return (act: PastAct): boolean => {
+    const isTime = Date.parse(act.last ?? act.time) >= since && Date.parse(act.time) < until;
+    return isTime && isOf(act) && (run === undefined || act.run === run.toUpperCase());
+  };
+}
+
+/** The columns that acts have in common: when, by whom, and where. */
+export function whoOf({ time, origin, ...act }: EntryStamp) {
+  const [run, account, computer, command] = [act.run, act.account, act.computer, act.command].map(
+    (text) => text || null,
+  );
+  return { time, run, account, computer, command, origin };
+}

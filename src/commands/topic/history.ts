@@ -1,0 +1,57 @@
+import { matchesGlobInAnyCase } from '../../core/glob.ts';
+import { purgesOf, withArchived } from '../../jobs/topic/past-purges.ts';
+import { whole } from '../../output/columns.ts';
+import { textField } from '../../schema/field.ts';
+import { command } from '../command.ts';
+import { embeddedSite } from '../archive/folder.ts';
+import { historyOptions, readAsked, whoOf } from '../history.ts';
+
+export default command({
+  about: [
+    'Shows each topic that runs of this account on this computer purged, the oldest first: when, by whom, with which chat account, how many messages, and where their archive is. ' +
+      'A purge that several runs continued is one row. Of a purge that the history lacks, its archive in the state folder tells.',
+    'status is deleted, incomplete, unseen or held, as topic delete printed it, and unfinished for a run that was killed. unseen counts messages that went without proof that they were deleted. ' +
+      'With --since and --until a purge is shown if any part of it was in that time.',
+    '--profile shows only the account of that profile.',
+  ],
+  options: {
+    match: {
+      ...textField('GLOB', 'Only topics whose name matches: * is any text, ? any character, in any case'),
+      many: true,
+    },
+    ...historyOptions,
+  },
+  examples: ['chatelaine topic history --since 2026-11-01 --until 2026-12-01 -o csv'],
+
+  async *rows({ match, ...asked }, context) {
+    const { accounts, disk, record, warn } = context;
+    const originOf = (site: string) => (site === embeddedSite ? 'sandbox' : accounts.identityOf({ site }));
+    const entries = await withArchived(await record.past('topic_name'), disk.files().state, originOf, warn);
+    const isAsked = await readAsked(asked, 'chat', entries, context);
+    for (const purge of purgesOf(entries)) {
+      const { email, stream_id, channel, topic_name, spellings, messages, deleted, unseen, arrived } = purge;
+      if (!isAsked(purge) || (match && ![topic_name, ...spellings].some((name) => matchesGlobInAnyCase(match, name))))
+        continue;
+      const topic = { ...whoOf(purge), email, stream_id, channel, topic_name, spellings };
+      const { status, finished, archive = null } = purge;
+      yield { ...topic, messages, deleted, unseen, arrived, status, finished, archive };
+    }
+  },
+
+  show: {
+    columns: [
+      { name: 'time', keep: 1 },
+      { name: 'run', keep: -1 },
+      ...['account', 'computer', 'command', 'origin', 'email', 'stream_id'],
+      ...whole('channel', 'topic_name'),
+      'spellings',
+      { name: 'messages', keep: 1 },
+      { name: 'deleted', keep: 2 },
+      { name: 'unseen', keep: 1 },
+      'arrived',
+      { name: 'status', keep: 2 },
+      ...['finished', 'archive'],
+    ],
+    none: 'no purge by a run of this computer',
+  },
+});
