@@ -40,51 +40,31 @@ const maxBad = 10_000;
 /** Rows that are named one by one, with their reason; the others only by line. */
 const maxNamed = 20;
 
-interface BadRow {
-  readonly line: number;
-  readonly reason: string;
-  readonly rule: string;
-}
-
-export function badRowsOf(place: Place) {
-  /** The first ones of the file, in its order. */
-  const named: BadRow[] = [];
-  const linesOf = new Map<string, number[]>();
-  const hints = new Set<string>();
-  let count = 0;
+export function badRowsOf({ file, unit }: Place) {
+  const bad: (Fault & { readonly line: number })[] = [];
   const failed = (more: readonly string[] = []): Failure => {
-    const { file, unit } = place;
+    bad.sort((one, other) => one.line - other.line);
+    const named = bad.slice(0, maxNamed);
+    const linesOf = new Map<string, number[]>();
+    for (const { line, reason, rule = reason } of bad.slice(maxNamed))
+      if (!linesOf.get(rule)?.push(line)) linesOf.set(rule, [line]);
     const first = named.map(({ line, reason }) => `${file}:${unit === 'line' ? '' : ' row '}${line}: ${reason}`);
-    return usage([...first, ...groupLines(linesOf, named, place), ...more], [...hints].join(' ') || undefined);
+    const others = [...linesOf].map(
+      ([rule, lines]) => `${file}: ${lines.length === 1 ? unit : `${unit}s`} ${ranges(lines)}: ${rule}`,
+    );
+    const hints = new Set(named.flatMap(({ hint }) => hint ?? []));
+    return usage([...first, ...others, ...more], [...hints].join(' ') || undefined);
   };
   return {
-    /** Each rule's lines come in their order. @throws Failure usage, naming them all, where there are too many */
-    add(line: number, { reason, rule = reason, hint }: Fault): void {
-      if (count >= maxBad)
-        throw failed([`${place.file}: more than ${maxBad} bad rows; not read beyond ${place.unit} ${line}`]);
-      count += 1;
-      const lines = linesOf.get(rule);
-      if (lines) lines.push(line);
-      else linesOf.set(rule, [line]);
-      const last = named[maxNamed - 1];
-      if (last && last.line < line) return;
-      const at = named.findIndex((earlier) => earlier.line > line);
-      named.splice(at < 0 ? named.length : at, 0, { line, reason, rule });
-      named.length = Math.min(named.length, maxNamed);
-      if (hint !== undefined) hints.add(hint);
+    /** @throws Failure usage, naming them all, where there are too many */
+    add(line: number, fault: Fault): void {
+      if (bad.length >= maxBad)
+        throw failed([`${file}: more than ${maxBad} bad rows; not read beyond ${unit} ${line}`]);
+      bad.push({ ...fault, line });
     },
     /** All of them as one failure, which names each; undefined where there is none. */
-    failure: (): Failure | undefined => (count === 0 ? undefined : failed()),
+    failure: (): Failure | undefined => (bad.length === 0 ? undefined : failed()),
   };
-}
-
-function groupLines(linesOf: ReadonlyMap<string, number[]>, named: readonly BadRow[], { file, unit }: Place): string[] {
-  return [...linesOf].flatMap(([rule, lines]) => {
-    const shown = new Set(named.filter((row) => row.rule === rule).map(({ line }) => line));
-    const left = lines.filter((line) => !shown.has(line));
-    if (left.length === 0) return [];
-    return [`${file}: ${left.length === 1 ? unit : `${unit}s`} ${ranges(left)}: ${rule}`];
-  });
 }
 
 /** Ascending numbers as in `3-5, 9`. */
