@@ -11,7 +11,6 @@ import {
   profileFields,
   readProfileName,
   urlOf,
-  type ChatProfile,
   type Kind,
   type LicensingProfile,
   type Profile,
@@ -35,33 +34,27 @@ export function openProfiles(system: System, clock: Clock) {
   const stored = async () => mapOf((await read())['profiles']);
   const change = (edit: (config: Content, files: Files) => Content | Promise<Content>): Promise<void> =>
     changeConfiguration(host, async (files) => files.write('config', await edit(await files.read('config'), files)));
-  const parsed = (name: string, value: unknown): Profile | undefined => {
+  const parsed = (name: string, value: unknown): Profile => {
     const label = `${join(foldersOf(system).config, 'config.json')}: profile '${name}'`;
     return labelled(label, () => parseProfile(name, value), 'config');
   };
   /** A profile as it will be read again. @throws Failure usage or config where it may not be stored */
-  const check = (profile: CandidateProfile): Profile => {
-    const valid = parseProfile(readProfileName(profile.name), profile);
-    if (valid) return valid;
-    throw new Error('only a profile of a kind that is known is stored');
-  };
+  const check = (profile: CandidateProfile): Profile => parseProfile(readProfileName(profile.name), profile);
 
   return {
     check,
-    all: async () => [...(await stored())].flatMap(([name, value]) => parsed(name, value) ?? []),
+    all: async () => [...(await stored())].map(([name, value]) => parsed(name, value)),
     defaults: async () => defaultsIn(await read()),
     async find(name: string): Promise<Profile | undefined> {
       const known = await stored();
       return known.has(name) ? parsed(name, known.get(name)) : undefined;
     },
-    /** Every stored name, also of a kind that this version does not know. */
     names: async () => [...(await stored()).keys()],
     /** Writes nothing. @throws Failure config for plain http without consent */
     refuseExposed: (profile: Profile): void => refuseExposed(urlOf(profile), profile, system.env),
     /** Writes nothing, and fails where no profile has a name. */
     async refuseUnknown(names: string | readonly string[]): Promise<void> {
-      const known = await stored();
-      for (const name of [names].flat()) refuseUnknown(name, known);
+      refuseUnknown([names].flat(), await stored());
     },
     /** Those that are stored for the profile's server. */
     async headersOf(profile: Profile): Promise<Headers | undefined> {
@@ -91,17 +84,15 @@ export function openProfiles(system: System, clock: Clock) {
     async use(name: string): Promise<void> {
       await change((config) => {
         const known = mapOf(config['profiles']);
-        refuseUnknown(name, known);
-        const profile = parsed(name, known.get(name));
-        if (!profile) throw unknownProfile(name, [...known.keys()]);
-        return { ...config, defaults: { ...defaultsIn(config), [profile.kind]: name } };
+        refuseUnknown([name], known);
+        return { ...config, defaults: { ...defaultsIn(config), [parsed(name, known.get(name)).kind]: name } };
       });
     },
     /** Forgets the profiles, keys without a profile, and their servers' names. No other default is chosen silently. */
     async remove(forgotten: readonly string[]): Promise<void> {
       await change(async (config, files) => {
         const others = mapOf(config['profiles']);
-        for (const name of forgotten) refuseUnknown(name, others);
+        refuseUnknown(forgotten, others);
         for (const name of forgotten) others.delete(name);
         const credentials = await files.read('credentials');
         const keys = [...mapOf(credentials['keys'])];
@@ -139,9 +130,10 @@ export function entryIn({ keys }: Content, { name }: Pick<Profile, 'name'>) {
   return { entry, origin, api_key, headers };
 }
 
-/** @throws Failure config where there is none of that name */
-function refuseUnknown(name: string, stored: ReadonlyMap<string, unknown>): void {
-  if (!stored.has(name)) throw unknownProfile(name, [...stored.keys()]);
+/** @throws Failure config where there is none of a name */
+function refuseUnknown(names: readonly string[], stored: ReadonlyMap<string, unknown>): void {
+  const unknown = names.find((name) => !stored.has(name));
+  if (unknown !== undefined) throw unknownProfile(unknown, [...stored.keys()]);
 }
 
 function unknownProfile(name: string, names: readonly string[]): Failure {
@@ -154,20 +146,18 @@ function mapOf(value: unknown): Map<string, unknown> {
   return new Map(isObject(value) ? Object.entries(value) : []);
 }
 
-/** Names under `defaults` of kinds that this version does not know are kept. */
 function defaultsIn(config: Content): Readonly<Partial<Record<Kind, string>>> {
   return Object.fromEntries([...mapOf(config['defaults'])].filter(([, name]) => typeof name === 'string'));
 }
 
-/** A profile in the file, its URL normalised; undefined for an unknown kind. @throws Failure usage or config */
-export function parseProfile(name: string, stored: unknown): Profile | undefined {
+/** A profile in the file, its URL normalised. @throws Failure usage or config */
+export function parseProfile(name: string, stored: unknown): Profile {
   if (!isObject(stored)) throw usage('is not an object');
   const { kind } = stored;
   const key = valuesIn(stored, { key_command: keyCommand });
   if (kind === 'licensing') return { kind, name, ...valuesIn(stored, profileFields.licensing), ...key };
   if (kind === 'chat') return { kind, name, ...valuesIn(stored, profileFields.chat), ...key };
-  if (typeof kind === 'string') return undefined;
-  throw usage('kind is missing');
+  throw usage('kind is neither licensing nor chat');
 }
 
 export function originOfProfile(profile: Profile): string {
@@ -189,7 +179,7 @@ function storedValue(name: string, field: Field, value: unknown): unknown {
   return readField(name, field, String(value));
 }
 
-type ProfileOf<K extends Kind> = K extends 'licensing' ? LicensingProfile : ChatProfile;
+type ProfileOf<K extends Kind> = Extract<Profile, { readonly kind: K }>;
 
 /** The profile of that name and kind. @throws Failure config when there is none, or it is of the other kind */
 export async function profileNamed<K extends Kind>(

@@ -134,7 +134,7 @@ test('what a later program wrote in files of this version is kept', async () => 
   write(host, 'credentials.json', JSON.stringify({ hint: 'x', keys: { bot: { token: 'y' } } }));
   const profiles = openProfiles(host.system, host.clock);
   await profiles.save(app, key);
-  expect(await profiles.all()).toEqual([app]);
+  await expect(profiles.all()).rejects.toThrow(/profile 'bot': kind is neither licensing nor chat/);
   expect(jsonIn(host, 'config.json')).toMatchObject({
     ...newer,
     defaults: { bot: 'bot', licensing: 'app' },
