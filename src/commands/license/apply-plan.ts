@@ -5,7 +5,6 @@ import {
   changesIn,
   creationsIn,
   dryRow,
-  isCreation,
   refusalOf,
   planInWords,
   planRequests,
@@ -18,7 +17,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit-licenses.ts';
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';
-import { missingUsers, retiredBy, retiredRow, type MissingUsers } from '../../jobs/license/retire.ts';
+import { missingUsers, retiredBy, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { writeWhole } from '../../store/disk/files.ts';
@@ -31,29 +30,20 @@ import { inTargets, type Target } from './target.ts';
 export interface Job extends Omit<Planning, 'answerOf'> {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly roster: CheckedRoster<LicenseFields>;
-  /** As it was typed; `-` is standard input. */
-  readonly file: string;
+  /** The file of the roster, in words. */
+  readonly place: string;
   readonly targets: readonly Target[];
   /** The plan that is carried out as it was read. */
   readonly reviewed?: ReviewedPlan | undefined;
   readonly values: {
-    readonly app_code?: number | undefined;
-    readonly input_format?: string | undefined;
-    readonly size_allowance?: number | undefined;
     readonly journal?: string | undefined;
-    readonly settle?: number | undefined;
     readonly max_create?: number | undefined;
     readonly exit_code?: boolean | undefined;
     readonly retire_missing?: boolean | undefined;
     readonly max_retire?: number | undefined;
     readonly accept?: string | undefined;
-    readonly plan?: string | undefined;
     readonly write_plan?: string | undefined;
   };
-}
-
-export function placeOf({ file }: Pick<Job, 'file'>): string {
-  return file === '-' ? 'standard input' : file;
 }
 
 /**
@@ -62,7 +52,7 @@ export function placeOf({ file }: Pick<Job, 'file'>): string {
  */
 export async function* showPlan(
   plan: Plan,
-  { missing }: Pick<MissingUsers, 'missing'>,
+  missing: readonly MissingUser[],
   job: Job,
   context: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options' | 'again'> & Time,
 ): AsyncGenerator<DryRow> {
@@ -78,7 +68,7 @@ export async function* showPlan(
     }
     for (const user of missing) yield retiredRow(user, 'retire', null, user.size_allowance);
   }
-  conclude(`${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(job.targets)}`);
+  conclude(`${planInWords(plan, missing)} on ${inTargets(job.targets)}`);
   refuseOther(plan, job, warn);
   const refused = plan.rows.flatMap((planned) => refusalOf(planned) ?? []);
   if (refused.length > 0) {
@@ -97,7 +87,7 @@ export async function* showPlan(
 export function refusePlan(plan: Plan, job: Job): void {
   const { roster, values } = job;
   const { max_create = Infinity } = values;
-  const creations = creationsIn(plan);
+  const creations = creationsIn(plan).length;
   if (creations > max_create)
     throw usage(`this would create more licenses than --max-create ${max_create}: ${creations}; nothing was changed`);
   const twins = job.rules.similar === 'allow' ? [] : twinsIn(plan);
@@ -105,7 +95,7 @@ export function refusePlan(plan: Plan, job: Job): void {
   const places = new Map(roster.rows.map((row, index) => [row, roster.lines[index] ?? 0]));
   const lines = twins.slice(0, maxTwins).map(([later, earlier]) => {
     const [line, first] = [places.get(later) ?? 0, places.get(earlier) ?? 0];
-    return `${placeOf(job)}:${line}: user '${later.remote_user}' is like '${earlier.remote_user}' on line ${first}`;
+    return `${job.place}:${line}: user '${later.remote_user}' is like '${earlier.remote_user}' on line ${first}`;
   });
   const rest = twins.length - lines.length;
   throw usage(
@@ -121,31 +111,30 @@ export function refusePlan(plan: Plan, job: Job): void {
 export async function toRetire(
   job: Job,
   { disk, record, note, warn }: Disk & Pick<Terminal, 'note' | 'warn'>,
-): Promise<MissingUsers> {
+): Promise<readonly MissingUser[]> {
   const { retire_missing, max_retire, accept } = job.values;
   if (job.reviewed) {
     const rows = job.reviewed.rows.filter(({ change }) => change === 'retire');
     const { missing, other } = await reviewedMissing(rows, job.licensing);
     refuseEach(other, warn);
-    return { missing, similar: [], active: 0 };
+    return missing;
   }
-  if (!retire_missing) return { missing: [], similar: [], active: 0 };
+  if (!retire_missing) return [];
   const accepted = accept === undefined ? undefined : readAccepted(await disk.read(accept), accept);
   const isAccepted = (user: LicenseFields): boolean =>
     accepted?.has(findingLine({ finding: 'unexpected', fact: notInRoster, ...user })) === true;
   const isRetired = retiredBy(changesOf((await orWarn(record.history(), warn)) ?? []));
-  const found = await missingUsers(job.roster.rows, job.licensing, { isRetired, isAccepted });
-  for (const { listed, row } of found.similar)
-    note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
-  const { length } = found.missing;
+  const { missing, similar, active } = await missingUsers(job.roster.rows, job.licensing, { isRetired, isAccepted });
+  for (const { listed, row } of similar) note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
+  const { length } = missing;
   if (length > (max_retire ?? Infinity))
     throw usage(`this would retire more licenses than --max-retire ${max_retire}: ${length}; nothing was changed`);
-  if (max_retire === undefined && length * 2 > found.active)
+  if (max_retire === undefined && length * 2 > active)
     throw usage(
-      `${length} of ${found.active} licenses would be retired: more than half; nothing was changed`,
+      `${length} of ${active} licenses would be retired: more than half; nothing was changed`,
       'If the roster is complete, give --max-retire N.',
     );
-  return found;
+  return missing;
 }
 
 /** A plan that was read is carried out whole or not at all. @throws Failure differences, incomplete before sending */
@@ -181,7 +170,7 @@ const ofPlanning = Object.fromEntries(
 async function writePlan(
   file: string,
   plan: Plan,
-  missing: MissingUsers['missing'],
+  missing: readonly MissingUser[],
   { targets }: Job,
   { conclude, again }: Pick<Terminal, 'conclude'> & Pick<Invocation, 'again'>,
 ): Promise<void> {
@@ -190,18 +179,13 @@ async function writePlan(
   conclude(`to carry out this very plan: ${again({ ...ofPlanning, plan: file }, [])}`);
 }
 
-/** Follows the counts of the rows. */
-export function retiringInWords({ length }: MissingUsers['missing']): string {
-  return length === 0 ? '' : `, ${length} to retire`;
-}
-
 /** A sheet of before a user was renamed or retired asks for a new license: this computer's record may know it. */
 export async function warnOfFormer(
   plan: Plan,
   { targets }: Pick<Job, 'targets'>,
   { record, warn }: Pick<Disk, 'record'> & Pick<Terminal, 'warn'>,
 ): Promise<void> {
-  const created = plan.rows.filter(isCreation).map(({ row }) => row);
+  const created = creationsIn(plan);
   if (created.length === 0) return;
   const former = new Map<string, PastChange>();
   for (const change of changesOf((await orWarn(record.history('"remote_user_before"'), warn)) ?? [])) {

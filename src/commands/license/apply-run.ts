@@ -26,7 +26,7 @@ import { begunIn, type JournalContent, type JournalHeader } from '../../store/jo
 import { hashOf } from '../../store/lock/request-record.ts';
 import type { RequestHistory } from '../../store/request-history.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
-import { refuseOther, refusePlan, retiringInWords, showPlan, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
+import { refuseOther, refusePlan, showPlan, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './several-licenses.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
 import { askAbout, inApp } from './plan-lines.ts';
@@ -94,7 +94,7 @@ export async function* applyJob(
   let [resized, retired] = [0, 0];
   try {
     const earlier = await earlierRuns(job, opened, context);
-    const { missing } = await toRetire(job, context);
+    const missing = await toRetire(job, context);
     const asked = await askAboutPlan(job, earlier, missing, context);
     const copy = values.journal === undefined ? undefined : (line: object) => opened.append(line);
     const own = await claimsOf(targets, { ...job.rules, ...job, job: { name: nameIn(headerOf(job)), copy } }, context);
@@ -148,7 +148,7 @@ export async function* applyJob(
 
 /** A plan is refused, or asked about, for what a look shows, and not for what its list leaves open. */
 async function recheck(plan: Plan, asked: Asked, planning: Job & Planning): Promise<Plan> {
-  const isFew = creationsIn(plan) <= (planning.values.max_create ?? Infinity);
+  const isFew = creationsIn(plan).length <= (planning.values.max_create ?? Infinity);
   const isWithin = !planning.reviewed && isFew && changesIn(plan).every(asked);
   return isWithin && twinsIn(plan).length === 0 ? plan : decideAll(plan, planning, new Set());
 }
@@ -210,7 +210,7 @@ async function ask(
     const becomes = `${changeInWords(size_allowance, size)}, ends with ${key.slice(-4)}`;
     return ['retire', remote_user, inApp(becomes, app_code, apps)] as const;
   });
-  const question = `${planInWords(plan)}${retiringInWords(missing)} on ${inTargets(targets)} (${credentials}). Continue?`;
+  const question = `${planInWords(plan, missing)} on ${inTargets(targets)} (${credentials}). Continue?`;
   await askAbout([[retiring, 'In no row, and retired last:'], [lines]], question, context);
 }
 

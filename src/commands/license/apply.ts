@@ -1,8 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import type { RowResult } from '../../jobs/license/report.ts';
-import { readPlan } from '../../jobs/license/reviewed-plan.ts';
-import { warnOfNames } from '../../jobs/license/strange-names.ts';
+import { differencesTo, readPlan } from '../../jobs/license/reviewed-plan.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
@@ -11,9 +10,9 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import { placeOf, type Job } from './apply-plan.ts';
+import type { Job } from './apply-plan.ts';
 import { applyJob, dryRun } from './apply-run.ts';
-import { differencesTo, keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf } from './license-roster.ts';
+import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
 import { targetsOf } from './target.ts';
 import { allowedBy, ensuringOptions, spansOf } from './options.ts';
 
@@ -118,7 +117,8 @@ export default command({
     if (roster.rows.length > manyRows) context.program.saveMemory();
     context.checkFields(Object.keys(roster.others[0] ?? {}));
     const kept = keptColumns(roster);
-    warnOfNames(roster, placeOf({ file }), context.warn);
+    const place = file === '-' ? 'standard input' : file;
+    warnOfNames(roster, place, context.warn);
     const users = roster.rows.map(({ remote_user }) => remote_user);
     const targets = await targetsOf(reviewed?.targets ?? roster.rows, values.app_code, context);
     if (reviewed) refuseOtherTargets(targets, reviewed, file);
@@ -131,7 +131,7 @@ export default command({
         wants: 'one license',
         ...(reviewed && { differs: differencesTo(reviewed) }),
       },
-      file,
+      place,
       values,
       targets,
       licensing: apiOfEachApp(context, values.app_code),

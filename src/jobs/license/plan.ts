@@ -30,6 +30,7 @@ export interface PlannedRow {
   readonly row: LicenseFields;
   readonly seen: SeenUser;
   readonly step: Step;
+  readonly status: 'create' | 'resize' | 'unchanged' | 'failed';
 }
 
 export interface Planning extends LookingUp {
@@ -45,16 +46,24 @@ export interface Planning extends LookingUp {
 /** Decides by the list of each application; users whom it does not show are to be looked up. @throws as listRoster */
 export async function planRoster(rows: readonly LicenseFields[], planning: Planning): Promise<Plan> {
   const { seenOf, ...list } = await listRoster(rows, planning);
-  return { ...list, rows: rows.map((row) => plannedRow(row, seenOf(row), planning)) };
-}
-
-function plannedRow(row: LicenseFields, seen: SeenUser, planning: Planning): PlannedRow {
-  return { row, seen, step: nextStep(plannedCase(row, seen, planning), idle, planning.rules) };
+  const planOne = (row: LicenseFields): PlannedRow => {
+    const seen = seenOf(row);
+    return planned(plannedCase(row, seen, planning), seen, planning);
+  };
+  return { ...list, rows: rows.map(planOne) };
 }
 
 function plannedCase(row: LicenseFields, seen: SeenUser, { answerOf }: Planning): Case {
   const answer = answerOf(row);
   return { ...caseOf(row, answer ? { answer } : noRequests, seen), claim: 'ours' };
+}
+
+function planned(one: Case, seen: SeenUser, { rules }: Planning): PlannedRow {
+  const step = nextStep(one, idle, rules);
+  const isMet = 'license' in step && !('why' in step);
+  const isCreated = step.do === 'create' || step.do === 'look up';
+  const status = isCreated ? 'create' : step.do === 'resize' ? 'resize' : isMet ? 'unchanged' : 'failed';
+  return { row: one.asked, seen, step, status };
 }
 
 /**
@@ -108,19 +117,19 @@ export async function decideAll(plan: Plan, planning: Planning, believed: Readon
     const result = believed.has(row.app_code) ? withNear(nothing, near) : await lookUp(api, row, near);
     return { by: 'filter', result };
   };
-  const decideOne = async (planned: PlannedRow): Promise<void> => {
-    const { row } = planned;
-    const seen = await seeOne(planned);
-    const { step } = plannedRow(row, seen, planning);
+  const decideOne = async (undecided: PlannedRow): Promise<void> => {
+    const { row } = undecided;
+    const seen = await seeOne(undecided);
     const one = plannedCase(row, seen, planning);
-    const known = step.do === 'create' ? await recall(one, planning.creations, planning.licensing) : one;
-    decided.set(row, { row, seen, step: nextStep(known, idle, planning.rules) });
+    const isCreated = planned(one, seen, planning).step.do === 'create';
+    const known = isCreated ? await recall(one, planning.creations, planning.licensing) : one;
+    decided.set(row, planned(known, seen, planning));
   };
-  const open = plan.rows.filter(isCreation);
+  const open = plan.rows.filter(({ status }) => status === 'create');
   const progress = planning.looking?.(open.length);
   for await (const _ of pool(open, planning.concurrency, decideOne)) progress?.step();
   progress?.end();
-  return { ...plan, rows: plan.rows.map((planned) => decided.get(planned.row) ?? planned) };
+  return { ...plan, rows: plan.rows.map((one) => decided.get(one.row) ?? one) };
 }
 
 /**
@@ -144,15 +153,9 @@ export async function planClaimed(
     await own?.takeFree(users);
     await own?.release(users, new Set(users));
   }
-  const sent = plan.rows.flatMap((planned) =>
-    isCreation(planned) || refusalOf(planned)?.why === 'open' ? [planned.row] : [],
-  );
+  const sent = plan.rows.flatMap((one) => (one.status === 'create' || refusalOf(one)?.why === 'open' ? [one.row] : []));
   const claims = shareRoster(sent, { ...claiming, listedAt: plan.listedAt, before });
   return { plan, claims, answerOf };
-}
-
-export function isCreation({ step }: PlannedRow): boolean {
-  return step.do === 'create' || step.do === 'look up';
 }
 
 /** Why nothing can be done for a row; undefined where something can. */
@@ -161,55 +164,49 @@ export function refusalOf({ row, seen, step }: PlannedRow) {
   return { why: step.why.is, failure: failureOf(caseOf(row, noRequests, seen), step) };
 }
 
-/** How many rows a plan creates, resizes, leaves and refuses, in words: `2 to create, 15 to resize, 233 unchanged`. */
-export function planInWords({ rows }: Pick<Plan, 'rows'>): string {
-  const counts = { create: 0, resize: 0, unchanged: 0, failed: 0 };
-  for (const planned of rows) counts[dryStatus(planned)] += 1;
-  const { create, resize, unchanged, failed } = counts;
+/** How many licenses a plan creates, resizes, leaves, refuses and retires: `2 to create, 15 to resize, 233 unchanged`. */
+export function planInWords({ rows }: Plan, missing: readonly MissingUser[]): string {
+  const countOf = (sought: PlannedRow['status']): number => rows.filter(({ status }) => status === sought).length;
   return inWords([
-    [create, 'to create'],
-    [resize, 'to resize'],
-    [unchanged, 'unchanged'],
-    [failed, 'failed'],
+    [countOf('create'), 'to create'],
+    [countOf('resize'), 'to resize'],
+    [countOf('unchanged'), 'unchanged'],
+    [countOf('failed'), 'failed'],
+    [missing.length, 'to retire'],
   ]);
 }
 
-function dryStatus(planned: PlannedRow): 'create' | 'resize' | 'unchanged' | 'failed' {
-  const { step } = planned;
-  if (isCreation(planned)) return 'create';
-  if (step.do === 'resize') return 'resize';
-  return 'license' in step && !('why' in step) ? 'unchanged' : 'failed';
-}
-
 /** Users whose names differ so little that they are probably one, with one to be created: each with one before it. */
-export function twinsIn({ rows }: Pick<Plan, 'rows'>): (readonly [later: LicenseFields, earlier: LicenseFields])[] {
+export function twinsIn({ rows }: Plan): (readonly [later: LicenseFields, earlier: LicenseFields])[] {
   const groups = new Map<string, PlannedRow[]>();
-  for (const planned of rows) {
-    const key = userKey({ ...planned.row, remote_user: plainName(planned.row.remote_user) });
-    if (!groups.get(key)?.push(planned)) groups.set(key, [planned]);
+  for (const one of rows) {
+    const key = userKey({ ...one.row, remote_user: plainName(one.row.remote_user) });
+    if (!groups.get(key)?.push(one)) groups.set(key, [one]);
   }
-  return [...groups.values()].flatMap(([first, ...others]) =>
-    first && [first, ...others].some(isCreation) ? others.map((other) => [other.row, first.row] as const) : [],
-  );
-}
-
-export function creationsIn({ rows }: Pick<Plan, 'rows'>): number {
-  return rows.filter(isCreation).length;
-}
-
-/** What a plan creates and resizes, each by its kind and user. */
-export function changesIn({ rows }: Pick<Plan, 'rows'>): string[] {
-  return rows.flatMap((planned) => {
-    const isResize = planned.step.do === 'resize';
-    return isResize || isCreation(planned) ? [`${isResize} ${userKey(planned.row)}`] : [];
+  return [...groups.values()].flatMap((group) => {
+    const [first, ...others] = group;
+    const isNew = first && group.some(({ status }) => status === 'create');
+    return isNew ? others.map((other) => [other.row, first.row] as const) : [];
   });
 }
 
-export type DryRow = RowResult<'create' | 'resize' | 'unchanged' | 'failed' | 'retire'>;
+/** Users whose licenses a plan creates. */
+export function creationsIn({ rows }: Plan): readonly LicenseFields[] {
+  return rows.flatMap(({ status, row }) => (status === 'create' ? [row] : []));
+}
 
-export function dryRow(planned: PlannedRow): DryRow {
-  const { row, step } = planned;
-  const [status, refusal] = [dryStatus(planned), refusalOf(planned)];
+/** What a plan creates and resizes, each by its kind and user. */
+export function changesIn({ rows }: Plan): string[] {
+  return rows.flatMap(({ status, row }) =>
+    status === 'create' || status === 'resize' ? [`${status} ${userKey(row)}`] : [],
+  );
+}
+
+export type DryRow = RowResult<PlannedRow['status'] | 'retire'>;
+
+export function dryRow(one: PlannedRow): DryRow {
+  const { row, step, status } = one;
+  const refusal = refusalOf(one);
   if (refusal) return resultOf(row, status, null, refusal.failure.message);
   const license = 'license' in step && step.license ? step.license : null;
   return resultOf(row, status, license, null, license && status === 'resize' ? (sizeOf(license) ?? null) : null);
@@ -222,17 +219,16 @@ export async function planRequests(
   { licensing }: { readonly licensing: (app_code: number) => Pick<LicensingApi, 'create' | 'update'> },
   now: Milliseconds,
 ): Promise<void> {
-  for (const planned of rows) {
-    const { row, step } = planned;
+  for (const { row, step, status } of rows) {
     const { app_code, size_allowance } = row;
-    if (isCreation(planned)) await noted(licensing(app_code).create(row));
-    if (step.do === 'resize') await noted(licensing(app_code).update(keyOf(step.license), { size_allowance }));
+    if (status === 'create') await notePlanned(licensing(app_code).create(row));
+    if (step.do === 'resize') await notePlanned(licensing(app_code).update(keyOf(step.license), { size_allowance }));
   }
   for (const { key, remote_user, app_code } of missing)
-    await noted(licensing(app_code).update(key, retiredFields(remote_user, key, now)));
+    await notePlanned(licensing(app_code).update(key, retiredFields(remote_user, key, now)));
 }
 
-async function noted(request: Promise<unknown>): Promise<void> {
+async function notePlanned(request: Promise<unknown>): Promise<void> {
   try {
     await request;
   } catch (cause) {

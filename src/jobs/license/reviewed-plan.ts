@@ -10,7 +10,7 @@ import { userKey } from './license-user.ts';
 import { changeInWords } from './case-words.ts';
 import type { Plan } from './plan.ts';
 import { isRetired, type MissingUser } from './retire.ts';
-import type { Acting } from './step.ts';
+import type { Acting, Rules } from './step.ts';
 
 const changes = ['create', 'resize', 'unchanged', 'retire'] as const;
 
@@ -121,7 +121,15 @@ export async function reviewedMissing(
 }
 
 /** How a step of now differs from the plan, in words; undefined where the plan holds, or is carried out already. */
-export function differenceTo({ change, ...row }: ReviewedRow, step: Acting): string | undefined {
+export function differencesTo({ rows }: ReviewedPlan): NonNullable<Rules['differs']> {
+  const planned = new Map(rows.flatMap((row) => (row.change === 'retire' ? [] : [[userKey(row), row] as const])));
+  return (user, step) => {
+    const row = planned.get(userKey(user));
+    return row && differenceTo(row, step);
+  };
+}
+
+function differenceTo({ change, ...row }: ReviewedRow, step: Acting): string | undefined {
   const { size_allowance, size_allowance_before: before, license_code_end: end } = row;
   const planned = change === 'resize' ? `resize ${changeInWords(before, size_allowance)}` : change;
   if (step.do === 'create')

@@ -7,7 +7,7 @@ import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options
 import type { Sandbox, SandboxOptions } from '../../helpers/sandbox.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
-import { warnOfNames } from '../../../src/jobs/license/strange-names.ts';
+import { warnOfNames } from '../../../src/commands/license/license-roster.ts';
 import { realClock } from '../../../src/cli/clock.ts';
 import { endProcess } from '../../helpers/end-process.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
