@@ -1,5 +1,5 @@
 import type { GlobalValues } from '../commands/context.ts';
-import { Failure, usage } from '../core/failure.ts';
+import { Failure, systemReason, usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
 import { namesInList } from '../core/tsv.ts';
 import { flagOf, type Field } from '../schema/field.ts';
@@ -110,13 +110,6 @@ async function readable<T>(
         hint: 'Close it there, then run the same command again.',
         cause,
       });
-    throw usage(`cannot read ${source}: ${reasonOf(cause)}`, 'Give a file that exists, or - for standard input.');
+    throw usage(`cannot read ${source}: ${systemReason(cause)}`, 'Give a file that exists, or - for standard input.');
   }
-}
-
-/** `ENOENT: no such file or directory, open 'x'` without its code and call. */
-function reasonOf(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : String(cause);
-  if (message.startsWith('EISDIR')) return 'it is a directory';
-  return message.replace(/^[A-Z]+: /, '').replace(/, \w+( '.*')?$/s, '');
 }

@@ -89,6 +89,13 @@ export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
+/** `ENOENT: no such file or directory, open 'x'` without its code and call. */
+export function systemReason(cause: unknown): string {
+  const message = messageOf(cause);
+  if (message.startsWith('EISDIR')) return 'it is a directory';
+  return message.replace(/^[A-Z]+: /, '').replace(/, \w+( '.*')?$/s, '');
+}
+
 /** Runs `read`; its failure starts with the name of what was read (`--since: not a time`) and has `kind`, if given. */
 export function labelled<T>(label: string, read: () => T, kind?: FailureKind): T {
   try {

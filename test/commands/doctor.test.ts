@@ -235,7 +235,7 @@ test(
       check: 'state',
       subject: '/dev/null/state/chatelaine',
       status: 'problem',
-      detail: 'cannot write into the folder /dev/null/state/chatelaine: a part of the path is not a folder',
+      detail: 'cannot write into the folder /dev/null/state/chatelaine: not a directory',
       advice: 'Set XDG_STATE_HOME to a folder that can be written.',
     });
   },

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { access, constants, open, randomBytes, rename, unlink, type FileHandle } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, systemReason } from '../../core/failure.ts';
 import { isWindows, type System } from '../../core/system.ts';
 
 /** The result of a file system call; undefined where nothing is at its path. @throws Failure config that it `cannot` */
@@ -172,7 +172,7 @@ export function storageFailure(what: string, cause: unknown, hint?: string): Fai
     });
   }
   if (code === 'EBUSY') return stillOpen(what, cause);
-  return new Failure('config', `${what}: ${reasonOf(code)}`, { cause, ...(hint && { hint }) });
+  return new Failure('config', `${what}: ${systemReason(cause)}`, { cause, ...(hint && { hint }) });
 }
 
 /** Whether an error stays until somebody changes something: the folder is not there for this user. */
@@ -183,27 +183,6 @@ export function isLasting(cause: unknown): boolean {
 const noFolder: ReadonlySet<string> = new Set(
   'EACCES EPERM EROFS ENOENT ENOTDIR EEXIST ELOOP EINVAL ENOTSUP ENOSYS'.split(' '),
 );
-
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EPERM: isWindows ? 'not permitted, or another program has it open' : 'not permitted',
-  EROFS: 'the file system is read-only',
-  ENOENT: 'no such file or folder',
-  ENOTDIR: 'a part of the path is not a folder',
-  EISDIR: 'it is a folder',
-  EEXIST: 'a file of that name is in its place',
-  ELOOP: 'its symbolic links form a loop',
-  ENAMETOOLONG: 'the name is too long',
-  ENXIO: 'no program has its other end open',
-  EPIPE: 'its reader is gone',
-  EAGAIN: 'its reader does not keep up',
-  EMFILE: 'too many files are open',
-  EIO: 'the disk reports an error',
-};
-
-export function reasonOf(code: string): string {
-  return reasons[code] ?? `the system refuses it (${code})`;
-}
 
 /** The system's name of an error, such as ENOENT; undefined for anything else that was thrown. */
 export function codeOf(cause: unknown): string | undefined {

@@ -259,7 +259,7 @@ test(
     const ran = await run(['license', 'apply', '-', '--journal', journal], roster('ada'));
 
     expect(ran.exitCode).toBe(0);
-    expect(ran.stderr).toContain(`cannot put the journal away as ${journal}.done: it is a folder`);
+    expect(ran.stderr).toContain(`cannot put the journal away as ${journal}.done: it is a directory`);
     expect(existsSync(`${journal}.lock`)).toBe(false);
   },
 );

@@ -1253,6 +1253,6 @@ test('a file whose name is too long is named, and nothing is sent', async () => 
   const { apply, writes } = await service();
   const { exitCode, stderr } = await apply(`--journal ${'j'.repeat(300)} -q`, csv(['ada']));
   expect(exitCode).not.toBe(0);
-  expect(stderr).toContain('the name is too long');
+  expect(stderr).toContain('name too long');
   expect(writes()).toEqual([]);
 });

@@ -416,10 +416,10 @@ test('a missing key file, and a folder in its place, are reported', async () => 
   const at = (path: string) =>
     open({ CHATELAINE_BASE_URL: 'https://a.example', CHATELAINE_API_KEY_FILE: path }).credentials.licensing({});
   expect((await failureOf(() => at(join(folder, 'none')))).message).toBe(
-    `CHATELAINE_API_KEY_FILE: cannot read ${join(folder, 'none')}: no such file or folder`,
+    `CHATELAINE_API_KEY_FILE: cannot read ${join(folder, 'none')}: no such file or directory`,
   );
   expect((await failureOf(() => at(folder))).message).toBe(
-    `CHATELAINE_API_KEY_FILE: cannot read ${folder}: it is a folder`,
+    `CHATELAINE_API_KEY_FILE: cannot read ${folder}: it is a directory`,
   );
 });
 

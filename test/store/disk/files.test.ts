@@ -60,7 +60,7 @@ test('a folder that is missing is reported', async () => {
   const path = join(folder, 'none/file');
   expect(await failureOf(() => writePrivate(path, 'x'))).toEqual({
     kind: 'config',
-    message: `cannot write ${path}: no such file or folder`,
+    message: `cannot write ${path}: no such file or directory`,
     hint: undefined,
   });
 });

@@ -64,7 +64,7 @@ test('a lock that could not be removed is no lock for the process that had it', 
   const release = await acquireLock(path, host);
   renameSync(path, `${path}.away`);
   mkdirSync(path);
-  expect((await failureOf(release)).message).toBe(`cannot read the lock ${path}: it is a folder`);
+  expect((await failureOf(release)).message).toBe(`cannot read the lock ${path}: it is a directory`);
   rmdirSync(path);
   renameSync(`${path}.away`, path);
   await (
@@ -360,7 +360,7 @@ test('a temporary folder in which none can be made names the variable to set', n
   const shared = join(folder, 'gone');
   expect(await failureOf(() => lockFolder({ ...system, temporary: shared }))).toEqual({
     kind: 'config',
-    message: `cannot make the folder ${join(shared, `chatelaine-${system.uid ?? 'user'}`)}: no such file or folder`,
+    message: `cannot make the folder ${join(shared, `chatelaine-${system.uid ?? 'user'}`)}: no such file or directory`,
     hint: 'Set XDG_STATE_HOME to a folder that can be written.',
   });
 });
