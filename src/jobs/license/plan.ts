@@ -164,7 +164,7 @@ export function refusalOf({ row, seen, step }: PlannedRow) {
   return { why: step.why.is, failure: failureOf(caseOf(row, noRequests, seen), step) };
 }
 
-/** How many licenses a plan creates, resizes, leaves, refuses and retires: `2 to create, 15 to resize, 233 unchanged`. */
+/** What a plan creates, resizes, leaves, refuses and retires: `2 to create, 15 to resize, 233 unchanged`. */
 export function planInWords({ rows }: Plan, missing: readonly MissingUser[]): string {
   const countOf = (sought: PlannedRow['status']): number => rows.filter(({ status }) => status === sought).length;
   return inWords([
