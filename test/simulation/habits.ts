@@ -7,29 +7,47 @@ export interface Habits {
   readonly finds?: 'parts';
   /** Lists show keys with signs in the place of all but their ends, or the ends alone. */
   readonly keys?: 'masked' | 'ends';
+  /** Lists, filtered or not, are made of so many licenses, those that were created last. */
+  readonly newest?: number;
+  /** Between these milliseconds after the beginning lists show nothing. */
+  readonly gaps?: readonly (readonly [from: number, to: number])[];
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** An array of licenses as a server of these habits answers it. */
+/**
+ * An array of licenses as a server of these habits answers it.
+ * @param elapsed milliseconds since the beginning
+ */
 export function answerWith(
-  { finds, keys }: Habits,
+  { finds, keys, newest, gaps = [] }: Habits,
   request: SandboxRequest,
+  elapsed: number,
   answer: (request: SandboxRequest) => SandboxAnswer,
 ): SandboxAnswer {
   if (request.method !== 'GET' || !request.path.endsWith('/license/')) return answer(request);
   const query = new URLSearchParams(request.query);
   const user = query.get('remote_user') ?? '';
-  if (finds === 'parts') query.delete('remote_user');
+  const isFiltered = query.has('remote_user');
+  const isCompared = finds === 'parts' || newest !== undefined;
+  if (isCompared) query.delete('remote_user');
   const listed = answer({ ...request, query });
   const body: unknown = listed.status === 200 ? JSON.parse(listed.body) : undefined;
   if (!Array.isArray(body)) return listed;
-  const isFound = ({ remote_user }: Row): boolean =>
-    finds !== 'parts' || String(remote_user).toLowerCase().includes(user.toLowerCase());
+  const isFound = ({ remote_user }: Row): boolean => {
+    const [name, sought] = [String(remote_user).toLowerCase(), user.toLowerCase()];
+    return !isFiltered || !isCompared || (finds === 'parts' ? name.includes(sought) : name === sought);
+  };
+  const isGap = gaps.some(([from, to]) => from <= elapsed && elapsed < to);
+  const rows = isGap ? [] : (body as Row[]).toSorted(byAge).slice(newest === undefined ? 0 : -newest);
   return json(
     listed.status,
-    (body as Row[]).filter(isFound).map((row) => (keys ? hidden(row, keys) : row)),
+    rows.filter(isFound).map((row) => (keys ? hidden(row, keys) : row)),
   );
+}
+
+function byAge(one: Row, other: Row): number {
+  return String(one['created']).localeCompare(String(other['created']));
 }
 
 /** The row with a part of its key. */

@@ -33,7 +33,16 @@ const allowsTwo = new Set([
   'a clock that was set forward',
 ]);
 
-function limitsOf({ mishaps = [], shape, clockAhead = 0, isShared, runs, ledger, queue }: LicensingPlan): string[] {
+function limitsOf({
+  mishaps = [],
+  shape,
+  clockAhead = 0,
+  isShared,
+  runs,
+  ledger,
+  queue,
+  habits,
+}: LicensingPlan): string[] {
   const limits = new Set<string>();
   if (queue && queue.cost[1] >= settle) limits.add('carried out after --settle');
   for (const { method, reply, commit } of mishaps) {
@@ -44,6 +53,7 @@ function limitsOf({ mishaps = [], shape, clockAhead = 0, isShared, runs, ledger,
     if (commit !== undefined && shown >= settle) limits.add('carried out after --settle');
     if (means === 'answered' && commit === undefined) limits.add('answered and not kept');
   }
+  if (habits?.newest !== undefined) limits.add('behind the end of a list');
   if ((shape?.stale ?? 0) >= settle) limits.add('shown after --settle');
   if (isShared && runs.some(({ computer = 0, fate }) => (fate?.kill ?? fate?.disk) && computer > 0))
     limits.add('a holder that cannot be seen');
@@ -52,8 +62,15 @@ function limitsOf({ mishaps = [], shape, clockAhead = 0, isShared, runs, ledger,
   return [...limits];
 }
 
+/** Whoever was killed before its answer was recorded does not know what it created, nor does the history. */
+function isUntold(user: string, { server: { posts }, plan: { habits } }: Ended): boolean {
+  const isHiding = habits?.newest !== undefined || habits?.gaps !== undefined;
+  return isHiding && posts.some((post) => post.user === user && post.client.exit === undefined);
+}
+
 /** Nobody has two licenses that requests of ours made, nor one beside a license that was there to be seen. */
-function twoLicenses({ licenses, plan }: Ended): string[] {
+function twoLicenses(ended: Ended): string[] {
+  const { licenses, plan } = ended;
   const users = new Set(licenses.map(({ remote_user }) => remote_user));
   const isAnother = ({ line }: { readonly line: string }): boolean => /^license create| --send-again /.test(line);
   const most = Math.max(1, plan.runs.filter(isAnother).length + (plan.runs.every(isAnother) ? 0 : 1));
@@ -61,7 +78,9 @@ function twoLicenses({ licenses, plan }: Ended): string[] {
     const all = licenses.filter(({ remote_user }) => remote_user === user);
     const ours = all.filter(({ license_code }) => !license_code.startsWith('OTHER-'));
     const isBeside = plan.others?.some((other) => other.user === user && other.at === 0) && ours.length > 0;
-    return ours.length > most || isBeside ? [`${user} has ${all.length} licenses, ${ours.length} of them ours`] : [];
+    return (ours.length > most && !isUntold(user, ended)) || isBeside
+      ? [`${user} has ${all.length} licenses, ${ours.length} of them ours`]
+      : [];
   });
 }
 
@@ -99,7 +118,15 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
   const isQuiet =
     !plan.ledger?.faults?.length &&
     plan.runs.every(({ fate, line }) => Object.keys(fate ?? {}).length === 0 && (plan.queue || /ensure/.test(line)));
-  if (!isQuiet || limits.length > 0 || habits?.keys || shape?.list_shape !== undefined || !mishaps.every(isLost))
+  if (
+    !isQuiet ||
+    limits.length > 0 ||
+    habits?.keys ||
+    habits?.newest ||
+    habits?.gaps ||
+    shape?.list_shape !== undefined ||
+    !mishaps.every(isLost)
+  )
     return [];
   return runs.flatMap(({ exit, stderr, started, ended = 0 }, index) =>
     exit === 0 || stderr.includes('is in use by') || mayGiveUp(plan, ended - started, exit)
@@ -232,6 +259,9 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
   if (last?.exit === 9 && limits.includes('answered and not kept')) return wrongs;
   if ([7, 8].includes(last?.exit ?? 0) && limits.includes('a holder that cannot be seen')) return wrongs;
   if (last?.exit === 8 && ended.plan.habits?.keys === 'masked') return wrongs;
+  // A license of the history, or of an answer, that a cut list does not show.
+  const unshown = line.includes('apply') ? [8, 9] : [6, 9];
+  if (unshown.includes(last?.exit ?? 0) && limits.includes('behind the end of a list')) return wrongs;
   return [
     ...wrongs,
     `"${line}" still says ${last?.exit ?? 'nothing'} after ${runs.length} runs without faults: ${last?.stderr ?? ''}`,

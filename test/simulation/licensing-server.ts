@@ -74,6 +74,8 @@ export function licensingServer(
     ...{ allowance: createAllowance(), perMinute: undefined },
   };
   let left = mishaps;
+  let isHealed = false;
+  const begin = time.now();
   let otherCount = 0;
   const issue = ({ user, size, at }: OtherLicense): void => {
     const license_code = `OTHER-${(otherCount += 1)}`;
@@ -90,13 +92,16 @@ export function licensingServer(
 
   const queue = queued && serverQueue(world, queued);
   const answer = (request: SandboxRequest): SandboxAnswer =>
-    answerWith(habits, request, (one) => answerLicensing(service, one));
+    answerWith(isHealed ? { ...habits, gaps: [] } : habits, request, time.now() - begin, (one) =>
+      answerLicensing(service, one),
+    );
   const counts = new Map<string, number>();
   const server: LicensingServer = {
     posts: [],
     licenses: () => store.state.licenses.rows(),
     heal() {
       left = [];
+      isHealed = true;
       queue?.empty();
       if (shape.list_shape?.startsWith('moving')) service = { ...service, shape: { ...shape, list_shape: 'pages' } };
     },

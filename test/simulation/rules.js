@@ -172,12 +172,30 @@ export const rules = [
   ...inFile('ensure', 'jobs/license/give-license.ts', [
     ['an answer is recorded at once', 'ended(row, endOf(creation, now(), 0))', 'Promise.resolve()'],
   ]),
-  ...inFile('ensure', 'jobs/license/outcome.ts', [
+  ...inFile('ensure', 'jobs/license/case.ts', [
     [
-      'the history tells what was created',
-      "if (!isSent(one) || (status !== 'created' && status",
-      "if (isSent(one) || (status !== 'created' && status",
+      'what the history has is not created again',
+      "if (one.known && posted === undefined && rules.recreate === 'refuse' && !isAgain)",
+      'if (one.known && posted === Infinity)',
     ],
+  ]),
+  ...inFile('ledger', 'jobs/license/roster-run.ts', [
+    ['a row that is right, and whose answer is open, is told to the history', ' && !answerOf(row);', ';'],
+  ]),
+  ...inFile('ledger', 'store/record/creations.ts', [
+    ['what other computers created is known', 'const entries = await place.told(user);', 'const entries = [];'],
+  ]),
+  ...inFile('ensure', 'store/disk/records.ts', [
+    [
+      'a line of the history is synced',
+      "    await file.datasync();\n    if (end === 'nothing')",
+      "    if (end === 'nothing')",
+    ],
+    ['a new history is synced into its folder', "    if (end === 'nothing') await syncFolder(dirname(path));\n", ''],
+  ]),
+  ...inFile('ensure', 'jobs/license/outcome.ts', [
+    ['the history tells of an answer that a later list shows', '!(isSent(one) || isOpen)', '!isSent(one)'],
+    ['the history tells what was created', "if (status === 'failed' || ", "if (status !== 'failed' || "],
   ]),
   ...inFile('ensure', 'jobs/license/case.ts', [
     [

@@ -35,7 +35,8 @@ test.each([
   expect((await world.play(world.draw(seed))).wrongs).toEqual([]);
 });
 
-const ensureAda = 'license ensure --remote-user ada --size-allowance 4 -o ndjson';
+const ensureOf = (user: string) => `license ensure --remote-user ${user} --size-allowance 4 -o ndjson`;
+const ensureAda = ensureOf('ada');
 
 test.each([
   {
@@ -54,6 +55,31 @@ test.each([
     runs: [{ line: ensureAda, pause: 9000 }],
     mishaps: [{ method: 'PATCH', nth: 1, reply: 'empty', commit: 700 }],
     others: [{ user: 'ada', size: 3, at: 0 }],
+  },
+  {
+    about: 'the power is cut after a run has ended, and lists no longer show its license',
+    ...{ seed: 541, habits: { newest: 1 } },
+    runs: [
+      { line: ensureAda },
+      { line: ensureOf('ben'), after: 0 },
+      { line: ensureOf('cyd'), after: 1, fate: { kill: { at: 40, how: 'power', loss: 'all' } } },
+      { line: ensureAda, after: 2 },
+    ],
+  },
+  {
+    about: 'a list shows what was answered only after the run, and later shows nothing again',
+    seed: 1,
+    habits: {
+      gaps: [
+        [0, 8000],
+        [15_000, 60_000],
+      ],
+    },
+    runs: [
+      { line: ensureAda },
+      { line: ensureAda, after: 0, pause: 4000 },
+      { line: ensureAda, after: 1, pause: 10_000 },
+    ],
   },
   {
     about: 'the disk fails while the computer is marked, and its power is cut',
@@ -135,6 +161,27 @@ test.each([
     shape: { filters: 'ignored', list_shape: 'moving-hidden', page_size: 5 },
   };
   expect((await worldOf('apply').play(plan)).wrongs).toEqual([]);
+});
+
+test('ledger: what one computer was answered, and another one sees listed, a third one knows', async () => {
+  const applyRoster = 'license apply /home/ada/roster.csv -o ndjson -y';
+  const plan = {
+    seed: 1507,
+    runs: [
+      { line: applyRoster },
+      { line: applyRoster, after: 0, pause: 9000, computer: 1 },
+      { line: applyRoster, after: 1, pause: 4000, computer: 2 },
+    ],
+    ledger: {},
+    roster: ['ada', 'user-1'].map((user): [string, number] => [user, 4]),
+    habits: {
+      gaps: [
+        [344, 8000],
+        [16_000, 75_000],
+      ],
+    },
+  };
+  expect((await worldOf('ledger').play(plan)).wrongs).toEqual([]);
 });
 
 test('ledger: a row that seemed held, and whose answer is open, is claimed once nobody holds it', async () => {

@@ -180,6 +180,60 @@ function strangeRoster(chance: Chance): Omit<LicensingPlan, 'seed'> {
   return { roster, runs, ...strange(chance, [...roster.map(([user]) => user), 'user-1x']) };
 }
 
+/**
+ * One run after another at a server whose lists are cut at their newest licenses: what the computers created before is
+ * in their history alone, which outlives a power cut.
+ */
+function cutLists(chance: Chance, lines: readonly string[]): Pick<LicensingPlan, 'runs' | 'habits' | 'mishaps'> {
+  const isKilled = chance.happens(0.3);
+  const runs = Array.from({ length: 3 + chance.below(6) }, (_, index) => ({
+    line: chance.pick(lines),
+    ...(index > 0 ? { after: index - 1 } : {}),
+    fate: fateOf(chance, { kill: isKilled, disk: false }, 130),
+  }));
+  const kill = { at: 1 + chance.below(60), how: 'power', loss: 'all' } as const;
+  const [first, second = first, ...rest] = runs;
+  const cut = first && second ? [first, { ...second, fate: { kill } }, ...rest] : runs;
+  const reply = chance.pick(['dropped', '500'] as const);
+  const lost = { method: 'POST', nth: 1 + chance.below(4), reply, commit: 0 } as const;
+  return {
+    runs: chance.happens(0.4) ? cut : runs,
+    habits: { newest: 1 + chance.below(3) },
+    mishaps: chance.happens(0.3) ? [lost] : [],
+  };
+}
+
+/** Lists show nothing while the first run creates, and again later; what was answered they show in between. */
+function gaps(chance: Chance, lines: readonly string[]): Pick<LicensingPlan, 'runs' | 'habits'> {
+  const [shown, hidden] = [chance.pick([0, 500, 8000]), 15_000];
+  const runs = Array.from({ length: 3 + chance.below(3) }, (_, index) => ({
+    line: chance.pick(lines),
+    ...(index > 0 ? { after: index - 1, pause: chance.pick([0, 4000, 9000]) } : {}),
+  }));
+  return {
+    runs,
+    habits: {
+      gaps: [
+        [chance.below(1000), shown],
+        [hidden + chance.below(5000), hidden + chance.pick([8000, 60_000])],
+      ],
+    },
+  };
+}
+
+function hiding(chance: Chance, users: number): Pick<LicensingPlan, 'runs' | 'habits' | 'mishaps'> {
+  const isCut = chance.happens(0.6);
+  const lines = usersOf(isCut ? users : 2).map((user) => ensureOf(user, false));
+  return isCut ? cutLists(chance, lines) : gaps(chance, lines);
+}
+
+function hidingRoster(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const roster = rosterOf(1 + chance.below(chance.pick([4, 25])));
+  // Rows that are created meanwhile would hide what a lost POST created.
+  const lines = [applyRoster, applyRoster, ensureAda, ensureOf('ben', false)];
+  return { roster, ...chance.pick([cutLists, gaps])(chance, lines), mishaps: [] };
+}
+
 /** A server that carries each request out later than it promises, so that some come twice. */
 function overdue(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster'> {
   const queue = { workers: 3, order: 'fifo', cost: [5500, 20_000], limit: 500 } as const;
@@ -192,7 +246,7 @@ const ensureAda = ensureOf('ada', false);
 
 const ensure: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure: one to three users, up to four runs at once, on one or two computers',
-  alone: [1, 3, 5, 7, 9, 11, 15],
+  alone: [1, 3, 5, 7, 9, 11, 13, 15],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 1) return { seed, ...longQueue(chance) };
@@ -202,6 +256,7 @@ const ensure: SimulatedWorld<LicensingPlan> = {
     if (seed % 16 === 7) return { seed, ...unwritten(chance) };
     if (seed % 16 === 9) return { seed, ...strangers(chance) };
     if (seed % 16 === 11) return { seed, ...crossing(chance) };
+    if (seed % 16 === 13) return { seed, ...hiding(chance, 4) };
     const isAgain = chance.happens(0.1);
     const users = ['ada', 'ben', 'cyd'].slice(0, isAgain ? 1 : 1 + chance.below(3));
     // Which faults are on at all is drawn first: all of them at once hide what one alone shows.
@@ -288,11 +343,12 @@ function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
 
 const apply: SimulatedWorld<LicensingPlan> = {
   about: 'license apply: up to 30 rows, up to three runs, on one computer or two with one state folder',
-  alone: [5, 9, 11, 13, 15, 1],
+  alone: [5, 9, 11, 13, 15, 1, 3],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 15) return { seed, ...crowdOf(chance) };
     if (seed % 16 === 1) return { seed, ...chance.pick([overdue, leftBehind, behindResizes])(chance) };
+    if (seed % 16 === 3) return { seed, ...hidingRoster(chance) };
     if (seed % 16 === 5) return { seed, ...torn(chance) };
     if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
     if (seed % 16 === 11) return { seed, ...strangeRoster(chance) };
@@ -327,9 +383,13 @@ const apply: SimulatedWorld<LicensingPlan> = {
 
 const shared: SimulatedWorld<LicensingPlan> = {
   about: 'license ensure and apply on up to three computers that share a ledger: up to four runs at once',
-  alone: [15],
+  alone: [3, 15],
   draw(seed) {
     const chance = chanceOf(seed);
+    if (seed % 16 === 3) {
+      const { runs, ...plan } = hidingRoster(chance);
+      return { seed, ...plan, runs: runs.map((run) => ({ ...run, computer: chance.below(3) })), ledger: {} };
+    }
     if (seed % 16 === 15) return { seed, ...sharedCrowd(chance) };
     const isOn = { kill: chance.happens(0.6), server: chance.happens(0.5), disk: chance.happens(0.1) };
     const roster = chance.happens(0.5) ? rosterOf(1 + chance.below(chance.pick([4, 25]))) : undefined;
@@ -391,8 +451,12 @@ const retire: SimulatedWorld<LicensingPlan> = {
 
 const adaBefore = { user: 'ada', size: 4, at: 0 };
 
+function usersOf(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => (index === 0 ? 'ada' : `user-${index}`));
+}
+
 function rosterOf(rows: number): (readonly [string, number])[] {
-  return Array.from({ length: rows }, (_, index) => [index === 0 ? 'ada' : `user-${index}`, 4] as const);
+  return usersOf(rows).map((user) => [user, 4]);
 }
 
 /** One to three computers that share a ledger, which now and then breaks. */

@@ -52,16 +52,20 @@ function wholeOutcomeOf(one: Case, end: End): CaseOutcome {
   return { status, license, size_before, warning };
 }
 
-/** Tells the history that a license was created, or may have been. A change is recorded where it is sent. */
+/**
+ * Tells the history that a license was created, or may have been, also where an earlier run asked for it and did not
+ * live to tell. A change is recorded where it is sent.
+ */
 export async function recordEnd(one: Case, { status, license, part }: CaseOutcome, record: RecordEvent): Promise<void> {
   const { asked, posted, creation, requests } = one;
-  if (!isSent(one) || (status !== 'created' && status !== 'unknown')) return;
+  const isOpen = requests.answer !== undefined || (requests.unanswered ?? 0) > 0;
+  if (status === 'failed' || !(isSent(one) || isOpen)) return;
   const { remote_user, app_code, size_allowance } = asked;
   const told = license ?? part ?? (creation?.state === 'answered' ? creation.license : undefined);
   const license_code_end = told?.key?.slice(-4);
   // Of an earlier run's POST only an answer shows that it was sent.
   const { answer } = requests;
   const isOwn = posted !== undefined || (answer && (answer.key_end ?? license_code_end) === license_code_end);
-  const event = status === 'created' && !isOwn ? 'found' : status;
+  const event = status === 'unknown' ? status : isOwn ? 'created' : 'found';
   await record({ event, remote_user, app_code, size_allowance, license_code_end });
 }

@@ -56,9 +56,9 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
 }
 
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */
-function isUnchanged({ row, step }: PlannedRow, { job }: Pick<Ports, 'job'>): boolean {
+function isUnchanged({ row, step }: PlannedRow, { job, answerOf }: Pick<Applying, 'job' | 'answerOf'>): boolean {
   const isRight = step.do === 'end' && 'licenses' in step && step.licenses?.length === 1;
-  return isRight && !step.license.isPart && job.history(row) === noRequests;
+  return isRight && !step.license.isPart && job.history(row) === noRequests && !answerOf(row);
 }
 
 function* casesOf(rows: readonly PlannedRow[], applying: Applying): Generator<Case> {

@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
+import { dirname } from 'node:path';
 import type { Failure } from '../../core/failure.ts';
 import { jsonIn, writeJson } from '../../core/json.ts';
 import { appendFileSync, constants, fstatSync, readSync, type FileHandle } from '../../core/outside.ts';
-import { openFile, withFile } from './files.ts';
+import { openFile, syncFolder, withFile } from './files.ts';
 
 export type Damaged = (problem: string) => Failure;
 
@@ -71,10 +72,12 @@ export async function appendLines(file: FileHandle, lines: string): Promise<bool
 }
 
 /** The same for a file without a first line, in which a cut line stays. @throws Failure config, as `appendLines` */
-export async function appendLoosely(path: string, lines: string, how: 'synced' | 'unsynced'): Promise<void> {
+export async function appendLoosely(path: string, lines: string): Promise<void> {
   await withFile(openFile(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT), async (file) => {
-    appendFileSync(file.fd, endOf(file) === 'cut' ? `\n${lines}` : lines);
-    if (how === 'synced') await file.datasync();
+    const end = endOf(file);
+    appendFileSync(file.fd, end === 'cut' ? `\n${lines}` : lines);
+    await file.datasync();
+    if (end === 'nothing') await syncFolder(dirname(path));
   });
 }
 

@@ -84,15 +84,14 @@ export type RunStamp = Pick<EntryStamp, 'run' | 'command'>;
 
 export type AppendHistory = ReturnType<typeof openHistory>;
 
-/** Lines that come together are written together; nothing that writes reads them. */
+/** Lines that come together are written together, and are on disk when this resolves. */
 export function openHistory(stamp: RunStamp, host: Surroundings) {
   const { system, clock } = host;
   const folder = foldersOf(system).state;
-  const append = batched<EntryStamp & { readonly event: string }>(async (entries) => {
+  const append = batched<EntryStamp>(async (entries) => {
     await makePrivateFolder(folder, system);
     const path = join(folder, `history-${entries[0]?.time.slice(0, 4) ?? ''}.ndjson`);
-    const how = entries.some(({ event }) => event.endsWith('ing')) ? 'synced' : 'unsynced';
-    const writing = () => appendLoosely(path, entries.map(summedLine).join(''), how);
+    const writing = () => appendLoosely(path, entries.map(summedLine).join(''));
     await withLock(join(folder, 'history.lock'), host, () => orFailure(`write ${path}`, writing()));
   });
   /** Tells the ledger too, where there is one. @throws Failure where it cannot be written */
