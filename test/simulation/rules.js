@@ -89,8 +89,8 @@ export const rules = [
     ],
   ]),
   ...inFile('ensure', 'store/disk/owner.ts', [
-    ['a zombie is gone', '/^[ZX]/.test(afterName(stat))', 'false'],
-    ['a later process with the same id is another one', 'startIn(stat) !== owner.start || ', ''],
+    ['a zombie is gone', '/^[ZX]/.test(afterName(line))', 'false'],
+    ['a later process with the same id is another one', 'startIn(line) !== owner.start || ', ''],
     ['an owner of an earlier boot is gone', "isEarlier && isHere ? 'gone' : 'unseen'", "'unseen'"],
     [
       'a computer that cannot be marked for now is no computer without a mark',
