@@ -1,12 +1,12 @@
 import { type Answer, isSuccess } from '../../api/http/answer.ts';
 import type { Parameters } from '../../api/http/call.ts';
 import { typedPath, type Service } from '../../api/raw-path.ts';
-import { sendPages, sendRaw, type RawAnswer, type RawRequest } from '../../api/raw.ts';
+import { sendRaw, type RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { flagField, textField, collect, readField, type Fields, type Values } from '../../schema/field.ts';
 import { command, type NamelessCommand } from '../command.ts';
-import type { Disk, Invocation, Keys, Terminal } from '../context.ts';
+import type { Disk, Keys, Terminal } from '../context.ts';
 
 const rawArguments = {
   method: {
@@ -78,8 +78,9 @@ function rawCommand(
     async *run(values, context) {
       const request = await rawRequest(service, values, context);
       const send = await context.servers.send(service);
-      const answers = values.paginate ? sendPages(service, send, request) : [await sendRaw(service, send, request)];
-      yield* printAnswers(answers, values, context);
+      for await (const answer of sendRaw(service, send, request, values.paginate))
+        if (isSuccess(answer) || context.options.jq === undefined)
+          yield (values.include ? headOf(answer) : '') + answer.text;
     },
     result: 'json text',
   });
@@ -102,17 +103,18 @@ async function rawRequest(
 ): Promise<RawRequest> {
   const { method, path, input, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');
-  const at = typedPath(service, path);
+  const { query, ...at } = typedPath(service, path);
   const words = [path, ...(values.raw_field ?? []), ...(values.field ?? [])].join(' ');
   for (const [what, better] of service === 'chat' ? deprecated : [])
     if (words.includes(what)) warn(`${what} is deprecated: write ${better}`);
   const pairs = pairsOf(values);
-  if (input === undefined) return { method, at, ...placeParameters(service, method, pairs, hide) };
+  if (input === undefined && method === 'GET') return { method, at, query: [...query, ...textsOf(pairs)] };
+  if (input === undefined) return { method, at, query, ...bodyOf(service, pairs, hide) };
   if (method === 'GET') throw usage('--input: a GET has no body');
   const bytes = await readBytes(input);
   // A form is read for its passwords alone, which are not shown.
   const form = service === 'chat' ? sealPasswords([...new URLSearchParams(bytes.toString('utf8'))], hide) : undefined;
-  return { method, at, form, input: { file: input, bytes } };
+  return { method, at, query, form, input: { file: input, bytes } };
 }
 
 function pairsOf({ raw_field = [], field = [] }: RawValues) {
@@ -129,16 +131,17 @@ function pairsOf({ raw_field = [], field = [] }: RawValues) {
   });
 }
 
-function placeParameters(
+function textsOf(pairs: ReturnType<typeof pairsOf>): readonly (readonly [string, string])[] {
+  return pairs.map(({ name, text }) => [name, text]);
+}
+
+function bodyOf(
   service: Service,
-  method: RawRequest['method'],
   pairs: ReturnType<typeof pairsOf>,
   hide: Keys['secrets']['hide'],
-): Pick<RawRequest, 'query' | 'json' | 'form'> {
-  const texts = pairs.map(({ name, text }) => [name, text] as const);
+): Pick<RawRequest, 'json' | 'form'> {
   if (pairs.length === 0) return {};
-  if (method === 'GET') return { query: texts };
-  if (service === 'chat') return { form: sealPasswords(texts, hide) };
+  if (service === 'chat') return { form: sealPasswords(textsOf(pairs), hide) };
   const repeated = pairs.find(({ name }, index) => pairs.slice(0, index).some((other) => other.name === name));
   if (repeated) throw usage(`${repeated.name}: given twice`);
   return { json: Object.fromEntries(pairs.map(({ name, text, isJson }) => [name, isJson ? parseJson(text) : text])) };
@@ -146,18 +149,6 @@ function placeParameters(
 
 function sealPasswords(texts: readonly (readonly [string, string])[], hide: Keys['secrets']['hide']): Parameters {
   return texts.map(([name, text]) => [name, /password|secret|token|api_?key/i.test(name) ? hide(text) : text] as const);
-}
-
-/** Each answer as printed, then the failure that its status means. @throws Failure of an answer other than 2xx */
-async function* printAnswers(
-  answers: AsyncIterable<RawAnswer> | readonly RawAnswer[],
-  { include }: RawValues,
-  { options }: Pick<Invocation, 'options'>,
-): AsyncGenerator<string> {
-  for await (const { answer, failure } of answers) {
-    if (isSuccess(answer) || options.jq === undefined) yield (include ? headOf(answer) : '') + answer.text;
-    if (failure) throw failure;
-  }
 }
 
 /** Line ends are those of HTTP, as curl and gh print it. */
