@@ -1,10 +1,10 @@
-import { formatDuration } from '../core/duration.ts';
+import { formatDuration, quantity } from '../core/duration.ts';
 import { Failure, unless } from '../core/failure.ts';
 import { urlOf } from '../schema/profile.ts';
 import { flagField } from '../schema/field.ts';
 import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './auth/account.ts';
 import { command } from './command.ts';
-import type { Accounts, Disk, Invocation, Ledgers, Services } from './context.ts';
+import type { Accounts, Disk, Invocation, Keys, Ledgers, Services } from './context.ts';
 
 export default command({
   about: [
@@ -26,26 +26,19 @@ export default command({
 
   async *rows({ name: names = [], probe }, context) {
     context.servers.presume({ retries: 0, timeout: 10_000 });
-    const problems: Failure[] = [];
-    const last: Check[] = [];
+    const problems: Check[] = [];
     let checks = 0;
     const chosen = names.length > 0 || context.options.profile === undefined ? names : [context.options.profile];
     for await (const check of probe ? probeServers(chosen, context) : examine(chosen, context)) {
       checks += 1;
-      const { clean } = context.secrets;
-      const { subject, detail, advice } = check.row;
-      const row = { ...check.row, subject: clean(subject), detail: clean(detail), advice: advice && clean(advice) };
-      if (!check.failure) yield row;
-      else {
-        problems.push(check.failure);
-        last.push(row);
-      }
+      if (check.failure) problems.push(check);
+      else yield rowOf(check, context);
     }
     // Problems come last, where a person looks.
-    yield* last;
-    const [first] = problems;
-    const counted = `${problems.length} problem${problems.length === 1 ? '' : 's'} found`;
-    if (first) throw new Failure(first.kind, `${counted}: ${first.message}`, first.details);
+    for (const check of problems) yield rowOf(check, context);
+    const first = problems[0]?.failure;
+    if (first)
+      throw new Failure(first.kind, `${quantity(problems.length, 'problem')} found: ${first.message}`, first.details);
     context.conclude(`${checks} checks: no problem`);
   },
 
@@ -56,11 +49,16 @@ export default command({
   },
 });
 
+/** What is printed of a check, without any secret. */
+function rowOf({ failure: _, subject, detail, advice, ...check }: Check, { secrets: { clean } }: Keys) {
+  return { ...check, subject: clean(subject), detail: clean(detail), advice: advice && clean(advice) };
+}
+
 const marks = { ok: '✔', note: '!', problem: '✘' } as const;
 
 type DoctorParts = Invocation & Services & Accounts & Disk & Ledgers;
 
-async function* examine(names: readonly string[], context: DoctorParts): AsyncGenerator<Examined> {
+async function* examine(names: readonly string[], context: DoctorParts): AsyncGenerator<Check> {
   const { config, state } = context.disk.files();
   // A credential of the environment takes the place of the configuration.
   const isNeeded = names.length > 0 || !unless(Failure, context.accounts.environmentKinds)?.length;
@@ -68,7 +66,7 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
     'configuration',
     config,
     async () => (await context.accounts.profiles().all()).map(({ name }) => name),
-    (all) => `${all.length} profile${all.length === 1 ? '' : 's'}`,
+    (all) => quantity(all.length, 'profile'),
     isNeeded ? 'problem' : 'note',
   );
   yield* attempt('state', state, context.disk.refuseUnwritableState, () => 'can be written');
@@ -95,7 +93,7 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
 }
 
 /** Only what can be shown to others: neither paths nor the words of a server. */
-async function* probeServers(names: readonly string[], context: DoctorParts): AsyncGenerator<Examined> {
+async function* probeServers(names: readonly string[], context: DoctorParts): AsyncGenerator<Check> {
   const stored = (await context.accounts.profiles().all()).map(({ name }) => name);
   for (const { subject, open } of candidatesOf(
     names,
@@ -112,13 +110,13 @@ async function* probeServers(names: readonly string[], context: DoctorParts): As
       const { kind, details } = cause;
       const detail = `no list of licenses: ${kind}${details.http?.status === undefined ? '' : `, status ${details.http.status}`}`;
       const advice = 'chatelaine doctor, without --probe, says more.';
-      yield { ...report('credential', subject, 'problem', detail, advice), failure: cause };
+      yield { check: 'credential', subject, status: 'problem', detail, advice, failure: cause };
     }
   }
 }
 
 /** Goes from the key outwards; what a step needs that failed is not tried. */
-async function* examineAccount({ subject, open }: Candidate, context: Services): AsyncGenerator<Examined> {
+async function* examineAccount({ subject, open }: Candidate, context: Services): AsyncGenerator<Check> {
   const credential = yield* attempt('key', subject, open, ({ read_only }) =>
     read_only ? 'found, read-only' : 'found',
   );
@@ -151,13 +149,13 @@ async function* examineAccount({ subject, open }: Candidate, context: Services):
 /** Certificates and retry-after dates go wrong when the clock is off by more. */
 const mostSkew = 120_000;
 
-function clockCheck(subject: string, skew: number): Examined {
+function clockCheck(subject: string, skew: number): Check {
   if (Math.abs(skew) <= mostSkew) return report('clock', subject, 'ok', 'agrees with the server');
   const off = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the server`;
   return report('clock', subject, 'note', off, 'Set the clock of this machine.');
 }
 
-async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Examined> {
+async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Check> {
   const configured = yield* attempt('ledger', 'CHATELAINE_LEDGER', ledgers.all, () => undefined);
   for (const { source, ledger } of configured ?? []) {
     const examine = (): Promise<void> => ledger.examine();
@@ -172,10 +170,6 @@ interface Check {
   readonly status: 'ok' | 'note' | 'problem';
   readonly detail: string;
   readonly advice: string | null;
-}
-
-interface Examined {
-  readonly row: Check;
   readonly failure?: Failure;
 }
 
@@ -186,7 +180,7 @@ async function* attempt<T>(
   look: () => Promise<T>,
   tell: (found: T) => string | undefined,
   failed: 'problem' | 'note' = 'problem',
-): AsyncGenerator<Examined, T | undefined> {
+): AsyncGenerator<Check, T | undefined> {
   try {
     const found = await look();
     const detail = tell(found);
@@ -206,6 +200,6 @@ function report(
   status: Check['status'],
   detail: string,
   advice: string | null = null,
-): Examined {
-  return { row: { check, subject, status, detail, advice } };
+): Check {
+  return { check, subject, status, detail, advice };
 }

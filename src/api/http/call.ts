@@ -122,7 +122,7 @@ export type WireEvent =
     })
   | (AttemptEvent & { readonly kind: 'failure'; readonly message: string })
   | (Omit<AttemptEvent, 'attempt'> & { readonly kind: 'wait'; readonly span: Milliseconds; readonly why: string })
-  /** A call waits: its first attempt for ten seconds, or a later one, `attempt` of at most `of`. */
+  /** A call has waited for ten seconds: in `attempt` of at most `of`. */
   | { readonly kind: 'slow'; readonly host: string; readonly attempt: number; readonly of: number }
   | { readonly kind: 'settled' };
 

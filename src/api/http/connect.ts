@@ -146,30 +146,22 @@ function tenthOf(limit: number): string {
   return `the last tenth of the ${limit} requests that the server allows is for others`;
 }
 
-/** Reports a call without an answer when a person asks what happens: after two seconds, a first attempt after ten. */
+/** Reports a call without an answer when a person asks what happens, and then each of its attempts. */
 function watchSlowness({ alarm, observe, retries, base }: Connection) {
-  let [attempt, isSlow, isReported] = [1, false, false];
+  let [attempt, isSlow] = [1, false];
   const report = (): void => {
-    isReported = true;
+    isSlow = true;
     observe({ kind: 'slow', host: new URL(base).host, attempt, of: retries + 1 });
   };
-  const cancels = [
-    alarm(2000, () => {
-      isSlow = true;
-      if (attempt > 1) report();
-    }),
-    alarm(10_000, () => {
-      if (!isReported) report();
-    }),
-  ];
+  const cancel = alarm(10_000, report);
   return {
-    nextAttempt: (): void => {
+    nextAttempt(): void {
       attempt += 1;
       if (isSlow) report();
     },
-    end: (): void => {
-      for (const cancel of cancels) cancel();
-      if (isReported) observe({ kind: 'settled' });
+    end(): void {
+      cancel();
+      if (isSlow) observe({ kind: 'settled' });
     },
   };
 }

@@ -32,10 +32,15 @@ export interface LicensingConnection {
 }
 
 /** @throws Failure unavailable where the row is neither an object nor a key */
-export function rowOf(row: unknown, answer: Answer, { key_field, key_is }: LicensingConnection): License {
-  const license = isObject(row) ? licenseFrom(row, key_field) : licenseFromKey(row);
-  if (!license) throw unreadable(answer, 'a row that is no license');
-  return withPart(license, key_is);
+export function rowOf(row: unknown, answer: Answer, connection: LicensingConnection): License {
+  const license = licenseIn(row, connection);
+  if (license) return license;
+  throw unreadable(answer, 'a row that is no license');
+}
+
+function licenseIn(value: unknown, { key_field, key_is }: LicensingConnection): License | undefined {
+  const license = isObject(value) ? licenseFrom(value, key_field) : licenseFromKey(value);
+  return license && withPart(license, key_is);
 }
 
 /** The license in an answer, alone or inside an object. @throws Failure unavailable naming the fields where none is */
@@ -49,12 +54,9 @@ export function licenseOf(answer: Answer, connection: LicensingConnection): Lice
 export function findLicense(answer: Answer, connection: LicensingConnection): License | undefined {
   refuseDoubledKey(answer, 1, connection);
   const { body } = answer;
-  const { key_field, key_is } = connection;
-  const only: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body;
-  const license = isObject(only) ? licenseFrom(only, key_field) : licenseFromKey(only);
-  const isSaid =
-    license && (license.key !== undefined || licenseNames.some((name) => license.fields[name] !== undefined));
-  return isSaid ? withPart(license, key_is) : undefined;
+  const license = licenseIn(Array.isArray(body) && body.length === 1 ? body[0] : body, connection);
+  const isNone = license?.key === undefined && !licenseNames.some((name) => license?.fields[name] !== undefined);
+  return isNone ? undefined : license;
 }
 
 /** @throws Failure unavailable where a license has its key twice: `JSON.parse` takes the last, right or not */

@@ -40,37 +40,30 @@ export async function* probeServer(server: ProbedServer): AsyncGenerator<Observa
   yield { about: 'promise', ...promiseOf(filter, list) };
 }
 
-interface ProbedList {
-  readonly licenses: License[];
-  first: Page | undefined;
-  pages: number;
-  isCut: boolean;
-  /** What kept the list from being whole. */
-  failure: Failure | undefined;
-  mayBeCut: boolean;
-}
+type ProbedList = Awaited<ReturnType<typeof readList>>;
 
-async function readList({ open }: ProbedServer, filter: LicenseFilter): Promise<ProbedList> {
-  const nothing = { first: undefined, pages: 0, isCut: false, failure: undefined, mayBeCut: false };
-  const list: ProbedList = { licenses: [], ...nothing };
+/** `failure`: what kept the list from being whole. */
+async function readList({ open }: ProbedServer, filter: LicenseFilter) {
+  const licenses: License[] = [];
   const length = measureList();
+  let [first, failure]: [Page?, Failure?] = [];
+  let [pages, isCut] = [0, false];
   const heard = (page: Page, place: number): void => {
     length.heard(page, place);
-    list.first ??= page;
-    list.pages = place;
+    first ??= page;
+    pages = place;
   };
   try {
     for await (const license of listRows(open, filter, 'whole', heard)) {
-      list.isCut = list.licenses.length === mostRows;
-      if (list.isCut) break;
-      list.licenses.push(license);
+      isCut = licenses.length === mostRows;
+      if (isCut) break;
+      licenses.push(license);
     }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    list.failure = cause;
+    failure = cause;
   }
-  list.mayBeCut = !list.isCut && length.mayBeCut();
-  return list;
+  return { licenses, first, pages, isCut, failure, mayBeCut: !isCut && length.mayBeCut() };
 }
 
 /** Servers cut lists at such lengths, and their multiples. */
