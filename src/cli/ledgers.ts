@@ -100,7 +100,7 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
         return account && { app_code, origin: accounts.accounts.identityOf(account), told };
       });
     },
-    ...configuredLedgers(accounts, { typed, open, profile: options.profile }),
+    ...configuredLedgers(accounts, options.profile, typed, open),
   };
   let isUntold = false;
   const orUntold = async (telling: Promise<void>): Promise<void> => {
@@ -126,15 +126,9 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
 /** The ledgers that the environment and the profiles name. */
 function configuredLedgers(
   accounts: Accounts,
-  {
-    typed,
-    open,
-    profile: named,
-  }: {
-    readonly typed: () => string | undefined;
-    readonly open: (url: string) => Promise<Ledger>;
-    readonly profile: string | undefined;
-  },
+  named: string | undefined,
+  typed: () => string | undefined,
+  open: (url: string) => Promise<Ledger>,
 ): Pick<Ledgers['ledgers'], 'any' | 'configured' | 'all'> {
   const profiles = accounts.accounts.profiles();
   const any = async (): Promise<Ledger | undefined> => {

@@ -4,7 +4,15 @@ import { checkRules } from '../schema/usage-rules.ts';
 import { globalOptions, refuseSlips } from '../commands/environment.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
-import { completing, openMessages, openRedactor, type AddAccount, type Messages, type Redactor } from './messages.ts';
+import {
+  completing,
+  openMessages,
+  openRedactor,
+  redact,
+  type AddAccount,
+  type Messages,
+  type Redactor,
+} from './messages.ts';
 import { partLine, readCommandLine, type CommandRequest } from './program.ts';
 import type { Summary } from './summary.ts';
 import type { Typed } from './typed.ts';
@@ -110,9 +118,10 @@ async function openedSummary(command: string | null, line: OpenLine): Promise<Su
   return path === undefined ? undefined : (await import('./summary.ts')).openSummary(path, command, line);
 }
 
-async function report(cause: unknown, { messages, complete, typed }: OpenLine): Promise<Failure> {
+async function report(cause: unknown, { messages, complete, redactor, typed }: OpenLine): Promise<Failure> {
   const { withoutKeys } = await import('./typed.ts');
-  const { kind, message, details } = withoutKeys(cause instanceof Failure ? cause : bug(cause), typed);
+  const known = withoutKeys(cause instanceof Failure ? cause : bug(cause), typed);
+  const { kind, message, details } = redact(known, redactor);
   const failure = new Failure(kind, message, { ...details, hint: details.hint && complete(details.hint) });
   if (failure.kind !== 'differences') await messages.fail(failure);
   return failure;

@@ -87,12 +87,11 @@ export function openMessages(
     },
     async fail(failure) {
       const { failureJson, failureText } = await import('../output/errors.ts');
-      const shown = redact(failure, redactor);
-      if (isJson) writeClean(failureJson(shown));
+      if (isJson) writeClean(failureJson(failure));
       else {
         const terminal = isTerminal();
         const look = { color: hasColor({ when: color, terminal, env: host.system.env }), verbose: verbose || trace };
-        write(failureText(shown, { ...look, terminal, columns: columns() }));
+        write(failureText(failure, { ...look, terminal, columns: columns() }));
       }
     },
   };

@@ -3,7 +3,7 @@ import { cellsOf } from '../output/columns.ts';
 import { failureFields } from '../output/errors.ts';
 import type { Show } from '../output/presentation.ts';
 import { openSummaryFile } from '../store/log-file.ts';
-import { redact, type Messages, type Redactor } from './messages.ts';
+import type { Messages, Redactor } from './messages.ts';
 
 /** The file of `--summary`: what a later step needs to decide what to do. */
 export interface Summary {
@@ -42,7 +42,7 @@ export function openSummary(
     },
     end(exit, failure) {
       const outcome = failure ? nameOf(failure.kind) : 'ok';
-      const error = failure && failure.kind !== 'differences' ? failureFields(redact(failure, redactor)) : undefined;
+      const error = failure && failure.kind !== 'differences' ? failureFields(failure) : undefined;
       const rest = left_out > 0 ? { left_out } : {};
       try {
         write(JSON.stringify({ command, outcome, exit, counts, changes, ...rest, error }));
