@@ -214,7 +214,8 @@ function readInteger(label: string, field: IntegerShape, text: string): number {
   if (named !== undefined) return named;
   const known = namedValues(field).map(({ name: word, value }) => `${value} ${word}`);
   if (!/^-?(0|[1-9]\d*)$/.test(text)) {
-    const rule = known.length > 0 ? `is not one of ${known.join(', ')}` : `is not a whole number${boundsOf(field)}`;
+    const rule =
+      known.length > 0 ? `is not one of ${known.join(', ')}` : `is not a whole number${rangeOf(field, ', ')}`;
     throw usage(`${label}: '${text}' ${rule}`, field.names && suggestion(text, Object.keys(field.names)));
   }
   const number = Number(text);
@@ -232,13 +233,10 @@ export function namedValues({ names = {} }: Pick<IntegerShape, 'names'>) {
   return rows.filter(({ value }, at) => rows.findIndex((row) => row.value === value) === at);
 }
 
-function boundsOf(field: IntegerShape): string {
-  return field.min === undefined && field.max === undefined ? '' : `, ${rangeOf(field)}`;
-}
-
-function rangeOf({ min, max }: IntegerShape): string {
-  if (min !== undefined && max !== undefined) return `${min} to ${max}`;
-  return min === undefined ? `at most ${max ?? ''}` : `at least ${min}`;
+function rangeOf({ min, max }: IntegerShape, before = ''): string {
+  if (min === undefined && max === undefined) return '';
+  if (min !== undefined && max !== undefined) return `${before}${min} to ${max}`;
+  return before + (min === undefined ? `at most ${max ?? ''}` : `at least ${min}`);
 }
 
 /** One `NAME=VALUE` of the command line, read: the wire name and the typed value. */

@@ -5,20 +5,16 @@ const word = <const C extends readonly string[]>(choices: C, help: string, level
   ({ kind: 'string', choices, help, ...(level === undefined ? {} : { level }) }) as const;
 const number = (max: number, level: number, help: string) => ({ kind: 'integer', min: 1, max, level, help }) as const;
 
-/** A choice that is sent as a number and may be typed by name; the first name of a number is shown. */
-const choice = <const N extends Readonly<Record<string, number>>>(names: N, help: string, level?: number) =>
-  ({ kind: 'integer', names, help, ...(level === undefined ? {} : { level }) }) as const satisfies Field;
+/** A choice that is sent as a number, from 1 on: the names of each, of which the first one is shown. */
+const choice = (values: string, help: string, level?: number) => {
+  const names = values.split(' | ').flatMap((all, at) => all.split(' ').map((name) => [name, at + 1] as const));
+  const field = { kind: 'integer', names: Object.fromEntries(names), help } as const satisfies Field;
+  return level === undefined ? field : { ...field, level };
+};
 
-const followPolicy = {
-  participates: 1,
-  'topics-the-user-participates-in': 1,
-  sends: 2,
-  'topics-the-user-sends-a-message-to': 2,
-  starts: 3,
-  'topics-the-user-starts': 3,
-  never: 4,
-} as const;
-const automatic = { automatic: 1, always: 2, never: 3 } as const;
+const followPolicy =
+  'participates topics-the-user-participates-in | sends topics-the-user-sends-a-message-to | starts topics-the-user-starts | never';
+const automatic = 'automatic | always | never';
 
 /** Every user setting of PATCH /settings. Strings and secrets go unchanged, others as JSON (docs/apis.md, Settings). */
 export const settings = {
@@ -28,19 +24,12 @@ export const settings = {
   new_password: { kind: 'secret', help: 'New password; needs old_password' },
   twenty_four_hour_time: flagField('24-hour time display'),
   web_mark_read_on_scroll_policy: choice(
-    { always: 1, 'conversation-views': 2, 'only-in-conversation-views': 2, never: 3 },
+    'always | conversation-views only-in-conversation-views | never',
     'When scrolling marks messages as read',
     175,
   ),
   web_channel_default_view: choice(
-    {
-      'top-topic': 1,
-      'top-topic-in-the-channel': 1,
-      'channel-feed': 2,
-      'list-of-topics': 3,
-      'top-unread-topic': 4,
-      'top-unread-topic-in-channel': 4,
-    },
+    'top-topic top-topic-in-the-channel | channel-feed | list-of-topics | top-unread-topic top-unread-topic-in-channel',
     'What opening a channel shows; list-of-topics needs level 383, top-unread-topic level 401',
     269,
   ),
@@ -51,7 +40,7 @@ export const settings = {
   high_contrast_mode: flagField('Reserved for visual-accessibility design variations'),
   web_font_size_px: number(32767, 245, 'Primary font size in pixels'),
   web_line_height_percent: number(32767, 245, 'Primary line height in percent; 120 means 1.2'),
-  color_scheme: choice({ automatic: 1, dark: 2, light: 3 }, 'Color scheme'),
+  color_scheme: choice('automatic | dark | light', 'Color scheme'),
   enable_drafts_synchronization: flagField(
     'Keep drafts on the server; turning it off deletes all drafts stored there',
     87,
@@ -71,14 +60,10 @@ export const settings = {
     'Emoji set: google (modern), google-blob (classic, up to release 11.2), twitter, text (plain text)',
   ),
   demote_inactive_streams: choice(automatic, 'Demote inactive channels'),
-  user_list_style: choice(
-    { compact: 1, 'with-status': 2, 'with-avatar': 3, 'with-avatar-and-status': 3 },
-    'Style of the user list',
-    141,
-  ),
+  user_list_style: choice('compact | with-status | with-avatar with-avatar-and-status', 'Style of the user list', 141),
   web_animate_image_previews: word(['always', 'on_hover', 'never'], 'When image previews are animated', 275),
   web_stream_unreads_count_display_policy: choice(
-    { all: 1, 'all-channels': 1, unmuted: 2, 'unmuted-channels-and-topics': 2, none: 3, 'no-channels': 3 },
+    'all all-channels | unmuted unmuted-channels-and-topics | none no-channels',
     'Channels that show a count of unread messages',
     210,
   ),
@@ -113,15 +98,7 @@ export const settings = {
   wildcard_mentions_notify: flagField('Wildcard mentions notify like a personal mention'),
   enable_followed_topic_wildcard_mentions_notify: flagField('Wildcard mentions notify in followed topics', 189),
   desktop_icon_count_display: choice(
-    {
-      'all-unread': 1,
-      'all-unread-messages': 1,
-      'dms-mentions-followed': 2,
-      'dms-mentions-and-followed-topics': 2,
-      'dms-mentions': 3,
-      'dms-and-mentions': 3,
-      none: 4,
-    },
+    'all-unread all-unread-messages | dms-mentions-followed dms-mentions-and-followed-topics | dms-mentions dms-and-mentions | none',
     'What the desktop icon counts; needs level 227, below which the numbers meant something else',
   ),
   realm_name_in_email_notifications_policy: choice(
@@ -148,18 +125,7 @@ export const settings = {
   send_read_receipts: flagField('Let others see whether messages were read', 105),
   allow_private_data_export: flagField('Let administrators export private data', 293),
   email_address_visibility: choice(
-    {
-      everyone: 1,
-      members: 2,
-      'members-only': 2,
-      administrators: 3,
-      'administrators-only': 3,
-      admins: 3,
-      'admins-only': 3,
-      nobody: 4,
-      moderators: 5,
-      'moderators-only': 5,
-    },
+    'everyone | members members-only | administrators administrators-only admins admins-only | nobody | moderators moderators-only',
     "Who may see the user's e-mail address",
     163,
   ),
@@ -222,6 +188,12 @@ interface LevelRule {
   readonly why: string;
 }
 
+/** A choice that has another word from that level on. */
+const renamed = (name: SettingName, old: string, now: string, level: number): readonly LevelRule[] => [
+  { name, value: now, from: level, instead: old, why: `${now} is named ${old} below level ${level}` },
+  { name, value: old, until: level, instead: now, why: `${old} is named ${now} from level ${level} on` },
+];
+
 export const levelRules: readonly LevelRule[] = [
   {
     name: 'desktop_icon_count_display',
@@ -231,18 +203,5 @@ export const levelRules: readonly LevelRule[] = [
   { name: 'web_channel_default_view', value: 3, from: 383, why: 'list-of-topics needs level 383' },
   { name: 'web_channel_default_view', value: 4, from: 401, why: 'top-unread-topic needs level 401' },
   { name: 'emojiset', value: 'google-blob', until: 425, why: 'google-blob was removed after release 11.2' },
-  {
-    name: 'web_home_view',
-    value: 'recent',
-    from: 454,
-    instead: 'recent_topics',
-    why: 'recent is named recent_topics below level 454',
-  },
-  {
-    name: 'web_home_view',
-    value: 'recent_topics',
-    until: 454,
-    instead: 'recent',
-    why: 'recent_topics is named recent from level 454 on',
-  },
+  ...renamed('web_home_view', 'recent_topics', 'recent', 454),
 ];
