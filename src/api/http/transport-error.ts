@@ -22,20 +22,11 @@ export function isTrouble(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
-interface ErrorPlace {
-  readonly host: string;
-  readonly timeout: Milliseconds;
-  readonly detail: string;
-  /** Where it failed: the host, or a proxy on the way. */
-  readonly at: string;
-  /** ` through the proxy HOST`, or nothing. */
-  readonly through: string;
-}
-
 interface Cause extends AttemptEnding {
   readonly request: 'unprocessed' | 'unknown';
   readonly kind?: FailureKind;
-  readonly says: (place: ErrorPlace) => string;
+  /** `{at}`: where it failed, the host or a proxy on the way; `{why}`: a code in brackets. */
+  readonly says: string;
   readonly hint?: string;
 }
 
@@ -44,95 +35,82 @@ const notConnected = { request: 'unprocessed', again: 'after a backoff' } as con
 const unconfirmed = { request: 'unknown', again: 'after a backoff' } as const;
 const unusable = { request: 'unknown', again: 'never' } as const;
 
-const noName = ({ at, detail }: ErrorPlace): string => `DNS: no address for ${at} (${detail})`;
-const dnsHint = 'Check the URL of the profile, the network, and the proxy in HTTPS_PROXY.';
-const refusing = ({ host, at, detail }: ErrorPlace): string => `${at} refused to connect to ${host} (${detail})`;
-const proxyHint = 'Check HTTPS_PROXY and NO_PROXY.';
-const tls = (words: string, hint: string): Cause => ({
-  ...nothingSent,
-  says: ({ at, detail }) => `TLS: ${words.replace('HOST', () => at)} (${detail})`,
-  hint,
-});
-const serviceHint = 'Check that the service runs and that the URL and proxy are right.';
+const unnamed = {
+  says: 'DNS: no address for {at}{why}',
+  hint: 'Check the URL of the profile, the network, and the proxy in HTTPS_PROXY.',
+};
+const refused = { says: '{at} refused to connect to {host}{why}', hint: 'Check HTTPS_PROXY and NO_PROXY.' };
+const hint = 'Check that the service runs and that the URL and proxy are right.';
+const tls = (words: string, hint: string): Cause => ({ ...nothingSent, says: `TLS: ${words}{why}`, hint });
 
 /** Each way in which an attempt ends without an answer: only a failure to connect proves that nothing was sent. */
 const causes = {
-  'no such name': { ...nothingSent, says: noName, hint: dnsHint },
-  'no name service': { ...notConnected, says: noName, hint: dnsHint },
-  'no connection': {
-    ...notConnected,
-    says: ({ host, through, detail }) => `no connection to ${host}${through} (${detail || 'unknown error'})`,
-    hint: serviceHint,
-  },
+  'no such name': { ...nothingSent, ...unnamed },
+  'no name service': { ...notConnected, ...unnamed },
+  'no connection': { ...notConnected, says: 'no connection to {host}{through}{why}', hint },
   'no connection in time': {
     ...notConnected,
-    says: ({ host, timeout, through }) =>
-      `timeout: no connection to ${host}${through} within ${formatDuration(timeout)}`,
-    hint: serviceHint,
+    says: 'timeout: no connection to {host}{through} within {timeout}',
+    hint,
   },
   'proxy asks for a password': {
     ...nothingSent,
-    says: ({ at }) => `${at} asks for a name and password (407)`,
+    says: '{at} asks for a name and password (407)',
     hint: 'Put them into HTTPS_PROXY as http://user:password@host:port.',
   },
-  'proxy refuses': { ...nothingSent, says: refusing, hint: proxyHint },
-  'proxy does not reach the server': { ...notConnected, says: refusing, hint: proxyHint },
-  'proxy hangs up': {
-    ...notConnected,
-    says: ({ host, at }) => `${at} closed the tunnel to ${host} before it was open`,
-    hint: proxyHint,
-  },
-  'no TLS': tls('HOST does not speak TLS on this port', 'Check the port of the URL; http is for http://.'),
+  'proxy refuses': { ...nothingSent, ...refused },
+  'proxy does not reach the server': { ...notConnected, ...refused },
+  'proxy hangs up': { ...notConnected, ...refused, says: '{at} closed the tunnel to {host} before it was open' },
+  'no TLS': tls('{at} does not speak TLS on this port', 'Check the port of the URL; http is for http://.'),
   'untrusted certificate': tls(
-    'the certificate of HOST is not trusted',
+    'the certificate of {at} is not trusted',
     'Give the authority that signed it with --ca-file FILE or NODE_EXTRA_CA_CERTS; or, if the system trusts it, with --system-ca (Node ' +
       '22.15 or newer).',
   ),
   'certificate of another host': tls(
-    'the certificate of HOST is for another host',
+    'the certificate of {at} is for another host',
     'Check the host name in the URL; if it is right, the server needs a certificate for it.',
   ),
   'expired certificate': tls(
-    'the certificate of HOST, or of its authority, has expired',
+    'the certificate of {at}, or of its authority, has expired',
     'The server needs a new certificate, unless the clock of this computer is wrong.',
   ),
-  'certificate of the future': tls('the certificate of HOST is not valid yet', 'Check the clock of this computer.'),
-  'old TLS': tls('HOST speaks none of the versions of TLS that Node takes', 'The server needs TLS 1.2 or newer.'),
+  'certificate of the future': tls('the certificate of {at} is not valid yet', 'Check the clock of this computer.'),
+  'old TLS': tls('{at} speaks none of the versions of TLS that Node takes', 'The server needs TLS 1.2 or newer.'),
   'client certificate': tls(
-    'HOST asks for a certificate of the client',
+    '{at} asks for a certificate of the client',
     'chatelaine sends none: use an address that does not ask for one.',
   ),
   'TLS handshake': tls(
-    'HOST and this computer do not agree on a connection',
+    '{at} and this computer do not agree on a connection',
     'The server may ask for a certificate of the client, which chatelaine does not send, or for ciphers that Node does not have.',
   ),
   'not HTTP': {
     ...unconfirmed,
-    says: ({ at, detail }) => `${at} answers, but not in HTTP: ${detail}`,
+    says: '{at} answers, but not in HTTP: {detail}',
     hint: 'Check the scheme and the port of the URL.',
   },
   timeout: {
     ...unconfirmed,
-    says: ({ host, timeout }) => `timeout: no complete answer from ${host} within ${formatDuration(timeout)}`,
+    says: 'timeout: no complete answer from {host} within {timeout}',
     hint: 'Run the command again, or give --timeout more.',
   },
   broken: {
     ...unconfirmed,
-    says: ({ host, detail }) =>
-      `the connection to ${host} broke before the answer was complete${detail === '' ? '' : ` (${detail})`}`,
+    says: 'the connection to {host} broke before the answer was complete{why}',
     hint: 'Run the command again.',
   },
   'headers too large': {
     ...unusable,
-    says: ({ host }) => `the headers of the answer of ${host} are larger than Node takes`,
+    says: 'the headers of the answer of {host} are larger than Node takes',
     hint: 'If they are right, set NODE_OPTIONS=--max-http-header-size=65536, in bytes.',
   },
   'body too large': {
     ...unusable,
-    says: ({ host }) => `the answer of ${host} is larger than any answer of this API`,
+    says: 'the answer of {host} is larger than any answer of this API',
     hint: 'Check the URL of the profile.',
   },
-  'file too large': { ...unusable, kind: 'rejected', says: ({ detail }) => `it is larger than ${detail} bytes` },
+  'file too large': { ...unusable, kind: 'rejected', says: 'it is larger than {detail} bytes' },
 } as const satisfies Record<string, Cause>;
 
 interface ErrorDetails {
@@ -164,8 +142,12 @@ export class TransportError extends Error {
     const { kind = 'unavailable', says, hint, again }: Cause = causes[this.reason];
     const { host } = new URL(http.url);
     const { detail = '', at = host, proxy } = this.#details;
-    const through = proxy === undefined ? '' : ` through the proxy ${proxy}`;
-    const message = says({ host, timeout, detail, at, through });
+    const words: Readonly<Record<string, string>> = {
+      ...{ host, at, detail, timeout: formatDuration(timeout) },
+      through: proxy === undefined ? '' : ` through the proxy ${proxy}`,
+      why: detail === '' ? '' : ` (${detail})`,
+    };
+    const message = says.replace(/\{(\w+)\}/g, (_all, name: string) => words[name] ?? '');
     return new Failure(kind, message, { hint, http, cause: this, retryable: again !== 'never' });
   }
 }
