@@ -51,18 +51,11 @@ export function readValues(
   words: Texts,
   typed: readonly TypedOption[],
 ): Record<string, unknown> {
-  const args = Object.entries(definition.args ?? {}).map(([name, field]) => ({
-    name,
-    field,
-    label: name,
-    text: () => words[name],
-  }));
-  const flags = Object.entries(definition.options ?? {}).map(([name, field]) => {
-    const label = `--${flagOf(name, field)}`;
-    return { name, field, label, text: () => oneText(label, field, typedFor(name, field, typed)) };
-  });
-  const read = collect([...args, ...flags], ({ name, field, label, text: textIn }) => {
-    const text = textIn();
+  const { args = {}, options = {} } = definition;
+  const read = collect(Object.entries<Field>({ ...args, ...options }), ([name, field]) => {
+    const isArgument = name in args;
+    const label = isArgument ? name : `--${flagOf(name, field)}`;
+    const text = isArgument ? words[name] : oneText(label, field, typedFor(name, field, typed));
     if (text === undefined || (Array.isArray(text) && text.length === 0)) {
       if (!field.required) return [];
       const choices = field.kind === 'string' && field.choices ? `: ${field.choices.join(', ')}` : '';

@@ -34,15 +34,8 @@ export function columnsOf(first: unknown, { show, fields }: Pick<Presentation, '
   if (fields) return fields;
   const named = namesOf(show);
   if (named.length > 0 && !show.others) return named;
-  const shown = new Set(
-    show.others === 'any'
-      ? cellsOf(
-          first,
-          named.filter((name) => rulesOf(show, name)?.of),
-          show,
-        )
-      : [],
-  );
+  const made = show.others === 'any' ? named.filter((name) => rulesOf(show, name)?.of) : [];
+  const shown = new Set(cellsOf(first, made, show));
   const keys = Object.keys(row).filter(
     (key) => !named.includes(key) && rulesOf(show, key)?.when !== 'asked' && !shown.has(String(row[key])),
   );

@@ -54,8 +54,13 @@ async function repeatUntilDone(
       waited += wait;
       // Every worker waits at the gate, this call no longer than it may in all.
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
-      if (connection.retries === 0 || !fits(connection, wait, waited))
-        throw beyondWait(request, wait, { times: rateLimits, waited: waited - wait, asked, body: answer?.body });
+      if (connection.retries === 0 || !fits(connection, wait, waited)) {
+        const before = formatDuration(waited - wait);
+        const last =
+          asked === undefined ? 'it does not say how long to wait' : `it asked to wait ${formatDuration(asked)}`;
+        const again = `the server answered 429 ${rateLimits} times in ${before}: ${last}, and the next pause would be ${inSeconds(wait)}`;
+        throw beyondWait(request, rateLimits === 1 ? askedWait(wait) : again, waited, answer?.body);
+      }
       reportWait(connection, request, wait, 'the server asks to wait (429)');
       continue;
     }
@@ -86,14 +91,15 @@ async function passGate(connection: Connection, request: Request, { before, isSp
   const { clock, signal, gate } = connection;
   const bucket = bucketOf(connection);
   for (let wait = gate.wait(bucket); wait > 0; wait = gate.wait(bucket)) {
-    if (!fits(connection, wait)) throw beyondWait(request, wait);
+    if (!fits(connection, wait)) throw beyondWait(request, askedWait(wait), wait);
     await clock.sleep(wait, signal);
   }
   const reserve = isSparing ? gate.reserve(bucket) : undefined;
   if (reserve) {
     const { limit, wait } = reserve;
-    if (!fits(connection, wait)) throw beyondWait(request, wait, { limit });
-    reportWait(connection, request, wait, tenthOf(limit));
+    const why = `the last tenth of the ${limit} requests that the server allows is for others`;
+    if (!fits(connection, wait)) throw beyondWait(request, `${why}, for ${inSeconds(wait)}`, wait);
+    reportWait(connection, request, wait, why);
     await clock.sleep(wait, signal);
   }
   await before?.();
@@ -113,37 +119,21 @@ function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait)
   return deadline === undefined ? total <= longestRateLimit : clock.elapsed() + wait < deadline;
 }
 
-/** `waited`: between answers of 429 to this call. Spans for `--deadline` are rounded up to what it takes. */
-function beyondWait(
-  { method, shown: url }: Request,
-  wait: Milliseconds,
-  {
-    times = 1,
-    waited = 0,
-    asked,
-    body,
-    limit,
-  }: { times?: number; waited?: number; asked?: number | undefined; body?: unknown; limit?: number } = {},
-): Failure {
-  const [span, whole] = [wait, wait + waited].map((part) => formatDuration(Math.ceil(part / 1000) * 1000));
-  const last = asked === undefined ? 'it does not say how long to wait' : `it asked to wait ${formatDuration(asked)}`;
-  const first =
-    limit === undefined
-      ? `the server asks to wait ${span} before the next request (429)`
-      : `${tenthOf(limit)}, for ${span}`;
-  const message =
-    times === 1
-      ? first
-      : `the server answered 429 ${times} times in ${formatDuration(waited)}: ${last}, and the next pause would be ${span}`;
+function beyondWait({ method, shown: url }: Request, message: string, wait: Milliseconds, body?: unknown): Failure {
   return new Failure('unavailable', message, {
-    hint: `Run the command again after that, or give --deadline more than ${whole}.`,
+    hint: `Run the command again after that, or give --deadline more than ${inSeconds(wait)}.`,
     http: { method, url, status: 429 },
     ...(body === undefined ? {} : { server: serverWords(body) }),
   });
 }
 
-function tenthOf(limit: number): string {
-  return `the last tenth of the ${limit} requests that the server allows is for others`;
+function askedWait(wait: Milliseconds): string {
+  return `the server asks to wait ${inSeconds(wait)} before the next request (429)`;
+}
+
+/** Rounded up to what `--deadline` takes. */
+function inSeconds(span: Milliseconds): string {
+  return formatDuration(Math.ceil(span / 1000) * 1000);
 }
 
 /** Reports a call without an answer when a person asks what happens, and then each of its attempts. */

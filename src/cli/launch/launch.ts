@@ -40,13 +40,8 @@ function compile(dist: string, source: string, cachedData: Buffer | undefined): 
   return new Script(source, { filename: join(dist, packedFile), ...(cachedData && { cachedData }) });
 }
 
-type Chunk = (
-  exports: object,
-  require: (name: string) => unknown,
-  module: { exports: object },
-  file: string,
-  folder: string,
-) => void;
+/** Called with exports, require, module, its file and its folder. */
+type Chunk = (...parts: readonly unknown[]) => void;
 
 type PackedChunks = Readonly<Record<string, Chunk>>;
 
