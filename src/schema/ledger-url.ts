@@ -21,23 +21,15 @@ export function parseLedgerUrl(text: string): LedgerUrl {
   const unknown = [...url.searchParams.keys()].filter((name) => !parameters.some((known) => known === name));
   if (unknown.length > 0 || url.hash !== '')
     throw usage('the URL of the ledger has a parameter that is not known', `Known are ${parameters.join(', ')}.`);
-  return {
-    ...given('host', url.hostname === noHost ? '' : decode(url.hostname.replace(/^\[(.*)\]$/, '$1'))),
-    ...given('port', url.port),
-    ...given('user', decode(url.username)),
-    ...given('dbname', decode(url.pathname.slice(1))),
-    ...Object.fromEntries(url.searchParams),
-  };
+  const host = url.hostname === noHost ? '' : decode(url.hostname.replace(/^\[(.*)\]$/, '$1'));
+  const parts = { host, port: url.port, user: decode(url.username), dbname: decode(url.pathname.slice(1)) };
+  return Object.fromEntries([...Object.entries(parts).filter(([, text]) => text !== ''), ...url.searchParams]);
 }
 
 /** The same text where it is a URL that `parseLedgerUrl` takes. @throws Failure usage */
 export function readLedgerUrl(text: string): string {
   parseLedgerUrl(text);
   return text;
-}
-
-function given(name: keyof LedgerUrl, text: string): LedgerUrl {
-  return text === '' ? {} : { [name]: text };
 }
 
 function decode(text: string): string {

@@ -59,7 +59,7 @@ function newConnection(origin: string, env: Environment, connect: Connect, free:
     connect(options, callback) {
       // undici connects once more after a request that was given up.
       if (present.isSent) callback(new Error('the request has ended'), null);
-      else route(connect, options, env, present, callback);
+      else report(route(connect, options, env, present), callback);
     },
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -95,59 +95,48 @@ export class Cancellation {
   }
 }
 
-/** Connects, directly or through the proxy. The cancellation of the request ends each step, with a `connectError`. */
-function route(
+/** Connects, directly or through the proxy. The cancellation of the request ends each step. @throws `connectError` */
+async function route(
   connect: Connect,
   options: buildConnector.Options,
   env: Environment,
   cancellation: Cancellation,
-  callback: buildConnector.Callback,
-): void {
+): Promise<Socket> {
   const proxy = proxyOf(`${options.protocol}//${options.host ?? options.hostname}`, env);
-  const fail = (cause: unknown): void =>
-    callback(isBug(cause) ? cause : connectError(cause, undefined, proxy?.host), null);
-  const done: buildConnector.Callback = (...[cause, socket]) => {
-    if (cause) {
-      fail(cause);
-      return;
-    }
+  try {
+    const tunnel = proxy && (await openTunnel(connect, proxy, options, cancellation));
+    if (tunnel && options.protocol !== 'https:') return tunnel;
+    const socket = await open(connect, tunnel ? { ...options, httpSocket: tunnel } : options, cancellation);
     // TLS 1.3 refuses a client without a certificate once it is connected; undici says then that the connection ended.
     socket.on('error', (late) => {
       const error = connectError(late);
       if (error.reason === 'client certificate') cancellation.cancel(error);
     });
-    callback(null, socket);
-  };
-  if (!proxy) {
-    open(connect, options, cancellation, done);
-    return;
+    return socket;
+  } catch (cause) {
+    throw isBug(cause) ? cause : connectError(cause, undefined, proxy?.host);
   }
-  openTunnel(connect, proxy, options, cancellation).then((httpSocket) => {
-    if (options.protocol === 'https:') open(connect, { ...options, httpSocket }, cancellation, done);
-    else callback(null, httpSocket);
-  }, fail);
 }
 
 /** undici's connector returns the socket, which its types do not say. */
 type Connect = (...given: Parameters<buildConnector.connector>) => unknown;
 
-function open(
-  connect: Connect,
-  options: buildConnector.Options,
-  cancellation: Cancellation,
-  done: buildConnector.Callback,
-): void {
-  // Node sets no option of a TLS socket: TLS begins on one that is connected.
-  if (options.protocol === 'https:' && !options.httpSocket) {
-    const plain = { ...options, protocol: 'http:', port: portOf(options) };
-    open(connect, plain, cancellation, (...[cause, httpSocket]) => {
-      if (cause) done(cause, null);
-      else open(connect, { ...options, httpSocket }, cancellation, done);
-    });
-    return;
-  }
-  const socket = connect(options, done);
-  if (socket instanceof Socket) cancellation.whenCancelled((reason) => socket.destroy(reason));
+/** Node sets no option of a TLS socket: TLS begins on one that is connected. */
+async function open(connect: Connect, options: buildConnector.Options, cancellation: Cancellation): Promise<Socket> {
+  const isConnected = options.protocol !== 'https:' || options.httpSocket !== undefined;
+  const plain = { ...options, protocol: 'http:', port: portOf(options) };
+  const given = isConnected ? options : { ...options, httpSocket: await open(connect, plain, cancellation) };
+  return new Promise((resolve, reject) => {
+    const opening = connect(given, (...[cause, socket]) => (cause ? reject(cause) : resolve(socket)));
+    if (opening instanceof Socket) cancellation.whenCancelled((reason) => opening.destroy(reason));
+  });
+}
+
+function report(opening: Promise<Socket>, callback: buildConnector.Callback): void {
+  opening.then(
+    (socket) => callback(null, socket),
+    (cause: unknown) => callback(cause instanceof Error ? cause : new Error(String(cause)), null),
+  );
 }
 
 /** A URL leaves out the port of its scheme. */
@@ -163,7 +152,7 @@ function openTunnel(connect: Connect, proxy: URL, target: buildConnector.Options
   const at = `the proxy ${proxy.host}`;
   const client = new Client(proxy.origin, {
     // The name in it is that of the header Host, the server's: the proxy is known by its own.
-    connect: ({ servername: _, ...options }, done) => open(connect, options, cancellation, done),
+    connect: ({ servername: _, ...options }, done) => report(open(connect, options, cancellation), done),
     headersTimeout: 0,
   });
   return new Promise<Socket>((resolve, reject) => {

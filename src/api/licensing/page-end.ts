@@ -16,11 +16,8 @@ export interface PageEnd {
   readonly pages: number;
 }
 
-/** A value under a name that has to do with paging, without the marks between its words. */
-interface PageEntry {
-  readonly name: string;
-  readonly value: unknown;
-}
+/** A name without the marks between its words, and its value. */
+type PageEntry = readonly [name: string, value: unknown];
 
 const nextName =
   /^(odata|hydra|has|is)*next(page|url|link|href|uri|token|cursor|offset|start|marker|id|key|number|index|results|records|items)*$/;
@@ -35,8 +32,7 @@ const placeName =
 
 export function pageEnd({ status, headers, body }: Answer): PageEnd {
   const entries = [...entriesIn(body), ...headerEntries(headers)];
-  const valuesOf = (name: RegExp): unknown[] =>
-    entries.flatMap((entry) => (name.test(entry.name) ? [entry.value] : []));
+  const valuesOf = (name: RegExp): unknown[] => entries.flatMap(([key, value]) => (name.test(key) ? [value] : []));
   const links = valuesOf(nextName).filter(isSign);
   const urls = links.flatMap((link) => urlOf(link) ?? []);
   const partial = status === 206 && rangeTotal(headers['content-range']) === undefined;
@@ -56,7 +52,7 @@ function entriesIn(body: unknown, depth = 0): PageEntry[] {
   return Object.entries(body).flatMap(([key, value]) => {
     const name = plainName(key);
     const inner = placeName.test(name) ? (Array.isArray(value) ? relations(value) : entriesIn(value, depth + 1)) : [];
-    return [{ name, value }, ...inner];
+    return [[name, value], ...inner];
   });
 }
 
@@ -65,19 +61,19 @@ function relations(links: readonly unknown[]): PageEntry[] {
   return links.filter(isObject).flatMap((link) => {
     const { rel = link['relation'] } = link;
     const names: unknown[] = Array.isArray(rel) ? rel : [rel];
-    return names.includes('next') ? [{ name: 'next', value: link }] : [];
+    return names.includes('next') ? [['next', link]] : [];
   });
 }
 
 function headerEntries(headers: Answer['headers']): PageEntry[] {
   const { link } = headers;
-  const linked = link === undefined ? [] : linkedNext(link).map((value) => ({ name: 'next', value }));
+  const linked = link === undefined ? [] : linkedNext(link).map((url): PageEntry => ['next', url]);
   const others = Object.entries(headers).flatMap(([key, value]): PageEntry[] => {
     const name = plainName(key).replace(/^(x|wp)+/, '');
     if (typeof value !== 'string') return [];
-    if (name === 'contentrange') return [{ name, value: rangeTotal(value) }];
+    if (name === 'contentrange') return [[name, rangeTotal(value)]];
     if (name === 'pagination') return entriesIn(jsonIn(value)?.value);
-    return [{ name: name.replace(/^pagination/, ''), value: ['0', 'false', 'null'].includes(value) ? null : value }];
+    return [[name.replace(/^pagination/, ''), ['0', 'false', 'null'].includes(value) ? null : value]];
   });
   return [...linked, ...others];
 }
