@@ -22,12 +22,7 @@ export interface RawRequest {
  * The answer, of any status, and those of a list's next pages, of our own origin. What a status means is thrown after
  * its answer. @throws Failure config, unavailable, unknown for an unanswered write, incomplete after a first page
  */
-export async function* sendRaw(
-  service: Service,
-  send: Send,
-  request: RawRequest,
-  isPaged = false,
-): AsyncGenerator<Answer> {
+export async function* sendRaw(service: Service, send: Send, request: RawRequest, isPaged = false) {
   if (isPaged && service === 'chat' && isPositive(request, 'num_before') && isPositive(request, 'num_after'))
     throw usage('--paginate goes one way', 'Give 0 as num_before or as num_after.');
   const seen = new Set<string>();

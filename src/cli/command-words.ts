@@ -22,10 +22,7 @@ function inFull(words: readonly string[]): readonly string[] {
  * The words of the command or noun. Found first, so that an unknown command does not show another's help. `option`:
  * one that belongs behind a command, and what follows it. @throws Failure usage with near names
  */
-export async function commandWords(
-  [noun, verb]: readonly string[],
-  [option = '', next]: readonly string[],
-): Promise<readonly string[]> {
+export async function commandWords([noun, verb]: readonly string[], [option = '', next]: readonly string[]) {
   if (noun === undefined) return [];
   const names = commandTable.map(({ name }) => name);
   const isCommand = names.includes(noun);

@@ -96,11 +96,7 @@ function announce({ host, messages }: InputParts): void {
   if (host.stdin.isTTY === true) messages.note('Reading standard input; end with Ctrl-D');
 }
 
-async function readable<T>(
-  source: string,
-  { signal }: InputParts,
-  read: (limits: ReadLimits) => Promise<T>,
-): Promise<T> {
+async function readable<T>(source: string, { signal }: InputParts, read: (limits: ReadLimits) => Promise<T>) {
   try {
     return await read({ signal, maxBytes });
   } catch (cause) {

@@ -14,11 +14,7 @@ import { presentationOf, type RunPresentation } from './run-presentation.ts';
 import type { RunParts } from './values.ts';
 
 /** Runs a command and prints its result, or the requests of its dry run; the exit code. */
-export async function runCommand(
-  command: AnyCommand,
-  values: Readonly<Record<string, unknown>>,
-  given: RunParts,
-): Promise<number> {
+export async function runCommand(command: AnyCommand, values: Readonly<Record<string, unknown>>, given: RunParts) {
   const { host, messages } = given;
   const presentation = presentationOf(command, given.options, host);
   const { options, result, plan, checkFields } = presentation;
@@ -91,11 +87,7 @@ const moment = 100;
 
 type Print = (outcome: unknown) => Promise<void>;
 
-function printer(
-  command: AnyCommand,
-  looks: Pick<RunPresentation, 'result' | 'open' | 'noFields'>,
-  running: RunParts,
-): Print {
+function printer(command: AnyCommand, looks: Pick<RunPresentation, 'result' | 'open' | 'noFields'>, running: RunParts) {
   const { show, dryRun, result } = command;
   const { result: presentation, open, noFields } = looks;
   // Rows of writes are outcomes: a reader that has gone ends the output, and not the work.
@@ -127,7 +119,7 @@ function printer(
     }
     if (held.length > 0) throw lacks(missing, held[0]);
   };
-  return async (outcome) => {
+  return async (outcome: unknown) => {
     if (!isRows(outcome)) return printOne(await outcome);
     if (result !== 'one')
       return writeResult({ many: open.length > 0 ? checked(outcome) : outcome }, presentation, sink);
@@ -187,11 +179,7 @@ async function collectRows(outcome: unknown): Promise<{ value: unknown; error?: 
 }
 
 /** The exact requests without passwords, or their lines of curl that bash can run. */
-function planRows(
-  { isText }: Presentation,
-  planned: readonly PlannedCall[],
-  { messages, redactor }: RunParts,
-): readonly unknown[] {
+function planRows({ isText }: Presentation, planned: readonly PlannedCall[], { messages, redactor }: RunParts) {
   // A password may be a word or a sign of JSON itself, so each value is redacted alone.
   const redact = (texts: object) =>
     Object.entries<string>({ ...texts }).map(([name, text]) => [name, redactor.clean(text)] as const);

@@ -10,12 +10,7 @@ import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
 import type { Host } from './host.ts';
 
 /** Serves both services until the signal aborts; yields where they are. */
-export async function* serve(
-  host: Host,
-  options: ServeOptions,
-  signal: AbortSignal,
-  note: (text: string) => void,
-): AsyncGenerator<SandboxAddress> {
+export async function* serve(host: Host, options: ServeOptions, signal: AbortSignal, note: (text: string) => void) {
   const { data, log, ready } = options;
   const append = log === undefined ? undefined : openLogFile(log, note);
   const persistence = data === undefined ? undefined : await openData(data, host);

@@ -46,12 +46,8 @@ export interface TypedOption {
 }
 
 /** The typed values of a command; reports all problems of the line at once. @throws Failure usage */
-export function readValues(
-  definition: AnyCommand,
-  words: Texts,
-  typed: readonly TypedOption[],
-): Record<string, unknown> {
-  const { args = {}, options = {} } = definition;
+export function readValues(command: AnyCommand, words: Texts, typed: readonly TypedOption[]): Record<string, unknown> {
+  const { args = {}, options = {} } = command;
   const read = collect(Object.entries<Field>({ ...args, ...options }), ([name, field]) => {
     const isArgument = name in args;
     const label = isArgument ? name : `--${flagOf(name, field)}`;
@@ -59,7 +55,7 @@ export function readValues(
     if (text === undefined || (Array.isArray(text) && text.length === 0)) {
       if (!field.required) return [];
       const choices = field.kind === 'string' && field.choices ? `: ${field.choices.join(', ')}` : '';
-      throw usage(`${label} is required${choices}`, `See chatelaine ${definition.name} --help.`);
+      throw usage(`${label} is required${choices}`, `See chatelaine ${command.name} --help.`);
     }
     return [[name, readOne(label, field, text)] as const];
   });

@@ -31,9 +31,7 @@ export interface AnyCommand extends CommandSurface {
 export type NamelessCommand = Omit<AnyCommand, 'name' | 'summary'>;
 
 /** A command is a value; this function exists for inference. */
-export function command<const A extends Fields, const O extends Fields, R>(
-  definition: Command<A, O, R>,
-): NamelessCommand {
-  const isList = 'rows' in definition;
-  return { ...definition, isList, run: isList ? definition.rows : definition.run } as unknown as NamelessCommand;
+export function command<const A extends Fields, const O extends Fields, R>(given: Command<A, O, R>): NamelessCommand {
+  const isList = 'rows' in given;
+  return { ...given, isList, run: isList ? given.rows : given.run } as unknown as NamelessCommand;
 }

@@ -194,12 +194,6 @@ async function* attempt<T>(
   }
 }
 
-function report(
-  check: string,
-  subject: string,
-  status: Check['status'],
-  detail: string,
-  advice: string | null = null,
-): Check {
+function report(check: string, subject: string, status: Check['status'], detail: string, advice: string | null = null) {
   return { check, subject, status, detail, advice };
 }

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Failure, usage, orAborted } from '../core/failure.ts';
 import type { Alarm } from '../core/system.ts';
-import type { JsonFilter } from './presentation.ts';
 
 interface FilterLimits {
   readonly signal: AbortSignal;
@@ -13,11 +12,7 @@ interface FilterLimits {
  * Compiles a jq expression. The filter, a thread, writes each result on a line: strings raw, the rest as compact JSON.
  * @throws Failure usage where it does not compile; the filter Failure rejected, or the signal's reason
  */
-export async function openFilter(
-  expression: string,
-  ending: FilterLimits,
-  mostBytes = 256 * 1024 * 1024,
-): Promise<JsonFilter> {
+export async function openFilter(expression: string, ending: FilterLimits, mostBytes = 256 * 1024 * 1024) {
   refuseMissing(expression);
   const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
     workerData: { expression, mostBytes },
@@ -28,7 +23,7 @@ export async function openFilter(
   // Nothing is evaluated without an input, so an expression that never ends does not end here.
   const compiled = await answerOf(worker, '', ending);
   if (compiled.exitCode !== 0) throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'The language is that of jq 1.8.');
-  return async (json) => {
+  return async (json: string) => {
     const { stdout, stderr, exitCode } = await answerOf(worker, json, ending).catch(throwLate);
     const raw = (line: string): string => `${line.startsWith('"') ? String(JSON.parse(line)) : line}\n`;
     if (exitCode === 0) return stdout === '' ? '' : stdout.split('\n').map(raw).join('');

@@ -22,11 +22,7 @@ export function countByOf(text: string): CountBy {
 }
 
 /** Sorts a whole list as `compare` does; a failure is thrown after the rows that came before it. */
-export async function* inOrder<T>(
-  rows: AsyncIterable<T>,
-  { field, descending }: Order,
-  show: Show<T>,
-): AsyncGenerator<T> {
+export async function* inOrder<T>(rows: AsyncIterable<T>, { field, descending }: Order, show: Show<T>) {
   const all: { readonly row: T; readonly value: unknown }[] = [];
   const read = async (): Promise<void> => {
     for await (const row of rows) all.push({ row, value: asObject(row) ? cellsOf(row, [field], show)[0] : row });

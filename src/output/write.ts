@@ -36,12 +36,7 @@ async function writeDocument(result: Result, presentation: Presentation, sink: S
 }
 
 /** Writes what a filter makes of the document, or the value on which it fails: a new license exists nowhere else. */
-async function writeFiltered(
-  result: Result,
-  presentation: Presentation,
-  filter: JsonFilter,
-  sink: Sink,
-): Promise<void> {
+async function writeFiltered(result: Result, presentation: Presentation, filter: JsonFilter, sink: Sink) {
   const pieces: string[] = [];
   const holding: Sink = { write: async (piece) => void pieces.push(Buffer.from(piece).toString()) };
   const [written] = await Promise.allSettled([writeDocument(result, { ...presentation, terminal: false }, holding)]);
@@ -102,11 +97,7 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
 }
 
 /** Writes rows to the sink and then closes the document. What the rows threw is thrown on, not what closing threw. */
-async function writeAll(
-  rows: AsyncIterable<unknown>,
-  target: RowTarget,
-  remark: (count: number) => void,
-): Promise<void> {
+async function writeAll(rows: AsyncIterable<unknown>, target: RowTarget, remark: (count: number) => void) {
   const { formatter, batch, isSilent } = target;
   let count = 0;
   const close = async (): Promise<void> => {

@@ -72,12 +72,8 @@ export function replaceUploads(
 }
 
 /** A text in Markdown whose addresses of attached files are links to where `placeOf` says, if it says so. */
-export function withUploadsAt(
-  markdown: string,
-  site: string,
-  placeOf: (path: UploadPath) => string | undefined,
-): string {
-  return replaceUploads(markdown, site, (path, address, before) => {
+export function withUploadsAt(text: string, site: string, placeOf: (path: UploadPath) => string | undefined): string {
+  return replaceUploads(text, site, (path, address, before) => {
     const isTarget = /\]\(<?$/.test(before);
     const place = isTarget || /(?:^|[\s(*_<>])$/.test(before) ? placeOf(path) : undefined;
     return place === undefined || isTarget ? place : `[${address}](${place})`;

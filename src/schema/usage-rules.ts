@@ -9,11 +9,7 @@ export type UsageRule =
   | { readonly oneOf: readonly string[]; readonly say: string; readonly hint?: string };
 
 /** A switch that is off counts as not given. @throws Failure usage for the first rule that is broken */
-export function checkRules(
-  rules: readonly UsageRule[],
-  fields: Fields,
-  values: Readonly<Record<string, unknown>>,
-): void {
+export function checkRules(rules: readonly UsageRule[], fields: Fields, values: Readonly<Record<string, unknown>>) {
   const isGiven = (name: string): boolean => values[name] !== undefined && values[name] !== false;
   const flag = (name: string): string => `--${flagOf(name, fields[name] ?? { kind: 'boolean', help: '' })}`;
   for (const rule of rules) {

@@ -1,6 +1,5 @@
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Ages } from './ages.ts';
 import { attemptOnce } from './attempt.ts';
 import { type Answer, serverWords, unconfirmed } from './answer.ts';
 import type { Call, Connection, Send } from './call.ts';
@@ -12,27 +11,21 @@ import { backoff, longestRateLimit, nextStep, rateLimitWait, retryAfter } from '
  * request: settle it, never send it again), or the signal's reason
  */
 export function connect(connection: Connection): Send {
-  const madeAt = connection.agesOf(connection.base);
   return async (call) => {
     const request = wireRequest(connection, call);
     guard(connection, request, call);
     const slowness = watchSlowness(connection);
     try {
-      return await repeatUntilDone(connection, call, request, madeAt, slowness.nextAttempt);
+      return await repeatUntilDone(connection, call, request, slowness.nextAttempt);
     } finally {
       slowness.end();
     }
   };
 }
 
-async function repeatUntilDone(
-  connection: Connection,
-  call: Call,
-  request: Request,
-  madeAt: ReturnType<Ages>,
-  nextAttempt: () => void,
-): Promise<Answer> {
+async function repeatUntilDone(connection: Connection, call: Call, request: Request, nextAttempt: () => void) {
   const { clock, gate, signal } = connection;
+  const madeAt = connection.agesOf(connection.base);
   let [retries, rateLimits, waited, stale] = [0, 0, 0, 0];
   const { since = -Infinity, until = 0 } = call.deciding ?? {};
   let afterUnconfirmed = false;

@@ -96,12 +96,7 @@ export class Cancellation {
 }
 
 /** Connects, directly or through the proxy. The cancellation of the request ends each step. @throws `connectError` */
-async function route(
-  connect: Connect,
-  options: buildConnector.Options,
-  env: Environment,
-  cancellation: Cancellation,
-): Promise<Socket> {
+async function route(connect: Connect, options: buildConnector.Options, env: Environment, cancellation: Cancellation) {
   const proxy = proxyOf(`${options.protocol}//${options.host ?? options.hostname}`, env);
   try {
     const tunnel = proxy && (await openTunnel(connect, proxy, options, cancellation));

@@ -46,12 +46,13 @@ type ProbedList = Awaited<ReturnType<typeof readList>>;
 async function readList({ open }: ProbedServer, filter: LicenseFilter) {
   const licenses: License[] = [];
   const length = measureList();
-  let [first, failure]: [Page?, Failure?] = [];
-  let [pages, isCut] = [0, false];
+  const seen: { first?: Page; pages: number } = { pages: 0 };
+  let failure: Failure | undefined;
+  let isCut = false;
   const heard = (page: Page, place: number): void => {
     length.heard(page, place);
-    first ??= page;
-    pages = place;
+    seen.first ??= page;
+    seen.pages = place;
   };
   try {
     for await (const license of listRows(open, filter, 'whole', heard)) {
@@ -63,7 +64,7 @@ async function readList({ open }: ProbedServer, filter: LicenseFilter) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
     failure = cause;
   }
-  return { licenses, first, pages, isCut, failure, mayBeCut: !isCut && length.mayBeCut() };
+  return { licenses, ...seen, isCut, failure, mayBeCut: !isCut && length.mayBeCut() };
 }
 
 /** Servers cut lists at such lengths, and their multiples. */

@@ -51,12 +51,7 @@ export function misreadSigns(name: string): ReadonlySet<string> {
  * Reads pages until one has a license whose name has that sign: if the filter finds it by its name, it reads the sign.
  * Else the whole list is the lookup; `misread` where it is not whole.
  */
-async function whereMisread(
-  sign: string,
-  asked: LicenseHolder,
-  { rows, filter }: LookUp,
-  found: UserLicenses,
-): Promise<UserLicenses> {
+async function whereMisread(sign: string, asked: LicenseHolder, { rows, filter }: LookUp, found: UserLicenses) {
   const { remote_user, app_code } = asked;
   const [length, own] = [measureList(), [...found.near]];
   let [left, known, isTried, isNamed]: [number, string | undefined, boolean, boolean] = [0, undefined, false, true];
