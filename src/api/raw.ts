@@ -12,6 +12,7 @@ export interface RawRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly at: Omit<TypedPath, 'query'>;
   readonly query: Parameters;
+  readonly paginate?: boolean | undefined;
   readonly json?: unknown;
   readonly form?: Parameters | undefined;
   /** The body as sent; of the chat API `form` says what it holds. */
@@ -22,8 +23,9 @@ export interface RawRequest {
  * The answer, of any status, and those of a list's next pages, of our own origin. What a status means is thrown after
  * its answer. @throws Failure config, unavailable, unknown for an unanswered write, incomplete after a first page
  */
-export async function* sendRaw(service: Service, send: Send, request: RawRequest, isPaged = false) {
-  if (isPaged && service === 'chat' && isPositive(request, 'num_before') && isPositive(request, 'num_after'))
+export async function* sendRaw(service: Service, send: Send, request: RawRequest) {
+  const { paginate } = request;
+  if (paginate && service === 'chat' && isPositive(request, 'num_before') && isPositive(request, 'num_after'))
     throw usage('--paginate goes one way', 'Give 0 as num_before or as num_after.');
   const seen = new Set<string>();
   let next: RawRequest | undefined = request;
@@ -33,7 +35,7 @@ export async function* sendRaw(service: Service, send: Send, request: RawRequest
       const answer: Answer = await send(callOf(service, next));
       yield answer;
       refuseStatus(service, next, answer);
-      next = isPaged ? nextOf(service, next, answer) : undefined;
+      next = paginate ? nextOf(service, next, answer) : undefined;
       if (next && seen.has(placeOf(next))) throw endsEarly('the server names a next page that was read before', answer);
     } catch (cause) {
       throw seen.size === 1 ? cause : incompleteAfter(seen.size - 1, cause);

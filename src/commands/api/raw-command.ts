@@ -78,7 +78,7 @@ function rawCommand(
     async *run(values, context) {
       const request = await rawRequest(service, values, context);
       const send = await context.servers.send(service);
-      for await (const answer of sendRaw(service, send, request, values.paginate))
+      for await (const answer of sendRaw(service, send, request))
         if (isSuccess(answer) || context.options.jq === undefined)
           yield (values.include ? headOf(answer) : '') + answer.text;
     },
@@ -108,7 +108,7 @@ async function rawRequest(
   for (const [what, better] of service === 'chat' ? deprecated : [])
     if (words.includes(what)) warn(`${what} is deprecated: write ${better}`);
   const pairs = pairsOf(values);
-  if (input === undefined && method === 'GET') return { method, at, query: [...query, ...textsOf(pairs)] };
+  if (input === undefined && method === 'GET') return { method, at, query: [...query, ...textsOf(pairs)], paginate };
   if (input === undefined) return { method, at, query, ...bodyOf(service, pairs, hide) };
   if (method === 'GET') throw usage('--input: a GET has no body');
   const bytes = await readBytes(input);
