@@ -23,8 +23,6 @@ export interface AnsweredCreation {
 /** No answer, one of something else than the API, or an error inside a 2xx: a list settles it. */
 interface UnansweredCreation {
   readonly state: 'unanswered';
-  /** Whether the server may be gone: nothing of the API was heard. */
-  readonly heard: 'nothing' | 'an error';
   /** What to throw where no list settles it: kind `unknown`. */
   readonly failure: Failure;
 }
@@ -40,7 +38,7 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
     return unanswered(uncertain(`${message}; the license may or may not have been created`, details));
   }
   const error = errorInside(answer, 'license');
-  if (error) return { state: 'unanswered', heard: 'an error', failure: uncertain(error.message, error.details) };
+  if (error) return unanswered(uncertain(error.message, error.details));
   // What is answered stays so where the answer cannot be read.
   const license = unless(Failure, () => findLicense(answer, connection));
   const differs = license !== undefined && differencesFrom(asked, license).length > 0;
@@ -58,7 +56,7 @@ function sharedHttp(http: Answer['http']): Answer['http'] {
 }
 
 export function unanswered(failure: Failure): UnansweredCreation {
-  return { state: 'unanswered', heard: 'nothing', failure };
+  return { state: 'unanswered', failure };
 }
 
 /** Servers redirect inside their own origin to what they have made; a portal or a new address is elsewhere. */

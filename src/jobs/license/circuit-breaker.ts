@@ -15,7 +15,6 @@ export function endsRun(cause: Failure, { claims, signal }: RunState): boolean {
 export const fatalKinds: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'internal', 'usage']);
 
 const maxOutages = 3;
-const maxSilences = 20;
 
 export type CircuitBreaker = ReturnType<typeof circuitBreaker>;
 
@@ -23,33 +22,19 @@ export type CircuitBreaker = ReturnType<typeof circuitBreaker>;
 export function circuitBreaker({ signal }: Pick<RunState, 'signal'>) {
   let stop: Failure | undefined;
   let isAbandoned = false;
-  let [outages, silences] = [0, 0];
-  let probing: Promise<unknown> = Promise.resolve();
-  let unreachable: Failure | undefined;
-  const gone = (cause: unknown): void => {
-    if (!(cause instanceof Failure)) throw cause;
-    unreachable ??= cause;
-  };
-  /** Undefined while it goes on. A server is gone after `maxOutages` in a row, or when a probe fails. */
+  let outages = 0;
+  /** Undefined while it goes on. A server is gone after `maxOutages` in a row. */
   const stopped = (): Failure | undefined => {
     const interruption = signal.aborted && signal.reason instanceof Failure ? signal.reason : undefined;
-    return stop ?? unreachable ?? interruption;
+    return stop ?? interruption;
   };
   return {
-    answered: () => void ([outages, silences] = [0, 0]),
-    /** A lookup was answered: the server is available, whatever becomes of its POSTs. */
-    listed: () => void (outages = 0),
+    /** A lookup or a write was answered: the server is available. */
+    answered: () => void (outages = 0),
     failed(cause: Failure): void {
       outages += 1;
-      if (outages >= maxOutages) gone(cause);
+      if (outages >= maxOutages) stop ??= cause;
     },
-    /** A POST got no answer. After `maxSilences` of them in a row, `ask` has to succeed before the next one is sent. */
-    unanswered(ask: () => Promise<unknown>): void {
-      silences += 1;
-      if (silences % maxSilences === 0) probing = ask().catch(gone);
-    },
-    /** Resolves when the next POST may be sent. */
-    ready: () => probing,
     stop: (failure: Failure) => void (stop ??= failure),
     stopped,
     /** Nobody reads the results any more: rows in progress end, and no other is begun. */

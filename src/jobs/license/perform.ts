@@ -97,7 +97,7 @@ export class Performer {
       after(one, { event: 'looked up', seen: { by, since: deciding?.since, result } });
     try {
       const result = await this.#limit(() => lookUp(api, asked, seen ? nearIn(seen.result) : []));
-      this.#breaker.listed();
+      this.#breaker.answered();
       // A license that an old answer shows is there.
       const old = deciding && posted === undefined && result.shows === 'incomplete';
       if (old) {
@@ -154,7 +154,6 @@ export class Performer {
       await queue.pend();
     };
     const send = async (): Promise<Creation | undefined> => {
-      await this.#breaker.ready();
       if (this.#breaker.stopped()) return undefined;
       this.sending += 1;
       const creation = await api.create(asked, () => claims.posting(asked)).finally(() => (this.sending -= 1));
@@ -174,9 +173,6 @@ export class Performer {
       if (sent.state === 'answered') {
         this.#breaker.answered();
         await this.#report.answered(asked, sent);
-      } else if (sent.heard === 'nothing') {
-        // A server that is gone must not leave every row unconfirmed.
-        this.#breaker.unanswered(() => api.ofUser(asked, 'tell'));
       }
       return after(one, { event: 'posted', at: elapsed(), creation: sent, before });
     } catch (cause) {

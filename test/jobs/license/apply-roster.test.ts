@@ -151,7 +151,7 @@ async function outcome(applying: Applying, plan?: Plan): Promise<{ rows: RowResu
 /** Between two lookups of a POST without an answer; what else is slept, rows sleep that wait for it. */
 const pauses = [200, 400, 800, 1600];
 
-const lost: Creation = { state: 'unanswered', heard: 'nothing', failure: new Failure('unknown', 'reset') };
+const lost: Creation = { state: 'unanswered', failure: new Failure('unknown', 'reset') };
 
 const small = (remote_user: string): License => ({
   key: 'S-2',

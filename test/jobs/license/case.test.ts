@@ -45,7 +45,7 @@ const answer: AnsweredCreation = {
   license: one,
   license_is: 'as asked',
 };
-const lost: Creation = { state: 'unanswered', heard: 'nothing', failure: new Failure('unknown', 'lost') };
+const lost: Creation = { state: 'unanswered', failure: new Failure('unknown', 'lost') };
 /** A POST of this run that ended at 1000, after a lookup that showed none of these. */
 const posted = (creation: Creation | undefined, before: Case['before'] = new Set()): CaseEvent => ({
   event: 'posted',

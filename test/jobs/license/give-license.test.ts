@@ -56,7 +56,7 @@ function apiOf(create: LicensingApi['create']): LicensingApi {
 const creation = (state: 'answered' | 'unanswered'): Creation =>
   state === 'answered'
     ? { state, http: { method: 'POST', url: '/', status: 201 }, license: undefined, license_is: 'as asked' }
-    : { state, heard: 'nothing', failure: new Failure('unknown', 'lost') };
+    : { state, failure: new Failure('unknown', 'lost') };
 
 test.each([
   ['an answer', 'answered', 'answered ada@5'],
