@@ -42,6 +42,12 @@ export interface System {
   readonly atExit: (work: () => void) => void;
 }
 
+/** The environment for a program or expression of others. */
+export function withoutKeys(env: Environment): Environment {
+  const isHidden = (name: string): boolean => /^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isHidden(name)));
+}
+
 /** The value of a variable; an empty one counts as unset. */
 export function variable(env: Environment, name: string): string | undefined {
   const value = env[name];

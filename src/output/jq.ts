@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Failure, usage, orAborted } from '../core/failure.ts';
-import type { Alarm } from '../core/system.ts';
+import { withoutKeys, type Alarm, type Environment } from '../core/system.ts';
 
 interface FilterLimits {
   readonly signal: AbortSignal;
   readonly alarm: Alarm;
+  readonly env: Environment;
 }
 
 /**
@@ -13,16 +14,21 @@ interface FilterLimits {
  * @throws Failure usage where it does not compile; the filter Failure rejected, or the signal's reason
  */
 export async function openFilter(expression: string, ending: FilterLimits, mostBytes = 256 * 1024 * 1024) {
-  refuseMissing(expression);
+  const preamble = preambleOf(expression, ending.env);
   const worker = new Worker(join(__dirname, 'jq-worker.cjs'), {
-    workerData: { expression, mostBytes },
+    workerData: { expression: preamble + expression, mostBytes },
     resourceLimits: { maxOldGenerationSizeMb },
     // WebAssembly's words when it aborts are no message of ours.
     stderr: true,
   });
   // Nothing is evaluated without an input, so an expression that never ends does not end here.
   const compiled = await answerOf(worker, '', ending);
-  if (compiled.exitCode !== 0) throw usage(`--jq: ${problemsIn(compiled.stderr)}`, 'The language is that of jq 1.8.');
+  if (compiled.exitCode !== 0) {
+    const problems = problemsIn(compiled.stderr).replace(/, line (\d+)/g, (place, line) =>
+      preamble === '' ? place : `, line ${Number(line) - 1}`,
+    );
+    throw usage(`--jq: ${problems}`, 'The language is that of jq 1.8.');
+  }
   return async (json: string) => {
     const { stdout, stderr, exitCode } = await answerOf(worker, json, ending).catch(throwLate);
     const raw = (line: string): string => `${line.startsWith('"') ? String(JSON.parse(line)) : line}\n`;
@@ -37,19 +43,20 @@ export async function openFilter(expression: string, ending: FilterLimits, mostB
   };
 }
 
-/** Words of jq that have nothing to work on here: without an error, a made-up environment would find nothing. */
+/** Words of jq that have nothing to work on here. */
 const missing: readonly (readonly [word: RegExp, what: string])[] = [
-  [/\$ENV\b|(?<![.$\w])env(?![\w:])/, 'the environment ($ENV, env): write the value into the expression'],
   [/(?<![.$\w])inputs?(?![\w:])/, 'input and inputs: the result is the one input, .'],
   [/(?<![.$\w])strflocaltime(?![\w:])/, 'strflocaltime: use strftime, which is UTC'],
-  [/(?<![.$\w])toarray(?![\w:])/, 'toarray: write if type == "array" then . else [.] end'],
 ];
 
-/** @throws Failure usage */
-function refuseMissing(expression: string): void {
+/** A line with what this build of jq lacks or makes up, if the expression uses it. @throws Failure usage */
+function preambleOf(expression: string, env: Environment): string {
   const words = expression.replace(/"(?:\\.|[^"\\])*"|#.*/g, '""');
   const found = missing.find(([word]) => word.test(words));
   if (found) throw usage(`--jq does not have ${found[1]}`);
+  const environment = /env\b/i.test(expression) ? `${JSON.stringify(withoutKeys(env))} as $ENV | def env: $ENV;` : '';
+  const toarray = expression.includes('toarray') ? 'def toarray: if type == "array" then . else [.] end;' : '';
+  return environment + toarray === '' ? '' : `${environment} ${toarray}\n`;
 }
 
 const tooMuch = 'the expression needs too much memory';

@@ -4,7 +4,7 @@ import { access, constants, stat } from '../../core/outside.ts';
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure, orAborted, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import { variable, type Alarm, type System } from '../../core/system.ts';
+import { variable, withoutKeys, type Alarm, type System } from '../../core/system.ts';
 import { codeOf, unlessRefused } from '../disk/files.ts';
 import { firstLine, keyFrom } from './key-text.ts';
 
@@ -121,11 +121,10 @@ async function run(
   trouble: Trouble,
 ): Promise<ProgramOutcome> {
   signal?.throwIfAborted();
-  const isHidden = (name: string): boolean => /^CHATELAINE_.*(KEY|PASSWORD|SECRET|TOKEN)/i.test(name);
   let child: ChildProcess;
   try {
     child = spawn(file, words, {
-      env: Object.fromEntries(Object.entries(system.env).filter(([name]) => !isHidden(name))),
+      env: withoutKeys(system.env),
       stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
       detached: system.platform !== 'win32',
       windowsHide: true,
