@@ -148,11 +148,11 @@ function readLines({ text }: OpenedRoster, wanted: WantedColumns, reader: Roster
 }
 
 function readArray(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
-  const parsed = parse(roster.text);
-  if ('reason' in parsed && roster.text.trimStart().startsWith('{')) {
+  if (roster.text.trimStart().startsWith('{')) {
     readLines(roster, wanted, reader);
     return;
   }
+  const parsed = parse(roster.text);
   if ('reason' in parsed) throw usage(parsed.reason);
   if (!Array.isArray(parsed.value))
     throw usage('not a JSON array', 'Give an array of objects, or name the format with --input-format.');

@@ -20,6 +20,11 @@ test.each(['rows.ndjson', 'rows.json', 'rows'])(
   },
 );
 
+test.each([undefined, 2])('one object is a row of a .json file too, on lines or on one (indent %s)', async (indent) => {
+  const { rows } = await read('row.json', Buffer.from(JSON.stringify(ada, null, indent)));
+  expect(rows).toEqual([ada]);
+});
+
 test('an object that does not end, and a bad line between others, are named by their line', async () => {
   const cut = `${JSON.stringify(ada)}\n{"remote_user": ben}\n{\n  "remote_user": "cleo",\n`;
   await expect(read('rows.ndjson', Buffer.from(cut))).rejects.toThrow(
