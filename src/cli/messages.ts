@@ -33,6 +33,8 @@ export function truncate(redacted: string): string {
 /** Writes to stderr, without secrets. */
 export interface Messages {
   note(text: string): void;
+  /** A note that is dim on a terminal with colour. */
+  aside(text: string): void;
   warn(text: string): void;
   trace(text: string): void;
   /** Shows a line on a terminal until the next message or status replaces it; undefined removes it. Not if quiet. */
@@ -70,9 +72,14 @@ export function openMessages(
     isDrawn = false;
   };
   const write = (text: string): void => writeClean(redactor.clean(text));
+  const isColored = (): boolean => hasColor({ when: color, terminal: isTerminal(), env: host.system.env });
+  const note = (text: string): string => fit(indented(commandsApart(shown(complete(text)))), columns());
   return {
     note(text) {
-      if (!quiet) write(fit(indented(commandsApart(shown(complete(text)))), columns()));
+      if (!quiet) write(note(text));
+    },
+    aside(text) {
+      if (!quiet) write(isColored() ? `\u001b[2m${note(text)}\u001b[22m` : note(text));
     },
     warn(text) {
       const whole = complete(text);
@@ -89,9 +96,8 @@ export function openMessages(
       const { failureJson, failureText } = await import('../output/errors.ts');
       if (isJson) writeClean(failureJson(failure));
       else {
-        const terminal = isTerminal();
-        const look = { color: hasColor({ when: color, terminal, env: host.system.env }), verbose: verbose || trace };
-        write(failureText(failure, { ...look, terminal, columns: columns() }));
+        const look = { color: isColored(), verbose: verbose || trace };
+        write(failureText(failure, { ...look, terminal: isTerminal(), columns: columns() }));
       }
     },
   };

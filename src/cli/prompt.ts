@@ -13,9 +13,8 @@ export function openPrompt(host: Host, interactive: () => boolean, signal: Abort
     if (!interactive()) throw usage(`an answer is needed, and there is no terminal: ${question}`, hint);
     // The answer begins on the same line.
     const columns = Math.max(0, (host.stderr.columns ?? 0) - 2);
-    const text = plain(question);
-    // The question has its own line where the whole does not fit.
-    const shown = fit(text.length > columns ? text.replace(/\. (?=[^.?]*\?[^.?]*$)/, '.\n') : text, columns);
+    // The question has a line of its own, below what it is about.
+    const shown = fit(plain(question).replace(/\. (?=[^.?]*\?[^.?]*$)/, '.\n'), columns);
     return atTerminal(host, signal, (input) => readLine(input, host, shown, signal));
   };
   return {

@@ -30,7 +30,9 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   const { conclusions } = session;
   // Rows of writes are outcomes: the run ends them itself, and says what is left.
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
-  const printed = { note: messages.note, filter, turn, conclusions, given: values };
+  const asides: string[] = [];
+  const aside = (line: string): void => void asides.push(line);
+  const printed = { note: messages.note, aside, filter, turn, conclusions, given: values };
   const print = printer(command, { ...presentation, result: { ...result, ...printed } }, running);
   try {
     const outcome = count(command.run(values, session.context), command, running);
@@ -42,6 +44,7 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   } finally {
     const places = isWrite ? session.context.accounts.places().map((place) => `on ${place}`) : [];
     for (const line of [...conclusions, ...session.seen(), ...places]) messages.note(line);
+    for (const line of asides) messages.aside(line);
     await session.close();
   }
 }

@@ -85,10 +85,14 @@ export interface Arrangement {
 }
 
 /** Fits columns into `room` columns of a terminal; undefined where that cannot be, and each row becomes a record. */
-export function arrange(columns: readonly ColumnSize[], room: number): Arrangement | undefined {
+export function arrange(
+  columns: readonly ColumnSize[],
+  room: number,
+  wanted: readonly number[] = [...columns.keys()],
+): Arrangement | undefined {
   const priorityOf = (index: number): number => columns[index]?.priority ?? 0;
-  const order = [...columns.keys()].sort((one, other) => priorityOf(one) - priorityOf(other) || other - one);
-  let shown = [...columns.keys()];
+  const order = wanted.toSorted((one, other) => priorityOf(one) - priorityOf(other) || other - one);
+  let shown = wanted;
   const sizes = (): ColumnSize[] => shown.flatMap((index) => columns[index] ?? []);
   const width = (span: (column: ColumnSize) => number): number => lineWidth(sizes().map(span));
   const drop = (among: (column: ColumnSize) => boolean, span: (column: ColumnSize) => number): void => {
@@ -98,12 +102,34 @@ export function arrange(columns: readonly ColumnSize[], room: number): Arrangeme
       if (column && among(column)) shown = shown.filter((other) => other !== index);
     }
   };
-  drop(({ empty }) => empty, wantedOf);
   drop(({ constant, untruncated, answer }) => constant && !untruncated && !answer, wantedOf);
   drop(({ untruncated, answer }) => !untruncated && !answer, leastOf);
   drop(({ constant, answer }) => constant && !answer, leastOf);
   if (width(leastOf) > room) return undefined;
   return { shown, widths: fitWidths(sizes().map(wantedOf), room, sizes().map(leastOf)) };
+}
+
+/** What the rows have in columns that are left out: it is said by name, and by value where every row has the same. */
+export function watchLeftOut(names: readonly string[], indices: readonly number[], elsewhere = '') {
+  const seen = new Map(indices.map((index) => [index, new Set<string>()] as const));
+  let count = 0;
+  return {
+    /** True if the remark has the value. */
+    hides: (index: number, { shown }: Cell): boolean => [...(seen.get(index) ?? [])][0] === shown,
+    see(row: readonly Cell[]): void {
+      count += 1;
+      for (const [index, values] of seen) if (values.size < 2) values.add(row[index]?.shown ?? '');
+    },
+    remark(): string | undefined {
+      const words = [...seen].flatMap(([index, values]) => {
+        const [first = ''] = values;
+        const name = names[index] ?? '';
+        if (values.size > 1) return elsewhere === '' ? name : `${name} (${first} ${elsewhere})`;
+        return first === '' ? [] : `${name} (${first}${count > 1 ? ' in every row' : ''})`;
+      });
+      return words.length === 0 ? undefined : `left out to fit the width: ${words.join(', ')}`;
+    },
+  };
 }
 
 function wantedOf({ wanted }: ColumnSize): number {

@@ -87,8 +87,10 @@ export interface Presentation {
   readonly width: number;
   /** Lines of the command below its result; whole once its rows have ended. */
   readonly conclusions?: readonly string[];
-  /** One line to stderr after the result, such as which columns were left out. */
+  /** The words for an empty list, to stderr. */
   readonly note?: ((line: string) => void) | undefined;
+  /** One line below all others, such as which columns were left out. */
+  readonly aside?: ((line: string) => void) | undefined;
   /** Called between rows that take long to render, so that signals and the deadline are seen. @throws their reason */
   readonly turn?: (() => Promise<void> | undefined) | undefined;
 }

@@ -5,6 +5,7 @@ import {
   drawLine,
   lineWidth,
   paintCell,
+  watchLeftOut,
   type Arrangement,
   type Cell,
   type ColumnSize,
@@ -82,14 +83,25 @@ function writerOf(
   const { terminal, width, fields } = presentation;
   const sizes = columnSizes(names, rows, presentation);
   const room = terminal && width > 0 ? width : Infinity;
-  const all = { shown: [...sizes.keys()], widths: sizes.map(({ wanted }) => wanted) };
-  const arrangement = room < Infinity && names.length > 0 ? arrange(sizes, room) : all;
-  // Columns that were named are not left out; one row, or one column that is left, says more as a record.
+  const isFitted = room < Infinity && names.length > 0;
+  const all = [...sizes.keys()];
+  const filled = all.filter((index) => !sizes[index]?.empty);
+  // Columns that were named are not left out.
+  const wanted = !isFitted || fields !== undefined || filled.length === 0 ? all : filled;
+  const arrangement = isFitted
+    ? arrange(sizes, room, wanted)
+    : { shown: all, widths: sizes.map(({ wanted: most }) => most) };
+  // One row, or one column that is left, says more as a record.
   const isRecord =
     !arrangement ||
-    (arrangement.shown.length < names.length &&
+    (arrangement.shown.length < wanted.length &&
       (rows.length === 1 || arrangement.shown.length === 1 || fields !== undefined));
-  return isRecord ? recordWriter(head, width, fold) : columnWriter(names, head, sizes, { ...arrangement, room }, fold);
+  if (!isRecord) return columnWriter(names, head, sizes, { ...arrangement, room });
+  const constants = wanted.filter((index) => {
+    const { constant, untruncated, answer } = sizes[index] ?? {};
+    return fields === undefined && constant && !untruncated && !answer;
+  });
+  return recordWriter(head, width, fold, watchLeftOut(names, constants, 'where it is not shown'));
 }
 
 /** Minimum width of a column of text, in terminal columns. */
@@ -118,7 +130,7 @@ function columnSizes(
       minWidth: Math.max(whole, minWidth),
       untruncated: keep === 'whole',
       constant,
-      empty: values.every(({ shown }) => shown === ''),
+      empty: !isAsked && values.every(({ shown }) => shown === ''),
       answer: name === 'status' || name === 'change',
       // A value of every row is said below: to have it in each row is of no use.
       priority: constant ? Math.min(0, priority) : priority,
@@ -126,19 +138,16 @@ function columnSizes(
   });
 }
 
-/** Rows as lines of columns. What is left out is said on stderr by name, and by value where every row has the same. */
+/** Rows as lines of columns. */
 function columnWriter(
   names: readonly string[],
   head: readonly Cell[],
   sizes: readonly ColumnSize[],
   { shown, widths, room }: Arrangement & { readonly room: number },
-  fold: Fold,
 ): TableWriter {
-  let count = 0;
-  const leftOut = new Map(
-    names.flatMap((name, index) =>
-      name === '' || shown.includes(index) ? [] : [[index, { name, values: new Set<string>() }] as const],
-    ),
+  const leftOut = watchLeftOut(
+    names,
+    [...names.keys()].filter((index) => !shown.includes(index)),
   );
   const fit = (cells: readonly Cell[]): readonly Cell[] => {
     const chosen = shown.flatMap((index) => cells[index] ?? []);
@@ -152,22 +161,13 @@ function columnWriter(
     });
   };
   const fitRow = (row: readonly Cell[]): readonly Cell[] => {
-    count += 1;
-    for (const [index, { values }] of leftOut) if (values.size < 2) values.add(row[index]?.shown ?? '');
+    leftOut.see(row);
     return fit(row);
   };
   return {
     first: (rows) => drawGrid([...(head.length > 0 ? [fit(head)] : []), ...rows.map(fitRow)], widths),
     next: (row) => drawLine(fitRow(row), widths),
-    remark() {
-      const words = [...leftOut.values()].map(({ name, values }) => {
-        const [first = ''] = values;
-        return values.size === 1 ? `${name} (${first || 'empty'}${count > 1 ? ' in every row' : ''})` : name;
-      });
-      if (words.length === 0) return undefined;
-      // Further lines are indented.
-      return fold(`left out to fit the width: ${words.join(', ')}`, Math.max(20, room - 2)).join('\n');
-    },
+    remark: leftOut.remark,
   };
 }
 
@@ -175,7 +175,7 @@ function columnWriter(
 const [minColumns, gap] = [20, 2];
 
 /** Rows as records: a field a line, values wrapped, an empty line between records. `width`: columns, 0 for unknown. */
-function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableWriter {
+function recordWriter(names: readonly Cell[], width: number, fold: Fold, leftOut = watchLeftOut([], [])): TableWriter {
   const beside = names.length === 0 ? 0 : Math.max(...names.map((name) => name.width)) + gap;
   const isBelow = names.length > 0 && width > 0 && width - beside < minColumns;
   const margin = ' '.repeat(isBelow ? gap : beside);
@@ -189,12 +189,18 @@ function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableW
     const [first = '', ...others] = texts;
     return [paintCell(name) + first.slice(name.width), ...others];
   };
-  const record = (row: readonly Cell[]): string =>
-    row
-      .flatMap(linesOf)
+  const record = (row: readonly Cell[]): string => {
+    leftOut.see(row);
+    return row
+      .flatMap((cell, index) => (leftOut.hides(index, cell) ? [] : linesOf(cell, index)))
       .map((line) => `${line.trimEnd()}\n`)
       .join('');
-  return { first: (rows) => rows.map(record).join('\n'), next: (row) => `\n${record(row)}` };
+  };
+  return {
+    first: (rows) => rows.map(record).join('\n'),
+    next: (row) => `\n${record(row)}`,
+    remark: leftOut.remark,
+  };
 }
 
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */

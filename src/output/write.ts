@@ -76,13 +76,14 @@ function iterate(values: readonly unknown[]): AsyncIterable<unknown> {
 }
 
 async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
-  const { format, show, quiet = false, note, turn, sort, isText } = presentation;
+  const { format, show, quiet = false, note, aside, turn, sort, isText } = presentation;
   const formatter = await formatterOf(presentation);
   const batch = openBatch(sink);
   const source = watch(sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show));
   const remark = (count: number): void => {
-    const line = count === 0 && !format.whole ? show.none : formatter.remark?.();
-    if (line !== undefined) note?.(line);
+    const line = count === 0 ? undefined : formatter.remark?.();
+    if (count === 0 && !format.whole && show.none !== undefined) note?.(show.none);
+    if (line !== undefined) aside?.(line);
   };
   const target = { formatter, batch, turn: format.forPeople && turn, isSilent: quiet && !format.whole };
   const writing = writeAll(source, target, remark);

@@ -31,7 +31,7 @@ async function shownAt(
 ): Promise<{ lines: string[]; notes: string[] }> {
   const notes: string[] = [];
   const note = (line: string): void => void notes.push(line.replaceAll('\n', ' '));
-  const text = await written(result, look('table', { terminal: true, width, note, ...rest }), show);
+  const text = await written(result, look('table', { terminal: true, width, note, aside: note, ...rest }), show);
   return { lines: text.split('\n').slice(0, -1), notes };
 }
 
@@ -72,12 +72,12 @@ describe('a table on a terminal', () => {
       `license_code  ${key}`,
       '              1',
       'remote_user   ada@example.com',
-      'app_code      4711',
       'size          6',
       'remark        a remark of many words',
       '',
+      `license_code  ${key}`,
     ]);
-    expect(notes).toEqual([]);
+    expect(notes).toEqual(['left out to fit the width: app_code (4711 in every row)']);
   });
 
   test('has values below their names where there is little room', async () => {
@@ -103,6 +103,23 @@ describe('a table on a terminal', () => {
     ]);
   });
 
+  test('of records a constant field is said once, and shown where a later row has another value', async () => {
+    const later = Array.from({ length: 201 }, (_, index) => ({ ...rows[index % 2], app_code: index < 200 ? 1 : 2 }));
+    const { lines, notes } = await shownAt(44, many(...later));
+    expect(lines.filter((line) => line.startsWith('app_code'))).toEqual(['app_code      2']);
+    expect(notes).toEqual(['left out to fit the width: app_code (1 where it is not shown)']);
+  });
+
+  test('an empty column is not shown, with room or without, unless it was asked for or a later row fills it', async () => {
+    const unfilled = rows.map((row) => ({ ...row, error: '' }));
+    expect((await shownAt(100, many(...unfilled))).lines[0]).not.toContain('error');
+    expect((await shownAt(44, many(...unfilled))).notes.join('')).not.toContain('error');
+    expect((await shownAt(100, many(...unfilled), { fields: ['size', 'error'] })).lines[0]).toBe('size  error');
+    expect((await shownAt(100, many(...unfilled), { sort: 'error' })).lines[0]).toContain('error');
+    const later = Array.from({ length: 201 }, (_, index) => ({ ...rows[0], error: index < 200 ? '' : 'x' }));
+    expect((await shownAt(100, many(...later))).notes).toEqual(['left out to fit the width: error']);
+  });
+
   test('one object is a record', async () => {
     expect((await shownAt(80, { one: { name: 'x', url: 'https://example.com/' } })).lines).toEqual([
       'name  x',
@@ -124,7 +141,7 @@ test('whatever the columns, what is shown fits, and untruncated columns are whol
     minWidth: fc.integer({ min: 1, max: 20 }),
     untruncated: fc.boolean(),
     constant: fc.boolean(),
-    empty: fc.boolean(),
+    empty: fc.constant(false),
     answer: fc.boolean(),
     priority: fc.integer({ min: 0, max: 2 }),
   });
@@ -139,8 +156,7 @@ test('whatever the columns, what is shown fits, and untruncated columns are whol
       }
       const isLeftOut = (index: number): boolean => !arrangement.shown.includes(index);
       const cutWhole = sizes.some(
-        ({ untruncated, constant, empty, answer }, index) =>
-          !empty && (answer || (untruncated && !constant)) && isLeftOut(index),
+        ({ untruncated, constant, answer }, index) => (answer || (untruncated && !constant)) && isLeftOut(index),
       );
       expect(cutWhole).toBe(false);
     }),
@@ -161,23 +177,19 @@ describe('a table of outcomes on a narrow terminal', () => {
     },
   ];
 
-  test('loses the empty columns first, then the constant ones, and the answers never', async () => {
+  test('loses the empty columns, then the constant ones, and the answers never', async () => {
     const at = async (width: number): Promise<readonly (string | undefined)[]> => {
       const { lines, notes } = await shownAt(width, many(...outcomes));
       return [lines[0], ...notes];
     };
-    expect(await at(80)).toEqual(['remote_user      first_activated  app_code  size  status   change']);
-    expect(await at(60)).toEqual([
-      'remote_user      app_code  size  status   change',
-      'left out to fit the width: first_activated (empty in every row)',
-    ]);
+    expect(await at(80)).toEqual(['remote_user      app_code  size  status   change']);
     expect(await at(42)).toEqual([
       'remote_user      size  status   change',
-      'left out to fit the width: first_activated (empty in every row), app_code (4711 in every row)',
+      'left out to fit the width: app_code (4711 in every row)',
     ]);
     expect(await at(34)).toEqual([
       'remote_user      status   change',
-      'left out to fit the width: first_activated (empty in every row), app_code (4711 in every row), size',
+      'left out to fit the width: app_code (4711 in every row), size',
     ]);
     expect((await at(30))[0]).toBe('remote_user');
   });
@@ -230,10 +242,5 @@ test('a table of which one column would be left is records', async () => {
     columns: whole('name'),
     others: 'known',
   });
-  expect(text.split('\n').slice(0, 4)).toEqual([
-    'name  a-name-of-thirty-characters-ok',
-    'help  some words of help',
-    'kind  integer',
-    '',
-  ]);
+  expect(text.split('\n').slice(0, 3)).toEqual(['name  a-name-of-thirty-characters-ok', 'kind  integer', '']);
 });

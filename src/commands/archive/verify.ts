@@ -4,6 +4,7 @@ import { allProblemsOf } from '../../jobs/archive/archive-problems.ts';
 import { archivesIn, inspectArchive, type ArchiveProblem } from '../../store/archive/archive.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
+import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import { foldersArgument } from './folder.ts';
 
@@ -51,9 +52,7 @@ export default command({
     throw new Failure('differences', `problems: ${sum.problems}`);
   },
 
-  fields: ['folder', 'messages', 'problems'],
-
-  show: { columns: ['part', 'file', 'problem', 'ids'], others: 'known' },
+  show: { columns: [...whole('folder'), 'messages', { name: 'problem', keep: 1 }, 'problems', 'part', 'file', 'ids'] },
 });
 
 const noProblem = { part: null, file: null, problem: null, ids: null };

@@ -7,9 +7,9 @@ import type { Column } from '../../output/presentation.ts';
 const settingColumns: readonly Column<SettingDescription>[] = [
   ...whole('name'),
   'type',
-  { name: 'values', keep: 1, width: 20, of: valueList },
+  { name: 'values', keep: 2, width: 20, of: valueList },
   'level',
-  { name: 'help', keep: 2, width: 20 },
+  { name: 'help', keep: 1, width: 20 },
 ];
 
 export default command({
@@ -56,7 +56,8 @@ export const describeOne = command({
 });
 
 /** The values as a cell of a table: `1 automatic, 2 dark, 3 light`. */
-function valueList({ values }: SettingDescription): string {
+function valueList({ type, values }: SettingDescription): string {
+  if (type === 'boolean') return 'true, false';
   return values.map(({ value, name }) => (name === undefined ? String(value) : `${value} ${name}`)).join(', ');
 }
 

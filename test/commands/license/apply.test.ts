@@ -933,7 +933,7 @@ describe('what is shown', () => {
 
     const no = await answer('', users(1), 'n\n');
     expect({ exitCode: no.exitCode, writes: writes().length }).toEqual({ exitCode: 130, writes: 0 });
-    expect(no.stderr).toContain(`1 to create${on(sandbox)} (credentials of the environment). Continue? [y/N]`);
+    expect(no.stderr).toContain(`1 to create${on(sandbox)} (credentials of the environment).\nContinue? [y/N]`);
     expect(no.lines.findIndex((line) => /^ {0,2}create +\S+ +size \d+$/.test(line))).toBeGreaterThanOrEqual(0);
     expect(no.stderr.indexOf('create ')).toBeLessThan(no.stderr.indexOf('Continue?'));
     expect(

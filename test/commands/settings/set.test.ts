@@ -326,7 +326,7 @@ describe('enable_drafts_synchronization=false deletes drafts', () => {
     const { exitCode, stderr } = await run(service, ['settings', 'set', word], { tty: true, stdin: 'n\n' });
 
     expect({ exitCode, sent: service.seen }).toEqual({ exitCode: 130, sent: [] });
-    expect(stderr).toContain(`${loss}. Continue? [y/N]`);
+    expect(stderr).toContain(`${loss}.\nContinue? [y/N]`);
   });
 
   test.each<[string, readonly string[], RunOptions]>([
