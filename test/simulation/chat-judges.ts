@@ -140,7 +140,7 @@ function rowOf({ stdout }: Process): Row | undefined {
 
 /** A run with a fault leaves what it wrote, its lock and its sign of life at most; others leave nothing. */
 export function leftFiles({ computer, plan }: ChatEnded): string[] {
-  const own = /\/(archive\.json|\w+\.ndjson|(source|rendered)-\d+\.ndjson)$|\/here-\w+$/;
+  const own = /\/(archive\.json|\w+\.ndjson|(source|rendered|history)-\d+\.ndjson)$|\/here-\w+$/;
   const left = [...computer.disk.files().keys()].filter((path) => !own.test(path) && !path.startsWith(awayFolder));
   const faults = plan.runs.filter(({ fate }) => Object.keys(fate ?? {}).length > 0).length;
   return left.length > 3 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(', ')}`] : [];
