@@ -47,6 +47,8 @@ export interface LicensingPlan {
   readonly clockAhead?: number;
   /** Rows of /home/ada/roster.csv: user and size. */
   readonly roster?: readonly (readonly [user: string, size: number])[];
+  /** Rows of /home/ada/names.csv: a user and the new name. */
+  readonly names?: readonly (readonly [user: string, name: string])[];
 }
 
 export interface Verdict {
@@ -102,14 +104,28 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
     });
   };
 
-  const runs = await playRuns(world, plan.runs, start);
+  const runs = await playRuns(world, plan.runs, (line, number, fate, hurt) => {
+    const all = computers.flatMap(({ processes }) => processes);
+    return start(withRunName(line, plan.runs, all), number, fate, hurt);
+  });
   server.heal();
   ledger?.heal();
-  // A `create` more would make a license more.
-  const lines = new Set(plan.runs.map((run) => run.line).filter((line) => !line.startsWith('license create')));
+  // A `create` more would make a license more, and a name that was given is nobody's to rename.
+  const lines = new Set(
+    plan.runs.map((run) => run.line).filter((line) => /^license (ensure|apply|retire OTHER)/.test(line)),
+  );
   const healed = await heal(world, lines, (line) => start(line, 0, {}));
   const { wrongs, limits } = judgeLicensing({ plan, server, licenses: server.licenses(), runs, healed, computers });
   return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
+}
+
+/** The line with the name that the run of that number printed, as `license undo` asks for. */
+function withRunName(line: string, planned: readonly PlannedRun[], runs: readonly Process[]): string {
+  return line.replace(/\{undo (\d+)\}/, (_all, number: string) => {
+    const of = planned[Number(number)]?.line ?? '';
+    const printed = runs.findLast((run) => run.line.startsWith(of))?.stderr;
+    return /license undo (\w{4})\b/.exec(printed ?? '')?.[1] ?? 'NONE';
+  });
 }
 
 /** Runs each line again, all faults being over, until it says 0, is `settled`, or is unlikely ever to say 0. */
@@ -165,11 +181,14 @@ const environment = {
   CHATELAINE_APP_CODE: '4711',
 };
 
-function prepare(computer: Computer, { roster, clockAhead = 0 }: LicensingPlan, number: number): void {
+function prepare(computer: Computer, { roster, names, clockAhead = 0 }: LicensingPlan, number: number): void {
   if (number > 0) computer.clockAhead = clockAhead;
-  if (!roster) return;
-  const file = computer.disk.open('/home/ada/roster.csv', 0o101, 0o600);
-  file.write(Buffer.from(`remote_user,size_allowance\n${roster.map((row) => `${row.join(',')}\n`).join('')}`), null);
+  const sheet = (name: string, header: string, rows: readonly (readonly unknown[])[] = []): void => {
+    const text = [header, ...rows.map((row) => row.join(',')), ''].join('\n');
+    computer.disk.open(`/home/ada/${name}.csv`, 0o101, 0o600).write(Buffer.from(text), null);
+  };
+  if (roster) sheet('roster', 'remote_user,size_allowance', roster);
+  if (names) sheet('names', 'remote_user,new_remote_user', names);
   // As it was long before the first run.
   computer.disk.cutPower('none');
 }

@@ -62,6 +62,11 @@ function limitsOf({
   return [...limits];
 }
 
+/** Whether a license may have another name at the end than when a run printed it. */
+function isRenamed({ runs }: LicensingPlan): boolean {
+  return runs.some(({ line }) => /^license (rename|edit|undo|retire --)/.test(line));
+}
+
 /** Whoever was killed before its answer was recorded does not know what it created, nor does the history. */
 function isUntold(user: string, { server: { posts }, plan: { habits } }: Ended): boolean {
   const isHiding = habits?.newest !== undefined || habits?.gaps !== undefined;
@@ -77,8 +82,10 @@ function twoLicenses(ended: Ended): string[] {
   return [...users].flatMap((user) => {
     const all = licenses.filter(({ remote_user }) => remote_user === user);
     const ours = all.filter(({ license_code }) => !license_code.startsWith('OTHER-'));
-    const isBeside = plan.others?.some((other) => other.user === user && other.at === 0) && ours.length > 0;
-    return (ours.length > most && !isUntold(user, ended)) || isBeside
+    const isListed = !isRenamed(plan) && plan.others?.some((other) => other.user === user && other.at === 0);
+    const isBeside = isListed && ours.length > 0;
+    const isGiven = isRenamed(plan) && all.length > most;
+    return (ours.length > most && !isUntold(user, ended)) || isBeside || isGiven
       ? [`${user} has ${all.length} licenses, ${ours.length} of them ours`]
       : [];
   });
@@ -87,7 +94,7 @@ function twoLicenses(ended: Ended): string[] {
 /** What was answered is not sent again: by the run that heard it, nor by others once that has ended by itself. */
 function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
   const isDiskFailing = plan.runs.some(({ fate }) => fate?.disk);
-  const isCreated = plan.runs.some(({ line }) => line.startsWith('license create'));
+  const isCreated = isRenamed(plan) || plan.runs.some(({ line }) => line.startsWith('license create'));
   return posts.flatMap(({ user, reply, client }, index) => {
     const isAnswered = replies[reply].means === 'answered';
     const hasHeard = client.exit !== undefined && client.exit < 128 && runs.includes(client);
@@ -191,6 +198,8 @@ function wrongsOfRun(
   if (run.exit === 2 || run.exit === 3) wrongs.push(...notUnchanged(run, name, server));
   if (run.ended !== undefined && run.ended - run.started > deadline + grace)
     wrongs.push(`${name} waited ${(run.ended - run.started) / 1000} s, its --deadline is ${deadline / 1000} s`);
+  // What these gave may have got another name since.
+  if (/^license (rename|edit|undo|retire --)/.test(run.line)) return wrongs;
   if (run.exit === 0 && run.line.startsWith('license retire')) return [...wrongs, ...notRetired(name, licenses)];
   for (const { remote_user: user, status, license } of rowsOf(run)) {
     const isDone = ['created', 'resized', 'unchanged'].includes(status ?? (run.exit === 0 ? 'created' : 'unsaid'));
@@ -213,8 +222,9 @@ function wrongsOfRun(
     const isUnread = plan.mishaps?.some(({ method }) => method === 'GET') === true;
     if (kept?.remote_user !== user && isUnread && isShared) continue;
     if (!kept) wrongs.push(`${name} says that ${user} has the license ${code}, which is not there`);
-    else if (kept.remote_user !== user) wrongs.push(`${name} gives ${user} the license of ${kept.remote_user}`);
-    else if (kept.size_allowance !== 4)
+    else if (kept.remote_user !== user && !isRenamed(plan))
+      wrongs.push(`${name} gives ${user} the license of ${kept.remote_user}`);
+    else if (kept.size_allowance !== 4 && !isRenamed(plan))
       wrongs.push(`${name} says that ${user} has size 4, it is ${kept.size_allowance}`);
   }
   return wrongs;

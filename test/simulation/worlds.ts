@@ -6,6 +6,7 @@ import { playLicensing, type LicensingPlan, type PlannedRun, type Verdict } from
 import type { Mishap } from './licensing-server.ts';
 import { replies, replyNames } from './replies.ts';
 import { archive, purge } from './chat-worlds.ts';
+import { rename } from './rename-world.ts';
 import type { QueuePlan } from './server-queue.ts';
 import { signIn } from './sign-in-history.ts';
 
@@ -23,7 +24,7 @@ export interface SimulatedWorld<Plan = unknown> {
   play(plan: Plan, trace?: (line: string) => void): Promise<Verdict>;
 }
 
-function ensureOf(user: string, isAgain: boolean): string {
+export function ensureOf(user: string, isAgain: boolean): string {
   const again = isAgain ? ` --send-again ${user}` : '';
   return `license ensure --remote-user ${user} --size-allowance 4${again} -o ndjson`;
 }
@@ -307,7 +308,7 @@ const create: SimulatedWorld<LicensingPlan> = {
   play: playLicensing,
 };
 
-const applyRoster = 'license apply /home/ada/roster.csv -o ndjson -y';
+export const applyRoster = 'license apply /home/ada/roster.csv -o ndjson -y';
 
 /** A power cut tears the journal, and the run that goes on with it is killed too. */
 function torn(chance: Chance): Omit<LicensingPlan, 'seed'> {
@@ -608,6 +609,7 @@ export const worlds: Readonly<Record<string, SimulatedWorld>> = {
   apply: erased(apply),
   ledger: erased(shared),
   retire: erased(retire),
+  rename: erased(rename),
   purge: erased(purge),
   archive: erased(archive),
   'sign-in': erased(signIn),
