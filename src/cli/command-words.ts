@@ -46,8 +46,8 @@ export async function commandWords([noun, verb]: readonly string[], [option = ''
 /** Commands by the words of other tools. */
 const otherWords: ReadonlyMap<string, string> = new Map([
   ['whoami', 'auth status'],
-  ['undo', 'license undo'],
-  ['history', 'license history'],
+  ['undo', 'license undo or settings undo'],
+  ['history', 'license history or topic history'],
   ['keys', 'license list'],
   ['users', 'license list'],
   ['config', 'auth list, auth login or doctor'],

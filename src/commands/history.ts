@@ -1,8 +1,9 @@
+import { usage } from '../core/failure.ts';
 import { textField, type Fields, type Values } from '../schema/field.ts';
 import type { Kind } from '../schema/profile.ts';
 import { profileNamed } from '../store/account/profiles.ts';
 import type { EntryStamp } from '../store/record/history.ts';
-import type { Accounts, Invocation } from './context.ts';
+import type { Accounts, Invocation, Terminal } from './context.ts';
 import { spanOf, type TimeParts } from './typed-time.ts';
 
 /** Options of every list of times. */
@@ -57,4 +58,19 @@ export function whoOf({ time, origin, ...act }: EntryStamp) {
     (text) => text || null,
   );
   return { time, run, account, computer, command, origin };
+}
+
+export const runArgument = {
+  ...textField('RUN', 'Name of the run, as it printed it (default: the last that is not undone)'),
+  required: false,
+} as const;
+
+/** A script names the run that it undoes, and answers the question. @throws Failure usage */
+export function refuseUnasked(
+  run: string | undefined,
+  look: string,
+  { options, interactive }: Pick<Invocation, 'options'> & Pick<Terminal, 'interactive'>,
+): void {
+  if (options.dry_run || interactive() || (run !== undefined && options.yes)) return;
+  throw usage('without a terminal RUN and --yes are needed', look);
 }

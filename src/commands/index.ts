@@ -86,6 +86,7 @@ export const commandTable: readonly CommandEntry[] = [
   entry('settings diff', "Compare the account's settings with a file", async () => ({
     default: (await import('./settings/read-settings.ts')).diff,
   })),
+  entry('settings undo', 'Undo what a run set', () => import('./settings/undo.ts')),
   entry('settings list', 'List every setting with its values', () => import('./settings/list-settings.ts')),
   entry(
     'settings describe',

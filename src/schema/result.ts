@@ -15,7 +15,7 @@ type JsonType = 'string' | 'integer' | 'boolean' | 'object' | 'array' | 'null';
 const types = {
   string:
     'advice api_key change channel check data detail error file finding finished first_time first_user folder fragment help host key kind ' +
-    'last_time ledger mac_address name problem profile since state status subject target time title topic_name type until url value_before value_name',
+    'last_time ledger mac_address name problem profile since state status subject target time title topic_name type until url value_name',
   integer:
     'added arrived back deleted edited files files_kept gone level messages moved part pid problems repaired saved_snippet_id sending stream_id unseen users version',
   boolean: 'default is_pinned read_only resolved',

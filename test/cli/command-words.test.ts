@@ -21,7 +21,6 @@ test.each([
   ['help', '--help'],
   ['help retire', 'license retire --help'],
   ['help purge', 'topic delete --help'],
-  ['help undo', 'license undo --help'],
 ])('`chatelaine %s` is `chatelaine %s`', async (word, option) => {
   const [asked, wanted] = await Promise.all([word, option].map((line) => run(fakeService(), line, { bare: true })));
 
@@ -119,9 +118,9 @@ test.each(['text', 'html', 'markdown', 'curl'])(
 );
 
 test.each<[string, unknown]>([
-  ['undo', 'Did you mean license undo?'],
+  ['undo', 'Did you mean license undo or settings undo?'],
   ['alias', 'There are none here: make one in your shell.'],
-  ['history', 'Did you mean license history?'],
+  ['history', 'Did you mean license history or topic history?'],
   ['keys', 'Did you mean license list?'],
   ['users', 'Did you mean license list?'],
   ['config', 'Did you mean auth list, auth login or doctor?'],

@@ -71,8 +71,8 @@ const writes: readonly (readonly [name: string, line: readonly string[], request
 test('each command that writes is tried', async () => {
   const commands = await Promise.all(commandTable.map(({ load }) => load()));
   const names = commands.flatMap(({ name, dryRun }) => (dryRun?.includes('requests') ? [name] : []));
-  // It needs a history: test/commands/license/undo.test.ts has its dry run.
-  const tried = [...writes.map(([name]) => name), 'license undo'];
+  // They need a history: undo.test.ts of each noun has their dry run.
+  const tried = [...writes.map(([name]) => name), 'license undo', 'settings undo'];
   expect([...new Set(tried)].sort()).toEqual(names.sort());
 });
 
@@ -239,7 +239,8 @@ async function openRecorded() {
   const placed = (word: string): string => (/^(roster\.csv|settings\.txt)$/.test(word) ? join(home, word) : word);
   return {
     env: here,
-    writes: (): readonly Seen[] => seen,
+    // To read settings takes a POST and a DELETE.
+    writes: (): readonly Seen[] => seen.filter(({ path }) => !/\/(register|events)$/.test(path)),
     run: (line: readonly string[]) => run(line.map(placed), { env: here, home }),
   };
 }

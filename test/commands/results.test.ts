@@ -36,6 +36,7 @@ const lines = [
   'first-activation D4:22:CD:00:03:01 00:00:00:00:00:01',
   'first-activation audit HOME/sensors.csv',
   'settings set color_scheme=dark',
+  'settings undo --dry-run',
   'settings list',
   'settings describe color_scheme',
   'messages fetch --channel general',

@@ -1,10 +1,10 @@
-import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { changesOf, recordedChange, type PastChange } from '../../jobs/license/history.ts';
-import { lastToUndo, planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
+import { isUndoOf, planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
-import { textField } from '../../schema/field.ts';
+import { refuseOtherServer, runToUndo } from '../../jobs/work/past-runs.ts';
 import { command } from '../command.ts';
+import { refuseUnasked, runArgument } from '../history.ts';
 import { changedFrom, withUndo } from './changed.ts';
 import { trustOption } from './options.ts';
 import { changedFields, changedShow } from './show.ts';
@@ -18,22 +18,16 @@ export default command({
     'A created license cannot be undone: the command names it, and the command that retires it. An undo is a run too: it is in the history, and can be undone.',
     'On a terminal the command shows the plan and asks; elsewhere give RUN and --yes.',
   ],
-  args: {
-    run: {
-      ...textField('RUN', 'Name of the run, as it printed it (default: the last that is not undone)'),
-      required: false,
-    },
-  },
+  args: { run: runArgument },
   options: trustOption,
   examples: ['chatelaine license undo --dry-run'],
 
   dryRun: ['requests'],
 
   async *rows({ run: named, trust_list }, context) {
-    const { options, interactive, conclude } = context;
-    if (!options.dry_run && !interactive() && (named === undefined || !options.yes))
-      throw usage('without a terminal RUN and --yes are needed', 'Look for the run with: chatelaine license history');
-    const changes = lastRun(changesOf(await context.record.history()), named?.toUpperCase());
+    const { options, conclude } = context;
+    refuseUnasked(named, 'Look for the run with: chatelaine license history', context);
+    const changes = runToUndo(changesOf(await context.record.history()), named, 'license', isUndoOf);
     const account = await context.licensingAccount({
       row_app_code: changes[0]?.app_code_before ?? changes[0]?.app_code,
     });
@@ -68,29 +62,6 @@ export default command({
 
   show: { ...changedShow, none: 'nothing of the run can be undone' },
 });
-
-function lastRun(changes: readonly PastChange[], named: string | undefined): readonly PastChange[] {
-  const run = named ?? lastToUndo(changes);
-  // Two runs may have one name: the later one is meant.
-  const last = changes.findLast((change) => change.run === run);
-  const first = changes.find((change) => change.run === run);
-  if (last && first?.command === last.command) return changes.filter((change) => change.run === run);
-  const none =
-    changes.length > 0 ? 'every run of this computer is undone' : 'no run of this computer changed a license';
-  const text = named === undefined ? none : `no run is named ${named}`;
-  throw new Failure('not_found', text, {
-    hint: 'Runs on other computers are in their own histories. Look with: chatelaine license history',
-  });
-}
-
-/** A key of one server says nothing of another one's licenses. @throws Failure config */
-function refuseOtherServer(changes: readonly PastChange[], origin: string): void {
-  const [other] = changes.filter((change) => change.origin !== origin);
-  if (!other) return;
-  throw new Failure('config', `run ${other.run} was on ${other.origin}, and the credential is for ${origin}`, {
-    hint: 'Name the profile of that server with --profile.',
-  });
-}
 
 const maxNamed = 20;
 

@@ -1,36 +1,25 @@
 import { textOf, type EditedFields, type License } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { Failure } from '../../core/failure.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
+import { recordAround } from '../work/past-runs.ts';
 import { after, type Case } from './case.ts';
-import { refusals } from './license-user.ts';
 import { changeInWords } from './case-words.ts';
 
 export type RecordEvent = (event: LicenseEvent) => Promise<void>;
 
-/** Changes a license, recorded before and after, so `license undo` knows what a kill left. @throws as the change */
+/** Changes a license, recorded before and after. @throws as the change */
 export async function recordedChange(
   found: License,
   fields: EditedFields,
   record: RecordEvent,
   change: () => Promise<License>,
 ): Promise<License> {
-  const event = changeOf(found, fields);
-  await record({ ...event, event: 'changing' });
-  try {
-    const license = await change();
-    await record({ ...event, event: 'changed' });
-    // An answer without the license says nothing of the fields that were not asked for.
-    return textOf(license, 'remote_user') === undefined
-      ? { ...license, fields: { ...found.fields, ...license.fields } }
-      : license;
-  } catch (cause) {
-    // Where an answer of success is contradicted by the license, a part may have been changed.
-    const isRefused =
-      cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
-    if (isRefused) await record({ ...event, event: 'refused' });
-    throw cause;
-  }
+  const what = changeOf(found, fields);
+  const license = await recordAround((event) => record({ ...what, event }), change);
+  // An answer without the license says nothing of the fields that were not asked for.
+  return textOf(license, 'remote_user') === undefined
+    ? { ...license, fields: { ...found.fields, ...license.fields } }
+    : license;
 }
 
 function changeOf(found: License, asked: EditedFields): Omit<LicenseEvent, 'event'> {

@@ -2,7 +2,7 @@ import type { Creation } from '../../api/licensing/license-writes.ts';
 import { distinct, type License, type UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, type FailureKind } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { PostEnd } from '../../store/request-history.ts';
 
@@ -83,9 +83,6 @@ export function endOf(creation: Creation, time: Milliseconds, unanswered: number
   // No license code, but enough to find the license.
   return { event: 'answered', status: http.status, time, key_end: license?.key?.slice(-4) };
 }
-
-/** After these the server certainly created or changed nothing. */
-export const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
 
 /** What to do where a list lacks licenses that the server has answered. */
 export const cutHint =

@@ -44,15 +44,8 @@ function joinChanges(changes: readonly PastChange[]): PastChange[] {
   return joined;
 }
 
-/** The last run that is no undo, and of which something is still as it left it; a creation cannot be undone. */
-export function lastToUndo(changes: readonly PastChange[]): string | undefined {
-  const isOpen = (change: PastChange, at: number): boolean =>
-    change.command !== 'license undo' &&
-    !changes.some((later, index) => index > at && later.command === 'license undo' && isUndoOf(later, change));
-  return changes.findLast(isOpen)?.run;
-}
-
-function isUndoOf(later: PastChange, change: PastChange): boolean {
+/** Whether a change put a license back to what it was before another one. */
+export function isUndoOf(later: PastChange, change: PastChange): boolean {
   const { license_code_end: end, origin, size_allowance, size_allowance_before = size_allowance } = change;
   const isSame = later.license_code_end === end && later.origin === origin && later.isKnown && !change.isNew;
   return isSame && later.remote_user === userBefore(change) && later.size_allowance === size_allowance_before;

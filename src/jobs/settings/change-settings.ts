@@ -1,9 +1,8 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure, ifAnswered } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import type { Assignment, Fields } from '../../schema/field.ts';
-import { valueName } from '../../schema/setting-text.ts';
+import { valueInWords, valueName } from '../../schema/setting-text.ts';
 import {
   identitySettings,
   settings,
@@ -11,16 +10,21 @@ import {
   targetUsersLevel,
   unifiedSettingsLevel,
 } from '../../schema/settings.ts';
+import type { SettingEvent } from '../../store/record/history.ts';
+import { recordAround } from '../work/past-runs.ts';
+import { isOfUser, isSame, presentSettings } from './present-settings.ts';
 
-interface SettingRow {
+export interface SettingRow {
   readonly name: string;
   /** As it was sent; a password is not shown. */
   readonly value: unknown;
   /** The name of an enumeration's value, such as `dark`. */
   readonly value_name?: string;
-  /** The name or the address that the account had; the server tells no other setting's. */
-  readonly value_before?: string;
-  /** `unchanged`: the address is the present one. Of other settings the server does not say whether they changed. */
+  /** What the account had, where that is known, and another value. */
+  readonly value_before?: unknown;
+  /** Both, for people: `automatic -> dark`. */
+  readonly change?: string;
+  /** `unchanged`: the account had the value already. */
   readonly status: 'set' | 'unchanged' | 'ignored' | 'confirmation_sent';
 }
 
@@ -28,8 +32,8 @@ interface SettingChange {
   readonly note: (text: string) => void;
   /** Nothing is sent, so that nothing has an old value. */
   readonly isPlan: boolean;
-  /** The options that chose the account: without them another one would be changed back. */
-  readonly account: { readonly profile: string | undefined; readonly sandbox: boolean | undefined };
+  readonly record: (event: SettingEvent) => Promise<void>;
+  readonly email: string;
 }
 
 /**
@@ -40,22 +44,18 @@ interface SettingChange {
 export async function* changeSettings(
   chat: ChatApi,
   typed: readonly Assignment[],
-  { note, isPlan, account }: SettingChange,
+  change: SettingChange,
 ): AsyncGenerator<SettingRow> {
+  const { note } = change;
   const groups = groupsOf(await fitToLevel(chat, typed, note));
-  const isOfUser = groups.flat().some(({ name }) => name === 'email' || name === 'full_name');
-  const before = isOfUser && !isPlan ? await ifAnswered(chat.ownUser()) : undefined;
+  const before = change.isPlan ? new Map<string, unknown>() : await valuesBefore(chat, groups.flat(), note);
   const done: SettingRow[] = [];
   for (const [index, group] of groups.entries()) {
     try {
-      for (const row of await sendGroup(chat, group, before ?? {})) {
+      for (const row of await sendGroup(chat, group, before, change)) {
         done.push(row);
-        const remark = remarks[row.status];
-        if (remark !== undefined) note(`${row.name}: ${remark}`);
-        const { name, value_before: old, status } = row;
-        const way = `${name} was ${old}; to put it back: ${commandLine('settings set', [`${name}=${old}`], account)}`;
-        // Before its link is followed nothing is to be put back.
-        if (old !== undefined) note(status === 'confirmation_sent' ? `${name} is still ${old}` : way);
+        if (row.status === 'confirmation_sent')
+          note('a mail with a link goes to the new address; nothing has changed until the link is followed');
         yield row;
       }
     } catch (cause) {
@@ -67,10 +67,24 @@ export async function* changeSettings(
   if (ignored.length > 0) throw notApplied(ignored, await chat.level());
 }
 
-const remarks: Partial<Record<SettingRow['status'], string>> = {
-  unchanged: 'the account has this value already: nothing happens',
-  confirmation_sent: 'a mail with a link goes to the new address; nothing has changed until the link is followed',
-};
+/** The present values as far as the server tells them; why it does not is a note. Those of other users are unknown. */
+async function valuesBefore(
+  chat: ChatApi,
+  values: readonly Assignment[],
+  note: (text: string) => void,
+): Promise<ReadonlyMap<string, unknown>> {
+  const known = new Map<string, unknown>();
+  const names = values.flatMap(({ name, field }) => (field.kind === 'secret' ? [] : [name]));
+  if (names.includes('target_users')) return known;
+  for (const part of [names.filter(isOfUser), names.filter((name) => !isOfUser(name))])
+    try {
+      if (part.length > 0) for (const [name, value] of await presentSettings(chat, part)) known.set(name, value);
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+      note(`${cause.message}; what the account had is neither shown nor recorded`);
+    }
+  return known;
+}
 
 function groupsOf(values: readonly Assignment[]): Assignment[][] {
   const of = (names: readonly string[]): Assignment[] => values.filter(({ name }) => names.includes(name));
@@ -80,45 +94,52 @@ function groupsOf(values: readonly Assignment[]): Assignment[][] {
   );
 }
 
-async function sendGroup(chat: ChatApi, group: readonly Assignment[], before: OwnUser): Promise<SettingRow[]> {
+async function sendGroup(
+  chat: ChatApi,
+  group: readonly Assignment[],
+  before: ReadonlyMap<string, unknown>,
+  { record, email }: SettingChange,
+): Promise<SettingRow[]> {
   const names = group.map(({ name }) => name);
   const once = names.includes('email') || names.includes('new_password');
-  const { ignored } = await chat.updateSettings(group, once ? 'if unprocessed' : 'safe');
+  const told =
+    once || names.includes('target_users')
+      ? []
+      : group.filter(({ name, value }) => !isSame(name, before.get(name), value));
+  const recordAll = async (event: SettingEvent['event'], some = told): Promise<void> => {
+    for (const { name: setting, value } of some)
+      await record({ event, email, setting, value, value_before: before.get(setting) });
+  };
+  const { ignored } = await recordAround(recordAll, () => chat.updateSettings(group, once ? 'if unprocessed' : 'safe'));
   const after = names.includes('full_name') ? await ifAnswered(chat.ownUser()) : undefined;
-  return group.map((assignment) => {
-    const { name, field, value } = assignment;
-    // An address that is hidden from others is in a field of its own.
-    const address = before['delivery_email'] ?? before['email'];
-    const old = name === 'email' ? address : name === 'full_name' ? before['full_name'] : undefined;
-    const status = ignored.includes(name) ? 'ignored' : statusOf(assignment, old, after ?? {});
-    const value_name = valueName(field, value);
-    const row = { name, value: field.kind === 'secret' ? '[secret]' : value };
-    const isOther = status !== 'ignored' && same(old, value) === false;
-    return {
-      ...row,
-      ...(value_name !== undefined && { value_name }),
-      ...(isOther && { value_before: String(old) }),
-      status,
-    };
-  });
+  const rows = group.map((assignment) => rowOf(assignment, before.get(assignment.name), ignored, after?.['full_name']));
+  await recordAll(
+    'refused',
+    told.filter(({ name }) => rows.some((row) => row.name === name && isIgnored(row))),
+  );
+  return rows;
 }
 
-type OwnUser = Readonly<Record<string, unknown>>;
-
-/** What only the own user shows: a name that the server kept, an address that is the present one. */
-function statusOf({ name, value }: Assignment, old: unknown, after: OwnUser): SettingRow['status'] {
-  if (name === 'email') return same(old, value) === true ? 'unchanged' : 'confirmation_sent';
-  return name === 'full_name' && same(after['full_name'], value) === false ? 'ignored' : 'set';
-}
-
-/** The server has the text that was sent, which it trims, or not; undefined where it did not say. */
-function same(now: unknown, sent: unknown): boolean | undefined {
-  return typeof now === 'string' && typeof sent === 'string' ? trim(now) === trim(sent) : undefined;
-}
-
-/** Without what Python's or JavaScript's trimming takes away: they differ in U+FEFF and in control characters. */
-function trim(text: string): string {
-  return /[^\s\p{Cc}](?:.*[^\s\p{Cc}])?/su.exec(text)?.[0] ?? '';
+function rowOf(
+  { name, field, value }: Assignment,
+  old: unknown,
+  ignored: readonly string[],
+  full_name: unknown,
+): SettingRow {
+  // The organization may keep a name, and says so nowhere else.
+  const isKept = name === 'full_name' && typeof full_name === 'string' && !isSame(name, full_name, value);
+  const isOther = old !== undefined && !isSame(name, old, value);
+  const sent = name === 'email' ? 'confirmation_sent' : 'set';
+  const status = isKept || ignored.includes(name) ? 'ignored' : old === undefined || isOther ? sent : 'unchanged';
+  const value_name = valueName(field, value);
+  const words = `${valueInWords(field, old)} -> ${valueInWords(field, value)}`;
+  return {
+    ...{ name, value: field.kind === 'secret' ? '[secret]' : value },
+    ...(value_name !== undefined && { value_name }),
+    ...(isOther && status !== 'ignored' && { value_before: old }),
+    ...(isOther && status === 'set' && { change: words }),
+    status,
+  };
 }
 
 /** The failure of a request with what was done before it and what was not sent after it. */

@@ -1,18 +1,23 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Assignment } from '../../schema/field.ts';
-import { settingNamed, valueName } from '../../schema/setting-text.ts';
+import { knownZone, settingNamed, valueName } from '../../schema/setting-text.ts';
 import { settings } from '../../schema/settings.ts';
 
 /** The level that brought the object in which a server tells the settings of an account (docs/apis.md, Settings). */
 const tellingLevel = 89;
+
+/** Whether the own user has the setting, and no list of settings. */
+export function isOfUser(name: string): boolean {
+  return /^(full[_-]name|email)$/.test(name);
+}
 
 /** Present values by name; name and address are the own user's. @throws Failure rejected where none is known */
 export async function presentSettings(
   chat: Pick<ChatApi, 'userSettings' | 'ownUser' | 'level'>,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, unknown>> {
-  const told = await chat.userSettings();
+  const told = names.length > 0 && names.every(isOfUser) ? {} : await chat.userSettings();
   if (!told) {
     const level = await chat.level();
     const server = level === undefined ? 'it does not report its level' : `it has ${level}`;
@@ -20,9 +25,9 @@ export async function presentSettings(
       hint: `That needs level ${tellingLevel}.`,
     });
   }
-  const isOfUser = names.some((name) => /^(full[_-]name|email)$/.test(name));
-  const { full_name, delivery_email, email } = (isOfUser ? await chat.ownUser() : undefined) ?? {};
-  const own = isOfUser ? { full_name, email: delivery_email ?? email } : {};
+  const { full_name, delivery_email, email } = (names.some(isOfUser) ? await chat.ownUser() : undefined) ?? {};
+  // An address that is hidden from others is in a field of its own.
+  const own = { full_name, email: delivery_email ?? email };
   const isValue = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
   return new Map(Object.entries({ ...told, ...own }).filter(([, value]) => isValue(value)));
 }
@@ -46,8 +51,20 @@ export function presentRow(present: ReadonlyMap<string, unknown>, typed: string)
 /** The settings whose present value is another one than is wanted. */
 export function differencesFrom(present: ReadonlyMap<string, unknown>, wanted: readonly Assignment[]) {
   return wanted.flatMap(({ name, field, value: expected }) => {
-    if (present.get(name) === expected) return [];
+    if (isSame(name, present.get(name), expected)) return [];
     const expected_name = valueName(field, expected);
     return [{ ...presentRow(present, name), expected, ...(expected_name !== undefined && { expected_name }) }];
   });
+}
+
+/** Whether a present value is the one that was sent: a server trims texts, and stores a time zone by another name. */
+export function isSame(name: string, now: unknown, sent: unknown): boolean {
+  const [one, other] = [now, sent].map((value) => trim(String(value)));
+  const zoneOf = (text = ''): string => (name === 'timezone' && knownZone(text)) || text;
+  return now !== undefined && zoneOf(one) === zoneOf(other);
+}
+
+/** Without what Python's or JavaScript's trimming takes away: they differ in U+FEFF and in control characters. */
+function trim(text: string): string {
+  return /[^\s\p{Cc}](?:.*[^\s\p{Cc}])?/su.exec(text)?.[0] ?? '';
 }
