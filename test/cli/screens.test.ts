@@ -40,7 +40,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'first-activation': ['first-activation D422CD000301', 'first-activation D422CD000301 D422CD000303'],
   'first-activation audit': ['first-activation audit {home}/sensors.csv'],
   'settings set': ['settings set color_scheme=dark timezone=Europe/Berlin'],
-  'settings undo': ['settings undo', 'settings undo 7K2F'],
+  'settings undo': ['settings undo --yes', 'settings undo 7K2F'],
   'settings list': ['settings list'],
   'settings describe': ['settings describe color_scheme'],
   'messages fetch': [

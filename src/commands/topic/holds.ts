@@ -37,6 +37,8 @@ async function holdsIn(path: string, context: RosterParts): Promise<readonly Top
   const { isZip, rosterText } = await import('../../store/roster/roster-file.ts');
   const lines = isZip(bytes) ? [] : rosterText(file, bytes).split(/\r?\n/);
   const first = lines.find((line) => line.trim() !== '') ?? '';
+  const { normalized } = await import('../../store/roster/header.ts');
+  const isColumn = (cell: string): boolean => Object.hasOwn(rowFields, normalized(cell.replaceAll('"', '')));
   const isTable = isZip(bytes) || /^\s*[[{]/.test(first) || first.split(/[,;\t]/).some(isColumn);
   if (!isTable) {
     const named = lines.flatMap((line, index) =>
@@ -58,8 +60,6 @@ async function holdsIn(path: string, context: RosterParts): Promise<readonly Top
     ...{ topic_name: row.topic_name, ids: idsOf(row) },
   }));
 }
-
-const isColumn = (cell: string): boolean => Object.hasOwn(rowFields, cell.replaceAll('"', '').trim().toLowerCase());
 
 type HoldRow = Values<typeof rowFields>;
 

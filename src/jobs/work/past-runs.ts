@@ -25,8 +25,8 @@ export async function recordAround<T>(
 }
 
 /**
- * The changes of one run, oldest first: of the one of that name, else of the last that is no undo, and of which a change
- * was not undone. @throws Failure not_found
+ * The changes of one run, oldest first: of the one of that name, else of the last that is no undo and not undone whole.
+ * @throws Failure not_found
  */
 export function runToUndo<C extends EntryStamp>(
   changes: readonly C[],

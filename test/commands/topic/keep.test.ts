@@ -40,6 +40,8 @@ describe('a held topic', () => {
     ['by its name with the mark of resolved', '\u{2714} lunch\n'],
     ['by channel and topic', 'channel,topic_name\nkitchen,lunch\n'],
     ['by the id of the channel', 'stream_id,topic_name\n5,Lunch\n'],
+    ['by its name below a header of a spreadsheet', '"Topic Name"\n"lunch"\n'],
+    ['by a header with dashes', 'Stream-ID;TOPIC-NAME\n5;Lunch\n'],
     ['by an id', 'channel,ids\nattic,"[3,4]"\n'],
     ['by its first and its last id', 'first_id,last_id\n1,4\n'],
   ])('is left, and the others of the pattern are deleted, exit 0: %s', async (_how, content) => {
