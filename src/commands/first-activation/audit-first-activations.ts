@@ -4,7 +4,7 @@ import {
   type SensorAudit,
   type SensorRow,
 } from '../../jobs/license/audit-sensors.ts';
-import { readRoster, type CheckedRoster, type RosterSource } from '../../store/roster/read-roster.ts';
+import { readRoster, type RosterSource } from '../../store/roster/read-roster.ts';
 import { optional, type Values, textField } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import type { Journal } from '../../store/journal.ts';
@@ -96,11 +96,7 @@ const oncePerSensor = {
 };
 
 /** Reads addresses in the form that is sent, and fills in the run's own application. */
-function readSensors(
-  source: RosterSource,
-  typed: number | undefined,
-  context: Accounts,
-): Promise<CheckedRoster<SensorFields>> {
+function readSensors(source: RosterSource, typed: number | undefined, context: Accounts) {
   const completion = async () => {
     const { mac_format, app_code: own } = await context.licensingAccount({ app_code: typed });
     const code = typed ?? own;

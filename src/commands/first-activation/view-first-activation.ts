@@ -84,12 +84,7 @@ interface SensorLicense extends License {
 }
 
 /** The addresses of a list, or of a table's column; a sensor may be there twice. @throws Failure usage */
-async function addressesIn(
-  file: string,
-  how: RosterValues,
-  read: typeof readMac,
-  context: Disk & Terminal,
-): Promise<readonly string[]> {
+async function addressesIn(file: string, how: RosterValues, read: typeof readMac, context: Disk & Terminal) {
   let number = 0;
   const { rows } = await readRoster(await rosterSource(file, how, context), {
     ...{ fields: { mac_address }, alone: 'mac_address', noun: 'sensor', nameOf: String },

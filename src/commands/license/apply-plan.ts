@@ -108,10 +108,7 @@ export function refusePlan(plan: Plan, job: Job): void {
  * The users that `--retire-missing` is about; those of similar names are noted.
  * @throws Failure usage where more would be retired than is probably meant; of the list, and of the file of `--accept`
  */
-export async function toRetire(
-  job: Job,
-  { disk, record, note, warn }: Disk & Pick<Terminal, 'note' | 'warn'>,
-): Promise<readonly MissingUser[]> {
+export async function toRetire(job: Job, { disk, record, note, warn }: Disk & Pick<Terminal, 'note' | 'warn'>) {
   const { retire_missing, max_retire, accept } = job.values;
   if (job.reviewed) {
     const rows = job.reviewed.rows.filter(({ change }) => change === 'retire');

@@ -15,13 +15,9 @@ export const allAppsOption = {
 /** All applications leave none to choose. */
 export const allAppsRule: UsageRule = { option: 'all_apps', excludes: ['app_code', 'profile'] };
 
-interface ListedFilter extends Values<typeof licenseFilters> {
-  readonly all_apps: boolean | undefined;
-}
-
 /** The licenses of the application that is chosen, or of every stored one; of those users, or of all. */
 export async function* licensesOf(
-  { all_apps, remote_user = [], ...filter }: ListedFilter,
+  { all_apps, remote_user = [], ...filter }: Values<typeof licenseFilters> & { readonly all_apps: boolean | undefined },
   extent: Extent,
   context: Services & Accounts,
 ): AsyncGenerator<License> {

@@ -58,10 +58,7 @@ async function byPhone(code: string, look: Promise<License>, list: () => AsyncIt
 }
 
 /** @throws Failure not_found after the licenses, naming the users that have none */
-async function* ofEach(
-  users: readonly string[],
-  licensesOfUser: (user: string) => AsyncIterable<License>,
-): AsyncGenerator<License> {
+async function* ofEach(users: readonly string[], licensesOfUser: (user: string) => AsyncIterable<License>) {
   const missing = new Set(users);
   for (const user of users) {
     for await (const license of licensesOfUser(user)) {

@@ -161,11 +161,7 @@ export function createdInWords({ remote_user }: LicenseUser, known: KnownCreatio
 }
 
 /** Says of an earlier POST that it was answered, and that no list shows the license. */
-export function openInWords(
-  { remote_user }: LicenseUser,
-  { status, time, key_end }: OpenAnswer,
-  near?: License,
-): string {
+export function openInWords({ remote_user }: LicenseUser, { status, time, key_end }: OpenAnswer, near?: License) {
   const key = key_end === undefined ? 'without a key' : `with a license whose key ends with ${key_end}`;
   const shown = near ? similarTo(near, remote_user) : `no list shows a license of '${remote_user}'`;
   return `the server answered a request of ${new Date(time).toISOString().slice(0, 19)}Z with ${status}, ${key}; ${shown}`;

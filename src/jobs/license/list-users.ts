@@ -126,18 +126,15 @@ async function readUnmoved(api: ListingApi, app_code: number, users: readonly st
   return again instanceof Failure || !again.length.lacksRows() ? again : unusable('its pages moved while it was read');
 }
 
-interface ListReadingOptions {
-  readonly known?: KnownLicense | undefined;
-  /** Receives each license of the list, in one text; such a list is read however long it is. */
-  readonly all?: Set<string>;
-}
-
-/** Keeps the licenses that may be of these users. A Failure: the list is not whole, too long, or without users. */
+/**
+ * Keeps the licenses that may be of these users; `all` receives each license, in one text, and such a list is read
+ * however long it is. A Failure: the list is not whole, too long, or without users.
+ */
 async function readList(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  { known, all }: ListReadingOptions,
+  { known, all }: { readonly known?: KnownLicense | undefined; readonly all?: Set<string> },
 ) {
   all?.clear();
   const longest = all ? Infinity : tooLong * users.length;
@@ -188,20 +185,17 @@ async function readList(
   };
 }
 
-interface ListAfter {
-  readonly result: LookupResult | undefined;
-  /** Why the list is inconclusive: it lacks an earlier license, or the new one. */
-  readonly failure?: Failure;
-}
-
-/** Reads the list after a POST, and again after `settle` if it lacks a license. A Failure: it was not answered. */
+/**
+ * Reads the list after a POST, and again after `settle` if it lacks a license. `failure`: it lacks an earlier license,
+ * or the new one. Returns a Failure if it was not answered.
+ */
 export async function listAfterPost(
   api: Pick<LicensingApi, 'deciding'>,
   { remote_user, app_code }: LicenseUser,
   earlier: UnfilteredList,
   settle: number,
   { sleep, elapsed }: Pick<Settling, 'sleep' | 'elapsed'>,
-): Promise<ListAfter | Failure> {
+) {
   const posted = elapsed();
   const deciding = api.deciding({ since: posted, until: posted + 2 * settle });
   try {

@@ -111,13 +111,10 @@ export interface EarlierAnswers {
 }
 
 /** What was answered before, for a plan of which nothing is claimed. @throws Failure of the claims */
-export async function answersBefore(
-  rows: readonly LicenseUser[],
-  { job, openAnswers }: EarlierAnswers,
-): Promise<(row: LicenseUser) => OpenAnswer | undefined> {
+export async function answersBefore(rows: readonly LicenseUser[], { job, openAnswers }: EarlierAnswers) {
   const answers = new Map<number, ReadonlyMap<string, OpenAnswer>>();
   for (const [app_code, users] of usersOfEachApp(rows)) answers.set(app_code, await openAnswers(app_code, users));
-  return (row) => {
+  return (row: LicenseUser) => {
     const answer = answers.get(row.app_code)?.get(row.remote_user);
     return joinHistories(job.history(row), { answer }).answer;
   };

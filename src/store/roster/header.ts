@@ -97,11 +97,7 @@ export interface HeaderRow {
 export const maxHeaderSearch = 100;
 
 /** A cell without a name is ''. @throws Failure usage where a required column is missing, or two cells have one name */
-export function columnsOf(
-  header: HeaderRow,
-  wanted: WantedColumns,
-  below: readonly HeaderRow[] = [],
-): readonly string[] {
+export function columnsOf(header: HeaderRow, wanted: WantedColumns, below: readonly HeaderRow[] = []) {
   const { cells } = header;
   if (cells.length > maxColumns) throw usage(`the header has ${cells.length} columns; at most ${maxColumns} are read`);
   const columns = cells.map((one) => columnOf(one, wanted));
