@@ -1,16 +1,10 @@
-import {
-  auditSensors,
-  type ExpectedSensor,
-  type SensorAudit,
-  type SensorRow,
-} from '../../jobs/license/audit-sensors.ts';
+import { auditSensors } from '../../jobs/license/audit-sensors.ts';
 import { readRoster, type RosterSource } from '../../store/roster/read-roster.ts';
 import { optional, type Values, textField } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
-import type { Journal } from '../../store/journal.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Accounts, Invocation, Keys, Terminal } from '../context.ts';
+import type { Accounts } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
 
 export default command({
@@ -47,8 +41,12 @@ export default command({
     const header = { job: 'first-activation audit', identity, app_code: typed ?? null, input };
     for (const app_code of new Set(sensors.map((sensor) => sensor.app_code)))
       await context.licensingAccount({ app_code: typed, row_app_code: app_code });
-    const work = { concurrency, licensing: apiOfEachApp(context, typed) };
-    yield* audit(sensors, work, await context.record.journal(header, journalFile), context);
+    const journal = await context.record.journal(header, journalFile);
+    const { signal, conclude, secrets } = context;
+    const progress = context.progress('sensors', sensors.length);
+    const audit = { concurrency, licensing: apiOfEachApp(context, typed), journal, signal, conclude, progress };
+    for await (const row of auditSensors(sensors, audit))
+      yield row.error === undefined ? row : { ...row, error: secrets.clean(row.error) };
   },
 
   fields: ['error'],
@@ -63,28 +61,6 @@ export default command({
     },
   },
 });
-
-/** The journal is done with once every sensor has an answer. */
-async function* audit(
-  sensors: readonly ExpectedSensor[],
-  how: Pick<SensorAudit, 'concurrency' | 'licensing'>,
-  journal: Journal,
-  context: Invocation & Keys & Terminal,
-): AsyncGenerator<SensorRow> {
-  const progress = context.progress('sensors', sensors.length);
-  let answered = 0;
-  try {
-    const { signal, conclude } = context;
-    for await (const row of auditSensors(sensors, { ...how, journal, signal, conclude })) {
-      progress.step();
-      if (row.status !== 'error') answered += 1;
-      yield row.error === undefined ? row : { ...row, error: context.secrets.clean(row.error) };
-    }
-  } finally {
-    progress.end();
-    await (answered === sensors.length ? journal.finish() : journal.close());
-  }
-}
 
 type SensorFields = Values<typeof sensorRosterFields>;
 

@@ -13,11 +13,9 @@ export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'statu
 
 const sizeless = { ...rosterFields, size_allowance: { ...rosterFields.size_allowance, required: false } };
 
-interface RosterRead extends RosterValues {
-  readonly keep_columns?: boolean;
-  readonly app_code?: number;
-  readonly size_allowance?: number;
-}
+type RosterRead = RosterValues & { readonly keep_columns?: boolean } & Partial<
+    Pick<LicenseFields, 'app_code' | 'size_allowance'>
+  >;
 
 type RosterRow = Pick<LicenseFields, 'remote_user'> & Partial<LicenseFields>;
 

@@ -1,5 +1,4 @@
 import { Failure } from '../../core/failure.ts';
-import { commandLine } from '../../core/shell-word.ts';
 import { writeWhole } from '../../store/disk/files.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import { findingLine, type AuditCounts, type FindingRow } from './audit-licenses.ts';
@@ -17,7 +16,7 @@ export async function* countFindings(
   { conclude, note }: Pick<WorkMessages, 'conclude' | 'note'>,
 ): AsyncGenerator<FindingRow> {
   const found = new Map<string, string>();
-  let [count, acceptedCount, hasSeveral] = [0, 0, false];
+  let [count, acceptedCount] = [0, 0];
   let result = await findings.next();
   try {
     for (; !result.done; result = await findings.next()) {
@@ -27,7 +26,6 @@ export async function* countFindings(
       if (known !== undefined) acceptedCount += 1;
       else {
         count += 1;
-        hasSeveral ||= result.value.finding === 'several-licenses';
         yield result.value;
       }
     }
@@ -36,8 +34,6 @@ export async function* countFindings(
     await findings.return({ licenses: 0, retired: 0, apps: new Set() });
   }
   const { licenses, retired, apps } = result.value;
-  if (hasSeveral)
-    conclude(`to keep one of several licenses, retire each of the others: ${commandLine('license retire', ['CODE'])}`);
   // Of another application, and of a roster that is not given, nothing can be said: these lines stay.
   const isLookedFor = (line: string): boolean =>
     (hasRoster || !/^(missing|unexpected|other-size):/.test(line)) &&

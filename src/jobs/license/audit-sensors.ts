@@ -3,15 +3,16 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Journal } from '../../store/journal.ts';
 import { pool } from '../work/pool.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
 import { isObject } from '../../core/json.ts';
 
-export interface ExpectedSensor {
+interface ExpectedSensor {
   readonly mac_address: string;
   readonly remote_user: string;
   readonly app_code?: number | undefined;
 }
 
-export interface SensorRow extends Omit<ExpectedSensor, 'app_code'> {
+interface SensorRow extends Omit<ExpectedSensor, 'app_code'> {
   readonly app_code: number | null;
   readonly status: 'ok' | 'lent' | 'never-activated' | 'error';
   /** Whose license activated the sensor first; null where nobody's did, or it is not known. */
@@ -19,13 +20,13 @@ export interface SensorRow extends Omit<ExpectedSensor, 'app_code'> {
   readonly error?: string;
 }
 
-export interface SensorAudit {
+interface SensorAudit extends Pick<WorkMessages, 'conclude'> {
   readonly licensing: (app_code: number | undefined) => LicensingApi;
-  readonly journal: Pick<Journal, 'records' | 'append'>;
+  /** It is done with once every sensor has an answer. */
+  readonly journal: Pick<Journal, 'records' | 'append' | 'finish' | 'close'>;
   readonly concurrency: number;
   readonly signal: AbortSignal;
-  /** Takes the counts of an audit that is whole. */
-  readonly conclude: (text: string) => void;
+  readonly progress: { step(): void; end(): void };
 }
 
 /** The audit ends after this many lookups in a row that find the server unavailable. */
@@ -52,14 +53,20 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
   const untilGone = function* (): Generator<ExpectedSensor> {
     for (const sensor of sensors) if (outages < maxOutages) yield sensor;
   };
-  for await (const row of pool(untilGone(), audit.concurrency, work)) {
-    counts[row.status] += 1;
-    yield row;
+  const left = (): number => sensors.length - counts.ok - counts.lent - counts['never-activated'];
+  try {
+    for await (const row of pool(untilGone(), audit.concurrency, work)) {
+      counts[row.status] += 1;
+      audit.progress.step();
+      yield row;
+    }
+    await kept;
+  } finally {
+    audit.progress.end();
+    await (left() === 0 ? audit.journal.finish() : audit.journal.close());
   }
-  await kept;
-  const left = sensors.length - counts.ok - counts.lent - counts['never-activated'];
-  if (left > 0)
-    throw new Failure('incomplete', `${left} of ${sensors.length} sensors could not be looked up`, {
+  if (left() > 0)
+    throw new Failure('incomplete', `${left()} of ${sensors.length} sensors could not be looked up`, {
       hint: 'Run the same command again: it resumes where this run stopped.',
     });
   const { ok, lent, 'never-activated': never } = counts;

@@ -4,12 +4,7 @@ import { readEmail } from '../../schema/profile.ts';
 import { readSite } from '../../schema/url.ts';
 import { keyFrom } from './key-text.ts';
 
-const ignored = {
-  insecure: 'insecure is not supported: certificates are always checked',
-  cert_bundle: 'cert_bundle is not taken over: name the file with --ca-file',
-  client_cert: 'client_cert is not supported: client certificates are not sent',
-  client_cert_key: 'client_cert_key is not supported: client certificates are not sent',
-};
+const ignored = ['insecure', 'cert_bundle', 'client_cert', 'client_cert_key'];
 
 /** `notes` are what the file asks for in vain. @throws Failure usage with all problems, and where it has no key */
 export function readZuliprc(text: string) {
@@ -24,8 +19,8 @@ export function readZuliprc(text: string) {
   const site = () => readSite(valueOf('site'));
   // All problems of the file at once; after that none of them throws.
   collect([email, key, site], (read) => read());
-  const isAsked = (name: string): boolean => !/^(false)?$/i.test(api.get(name) ?? '');
-  const notes = Object.entries(ignored).flatMap(([name, note]) => (isAsked(name) ? [note] : []));
+  const asked = ignored.filter((name) => !/^(false)?$/i.test(api.get(name) ?? ''));
+  const notes = asked.map((name) => `${name} is not taken over: name a CA file with --ca-file`);
   return { email: email(), key: key(), site: site(), notes };
 }
 

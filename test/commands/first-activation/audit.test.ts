@@ -83,7 +83,8 @@ describe('first-activation audit', () => {
         Array.from({ length: 100 }, (_, index) => ({ mac_address: `D4:22:CD:00:04:${index}`, remote_user: 'ada' })),
         {
           licensing: () => licensing as unknown as LicensingApi,
-          journal: { records: [], append },
+          journal: { records: [], append, finish: async () => undefined, close: async () => undefined },
+          progress: { step: () => undefined, end: () => undefined },
           concurrency: 4,
           signal: new AbortController().signal,
           conclude: () => undefined,

@@ -83,11 +83,7 @@ describe('finds each planted defect and no other', () => {
         'unexpected müller foreign',
       ].sort(),
     );
-    expect(ran.lines).toEqual([
-      'to keep one of several licenses, retire each of the others:',
-      '  chatelaine license retire CODE',
-      '12 findings in 508 licenses',
-    ]);
+    expect(ran.lines).toEqual(['12 findings in 508 licenses']);
   });
 });
 
@@ -301,8 +297,6 @@ describe('an audit that is quiet again', () => {
     expect(again.lines).toEqual([
       'no longer found, remove its line: several-licenses: user-7 in application 4711: 2 licenses',
       'no longer found, remove its line: bad-size: eve in application 4711: 0',
-      'to keep one of several licenses, retire each of the others:',
-      '  chatelaine license retire CODE',
       '3 findings in 506 licenses (3 retired, 1 accepted)',
     ]);
 

@@ -47,10 +47,10 @@ test('nothing is replaced in a value', () => {
 test('what is not taken over is noted', () => {
   const text = lines(whole, 'insecure=TRUE', 'cert_bundle=/b', 'client_cert=/c', 'client_cert_key=/k');
   expect(read(text).notes).toEqual([
-    'insecure is not supported: certificates are always checked',
-    'cert_bundle is not taken over: name the file with --ca-file',
-    'client_cert is not supported: client certificates are not sent',
-    'client_cert_key is not supported: client certificates are not sent',
+    'insecure is not taken over: name a CA file with --ca-file',
+    'cert_bundle is not taken over: name a CA file with --ca-file',
+    'client_cert is not taken over: name a CA file with --ca-file',
+    'client_cert_key is not taken over: name a CA file with --ca-file',
   ]);
   expect(read(lines(whole, 'insecure=false')).notes).toEqual([]);
 });
