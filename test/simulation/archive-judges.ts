@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { MessageRecord } from '../../src/sandbox/records.ts';
 import { archiveFolder, type ChatEnded } from './chat-history.ts';
 import { endOf, isVisible, leftFiles } from './chat-judges.ts';
-import { channelId, topic } from './chat-server.ts';
+import { channelId, foldSubject, isTopic } from './chat-server.ts';
 import type { Process } from './computer.ts';
 import type { Verdict } from './licensing-history.ts';
 
@@ -60,6 +60,7 @@ export function judgeArchive(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits
     ...inventions(ended, archive, limits),
     ...gaps(ended, archive, [...ended.runs, ...healed], limits),
     ...oldNews(ended, archive, limits),
+    ...pricesOf(ended),
     ...ended.healed.flatMap(([line, runs]) => unhealed(line, runs, ended, archive, limits)),
   ];
   return { wrongs, limits: [...limits] };
@@ -112,7 +113,9 @@ function inventions({ server, plan }: ChatEnded, archive: Archive, limits: Set<s
   const had = (id: number, isSame: (message: MessageRecord) => boolean): boolean =>
     server.versions.get(id)?.some(({ message }) => message && isSame(message)) ?? false;
   const isAt = ({ stream_id, subject }: Kept, message: MessageRecord): boolean =>
-    [message, message.cached].some((place) => place?.stream_id === stream_id && place.subject === subject);
+    [message, message.cached].some(
+      (place) => place?.stream_id === stream_id && foldSubject(place.subject) === foldSubject(subject),
+    );
   const untrue = (form: 'content' | 'rendered') => (kept: Kept) =>
     had(kept.id, (message) => message[form] === kept.content && isAt(kept, message))
       ? []
@@ -195,7 +198,8 @@ function oldNews(ended: ChatEnded, archive: Archive, limits: Set<string>): strin
     const known = move ? (move.to ?? {}) : kept;
     if (placeOf(known) === placeOf(message)) return [];
     // No read tells that a copy is old whose topic has a newer message, unless another one left that topic.
-    const isNamed = (row: MessageRecord): boolean => row.subject === message.cached?.subject && row.id > message.id;
+    const isNamed = (row: MessageRecord): boolean =>
+      foldSubject(row.subject) === foldSubject(message.cached?.subject) && row.id > message.id;
     const isHidden =
       message.stream_id !== channelId || level < 300 || (rows.some(isNamed) && !left.has(placeOf(known)));
     if (message.cached === undefined || !isHidden)
@@ -214,7 +218,7 @@ function editTime(message: MessageRecord | undefined, level = Infinity): number 
 }
 
 function placeOf({ stream_id, subject }: { readonly stream_id?: number; readonly subject?: string }): string {
-  return `${stream_id} ${subject}`;
+  return `${stream_id} ${foldSubject(subject)}`;
 }
 
 function isIn({ started, ended = Infinity }: Process, { seen }: Change): boolean {
@@ -228,6 +232,27 @@ interface Row {
   readonly moved?: number;
   readonly gone?: number;
   readonly back?: number;
+}
+
+/** Where nobody acts and no fault happens, a pull has an exact price, and a recheck finds no change. */
+function pricesOf({ plan, runs, healed }: ChatEnded): string[] {
+  const { people = [], mishaps = [], messages, elsewhere = 0, perHour } = plan;
+  if (people.length > 0) return [];
+  const all = [...runs, ...healed.flatMap(([, tries]) => tries)];
+  const wrongs = all.flatMap(({ line, exit, stdout }) => {
+    const row: Partial<Row> = exit === 0 && isRecheck(line) ? (JSON.parse(stdout) as Row) : {};
+    return [row.edited, row.moved, row.gone, row.back].some((count = 0) => count > 0)
+      ? [`a recheck finds changes that nobody made: ${stdout}`]
+      : [];
+  });
+  const isCalm = mishaps.length === 0 && perHour === undefined && plan.runs.length === 1;
+  const [run] = runs;
+  if (!run || !isCalm || Object.keys(plan.runs[0]?.fate ?? {}).length > 0) return wrongs;
+  const count = messages + (run.line.includes('--topic') ? 0 : elsewhere);
+  const row = run.exit === 0 ? (JSON.parse(run.stdout) as Row) : undefined;
+  if (row?.messages !== count || row.added !== count) wrongs.push(`a pull of ${count} messages tells ${run.stdout}`);
+  if (run.slept > 0) wrongs.push(`a pull without a fault sleeps ${run.slept / 1000} s`);
+  return wrongs;
 }
 
 /** The counts of a run are those of the files. Meanwhile another one may have recorded changes. */
@@ -253,12 +278,19 @@ function untruths(run: Process, name: string, archive: Archive, runs: readonly P
 function unhealed(
   line: string,
   runs: readonly Process[],
-  { server }: ChatEnded,
+  { server, plan }: ChatEnded,
   { parts }: Archive,
   limits: Set<string>,
 ): string[] {
   const last = runs.at(-1);
   if (last?.exit === 0) return [];
+  // A name that nothing was archived under is no channel's any more.
+  const isRenamed =
+    plan.people?.some(({ does }) => does === 'rename-channel') && plan.runs.some((run) => run.line.includes('general'));
+  if (parts.length === 0 && isRenamed) {
+    limits.add('the channel was renamed before anything was archived');
+    return [];
+  }
   const isAnyThere = server.state.messages.rows().some(({ stream_id }) => stream_id === channelId);
   if (parts.length === 0 && !isAnyThere) {
     limits.add('nothing of the channel was ever visible to a run');
@@ -275,7 +307,7 @@ function isRecheck(line: string): boolean {
 
 function selectionOf(line: string): (message: MessageRecord | undefined) => boolean {
   const isOfTopic = line.includes('--topic');
-  return (message) => message?.stream_id === channelId && (!isOfTopic || message.subject === topic);
+  return (message) => message?.stream_id === channelId && (!isOfTopic || isTopic(message.subject));
 }
 
 function formsOf(line: string): readonly ('source' | 'rendered')[] {

@@ -10,6 +10,12 @@ export interface ChatPlan {
   readonly seed: number;
   /** Of the topic at the beginning. */
   readonly messages: number;
+  /** Messages of the topic `elsewhere` at the beginning. */
+  readonly elsewhere?: number;
+  /** Requests that the server takes in an hour. */
+  readonly perHour?: number;
+  /** Lines of the file of holds. */
+  readonly keep?: readonly Hold[];
   readonly runs: readonly PlannedRun[];
   readonly level?: number;
   /** Batches of 100 messages that a call has time for. */
@@ -20,6 +26,14 @@ export interface ChatPlan {
   /** When somebody moves the folder of the archives away. */
   readonly take?: Pick<Deed, 'at' | 'on'>;
 }
+
+/** A topic that is held, by its name or by messages: the nth of the topic; a message that there is not is `lost`. */
+export type Hold =
+  { readonly topic_name: string } | { readonly nths: readonly number[] } | { readonly ids: readonly [typeof lostId] };
+
+export const lostId = 999_999;
+/** Of a topic that there is not. */
+export const otherName = 'lunch';
 
 /** What the judges look at. */
 export interface ChatEnded {
@@ -35,8 +49,10 @@ export interface ChatEnded {
 export const archiveFolder = '/home/ada/archive';
 /** Where the folder is that somebody moved away. */
 export const awayFolder = '/home/ada/away';
-export const purgeLine = `topic delete general ${topic} --confirm ${topic} --archive ${archiveFolder} -o ndjson`;
-export const closingLine = `${purgeLine} --missing-ok`;
+const keepFile = '/home/ada/keep.ndjson';
+export const purgeLine = `topic delete id:1 ${topic} --confirm ${topic} --archive ${archiveFolder} -o ndjson`;
+export const holdingLine = `${purgeLine} --keep ${keepFile}`;
+export const closing = ' --missing-ok';
 
 type Judge = (ended: ChatEnded) => Pick<Verdict, 'wrongs' | 'limits'>;
 
@@ -53,10 +69,21 @@ export async function playChat(
   let taken = Infinity;
   const server = chatServer(world, plan, () => {
     if (!computer.disk.has(archiveFolder) || computer.disk.has(awayFolder)) return;
-    computer.disk.rename(archiveFolder, awayFolder);
+    try {
+      computer.disk.rename(archiveFolder, awayFolder);
+    } catch {
+      // The disk is read-only.
+      return;
+    }
     taken = world.time.now();
     world.tell('people', () => `move ${archiveFolder} away`);
   });
+  if (plan.keep) {
+    const rows = plan.keep.map((hold) => ('nths' in hold ? { ids: heldIn(hold, server) } : hold));
+    const file = computer.disk.open(keepFile, 0o101, 0o600);
+    file.write(Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join('')), null);
+    computer.disk.cutPower('none');
+  }
   const start = (line: string, _number: number, fate: Fate): Process =>
     new Process(computer, {
       line: `${line} --deadline ${deadline}ms`.split(' '),
@@ -70,8 +97,8 @@ export async function playChat(
     heal(world, lines, (line) => start(line, 0, {}), isSettled);
   const healed = await again([...new Set(plan.runs.map(({ line }) => line))]);
   // What an earlier run was not answered is closed by --missing-ok, as its error says.
-  const isOpen = healed.some(([line, all]) => line === purgeLine && all.at(-1)?.exit === 8);
-  if (isOpen) healed.push(...(await again([closingLine])));
+  const open = healed.filter(([line, all]) => line.startsWith(purgeLine) && all.at(-1)?.exit === 8);
+  healed.push(...(await again(open.map(([line]) => line + closing))));
   if (last !== undefined && computer.disk.files().has(`${archiveFolder}/archive.json`)) {
     const run = start(last, 0, {});
     await world.time.runUntil(() => !run.isAlive, world.time.now() + 4 * deadline);
@@ -79,6 +106,11 @@ export async function playChat(
   }
   const { wrongs, limits } = judge({ plan, server, runs, healed, computer, taken });
   return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
+}
+
+/** The ids of a hold by messages. */
+export function heldIn({ nths }: { readonly nths: readonly number[] }, { first }: Pick<ChatServer, 'first'>): number[] {
+  return nths.flatMap((nth) => first[nth % first.length] ?? []);
 }
 
 /** Nothing is left of the topic; or a run said the same as the one before it, and so would the next. */

@@ -1,7 +1,10 @@
 import type { MessageRecord } from '../../src/sandbox/records.ts';
-import { archiveFolder, awayFolder, closingLine, purgeLine, type ChatEnded } from './chat-history.ts';
+import { archiveFolder, awayFolder, closing, heldIn, otherName, purgeLine, type ChatEnded } from './chat-history.ts';
 import {
   channelId,
+  foldSubject,
+  isTopic,
+  otherId,
   topic,
   vaultId,
   type Deletion,
@@ -24,6 +27,8 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
     ...idles(ended),
     ...withoutArchive(ended),
     ...leftFiles(ended),
+    ...heldDeleted(ended, limits),
+    ...pricesOf(ended),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
   ];
@@ -127,7 +132,47 @@ function unnamed({ message: { id }, call }: Deletion, ended: ChatEnded): string[
     : [`message ${id} was deleted below the look, and the row does not name it`];
 }
 
+/** A topic that is held is not deleted from, as far as the last look before a call shows. */
+function heldDeleted({ plan: { keep = [] }, server }: ChatEnded, limits: Set<string>): string[] {
+  const ids = new Set(keep.flatMap((hold) => ('nths' in hold ? heldIn(hold, server) : [])));
+  const isBarred = keep.some((hold) => !('nths' in hold) && !('topic_name' in hold && hold.topic_name === otherName));
+  return server.steps.flatMap((step) => {
+    if (!('size' in step) || keep.length === 0) return [];
+    const shown = step.looks.at(-1);
+    if (step.deleted > 0 && (isBarred || [...ids].some((id) => shown && idsOf(shown).has(id))))
+      return [`a call at ${step.at} deletes ${step.deleted} messages of a topic that is held`];
+    const taken = server.deletions.filter(({ call, message }) => call === step && ids.has(message.id));
+    return taken.flatMap(({ message, changed }) => {
+      const page = pageOf(step.looks, message.id);
+      limits.add('a held message came after the look');
+      return page && changed >= page.at ? [] : [`message ${message.id} is held, and was deleted`];
+    });
+  });
+}
+
+/** Where nothing happens but one run, it has an exact price: its requests, no sleep, and a row that tells all. */
+function pricesOf({ plan, runs: [run] }: ChatEnded): string[] {
+  const { people = [], mishaps = [], runs, messages, level, sizes, batches, take, perHour, keep } = plan;
+  const isSlow = batches === 1;
+  const isCalm =
+    !isSlow && people.length + mishaps.length === 0 && !take && perHour === undefined && !keep && runs.length === 1;
+  if (!run || !isCalm || Object.keys(runs[0]?.fate ?? {}).length > 0) return [];
+  const wrongs = run.exit === 0 ? [] : [`a run without a fault is exit ${run.exit}: ${run.stderr}`];
+  if (run.slept > 0) wrongs.push(`a run without a fault sleeps ${run.slept / 1000} s`);
+  const row = rowOf(run);
+  const isAll = row?.status === 'deleted' && row.deleted === messages && row.arrived === 0 && row.deeper.length === 0;
+  if (!isAll) wrongs.push(`a run without a fault tells of ${messages} messages: ${run.stdout}`);
+  const price = run.requests.length;
+  if (level === 489 && !sizes && price !== purgePrice)
+    wrongs.push(`a run without a fault sends ${price} requests, and not ${purgePrice}`);
+  return wrongs;
+}
+
+/** Requests of a purge of one page, in one call. */
+const purgePrice = 16;
+
 interface Row {
+  readonly arrived: number;
   readonly status: string;
   readonly deleted: number;
   readonly deeper: readonly { readonly first: number; readonly last: number }[];
@@ -162,6 +207,7 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   if (run.exit === undefined) return wrongs;
   const row = run.line.startsWith('topic delete') ? rowOf(run) : undefined;
   if (!row) return wrongs;
+  wrongs.push(...misplaced(run, name, ended, limits));
   const { server } = ended;
   const byOthers = takenForDeleted([...server.unseen.keys()], run, ended);
   if (byOthers.length > 0) limits.add('left the sight of the account during an answered call');
@@ -172,14 +218,60 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   if (row.deleted > deleted + moved.length) wrongs.push(`${name} says that ${row.deleted} are deleted, ${deleted} are`);
   if (row.status === 'unseen') wrongs.push(...unansweredOf(run, name, ended));
   if (row.status !== 'deleted' && row.status !== 'missing')
-    return run.exit === 0 && !(row.status === 'unseen' && run.line.startsWith(closingLine))
+    return run.exit === 0 && !(row.status === 'unseen' && run.line.includes(closing))
       ? [...wrongs, `${name} is exit 0 with ${row.status}`]
       : wrongs;
   const gone = new Set([...server.deletions.map(({ message }) => message.id), ...byOthers]);
-  const alive = server.first.filter((id) => !gone.has(id) && isInTopic(server.state.messages.get(id)));
+  // What people move back when it has looked for the last time it cannot tell.
+  const last = server.steps.findLast((step) => step.client === run && 'pages' in step)?.at ?? until;
+  const alive = server.first.filter((id) => {
+    const message = server.versions.get(id)?.findLast(({ at }) => at < last)?.message;
+    return !gone.has(id) && isInTopic(message) && isInTopic(versionAt(id, run, ended)?.message);
+  });
   if (alive.length > 0)
     wrongs.push(`${name} says that the topic is deleted, and ${alive.length} of its messages are there`);
   return wrongs;
+}
+
+/** The places that a run names for messages which were not deleted are those of some of them since its last looks. */
+function misplaced(
+  run: Process,
+  name: string,
+  { server, plan: { level = 489 } }: ChatEnded,
+  limits: Set<string>,
+): string[] {
+  const [, text = ''] = /messages were not deleted and are in ('.*?')(?:; \d|$|\n|"|\\)/.exec(run.stderr) ?? [];
+  if (text === '') return [];
+  const looks = server.steps.filter((step) => 'pages' in step && step.client === run);
+  const since = looks.at(-2)?.at ?? run.started;
+  const places = new Set<string>();
+  const old = new Set<string>();
+  const named = ({ stream_id, subject }: Partial<MessageRecord>): string =>
+    `${String(stream_id)} > ${foldSubject(subject)}`;
+  for (const versions of server.versions.values()) {
+    const before = versions.findLast(({ at }) => at <= since);
+    for (const { message } of [...(before ? [before] : []), ...versions.filter(({ at }) => at > since)]) {
+      if (message) places.add(named(message));
+      if (message?.cached) old.add(named(message.cached));
+    }
+  }
+  return text.split(/(?<='), (?=')/).flatMap((quoted) => {
+    const [channel = '', ...subject] = quoted.slice(1, -1).split(' > ');
+    const ids = server.state.channels
+      .rows()
+      .flatMap((row) =>
+        row.name.replace(/(-too)+$/, '') === channel.slice(1).replace(/(-too)+$/, '') ? [row.stream_id] : [],
+      );
+    const title = subject.join(' > ');
+    const place = `${ids[0]} > ${foldSubject(title)}`;
+    if (ids.length > 0 && places.has(place)) return [];
+    const isUnknown = channel === 'another channel' || title === 'a topic that the server does not show';
+    const isOwn = place === `${channelId} > ${topic}`;
+    if (!isUnknown && (isOwn || !old.has(place)))
+      return [`${name} names a place where the messages are not: ${quoted}`];
+    limits.add(level < 300 ? 'an old copy below level 300' : 'an old copy that nothing disproves');
+    return [];
+  });
 }
 
 /**
@@ -333,14 +425,17 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: ChatEnde
   const { plan } = ended;
   // Not an error of the purge: the topic has no messages left, and a killed run may not have said so.
   if (wrongs.length > 0 || last?.exit === 0 || last?.exit === 5) return wrongs;
-  if (last?.exit === 8 && line === purgeLine && ended.healed.some(([other]) => other === closingLine)) {
+  // A topic that is held is a refusal.
+  if (last?.exit === 6 && plan.keep && line.startsWith(purgeLine)) return wrongs;
+  if (last?.exit === 8 && ended.healed.some(([other]) => other === line + closing)) {
     limits.add('closed by --missing-ok');
     return wrongs;
   }
   const does = new Set(plan.people?.map((deed) => deed.does));
   // What is elsewhere now is named, and deleted under that name; a pull tells what it could not see.
-  const isElsewhere =
-    does.has('vault') || does.has('move') || does.has('rename') || does.has('stale') || does.has('stale-back');
+  const isElsewhere = (['vault', 'move', 'rename', 'stale', 'newer', 'stale-back'] as const).some((deed) =>
+    does.has(deed),
+  );
   if (last?.exit === 8 && (isElsewhere || !line.startsWith(purgeLine))) return wrongs;
   return [
     ...wrongs,
@@ -350,9 +445,9 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: ChatEnde
 
 /** In a channel that the account can read. */
 export function isVisible(message: MessageRecord | undefined): message is MessageRecord {
-  return message?.stream_id === channelId || message?.stream_id === vaultId;
+  return message !== undefined && [channelId, otherId, vaultId].some((id) => id === message.stream_id);
 }
 
 function isInTopic(message: MessageRecord | undefined): boolean {
-  return message?.subject === topic && message.stream_id === channelId;
+  return isTopic(message?.subject) && message?.stream_id === channelId;
 }

@@ -50,6 +50,7 @@ export const deedNames = [
     'react',
     'move',
     'stale',
+    'newer',
     'hide',
     'vault',
     'back',
@@ -58,6 +59,7 @@ export const deedNames = [
     'rename',
     'hide-all',
     'remove',
+    'rename-channel',
   ] as const),
 ] as const;
 
@@ -68,11 +70,21 @@ export interface Deed {
   /**
    * `hide`, `hide-all`: into a channel that the account cannot read; `vault`: into a private one that it joined later.
    * `stale`, `stale-back`: moved out of the topic, or into it, and the cache of the server keeps the other place;
-   * `phantom`: the cache has a place to which it never moved.
+   * `phantom`: the cache has a place to which it never moved; `newer`: the page that is asked for has the ids of before
+   * a move and the messages of after it.
    */
   readonly does: (typeof deedNames)[number];
   /** Of the message, from the oldest at the beginning. */
   readonly nth: number;
+  /** What of the topic moves with it; the message alone without it. */
+  readonly which?: 'all' | 'older' | 'newer';
+  /** Where it goes; to the topic `elsewhere` of the channel without it. */
+  readonly to?: Partial<Place>;
+}
+
+interface Place {
+  readonly stream_id: number;
+  readonly subject: string;
 }
 
 /** A message that a request of ours deleted. */
@@ -148,8 +160,15 @@ export interface ChatServer {
 }
 
 export const topic = 'plans';
+/** Its name as the server compares names; the empty topic has names of its own. */
+export function foldSubject(subject: string | undefined = ''): string {
+  return /^(\(no topic\)|general chat)$/.test(subject) ? '' : subject.toLowerCase();
+}
+export const isTopic = (subject: string | undefined): boolean => foldSubject(subject) === topic;
 export const account = samplePeople.find(({ role, bot }) => role === 'administrator' && bot === 'none');
 export const channelId = 1;
+/** Another one that is public. */
+export const otherId = 2;
 const hiddenId = 900;
 export const vaultId = 901;
 
@@ -157,6 +176,8 @@ export function chatServer(
   world: World,
   plan: {
     readonly messages: number;
+    readonly elsewhere?: number;
+    readonly perHour?: number;
     readonly level?: number;
     readonly batches?: number;
     readonly mishaps?: readonly ChatMishap[];
@@ -182,13 +203,16 @@ export function chatServer(
     });
     for (let index = 0; index < plan.messages; index += 1)
       write(state, `message ${index}`, time.now() - (plan.messages - index) * 60_000);
+    for (let index = 0; index < (plan.elsewhere ?? 0); index += 1)
+      write(state, `other message ${index}`, time.now() - 1000, 'elsewhere');
   });
   const { state } = store;
+  const rates = { perMinute: 100_000, perHour: plan.perHour ?? 1_000_000 };
   const service: ChatService = {
-    ...{ state, clock, level: plan.level ?? 489, rates: { perMinute: 100_000 }, deleteBatches: plan.batches ?? 1000 },
+    ...{ state, clock, level: plan.level ?? 489, rates, deleteBatches: plan.batches ?? 1000 },
     allowance: createAllowance(),
   };
-  const first = state.messages.rows().map(({ id }) => id);
+  const first = state.messages.rows().flatMap(({ id, subject }) => (isTopic(subject) ? [id] : []));
   const start = time.now();
   const changed = new Map<number, number>();
   const unseen = new Map<number, number>();
@@ -207,7 +231,7 @@ export function chatServer(
     keepVersion(message.id);
     changed.set(message.id, time.now());
     // Below this level a purge asks for a sample of the ids alone (docs/apis.md, Deleting a topic).
-    if ((message.subject !== topic || message.stream_id === vaultId) && service.level < 300)
+    if ((!isTopic(message.subject) || message.stream_id !== channelId) && service.level < 300)
       unseen.set(message.id, time.now());
   };
   const moved = (message: MessageRecord, to: Partial<MessageRecord>): MessageRecord => {
@@ -216,7 +240,7 @@ export function chatServer(
     const { cached: _, ...known } = message;
     return { ...known, ...to, last_moved_timestamp: now, edit_history: [entry, ...(message.edit_history ?? [])] };
   };
-  const deeds: Readonly<Record<Deed['does'], (message: MessageRecord) => void>> = {
+  const deeds: Readonly<Record<Deed['does'], (message: MessageRecord, to: Partial<Place>) => void>> = {
     post() {
       const id = write(state, 'posted meanwhile', time.now());
       changed.set(id, time.now());
@@ -233,12 +257,20 @@ export function chatServer(
       const reaction = { emoji_name: 'tada', emoji_code: '1f389', reaction_type: 'unicode_emoji', user_id: 9 } as const;
       put({ ...message, reactions: [...message.reactions, reaction] });
     },
-    move: (message) => put(moved(message, { subject: 'elsewhere' })),
-    stale: (message) =>
+    move: (message, to) => put(moved(message, to)),
+    stale: (message, to) =>
       put({
-        ...moved(message, { subject: 'elsewhere' }),
+        ...moved(message, to),
         cached: { stream_id: message.stream_id ?? channelId, subject: message.subject },
       }),
+    newer(message, to) {
+      put({ ...message, cached: { stream_id: message.stream_id ?? channelId, subject: message.subject, ...to } });
+      time.after(0, () => {
+        const now = state.messages.get(message.id);
+        if (now) put(moved(now, to));
+        store.keep();
+      });
+    },
     hide(message) {
       unseen.set(message.id, time.now());
       put(moved(message, { stream_id: hiddenId }));
@@ -251,10 +283,10 @@ export function chatServer(
         cached: { stream_id: channelId, subject: 'elsewhere' },
       }),
     'hide-all'() {
-      for (const row of state.messages.rows()) if (row.subject === topic) deeds.hide(row);
+      for (const row of state.messages.rows()) if (isTopic(row.subject)) deeds.hide(row, {});
     },
     rename() {
-      for (const row of state.messages.rows()) if (row.subject === topic) put(moved(row, { subject: 'renamed' }));
+      for (const row of state.messages.rows()) if (isTopic(row.subject)) put(moved(row, { subject: 'renamed' }));
     },
     phantom: ({ stream_id = channelId, ...message }) =>
       put({ ...message, stream_id, cached: { stream_id, subject: 'elsewhere' } }),
@@ -263,18 +295,33 @@ export function chatServer(
       state.messages.remove(message.id);
       keepVersion(message.id);
     },
+    'rename-channel'() {
+      const channel = state.channels.get(channelId);
+      if (channel) state.channels.put(channelId, { ...channel, name: `${channel.name}-too` });
+    },
   };
-  const meet = ({ at, does, nth }: Deed): void => {
-    time.after(at, () => {
-      const message = state.messages.get(first[nth % first.length] ?? 0);
-      if (!message) return;
-      deeds[does](message);
+  /** The message, or with it a half or all of its topic as it was at the beginning. */
+  const chosen = ({ nth, which }: Deed): readonly number[] => {
+    const place = nth % first.length;
+    if (which === 'older') return first.slice(0, place + 1);
+    return which === 'newer' ? first.slice(place) : which === 'all' ? first : first.slice(place, place + 1);
+  };
+  const meet = (deed: Deed): void => {
+    const { at, does, nth, to = { subject: 'elsewhere' } } = deed;
+    const act = (): void => {
+      for (const id of chosen(deed)) {
+        const message = state.messages.get(id);
+        if (message) deeds[does](message, to);
+      }
       store.keep();
-      world.tell('people', () => `${does} message ${message.id}`);
-    });
+      world.tell('people', () => `${does} message ${first[nth % first.length]}${deed.which ? ` (${deed.which})` : ''}`);
+    };
+    // The list of ids of the request that has just arrived is of now.
+    if (does === 'newer') act();
+    else time.after(at, act);
   };
   let people = plan.people ?? [];
-  for (const deed of people) if (!deed.on) meet(deed);
+  for (const deed of people) if (!deed.on && deed.does !== 'newer') meet(deed);
 
   const carryOut = (request: Parameters<Server>[0], call: DeleteCall, batches: number): SandboxAnswer => {
     const before = new Map(state.messages.rows().map((message) => [message.id, message]));
@@ -319,7 +366,7 @@ export function chatServer(
     if (!('answer' in answer) || answer.kind === 'cut' || answer.answer.status !== 200) return;
     const page = JSON.parse(answer.answer.body) as PageBody;
     const ids = page.messages.map(({ id }) => id);
-    if (page.messages.some(({ subject }) => subject !== topic)) strayed.set(client, String(query));
+    if (page.messages.some(({ subject }) => !isTopic(subject))) strayed.set(client, String(query));
     const anchor = kind === 'look' ? Infinity : Number(query.get('anchor'));
     const [lowest, highest] = [Math.min(...ids, anchor), Math.max(...ids, anchor)];
     const range =
@@ -347,7 +394,7 @@ export function chatServer(
       return;
     }
     const mishap = befalling(['delete']);
-    const size = state.messages.rows().filter((row) => row.subject === topic && row.stream_id === channelId).length;
+    const size = state.messages.rows().filter((row) => isTopic(row.subject) && row.stream_id === channelId).length;
     // What is carried out late has the looks from before it was sent.
     const call: DeleteCall = { client, at: time.now(), looks: looksOf(client), size, deleted: 0, end: undefined };
     steps.push(call);
@@ -375,6 +422,7 @@ export function chatServer(
   const heal = (): void => {
     left = left.filter(({ stays }) => stays);
     people = [];
+    rates.perHour = 1_000_000;
   };
   return { server, state, steps, asked, versions, first, deletions, unseen, heal };
 }
@@ -393,8 +441,8 @@ function kindOf(query: URLSearchParams): 'look' | 'below' | 'since' | undefined 
   return query.get('include_anchor') === 'false' ? 'since' : undefined;
 }
 
-function write(state: State, content: string, now: number): number {
-  return addMessage(state, { stream_id: channelId, subject: topic, sender_id: 9, content }, now);
+function write(state: State, content: string, now: number, subject = topic): number {
+  return addMessage(state, { stream_id: channelId, subject, sender_id: 9, content }, now);
 }
 
 function replyOf(name: ChatReplyName, answer: SandboxAnswer, isUpward = true): Reply {

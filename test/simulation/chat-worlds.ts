@@ -1,8 +1,26 @@
 import { chanceOf, type Chance } from './chance.ts';
 import { judgeChat } from './chat-judges.ts';
 import { judgeArchive } from './archive-judges.ts';
-import { archiveFolder, playChat, purgeLine, type ChatPlan } from './chat-history.ts';
-import { chatReplies, deedNames, topic, type ChatMishap, type ChatReplyName, type Deed } from './chat-server.ts';
+import {
+  archiveFolder,
+  holdingLine,
+  lostId,
+  otherName,
+  playChat,
+  purgeLine,
+  type ChatPlan,
+  type Hold,
+} from './chat-history.ts';
+import {
+  channelId,
+  chatReplies,
+  deedNames,
+  otherId,
+  topic,
+  type ChatMishap,
+  type ChatReplyName,
+  type Deed,
+} from './chat-server.ts';
 import type { Sizes } from './sizes.ts';
 import type { Fate } from './computer.ts';
 import type { Verdict } from './licensing-history.ts';
@@ -11,12 +29,13 @@ import { fateOf, type SimulatedWorld } from './worlds.ts';
 export const purge: SimulatedWorld<ChatPlan> = {
   about: 'topic delete: up to 60 messages, several calls, killed and run again, while people post, edit, move and hide',
   share: 500,
-  alone: [3, 7, 11],
+  alone: [3, 7, 11, 15],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 3) return { seed, ...growing(chance) };
     if (seed % 16 === 7) return { seed, ...unanswered(chance) };
     if (seed % 16 === 11) return { seed, ...crossed(chance) };
+    if (seed % 16 === 15) return { seed, ...held(chance) };
     const isOn = {
       kill: chance.happens(0.6),
       server: chance.happens(0.6),
@@ -38,6 +57,7 @@ export const purge: SimulatedWorld<ChatPlan> = {
       people: [...(crossing?.people ?? []), ...(isOn.people ? deedsOf(chance) : [])],
       ...(chance.happens(0.6) ? { sizes: sizesOf(chance, messages), batches: chance.pick([1, 1, 1000, 1000]) } : {}),
       ...(chance.happens(0.1) ? { take: taking(chance) } : {}),
+      ...beside(chance),
     };
   },
   whole: (isNight, every) => everyKill(smallPurges(), purge.play, isNight, every),
@@ -156,6 +176,46 @@ function crossed(chance: Chance): Omit<ChatPlan, 'seed'> {
   return { messages: 1 + chance.below(12), runs: [{ line: purgeLine }], mishaps, people };
 }
 
+/** Holds by name or by messages, some of which people move out of the topic, and back into it. */
+function held(chance: Chance): Omit<ChatPlan, 'seed'> {
+  const messages = messagesOf(chance);
+  const nths = Array.from({ length: 1 + chance.below(3) }, () => chance.below(messages));
+  const by = chance.pick(['messages', 'messages', 'messages', 'messages', 'name', 'other', 'lost'] as const);
+  const holds: Readonly<Record<typeof by, Hold>> = {
+    messages: { nths },
+    name: { topic_name: chance.pick([topic, topic.toUpperCase(), `✔ ${topic}`]) },
+    other: { topic_name: otherName },
+    lost: { ids: [lostId] },
+  };
+  const isAway = chance.happens(0.8);
+  const away = isAway ? nths.map((nth): Deed => ({ does: 'move', nth, at: 0 })) : [];
+  const back = nths.map((nth): Deed => {
+    const call = chance.pick(['look', 'look', 'since', 'delete', 'read'] as const);
+    return { does: 'back', nth, at: chance.below(40), on: { call, nth: 1 + chance.below(call === 'read' ? 12 : 3) } };
+  });
+  const isKilled = chance.happens(0.3);
+  const runs = Array.from({ length: 1 + chance.below(2) }, (_, index) => ({
+    line: holdingLine,
+    ...(index > 0 ? { after: index - 1 } : {}),
+    // After people have moved what is held.
+    pause: 20,
+    fate: nearCall(chance, fateOf(chance, { kill: isKilled, disk: false }, 220)),
+  }));
+  const people = [...away, ...back, ...(chance.happens(0.4) ? deedsOf(chance) : [])];
+  const mishaps = chance.happens(0.3) ? mishapsOf(chance) : [];
+  const isSmall = chance.happens(0.6);
+  const sizes = isSmall ? { sizes: sizesOf(chance, messages), batches: chance.pick([1, 1, 1000]) } : {};
+  return { messages, runs, people, mishaps, keep: [holds[by]], ...sizes };
+}
+
+/** What else there is: messages of another topic, an hour's budget that ends. */
+function beside(chance: Chance): Pick<ChatPlan, 'elsewhere' | 'perHour'> {
+  return {
+    ...(chance.happens(0.4) ? { elsewhere: 1 + chance.below(4) } : {}),
+    ...(chance.happens(0.1) ? { perHour: 5 + chance.below(60) } : {}),
+  };
+}
+
 /** Many kills are about a call to delete: the first one of the run, or what follows it. */
 function nearCall(chance: Chance, fate: Fate): Fate {
   return fate.kill && chance.happens(0.5) ? { kill: { ...fate.kill, at: chance.below(12), since: 'POST' } } : fate;
@@ -211,11 +271,21 @@ function stuck(chance: Chance): ChatMishap[] {
 /** Half of them right at a request, so that they fall between two. */
 function deedsOf(chance: Chance): Deed[] {
   return Array.from({ length: 1 + chance.below(4) }, () => {
-    const deed = { does: chance.pick(deedNames), nth: chance.below(60) };
+    const does = chance.pick(deedNames);
+    const deed = { does, nth: chance.below(60), ...(/^(move|stale|newer)$/.test(does) ? goingOf(chance) : {}) };
     if (chance.happens(0.5)) return { ...deed, at: chance.below(3000) };
     const call = chance.pick(['read', 'look', 'since', 'delete'] as const);
     return { ...deed, at: chance.below(60), on: { call, nth: 1 + chance.below(call === 'read' ? 12 : 3) } };
   });
+}
+
+/** How much of the topic goes, and where: another topic, new or not, resolved, without a name, of another channel. */
+function goingOf(chance: Chance): Pick<Deed, 'which' | 'to'> {
+  const which = chance.pick([undefined, undefined, 'all', 'older', 'newer'] as const);
+  const subject = chance.pick(['elsewhere', 'renamed', `✔ ${topic}`, topic.toUpperCase(), '', undefined]);
+  const isFar = subject === undefined || chance.happens(0.2);
+  const to = { ...(subject === undefined ? {} : { subject }), stream_id: isFar ? otherId : channelId };
+  return which === undefined ? { to } : { which, to };
 }
 
 /** Up to six pages, of which a look reads a few. */
@@ -225,7 +295,7 @@ function sizesOf(chance: Chance, messages: number): Sizes {
   return { page, look: page, batch: chance.pick([1, 3, page]), newest, window: chance.pick([1, 5, 1000]) };
 }
 
-const selections = [`--channel general`, `--channel general --topic ${topic}`];
+const selections = ['general', 'id:1'].flatMap((name) => [`--channel ${name}`, `--channel ${name} --topic ${topic}`]);
 const forms = ['--both', '--both', '--raw-content', ''];
 
 export const archive: SimulatedWorld<ChatPlan> = {
@@ -252,6 +322,7 @@ export const archive: SimulatedWorld<ChatPlan> = {
       mishaps: isOn.server ? mishapsOf(chance).map((mishap) => ({ ...mishap, call: 'read' as const })) : [],
       people: isOn.people ? deedsOf(chance).map(atRead) : [],
       ...(chance.happens(0.6) ? { sizes: sizesOf(chance, messages) } : {}),
+      ...beside(chance),
     };
   },
   whole: (isNight, every) => everyKill(smallPulls(), archive.play, isNight, every),

@@ -131,6 +131,8 @@ export class Process {
   calls = 0;
   /** The methods of its requests. */
   readonly requests: string[] = [];
+  /** Milliseconds for which it asked to sleep. */
+  slept = 0;
   readonly #fate: Fate;
   readonly #interrupt = new AbortController();
   #isInterrupted = false;
@@ -301,6 +303,7 @@ export class Process {
         random: () => world.chance.next(),
         sleep: (span, signal) =>
           new Promise((resolve, reject) => {
+            this.slept += span;
             const stop = (): void => {
               cancel();
               reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));

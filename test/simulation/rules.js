@@ -342,6 +342,32 @@ export const rules = [
     ['what is found elsewhere counts', "[elsewhere, 'elsewhere']", "[[], 'elsewhere']"],
     ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
   ]),
+  ...inFile('purge', 'jobs/topic/purge-failures.ts', [
+    [
+      'an old copy is not in the topic that it names',
+      'stream_id === own.stream_id && isSameName',
+      'stream_id === -1 && isSameName',
+    ],
+  ]),
+  ...inFile('purge', 'jobs/topic/purge-topics.ts', [
+    [
+      'a purge without a fault does not wait',
+      'const purge = openTopicPurge(',
+      'await context.sleep(30_000);\n      const purge = openTopicPurge(',
+    ],
+  ]),
+  ...inFile('purge', 'jobs/topic/delete-rounds.ts', [
+    ['what is held is looked for before each call', 'purge.refuseHeld(presentIn(state.standings));', ''],
+    ['a call before which the disk fails was not sent', 'if (!call.isSent || !(cause', 'if (!(cause'],
+  ]),
+  ...inFile('purge', 'jobs/topic/holds.ts', [
+    [
+      'a hold is of its topic in any case, resolved or not',
+      'isSameName(unmarked(topic_name), name)',
+      'topic_name === name',
+    ],
+    ['a hold whose messages are in no channel bars the channel', 'lost.get(survey.channel.stream_id)', 'undefined'],
+  ]),
   ...inFile('purge', 'jobs/messages/private-channels.ts', [
     ['private channels are asked too', 'if (open.delete(message.id))', 'if (message.id < 0)'],
   ]),
@@ -350,6 +376,13 @@ export const rules = [
       'an old copy in the place that was asked for is no ignored narrow',
       'areOldCopies: named.size === 0 &&',
       'areOldCopies: named.size < 0 &&',
+    ],
+  ]),
+  ...inFile('archive', 'jobs/archive/pull-archive.ts', [
+    [
+      'an archive goes on with the id of its channel',
+      '{ ...head, selection: withChannelIds(selection, page.messages) }',
+      'head',
     ],
   ]),
   ...inFile('archive', 'jobs/archive/pull-pages.ts', [

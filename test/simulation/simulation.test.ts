@@ -290,7 +290,7 @@ test('a disk that fails while an archive is opened is an error of the disk', asy
 test('a success without messages answers a delete call: what somebody hides right after it counts as deleted', async () => {
   const { wrongs, limits } = await worldOf('purge').play({
     ...{ seed: 44_000_203, messages: 17, level: 256, batches: 1, sizes: { page: 7, look: 7, batch: 7, newest: 7 } },
-    runs: [{ line: 'topic delete general plans --confirm plans --archive /home/ada/archive -o ndjson' }],
+    runs: [{ line: 'topic delete id:1 plans --confirm plans --archive /home/ada/archive -o ndjson' }],
     mishaps: [{ call: 'delete', nth: 1, reply: 'empty' }],
     people: [{ does: 'hide-all', nth: 55, at: 3, on: { call: 'delete', nth: 1 } }],
   });
@@ -300,7 +300,7 @@ test('a success without messages answers a delete call: what somebody hides righ
 test('a message that a last look found elsewhere is not deleted, although the next request of that look failed', async () => {
   const { wrongs } = await worldOf('purge').play({
     ...{ seed: 21_531, messages: 13, level: 489, people: [{ at: 736, does: 'move', nth: 10 }] },
-    runs: [{ line: 'topic delete general plans --confirm plans --archive /home/ada/archive -o ndjson' }],
+    runs: [{ line: 'topic delete id:1 plans --confirm plans --archive /home/ada/archive -o ndjson' }],
     mishaps: [
       { call: 'delete', nth: 1, reply: 'made', commit: 700 },
       { call: 'read', nth: 8, reply: '500' },
@@ -312,7 +312,7 @@ test('a message that a last look found elsewhere is not deleted, although the ne
 test('a look is deep enough where nothing but a message that somebody moved is gone since the last one', async () => {
   const { wrongs } = await worldOf('purge').play({
     ...{ seed: 20_000_025, messages: 48, level: 489, batches: 1000 },
-    runs: [{ line: 'topic delete general plans --confirm plans --archive /home/ada/archive -o ndjson' }],
+    runs: [{ line: 'topic delete id:1 plans --confirm plans --archive /home/ada/archive -o ndjson' }],
     mishaps: [
       { call: 'delete', nth: 1, reply: '500', commit: 0, batches: 1 },
       { call: 'delete', nth: 2, reply: '500' },
@@ -326,7 +326,7 @@ test('a look is deep enough where nothing but a message that somebody moved is g
   expect(wrongs).toEqual([]);
 });
 
-const purgeLine = 'topic delete general plans --confirm plans --archive /home/ada/archive -o ndjson';
+const purgeLine = 'topic delete id:1 plans --confirm plans --archive /home/ada/archive -o ndjson';
 
 test.each([
   {

@@ -76,7 +76,9 @@ export default command({
       for (const archive of archives) yield* archivedMessages(archive, form, signal);
     }
     const isForPeople = /^(html|markdown|text)$/.test(output);
-    const names = isForPeople || typed.channel ? await channelNames(archives, form, signal) : new Map<never, never>();
+    const which = typed.channel ? 'all' : 'last';
+    const names =
+      isForPeople || typed.channel ? await channelNames(archives, form, which, signal) : new Map<never, never>();
     const { isChosen, words } = await readChoice(typed, head, messages, names, context);
     const found: ChosenArchive[] = [];
     for (const archive of archives.map((one) => (isForPeople ? { ...one, names } : one)))

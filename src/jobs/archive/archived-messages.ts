@@ -2,10 +2,18 @@ import { nextTurn } from '../../core/outside.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
-import { hasId, readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
-import type { JsonObject } from '../../core/json.ts';
+import {
+  hasId,
+  lastIdOf,
+  readPart,
+  type ArchivedMessage,
+  type ArchiveForm,
+  type ArchivePart,
+} from '../../store/archive/part.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import type { NarrowTerm } from '../../schema/narrow.ts';
 import { foldTopic, isSameName } from '../../schema/topic.ts';
+import { channelsIn } from '../messages/selection.ts';
 
 /** A part of which an export takes some messages: `chosen` are their ids, and number, first and last are of them. */
 export interface ChosenPart extends ArchivePart {
@@ -21,15 +29,16 @@ export type ChosenArchive = Archive & {
 /** Every name that a channel had, the last one last, by its id. */
 export type ChannelNames = ReadonlyMap<unknown, readonly string[]>;
 
-/** Damaged parts tell none. */
+/** `last`: of an archive of one channel its last name alone, for which one part is read. Damaged parts tell none. */
 export async function channelNames(
   archives: readonly Archive[],
   form: ArchiveForm,
+  which: 'all' | 'last',
   signal: AbortSignal,
 ): Promise<ChannelNames> {
   const newest = new Map<unknown, Map<string, number>>();
   for (const archive of archives)
-    for (const part of archive.parts) {
+    for (const part of which === 'last' && isOfOneChannel(archive) ? newestOf(archive) : archive.parts) {
       const read = await readPart(archive.folder, part, form);
       for await (const { id, ...message } of heeding(signal, read.problem === undefined ? read.messages : [], sizeOf)) {
         const { stream_id, display_recipient: name } = message;
@@ -40,6 +49,16 @@ export async function channelNames(
   return new Map(
     [...newest].map(([id, ids]) => [id, [...ids].sort(([, one], [, other]) => one - other).map(([name]) => name)]),
   );
+}
+
+function isOfOneChannel({ head: { selection } }: Archive): boolean {
+  const narrow: unknown = isObject(selection) ? selection['narrow'] : undefined;
+  const channels = Array.isArray(narrow) ? channelsIn(narrow) : [];
+  return channels.length === 1 && typeof channels[0] === 'number';
+}
+
+function newestOf({ parts }: Archive): readonly ArchivePart[] {
+  return parts.filter(({ last }) => last === lastIdOf(parts));
 }
 
 /** Every message in one form, ascending; holds a part, and what is late in it. @throws Failure incomplete for damage */

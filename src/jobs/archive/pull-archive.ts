@@ -10,12 +10,13 @@ import { type StoredMessage, bytesOf, lastIdOf, type ArchiveForm, type ArchivePa
 import { ahead } from '../work/pool.ts';
 import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { channelsIn, operandsIn, type MessageSelection } from '../messages/selection.ts';
+import { readName } from '../../schema/narrow.ts';
 import { keepAside } from '../../store/archive/archive-lists.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
 import type { PrivateSearch } from '../messages/private-channels.ts';
 import { listAttached } from './attached-files.ts';
 import { formsOf, markdownOf } from './part-forms.ts';
-import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
+import { headFor, type PullOrder, selectionIn, withChannelIds } from './pull-order.ts';
 import { firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import type { News } from './quiet-channels.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
@@ -93,10 +94,12 @@ async function lookAtChannels(
   head: ArchiveHead,
   warn: (text: string) => void,
 ): Promise<void> {
-  for (const operand of channelsIn(selectionIn(head).narrow)) {
+  const typed = [head.options['channel'] ?? []].flat();
+  for (const [index, operand] of channelsIn(selectionIn(head).narrow).entries()) {
     const { isLimited, lowest } = await visibilityOf(chat, [{ operator: 'channel', operand }]);
     if (isLimited || lowest !== undefined) continue;
-    const what = `nothing of the channel '${operand}' is visible to this account`;
+    const name: unknown = typed[index];
+    const what = `nothing of the channel '${typeof name === 'string' ? readName(name) : operand}' is visible to this account`;
     if (begun) warn(`${what}: it is empty or archived, or the account lost its access`);
     else
       throw new Failure('not_found', `${what}: nothing was written`, {
@@ -125,7 +128,7 @@ async function* addMissing<M extends StoredMessage>(
   for await (const page of ahead(begun ? laterPages(chat, asked, begun) : firstPages(chat, asked))) {
     refuseIgnored(page);
     if (page.view_changed) warn?.(`${changedView}; archive pull --recheck brings them`);
-    const now = archive.head ?? head;
+    const now = archive.head ?? { ...head, selection: withChannelIds(selection, page.messages) };
     isLimited ||= page.history_limited;
     const isNews = page.history_limited && !now.history_limited;
     if (isNews || !(archive.head || page.messages.length === 0))

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
+import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { parseJson, writeJson, isObject } from '../../core/json.ts';
 import { isSameName, topicLevels } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
-import { archiveForms, type ArchiveForm } from '../../store/archive/part.ts';
-import type { MessageSelection, Range } from '../messages/selection.ts';
+import { archiveForms, readPart, type ArchiveForm } from '../../store/archive/part.ts';
+import { channelsIn, type MessageSelection, type Range } from '../messages/selection.ts';
 
 /** Who pulls. An account is its user id where the server tells it, since its address may change. */
 export interface Puller {
@@ -66,10 +67,34 @@ export async function headFor(
   const adopted = isOfAccount(old, order) ? old.adopted : archive.parts.at(-1)?.part;
   const forms = archiveForms.filter((form) => old.forms.includes(form) || order.forms.includes(form));
   const files = old.files || order.files === true;
-  const head = { ...old, account, account_id, adopted, forms, files };
+  const selection = await idsOfBefore(archive, old);
+  const head = { ...old, account, account_id, adopted, selection, forms, files };
   if (writeJson(head) === writeJson({ ...old, account_id: old.account_id, adopted: old.adopted })) return old;
   await archive.setHead(head);
   return head;
+}
+
+/** An archive of before has the name of a channel, which may be another one's by now: its messages have the id. */
+async function idsOfBefore({ folder, parts }: OpenArchive, head: ArchiveHead): Promise<unknown> {
+  const selection = selectionIn(head);
+  const [part, form] = [parts[0], head.forms[0]];
+  if (!part || !form || !channelsIn(selection.narrow).some((name) => typeof name === 'string')) return head.selection;
+  const read = await readPart(folder, part, form);
+  return read.problem === undefined ? withChannelIds(selection, [...read.messages]) : head.selection;
+}
+
+/** The selection with the id of each channel that it names, where one of these messages shows it. */
+export function withChannelIds(selection: MessageSelection, messages: readonly MessageHead[]): MessageSelection {
+  const idOf = (name: unknown): unknown =>
+    typeof name === 'string'
+      ? messages.find(({ display_recipient: shown }) => isSameName(String(shown), name.trim()))?.stream_id
+      : undefined;
+  const narrow = selection.narrow.map((term) =>
+    isObject(term) && channelsIn([term]).length > 0
+      ? { ...term, operand: idOf(term['operand']) ?? term['operand'] }
+      : term,
+  );
+  return { ...selection, narrow };
 }
 
 function isOfAccount(head: Pick<ArchiveHead, 'account' | 'account_id'>, { account, account_id }: Puller): boolean {

@@ -199,11 +199,13 @@ function refuseMore({ survey, state, maxMessages = Infinity }: PurgeWork): void 
 /** How a call ended; Ctrl-C waits for its answer. @throws Failure of a signal or the deadline */
 async function deleteOnce(purge: PurgeWork): Promise<'whole' | 'part' | Failure> {
   const { chat, survey, state, keeper, signal, note } = purge;
-  // A call that a read-only profile or an unverified server refuses is not sent.
+  // A call that a read-only profile or an unverified server refuses, or before which the disk fails, is not sent.
+  const call = { isSent: false };
   const before = async (): Promise<void> => {
     await keeper?.confirm();
     await recordCall(purge, 'asked');
     state.last = 'open';
+    call.isSent = true;
   };
   const say = (): void => note('waiting for the answer of the delete call under way; Ctrl-C again leaves at once');
   signal.addEventListener('abort', say);
@@ -212,7 +214,7 @@ async function deleteOnce(purge: PurgeWork): Promise<'whole' | 'part' | Failure>
     state.last = 'answered';
     return complete ? 'whole' : 'part';
   } catch (cause) {
-    if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+    if (!call.isSent || !(cause instanceof Failure) || cause.isInterruption) throw cause;
     if (cause.details.http?.status !== undefined) state.last = 'seen';
     return cause;
   } finally {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { emptyHome, openSandbox, type RunningSandbox } from '../../helpers/run.ts';
@@ -50,6 +50,46 @@ describe('a channel that was renamed is one, under its last name', () => {
       ...[['#hardware > race'], false, true],
     ]);
     expect(lines).toContain('"display_recipient":"firmware"');
+  });
+});
+
+describe('an archive that was begun by the name of a channel is of that channel, whatever its name', () => {
+  test.each([
+    ['of today', false, ''],
+    ['of before', true, ''],
+    ['of today, whose old name another channel has now', false, 'firmware'],
+    ['of before, of a topic', true, '', ' --topic race'],
+  ])('%s', async (_what, isOld, others, topic = '') => {
+    const { run, sandbox } = await openSandbox();
+    const { state } = sandbox;
+    const folder = newFolder();
+    const line = `archive pull ${folder} --channel firmware${topic} -o json`;
+    const first = state.post({ channel: 'firmware', topic: 'race', content: 'one' });
+    await run(line);
+    if (isOld) {
+      const { sha256: _, ...head } = JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as {
+        sha256: string;
+        selection: { narrow: { operator: string; operand: unknown }[] };
+      };
+      for (const term of head.selection.narrow) if (term.operator === 'channel') term.operand = 'firmware';
+      writeFileSync(join(folder, 'archive.json'), JSON.stringify(head));
+    }
+    state.change(({ channels }) => {
+      const channel = channels.get(2);
+      if (channel) channels.put(2, { ...channel, name: 'hardware' });
+      const other = channels.get(1);
+      if (others && other) channels.put(1, { ...other, name: others });
+    });
+    const second = state.post({ channel: 'hardware', topic: 'race', content: 'two' });
+
+    for (const again of [line, `archive pull ${folder} -o json`, `${line} --recheck`]) {
+      const { exitCode, stdout, stderr } = await run(again);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect(JSON.parse(stdout)).toMatchObject({ folder });
+    }
+    const ids = idsOf((await run(`archive export ${folder} -o ndjson --topic race`)).stdout);
+    expect([ids.includes(first), ids.at(-1)]).toEqual([true, second]);
+    expect((await run(`archive export ${folder} -o text --topic race`)).stdout).toContain('#hardware > race');
   });
 });
 

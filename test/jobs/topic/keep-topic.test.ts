@@ -2,9 +2,12 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RawMessage, type MessageQuery } from '../../../src/api/chat/chat-messages.ts';
+import { Failure } from '../../../src/core/failure.ts';
 import { elementsOf } from '../../../src/core/json-elements.ts';
 import { topicKeeper } from '../../../src/jobs/topic/keep-topic.ts';
+import { expecting } from '../../../src/jobs/topic/standings.ts';
 import { openTopicPurge } from '../../../src/jobs/topic/purge-topic.ts';
+import type { PurgeStep } from '../../../src/store/archive/line-file.ts';
 import { openArchive, type OpenArchive } from '../../../src/store/archive/archive.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 import { emptyHome } from '../../helpers/run.ts';
@@ -80,4 +83,46 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
   await expect(purge.run()).rejects.toThrow(/cannot be read back: source-000002\.ndjson.*nothing more is deleted/);
   await keeper.close();
   expect(calls).toBe(0);
+});
+
+test('a disk that fails right before a call: no call was sent, and the record has none', async () => {
+  const steps: PurgeStep[] = [];
+  const page = {
+    messages: rowsOf([1, 2]),
+    found_newest: true,
+    found_oldest: true,
+    history_limited: false,
+    ignored: [],
+  };
+  const [none, unasked] = [() => Promise.resolve(undefined), () => Promise.reject(new Error('not asked for'))];
+  const chat = {
+    ...{ raw: { messages: () => Promise.resolve(page) }, level: none, channels: none, topics: none, messages: unasked },
+    async deleteTopic(_id: number, _name: string, before?: () => Promise<void>): Promise<never> {
+      await before?.();
+      throw new Error('a call was sent');
+    },
+  };
+  const survey = {
+    ...{ channel: { stream_id: 5, name: 'kitchen' }, topic_name: 'lunch', ids: [1, 2], spellings: ['lunch'], files: 0 },
+    ...{ first_timestamp: null, last_timestamp: null, isLimited: false },
+  };
+  const [nothing, note] = [() => Promise.resolve(), () => undefined];
+  const keeper = {
+    ...{
+      folder: () => undefined,
+      begin: () => Promise.resolve(expecting([1, 2])),
+      lacks: () => false,
+      add: nothing,
+      finish: nothing,
+    },
+    ...{ close: nothing, confirm: () => Promise.reject(new Failure('unavailable', 'the disk is full')) },
+    record: (step: PurgeStep) => Promise.resolve(void steps.push(step)),
+  };
+  const signal = new AbortController().signal;
+  const given = {
+    ...{ sleep: nothing, now: () => 0, note, again: () => 'again', signal, keeper, refuseHeld: note, begun: nothing },
+  };
+
+  await expect(openTopicPurge(chat, survey, given).run()).rejects.toThrow('the disk is full');
+  expect(steps.filter((step) => 'call' in step)).toEqual([]);
 });
