@@ -1,19 +1,15 @@
 import { Failure, unless, usage } from '../core/failure.ts';
-import type { Parameters, Path } from './http/call.ts';
+import type { Path } from './http/call.ts';
 import { joined, path } from './http/request.ts';
 
 export type Service = 'licensing' | 'chat';
 
-export interface TypedPath {
-  readonly path: Path;
-  readonly query: Parameters;
-  readonly isItem: boolean;
-}
+export type TypedPath = ReturnType<typeof typedPath>;
 
 const prefixes = { licensing: 'v1', chat: 'api/v1' } as const;
 
 /** With the prefix or without. @throws Failure usage for a path that leaves the server or the API, encoded or not */
-export function typedPath(service: Service, typed: string): TypedPath {
+export function typedPath(service: Service, typed: string) {
   const [, place = '', question, search = ''] = /^([^?#]*)(\?)?([^#]*)$/.exec(typed) ?? [];
   const isPlain = typed !== '' && !typed.includes('#') && !/^\/\/|^[a-z][a-z\d+.-]*:|\\|[\s\p{Cc}]/iu.test(place);
   if (!isPlain) throw outside(typed, service);

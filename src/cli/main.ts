@@ -4,19 +4,10 @@ import { checkRules } from '../schema/usage-rules.ts';
 import { globalOptions, refuseSlips } from '../commands/environment.ts';
 import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
-import {
-  completing,
-  openMessages,
-  openRedactor,
-  redact,
-  type AddAccount,
-  type Messages,
-  type Redactor,
-} from './messages.ts';
+import { completing, openMessages, openRedactor, redact } from './messages.ts';
 import { partLine, readCommandLine, type CommandRequest } from './program.ts';
 import type { Summary } from './summary.ts';
-import type { Typed } from './typed.ts';
-import { readableGlobals, readValues, typedLine, type Options, type RunParts } from './values.ts';
+import { readableGlobals, readValues, typedLine, type RunParts } from './values.ts';
 import type { Host } from './host.ts';
 
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
@@ -29,16 +20,9 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
 }
 
 /** A line whose global options are read as far as they can be: all that a failure of it needs to be reported. */
-interface OpenLine {
-  readonly options: Options;
-  readonly redactor: Redactor;
-  readonly complete: AddAccount;
-  readonly messages: Messages;
-  /** The words of the command line and, later, of standard input: a key among them is not repeated. */
-  readonly typed: Typed & { readonly words: string[] };
-}
+type OpenLine = ReturnType<typeof openLine>;
 
-function openLine(argv: readonly string[], host: Host): OpenLine {
+function openLine(argv: readonly string[], host: Host) {
   const { env } = host.system;
   const options = readableGlobals(partLine(argv, globalOptions).typed, env);
   const redactor = openRedactor();
@@ -47,6 +31,7 @@ function openLine(argv: readonly string[], host: Host): OpenLine {
     sandbox: options.typed.has('sandbox'),
   });
   const messages = openMessages(host, options, redactor, complete);
+  // The words of the command line and, later, of standard input: a key among them is not repeated.
   return { options, redactor, complete, messages, typed: { words: [...argv], env } };
 }
 

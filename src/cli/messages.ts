@@ -31,27 +31,15 @@ export function truncate(redacted: string): string {
 }
 
 /** Writes to stderr, without secrets. */
-export interface Messages {
-  note(text: string): void;
-  /** A note that is dim on a terminal with colour. */
-  aside(text: string): void;
-  warn(text: string): void;
-  trace(text: string): void;
-  /** Shows a line on a terminal until the next message or status replaces it; undefined removes it. Not if quiet. */
-  status(text: string | undefined): void;
-  fail(failure: Failure): Promise<void>;
-}
+export type Messages = ReturnType<typeof openMessages>;
 
-/** Completes our words: a command that they name asks the account that was chosen on the command line. */
-export type AddAccount = (text: string) => string;
-
-/** `account`: the options as typed. A line that names one, or is about none, is left alone. */
-export function completing(account: { readonly profile: string | undefined; readonly sandbox: boolean }): AddAccount {
+/** Completes our words: a command that they name, and that is about an account, asks the one that was typed. */
+export function completing(account: { readonly profile: string | undefined; readonly sandbox: boolean }) {
   const chosen = commandLine('', [], account).slice('chatelaine '.length);
-  if (chosen === '') return (text) => text;
+  if (chosen === '') return (text: string) => text;
   const names = commandTable.flatMap(({ name }) => (/^(auth|sandbox|completion|commands)\b/.test(name) ? [] : [name]));
   const commands = new RegExp(`\\bchatelaine (?:${names.join('|')})\\b(?!.* --(?:profile|sandbox|help)\\b)`, 'g');
-  return (text) => text.replace(commands, (command) => command + chosen);
+  return (text: string) => text.replace(commands, (command) => command + chosen);
 }
 
 /** Standard error is opened by the first message: most runs have none. */
@@ -59,8 +47,8 @@ export function openMessages(
   host: Pick<Host, 'stderr' | 'system'>,
   { output, quiet, verbose, trace, color }: Pick<GlobalValues, 'output' | 'quiet' | 'verbose' | 'trace' | 'color'>,
   redactor: Redactor,
-  complete: AddAccount,
-): Messages {
+  complete: ReturnType<typeof completing>,
+) {
   const isJson = rowOf(output)?.isJson === true;
   const isTerminal = (): boolean => host.stderr.isTTY === true;
   const shown = (text: string): string => (isTerminal() ? plainLines(text) : text);
@@ -75,24 +63,26 @@ export function openMessages(
   const isColored = (): boolean => hasColor({ when: color, terminal: isTerminal(), env: host.system.env });
   const note = (text: string): string => fit(indented(commandsApart(shown(complete(text)))), columns());
   return {
-    note(text) {
+    note(text: string): void {
       if (!quiet) write(note(text));
     },
-    aside(text) {
+    /** A note that is dim on a terminal with colour. */
+    aside(text: string): void {
       if (!quiet) write(isColored() ? `\u001b[2m${note(text)}\u001b[22m` : note(text));
     },
-    warn(text) {
+    warn(text: string): void {
       const whole = complete(text);
       if (isJson) writeClean(warningJson(redactor.clean(whole)));
       else write(fit(warningText(whole, { terminal: isTerminal() }), columns()));
     },
-    trace: (text) => write(shown(text)),
-    status(text) {
+    trace: (text: string): void => write(shown(text)),
+    /** Shows a line on a terminal until the next message or status replaces it; undefined removes it. Not if quiet. */
+    status(text: string | undefined): void {
       if (quiet) return;
       if (isDrawn || text !== undefined) host.stderr.write(`${takeAway()}${text ?? ''}`);
       isDrawn = text !== undefined;
     },
-    async fail(failure) {
+    async fail(failure: Failure): Promise<void> {
       const { failureJson, failureText } = await import('../output/errors.ts');
       if (isJson) writeClean(failureJson(failure));
       else {

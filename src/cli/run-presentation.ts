@@ -16,22 +16,7 @@ import type { Options } from './values.ts';
 import type { Host } from './host.ts';
 
 /** How a run prints, decided before it begins. */
-export interface RunPresentation {
-  /** The options as the command sees them: without those that do not apply to what it prints. */
-  readonly options: Options;
-  readonly result: Presentation;
-  /** How the requests of a dry run are printed; absent where the command's own rows are. */
-  readonly plan: Presentation | undefined;
-  /** Fields that were asked for and that a server may send in rows: only the answer tells. */
-  readonly open: readonly string[];
-  /** The failure of a field that no row has. */
-  readonly noFields: (strange: readonly string[], known: readonly string[]) => Failure;
-  /**
-   * Checks `--fields` and `--sort` against a command's closed list before anything is sent. `fromFile` are the fields
-   * that the input file adds. @throws Failure usage
-   */
-  checkFields(fromFile: readonly string[]): void;
-}
+export type RunPresentation = ReturnType<typeof presentationOf>;
 
 interface PrintedTo {
   readonly system: Pick<Host['system'], 'env'>;
@@ -39,7 +24,7 @@ interface PrintedTo {
 }
 
 /** How a command prints (docs/architecture.md, Output). @throws Failure usage for a typed option that does not apply */
-export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo): RunPresentation {
+export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo) {
   const { show = {}, fields: beside = [], dryRun = [] } = command;
   const options = applicable(command, typed);
   const looks = looksOf(options, host);
@@ -51,7 +36,7 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
   const unknownBeside = (known: readonly string[]): readonly string[] =>
     [...new Set([...(looks.fields ?? []), ...asked])].filter((name) => !known.includes(name));
   const own = [...namesOf(show), ...beside];
-  const noFields: RunPresentation['noFields'] = (strange, known) => {
+  const noFields = (strange: readonly string[], known: readonly string[]): Failure => {
     const near = strange.flatMap((name) => suggestion(name, known) ?? []);
     return usage(
       strange.map((name) => `no field '${name}' in the result`),
@@ -59,12 +44,17 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
     );
   };
   return {
+    /** The options as the command sees them: without those that do not apply to what it prints. */
     options,
     result: present({ ...command, show: options.dry_run ? ofPlan(show) : show }, options, { ...looks, isText }),
+    /** How the requests of a dry run are printed; undefined where the command's own rows are. */
     plan: hasPlan ? presentPlan(options, looks) : undefined,
+    /** Fields that were asked for and that a server may send in rows: only the answer tells. */
     open: show.others === 'any' ? unknownBeside(own) : [],
+    /** The failure of a field that no row has. */
     noFields,
-    checkFields(fromFile) {
+    /** Before anything is sent; `fromFile`: fields that the input file adds. @throws Failure usage */
+    checkFields(fromFile: readonly string[]): void {
       const known = [...new Set([...own, ...fromFile])];
       const strange = unknownBeside([...known, ...(hasPlan ? planColumns : [])]);
       if (strange.length > 0 && show.others !== 'any') throw noFields(strange, known);

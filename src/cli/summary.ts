@@ -6,12 +6,7 @@ import { openSummaryFile } from '../store/log-file.ts';
 import type { Messages, Redactor } from './messages.ts';
 
 /** The file of `--summary`: what a later step needs to decide what to do. */
-export interface Summary {
-  /** Counts a row by its outcome; what a command does not say of its rows is not counted. */
-  add(row: unknown, show: Show<unknown> | undefined): void;
-  /** Writes how the run ended; the exit code. */
-  end(exit: number, failure?: Failure): number;
-}
+export type Summary = ReturnType<typeof openSummary>;
 
 /** A run over more rows is summed up without the rest of them. */
 const maxChanges = 1000;
@@ -24,14 +19,15 @@ export function openSummary(
   path: string,
   command: string | null,
   { messages, redactor }: { readonly messages: Messages; readonly redactor: Redactor },
-): Summary {
+) {
   const write = openSummaryFile(path);
   const counts: Record<string, number> = {};
   const changes: object[] = [];
   let left_out = 0;
   write(JSON.stringify({ command, outcome: 'running', exit: null }));
   return {
-    add(row, show) {
+    /** Counts a row by its outcome; what a command does not say of its rows is not counted. */
+    add(row: unknown, show: Show<unknown> | undefined): void {
       const { outcome } = show ?? {};
       const [status] = outcome?.of ? [outcome.of(row)] : outcome ? cellsOf(row, [outcome.by], show) : [];
       if (typeof status !== 'string') return;
@@ -40,7 +36,8 @@ export function openSummary(
       if (changes.length < maxChanges) changes.push(changeIn(row, show, redactor));
       else left_out += 1;
     },
-    end(exit, failure) {
+    /** Writes how the run ended; the exit code. */
+    end(exit: number, failure?: Failure): number {
       const outcome = failure ? nameOf(failure.kind) : 'ok';
       const error = failure && failure.kind !== 'differences' ? failureFields(failure) : undefined;
       const rest = left_out > 0 ? { left_out } : {};

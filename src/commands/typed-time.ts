@@ -1,7 +1,6 @@
 import type { Milliseconds } from '../core/duration.ts';
 import { labelled, usage } from '../core/failure.ts';
 import { dayAndMoment, dayInWords, parseMoment } from '../core/moment.ts';
-import type { TimeSpan } from '../jobs/messages/selection.ts';
 import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
@@ -18,10 +17,7 @@ export function readTime(flag: string, text: string, context: TimeParts): Millis
 }
 
 /** @throws Failure usage for a time that cannot be read, and for a span that is empty */
-export function spanOf(
-  { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
-  context: TimeParts,
-): TimeSpan {
+export function spanOf({ since, until }: Partial<Record<'since' | 'until', string | undefined>>, context: TimeParts) {
   const from = since === undefined ? undefined : readTime('--since', since, context);
   const to = until === undefined ? undefined : readTime('--until', until, context);
   if (from !== undefined && to !== undefined && from >= to)

@@ -1,5 +1,4 @@
 import { BlockList, isIP } from 'node:net';
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, unless } from '../../core/failure.ts';
 import { variable, type Clock, type Environment } from '../../core/system.ts';
 import { isLoopback, percentDecoded } from '../../schema/url.ts';
@@ -60,19 +59,14 @@ export function credentialsOf({ username, password }: URL): Record<string, strin
   return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
-export interface Reach {
-  /** The proxy that the request went through, without its password. */
-  readonly proxy: string | undefined;
-  readonly status: number;
-  /** By how much this machine's clock is ahead of the server's; undefined where the server does not send the time. */
-  readonly skew: Milliseconds | undefined;
-}
+export type Reach = Awaited<ReturnType<typeof reach>>;
 
 /** @throws Failure unavailable naming DNS, proxy, TLS, time-out or server */
-export async function reach(send: Send, url: string, env: Environment, clock: Clock): Promise<Reach> {
+export async function reach(send: Send, url: string, env: Environment, clock: Clock) {
   const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
   const { status, headers } = await send({ method: 'GET', path: path`/${{ segments }}`, repeat: 'safe' });
   const date = typeof headers['date'] === 'string' ? Date.parse(headers['date']) : NaN;
   const proxy = unless(Failure, () => proxyOf(url, env)?.host);
+  // `skew`: by how much this machine's clock is ahead; undefined where the server does not send the time.
   return { proxy, status, skew: Number.isNaN(date) ? undefined : clock.now() - date };
 }
