@@ -1,6 +1,6 @@
 import { defaultTimeout } from '../api/http/attempt.ts';
 import { isGuarded } from '../commands/environment.ts';
-import type { Accounts, ConfiguredLedger, Ledgers, Disk } from '../commands/context.ts';
+import type { Accounts, Ledgers, Disk } from '../commands/context.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import { Failure, labelled, orWarn } from '../core/failure.ts';
 import { variableWithText } from '../core/system.ts';
@@ -150,7 +150,7 @@ function configuredLedgers(
       const url = typed();
       const kept = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
       const urls = new Map(kept.flatMap(({ ledger, name }) => (ledger === undefined ? [] : [[ledger, name]])));
-      const found: ConfiguredLedger[] = url === undefined ? [] : [{ source: variableName, ledger: await open(url) }];
+      const found = url === undefined ? [] : [{ source: variableName, ledger: await open(url) }];
       for (const [ledger, source] of urls) if (ledger !== url) found.push({ source, ledger: await open(ledger) });
       return found;
     },

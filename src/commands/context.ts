@@ -207,14 +207,9 @@ export interface Ledgers {
     /** @throws Failure config where none is configured; `any` is undefined then */
     configured(): Promise<Ledger>;
     any(): Promise<Ledger | undefined>;
-    all(): Promise<readonly ConfiguredLedger[]>;
+    /** `source`: CHATELAINE_LEDGER, or the name of a profile. */
+    all(): Promise<readonly { readonly source: string; readonly ledger: Ledger }[]>;
   };
-}
-
-export interface ConfiguredLedger {
-  /** CHATELAINE_LEDGER, or the name of a profile. */
-  readonly source: string;
-  readonly ledger: Ledger;
 }
 
 export interface Time {

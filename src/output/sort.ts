@@ -4,12 +4,7 @@ import { asObject, cellsOf } from './columns.ts';
 import type { CountBy, Show } from './presentation.ts';
 
 /** How a list is sorted: `--sort FIELD`, or `--sort=-FIELD` for the other way round. */
-interface Order {
-  readonly field: string;
-  readonly descending: boolean;
-}
-
-export function orderOf(text: string): Order {
+export function orderOf(text: string) {
   return text.startsWith('-') ? { field: text.slice(1), descending: true } : { field: text, descending: false };
 }
 
@@ -22,7 +17,11 @@ export function countByOf(text: string): CountBy {
 }
 
 /** Sorts a whole list as `compare` does; a failure is thrown after the rows that came before it. */
-export async function* inOrder<T>(rows: AsyncIterable<T>, { field, descending }: Order, show: Show<T>) {
+export async function* inOrder<T>(
+  rows: AsyncIterable<T>,
+  { field, descending }: ReturnType<typeof orderOf>,
+  show: Show<T>,
+) {
   const all: { readonly row: T; readonly value: unknown }[] = [];
   const read = async (): Promise<void> => {
     for await (const row of rows) all.push({ row, value: asObject(row) ? cellsOf(row, [field], show)[0] : row });

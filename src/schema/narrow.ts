@@ -87,14 +87,8 @@ export function readName(text: string): number | string {
   return text.startsWith('name:') ? text.slice('name:'.length) : text;
 }
 
-interface TermLevel {
-  /** Operator, and operand where that is what needs the level: `with`, `channels:archived`. */
-  readonly name: string;
-  readonly level: number;
-}
-
-/** The level that an operator or its operand needs; undefined where every supported server has it. */
-export function termLevel(operator: unknown, operand: unknown): TermLevel | undefined {
+/** The level that an operator (`with`) or its operand (`channels:archived`) needs; undefined where every server has it. */
+export function termLevel(operator: unknown, operand: unknown) {
   if (typeof operator !== 'string') return undefined;
   const younger = operandLevels[`${operator}:${String(operand)}`];
   if (younger !== undefined) return { name: `${operator}:${String(operand)}`, level: younger };

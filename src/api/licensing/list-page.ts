@@ -79,11 +79,7 @@ async function longPage(answer: Answer, spool: Spool, connection: LicensingConne
   }
 }
 
-async function* licensesFrom(
-  rows: AsyncIterable<readonly unknown[]>,
-  answer: Answer,
-  connection: LicensingConnection,
-): AsyncGenerator<readonly License[]> {
+async function* licensesFrom(rows: AsyncIterable<readonly unknown[]>, answer: Answer, connection: LicensingConnection) {
   for await (const some of rows) yield some.map((row) => rowOf(row, answer, connection));
 }
 

@@ -1,19 +1,13 @@
 import { isObject, parseJson, sign } from '../../core/json.ts';
 import type { Spool } from '../../core/read.ts';
 
-interface LongArray {
-  readonly index: number;
-  readonly first: unknown[];
-  count: number;
-}
-
 /** Elements that `body` holds of each array: all of those that are no rows. */
 const keptElements = 100;
 
 /** Checks a long page whole, then reads its rows in runs. @throws SyntaxError also for an element above 16 MiB */
 export async function readLongPage(spool: Pick<Spool, 'read'>) {
   const reader = readerOf();
-  const arrays = new Map<string | undefined, LongArray>();
+  const arrays = new Map<string | undefined, { index: number; first: unknown[]; count: number }>();
   const add = (run: JsonRun): void => {
     const known = arrays.get(run.array);
     const array = known?.index === run.index ? known : { index: run.index, first: [], count: 0 };

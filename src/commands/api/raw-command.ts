@@ -135,11 +135,7 @@ function textsOf(pairs: ReturnType<typeof pairsOf>): readonly (readonly [string,
   return pairs.map(({ name, text }) => [name, text]);
 }
 
-function bodyOf(
-  service: Service,
-  pairs: ReturnType<typeof pairsOf>,
-  hide: Keys['secrets']['hide'],
-): Pick<RawRequest, 'json' | 'form'> {
+function bodyOf(service: Service, pairs: ReturnType<typeof pairsOf>, hide: Keys['secrets']['hide']) {
   if (pairs.length === 0) return {};
   if (service === 'chat') return { form: sealPasswords(textsOf(pairs), hide) };
   const repeated = pairs.find(({ name }, index) => pairs.slice(0, index).some((other) => other.name === name));
