@@ -29,15 +29,10 @@ function slowReporter({ messages, host }: RunParts): (event: SlowEvent) => void 
     const isAsked = event.kind === 'wait' && event.why.endsWith('(429)');
     if (isAsked) asked = `the server asks to wait ${Math.ceil(event.span / 1000)} s (429)`;
     if (event.kind === 'request' || (event.kind === 'wait' && !(isAsked && event.span > shortest))) return;
-    const isTerminal = host.stderr.isTTY === true && host.system.env['TERM'] !== 'dumb';
-    if (event.kind === 'settled') {
-      if (isTerminal) messages.status(undefined);
-      return;
-    }
-    const line = asked ?? (event.kind === 'slow' ? slowLine(event) : '');
-    const name = asked === undefined ? line : '429';
-    if (isTerminal) messages.status(line);
-    else if (!said.has(name)) messages.note(line);
+    const line = event.kind === 'settled' ? undefined : (asked ?? (event.kind === 'slow' ? slowLine(event) : ''));
+    const name = asked === undefined ? (line ?? '') : '429';
+    if (host.stderr.isTTY === true && host.system.env['TERM'] !== 'dumb') messages.status(line);
+    else if (line !== undefined && !said.has(name)) messages.note(line);
     said.add(name);
   };
 }

@@ -15,6 +15,7 @@ import type { Journal, JournalContent, JournalHeader } from '../store/journal.ts
 import type { Milliseconds } from '../core/duration.ts';
 import type { EntryOf, HistoryEntry, HistoryEvents } from '../store/record/history.ts';
 import type { Calendar } from '../core/moment.ts';
+import type { Clock } from '../core/system.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Creations } from '../jobs/license/history.ts';
 import type { ClaimingJob, QueuedClaims } from '../store/claims.ts';
@@ -213,12 +214,11 @@ export interface Ledgers {
 }
 
 export interface Time {
-  readonly clock: Calendar & {
-    /** Milliseconds of real time since some moment of this process: nobody sets it forward or back, as `now`. */
-    elapsed(): Milliseconds;
-    /** Rejects with the reason of the run's signal as soon as that aborts. */
-    sleep(span: Milliseconds): Promise<void>;
-  };
+  readonly clock: Calendar &
+    Pick<Clock, 'elapsed'> & {
+      /** Rejects with the reason of the run's signal as soon as that aborts. */
+      sleep(span: Milliseconds): Promise<void>;
+    };
 }
 
 export interface SandboxControl {

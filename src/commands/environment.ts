@@ -4,7 +4,15 @@ import { Failure } from '../core/failure.ts';
 import type { Environment } from '../core/system.ts';
 import { slipsBetween } from '../schema/nearest.ts';
 import { headerVariable, variablesOf } from '../schema/profile.ts';
-import { alternatives, countField, flagField, textField, type Field, type Fields } from '../schema/field.ts';
+import {
+  alternatives,
+  choiceField,
+  countField,
+  flagField,
+  textField,
+  type Field,
+  type Fields,
+} from '../schema/field.ts';
 import type { CommandSurface } from './surface.ts';
 
 /** Options of every command (docs/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the same. */
@@ -44,12 +52,7 @@ export const globalOptions = {
     'FILE',
     'Write the outcome to a file as JSON, also if the run fails: exit code, counts, changes; no key',
   ),
-  color: {
-    kind: 'string',
-    choices: ['auto', 'always', 'never'],
-    placeholder: 'WHEN',
-    help: 'Colour: auto, always or never (default: auto)',
-  },
+  color: choiceField(['auto', 'always', 'never'], 'WHEN', 'Colour: auto, always or never (default: auto)'),
   input: {
     kind: 'boolean',
     negatable: true,

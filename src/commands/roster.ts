@@ -2,7 +2,7 @@ import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { RosterSource } from '../store/roster/read-roster.ts';
 import { namesIn } from '../core/table-names.ts';
 import type { UsageRule } from '../schema/usage-rules.ts';
-import { countField, flagField, textField, type Fields, type Values } from '../schema/field.ts';
+import { choiceField, countField, flagField, textField, type Fields, type Values } from '../schema/field.ts';
 import { rosterFormats } from '../schema/license.ts';
 import type { Accounts, Disk, Services, Terminal } from './context.ts';
 import { appCodeOf } from './license/options.ts';
@@ -15,12 +15,11 @@ export const whereOption = {
 } as const satisfies Fields;
 
 export const rosterOptions = {
-  input_format: {
-    kind: 'string',
-    choices: rosterFormats,
-    placeholder: 'FORMAT',
-    help: 'csv, xlsx, ndjson or json (default: by extension, else by how the file begins)',
-  },
+  input_format: choiceField(
+    rosterFormats,
+    'FORMAT',
+    'csv, xlsx, ndjson or json (default: by extension, else by how the file begins)',
+  ),
   sheet: textField('NAME', 'The sheet of a workbook (default: the one that has the columns)'),
   header_line: countField('N', 'The line of the header in CSV or a workbook (default: the first that is not blank)'),
   column: {

@@ -93,6 +93,5 @@ export interface Spool {
   write(bytes: Uint8Array): Promise<void>;
   /** All that was written, from the beginning each time; a chunk holds until the next one is asked for. */
   read(): AsyncIterable<Uint8Array>;
-  /** Forgets it. */
   close(): Promise<void>;
 }

@@ -104,6 +104,9 @@ export const textField = (placeholder: string, help: string) =>
 export const countField = (placeholder: string, help: string) =>
   ({ kind: 'integer', min: 1, placeholder, help }) as const;
 
+export const choiceField = <const C extends readonly string[]>(choices: C, placeholder: string, help: string) =>
+  ({ kind: 'string', choices, placeholder, help }) as const;
+
 /** A switch; `level` is the feature level that brought it. */
 export const flagField = (help: string, level?: number) =>
   ({ kind: 'boolean', help, ...(level === undefined ? {} : { level }) }) as const;

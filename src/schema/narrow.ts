@@ -87,7 +87,7 @@ export function readName(text: string): number | string {
   return text.startsWith('name:') ? text.slice('name:'.length) : text;
 }
 
-/** The level that an operator (`with`) or its operand (`channels:archived`) needs; undefined where every server has it. */
+/** The level that an operator or its operand needs (`channels:archived`); undefined where every server has it. */
 export function termLevel(operator: unknown, operand: unknown) {
   if (typeof operator !== 'string') return undefined;
   const younger = operandLevels[`${operator}:${String(operand)}`];

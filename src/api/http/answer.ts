@@ -6,7 +6,6 @@ import type { Spool } from '../../core/read.ts';
 export interface ReadBody {
   readonly bytes: Uint8Array;
   readonly spool: Spool | undefined;
-  /** Bytes of the whole body. */
   readonly size?: number;
 }
 

@@ -145,12 +145,9 @@ export interface Connection {
   readonly gate: Gate;
   readonly agesOf: Ages;
   readonly retries: number;
-  /** Overrides the timeout of every call. */
   readonly timeout: Milliseconds | undefined;
-  /** The moment at which the command ends. */
   readonly deadline: Milliseconds | undefined;
   readonly bodyLimits: { readonly usual: BodyLimits; readonly long: BodyLimits };
-  /** What connections depend on beside the URL. */
   readonly surroundings: {
     readonly env: Environment;
     /** PEM file of authorities to trust besides the usual ones. */

@@ -6,7 +6,6 @@ import { isObject } from '../../core/json.ts';
 export interface AttemptEnding {
   /** `unprocessed`: the server certainly did nothing. `unknown`: it may have carried the request out. */
   readonly request: 'answered' | 'unprocessed' | 'unknown';
-  /** When the same request may succeed. */
   readonly again: 'never' | 'after a backoff' | 'after the wait asked for';
 }
 

@@ -12,7 +12,6 @@ export type Creation = AnsweredCreation | UnansweredCreation;
 export interface AnsweredCreation {
   readonly state: 'answered';
   readonly http: Answer['http'];
-  /** The license in the answer; undefined where there was none. */
   readonly license: License | undefined;
   /** `as asked`: it has a key and differs in nothing; `of several users`: their answers have one key. */
   readonly license_is: 'as asked' | 'another' | 'of several users' | 'without a key';
