@@ -170,17 +170,7 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
   const runKeyCommand = keyCommandRunner(running);
   const credentials = openCredentials(system, clock, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.typed.has('profile') };
-  const source: Omit<Accounts, 'accounts'> & Pick<Accounts['accounts'], 'licensingApps'> = options.sandbox
-    ? {
-        licensingAccount: ({ row_app_code, app_code } = {}) => sandbox.licensing(row_app_code ?? app_code),
-        chatAccount: sandbox.chat,
-        licensingApps: sandbox.licensingApps,
-      }
-    : {
-        licensingAccount: (choice) => credentials.licensing({ ...chosen, ...choice }),
-        chatAccount: () => credentials.chat(chosen),
-        licensingApps: credentials.licensingApps,
-      };
+  const source = options.sandbox ? sandbox : credentials;
   const isReadOnly = isGuarded(system.env, 'CHATELAINE_READ_ONLY');
   const places = new Set<string>();
   const noted = async <C extends LicensingCredential | ChatCredential>(found: Promise<C>): Promise<C> => {
@@ -194,8 +184,8 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
     return credential;
   };
   return {
-    licensingAccount: (choice) => noted(source.licensingAccount(choice)),
-    chatAccount: () => noted(source.chatAccount()),
+    licensingAccount: (choice) => noted(source.licensing({ ...chosen, ...choice })),
+    chatAccount: () => noted(source.chat(chosen)),
     accounts: {
       licensingApps: source.licensingApps,
       places: () => [...places],

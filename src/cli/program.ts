@@ -5,7 +5,7 @@ import { globalOptions } from '../commands/environment.ts';
 import type { Fields } from '../schema/field.ts';
 import { commandWords, withoutHelpWord } from './command-words.ts';
 import { commandHelp, exitHelp, helpWidth, nounHelp, optionsHelp, programHelp } from './help.ts';
-import { plainSwitch, spellingsOf, type LineParts, type Spelling } from './spellings.ts';
+import { plainWord, spellingsOf, type LineParts, type Spelling } from './spellings.ts';
 import { readGlobals, type Options, type Texts, type TypedOption } from './values.ts';
 import type { Host } from './host.ts';
 
@@ -82,14 +82,15 @@ export function partLine(argv: readonly string[], fields: Fields, args: readonly
     // Every value in its order: commander itself keeps one.
     program.addOption(option).on(`option:${option.name()}`, (text?: string) => take(spelling, text));
   }
-  const optionIn = (word: string): Spelling | undefined => spellings.get(/^--([^=]+)/.exec(word)?.[1] ?? '');
+  const optionIn = (word: string): Spelling | undefined =>
+    spellings.get((/^--([^=]+)/.exec(word)?.[1] ?? '').replaceAll('_', '-'));
   const ending = argv.indexOf('--');
   const line = argv.map((word, at) => {
     if (ending >= 0 && at >= ending) return word;
     const next = argv[at + 1] ?? '';
     const option = optionIn(word);
     if (option?.takes && !word.includes('=') && optionIn(next)) lacking ??= [word, next];
-    return option ? plainSwitch(word, option) : word;
+    return option ? plainWord(word, option) : word;
   });
   const { operands, unknown } = program.parseOptions([...line, end]);
   const typedOf = (words: readonly string[]): readonly string[] => words.filter((word) => word !== end);

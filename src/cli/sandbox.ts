@@ -3,7 +3,7 @@ import type { SandboxControl } from '../commands/context.ts';
 import { Failure } from '../core/failure.ts';
 import { Secret } from '../core/secret.ts';
 import type { Sandbox } from '../sandbox/server.ts';
-import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
+import type { ChatCredential, LicensingChoice, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import type { Host } from './host.ts';
 
@@ -31,8 +31,9 @@ export function embeddedSandbox(host: Host) {
   };
   return {
     licensingApps: apps,
-    async licensing(app_code: number | undefined): Promise<LicensingCredential> {
+    async licensing(choice: LicensingChoice): Promise<LicensingCredential> {
       const all = await apps();
+      const app_code = choice.row_app_code ?? choice.app_code;
       const app = app_code === undefined ? all[0] : all.find((candidate) => candidate.app_code === app_code);
       if (app) return app.credential();
       throw new Failure('config', `the sandbox has no application with code ${app_code ?? ''}`, {

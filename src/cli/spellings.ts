@@ -47,7 +47,7 @@ const switchNames: readonly (readonly [word: string, option: string, on: string,
   ['is-pinned', 'pin', 'pin', 'hide'],
 ];
 
-/** Every way to type the options of a line: by our flag or the API's name, with dashes or underscores. */
+/** Every way to type the options of a line, with dashes: by our flag, or by the API's name. */
 export function spellingsOf(fields: Fields, args: readonly string[]): ReadonlyMap<string, Spelling> {
   const globals: Fields = globalOptions;
   const names = args.flatMap((argument) => argumentNames[argument] ?? []);
@@ -62,11 +62,8 @@ export function spellingsOf(fields: Fields, args: readonly string[]): ReadonlyMa
     { ...switchOf('help'), short: 'h' },
     { ...switchOf('version'), short: 'V' },
   ];
-  const spellings = new Map<string, Spelling>();
-  for (const one of all)
-    for (const word of [one.word, one.word.replaceAll('-', '_')])
-      if (!spellings.has(word)) spellings.set(word, word === one.word ? one : { ...one, word, short: undefined });
-  return spellings;
+  // The first of a word counts: a field's own name goes before the API's.
+  return new Map(all.reverse().map((one) => [one.word, one]));
 }
 
 function spellingsOfField(name: string, field: Field): Spelling[] {
@@ -82,10 +79,11 @@ function switchOf(word: string, flag = word): Spelling {
   return { word, flag, takes: false };
 }
 
-/** A switch without `=true` or `=false`; an option with a usual value has it behind `=`. */
-export function plainSwitch(word: string, { word: name, takes, bare }: Spelling): string {
-  const [all, text = 'true'] = /^--[^=]+(?:=(true|false))?$/.exec(word) ?? [];
-  if (all === undefined || (takes && bare === undefined) || (text === 'false' && /^no[-_]/.test(name))) return word;
-  if (text === 'false') return `--no-${name.replaceAll('_', '-')}`;
-  return bare === undefined ? `--${name}` : `--${name}=${bare}`;
+/** A word of a known option as commander reads it: with dashes, a switch without `=true` or `=false`. */
+export function plainWord(word: string, { word: name, takes, bare }: Spelling): string {
+  const [behind = ''] = /=[^]*/.exec(word) ?? [];
+  const isSwitch = !takes || bare !== undefined;
+  if (isSwitch && behind === '=false' && !name.startsWith('no-')) return `--no-${name}`;
+  if (bare !== undefined && (behind === '' || behind === '=true')) return `--${name}=${bare}`;
+  return `--${name}${isSwitch && behind === '=true' ? '' : behind}`;
 }
