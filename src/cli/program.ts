@@ -75,13 +75,6 @@ export function partLine(argv: readonly string[], fields: Fields, args: readonly
     else if (!argument || text === undefined) typed.push({ flag, text });
     else (argument === 'first' ? first : last).push(flag === 'stream-id' ? text.replace(/^\d+$/, 'id:$&') : text);
   };
-  const program = new Command();
-  for (const spelling of spellings.values()) {
-    const { word, short, takes } = spelling;
-    const option = new Option(`${short === undefined ? '' : `-${short}, `}--${word}${takes ? ' <value>' : ''}`);
-    // Every value in its order: commander itself keeps one.
-    program.addOption(option).on(`option:${option.name()}`, (text?: string) => take(spelling, text));
-  }
   const optionIn = (word: string): Spelling | undefined =>
     spellings.get((/^--([^=]+)/.exec(word)?.[1] ?? '').replaceAll('_', '-'));
   const ending = argv.indexOf('--');
@@ -92,7 +85,21 @@ export function partLine(argv: readonly string[], fields: Fields, args: readonly
     if (option?.takes && !word.includes('=') && optionIn(next)) lacking ??= [word, next];
     return option ? plainWord(word, option) : word;
   });
+  const program = new Command();
+  // All of them, of which a line has a few, cost 4 MB: commander compares each with every other one.
+  for (const spelling of [...spellings.values()].filter((one) => line.some((word) => mayBe(one, word)))) {
+    const { word, short, takes } = spelling;
+    const option = new Option(`${short === undefined ? '' : `-${short}, `}--${word}${takes ? ' <value>' : ''}`);
+    // Every value in its order: commander itself keeps one.
+    program.addOption(option).on(`option:${option.name()}`, (text?: string) => take(spelling, text));
+  }
   const { operands, unknown } = program.parseOptions([...line, end]);
   const typedOf = (words: readonly string[]): readonly string[] => words.filter((word) => word !== end);
   return { words: typedOf(operands), typed, first, last, asks, unknown: typedOf(unknown), lacking };
+}
+
+function mayBe({ word, short }: Spelling, typed: string): boolean {
+  return typed.startsWith('--')
+    ? typed.replace(/=.*/s, '') === `--${word}`
+    : short !== undefined && typed.includes(short);
 }
