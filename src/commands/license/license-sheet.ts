@@ -31,8 +31,7 @@ export async function* licensesOfSheet(
   const { rows, others } = await readSheet(file, values, context);
   const licensing = apiOfEachApp(context, values.app_code);
   const users = [...new Map(rows.map((row) => [userKey(row), row])).values()];
-  const looking = (count: number) => context.progress('users looked up', count);
-  const parts = { licensing, elapsed: context.clock.elapsed, concurrency: defaultConcurrency, looking };
+  const parts = { licensing, elapsed: context.clock.elapsed, concurrency: defaultConcurrency };
   const { seenOf } = await listRoster(users, parts);
   const found = new Map<string, SeenUser['result']>();
   for (const user of users) {

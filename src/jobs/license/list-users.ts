@@ -27,12 +27,6 @@ const maxPairs = 3;
 /** The license that a user is known to have been given: a list that shows the same one need not hold a copy. */
 export type KnownLicense = (user: string) => License | undefined;
 
-export interface LookingUp {
-  readonly concurrency: number;
-  /** Shows how many of so many users were looked up. */
-  readonly looking?: ((count: number) => { step(): void; end(): void }) | undefined;
-}
-
 export type ListingApi = Pick<LicensingApi, 'list' | 'ofUser'>;
 
 /** What is known of the users of an application once its list is read. */
@@ -56,9 +50,9 @@ export async function listUsers(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  { known, ...looking }: LookingUp & { readonly known?: KnownLicense | undefined },
+  { known, concurrency }: { readonly known?: KnownLicense | undefined; readonly concurrency: number },
 ): Promise<ListedUsers> {
-  if (users.length <= fewUsers) return lookUpEach(api, app_code, users, looking);
+  if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
   const list = await readList(api, app_code, users, { known });
   const listed = list instanceof Failure ? unlisted : list;
   const first = users.find((user) => !listed.lookupResult(user));
@@ -69,12 +63,7 @@ export async function listUsers(
   return { ...listed, isCounted, lookupResult: (user) => (user === first ? shown : listed.lookupResult(user)) };
 }
 
-async function lookUpEach(
-  api: ListingApi,
-  app_code: number,
-  users: readonly string[],
-  { concurrency, looking }: LookingUp,
-): Promise<ListedUsers> {
+async function lookUpEach(api: ListingApi, app_code: number, users: readonly string[], concurrency: number) {
   const results = new Map<string, LookupResult>();
   const isFiltered = (): boolean => ![...results.values()].some(({ unfiltered }) => unfiltered);
   const untilUnfiltered = function* (): Generator<string> {
@@ -82,10 +71,8 @@ async function lookUpEach(
   };
   const lookUpOne = async (remote_user: string): Promise<void> =>
     void results.set(remote_user, await lookUp(api, { remote_user, app_code }));
-  const progress = looking?.(users.length);
-  for await (const _ of pool(untilUnfiltered(), concurrency, lookUpOne)) progress?.step();
-  progress?.end();
-  if (isFiltered()) return { ...unlisted, lookupResult: (user) => results.get(user) };
+  for await (const _ of pool(untilUnfiltered(), concurrency, lookUpOne)) continue;
+  if (isFiltered()) return { ...unlisted, lookupResult: (user: string) => results.get(user) };
   return readTwice(api, app_code, users, new Map([...results].filter(([, { shows }]) => shows === 'licenses')));
 }
 

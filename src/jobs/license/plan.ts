@@ -9,7 +9,7 @@ import { pool } from '../work/pool.ts';
 import { caseOf, nextStep, type Case, type SeenUser } from './case.ts';
 import { failureOf, inWords } from './case-words.ts';
 import { lookUp, nearIn, nothing, userKey, usersOfEachApp, withNear, type LicenseUser } from './license-user.ts';
-import { listUsers, type KnownLicense, type ListedUsers, type ListingApi, type LookingUp } from './list-users.ts';
+import { listUsers, type KnownLicense, type ListedUsers, type ListingApi } from './list-users.ts';
 import { recall, type Creations } from './history.ts';
 import { resultOf, type RowResult } from './report.ts';
 import { retiredFields, type MissingUser } from './retire.ts';
@@ -33,7 +33,10 @@ export interface PlannedRow {
   readonly status: 'create' | 'resize' | 'unchanged' | 'failed';
 }
 
-export interface Planning extends LookingUp {
+export interface Planning {
+  readonly concurrency: number;
+  /** Shows how many of so many users were looked up. */
+  readonly looking?: ((count: number) => { step(): void; end(): void }) | undefined;
   readonly rules: Rules;
   readonly creations: Creations;
   readonly licensing: (app_code: number) => ListingApi & Pick<LicensingApi, 'deciding'>;
@@ -73,20 +76,21 @@ function planned(one: Case, seen: SeenUser, { rules }: Planning): PlannedRow {
 export async function listRoster(
   rows: readonly LicenseUser[],
   {
+    licensing,
+    elapsed,
+    concurrency,
     deciding,
     known,
-    ...looking
-  }: Pick<Planning, 'licensing' | 'elapsed' | keyof LookingUp> & {
+  }: Pick<Planning, 'licensing' | 'elapsed' | 'concurrency'> & {
     readonly deciding?: Deciding | undefined;
     readonly known?: (app_code: number) => KnownLicense;
   },
 ) {
-  const listedAt = looking.elapsed();
+  const listedAt = elapsed();
   const lists = new Map<number, ListedUsers>();
   for (const [app_code, users] of usersOfEachApp(rows)) {
-    const api = looking.licensing(app_code);
-    const listing = { ...looking, known: known?.(app_code) };
-    lists.set(app_code, await listUsers(deciding ? api.deciding(deciding) : api, app_code, users, listing));
+    const api = deciding ? licensing(app_code).deciding(deciding) : licensing(app_code);
+    lists.set(app_code, await listUsers(api, app_code, users, { concurrency, known: known?.(app_code) }));
   }
   const counted = [...lists].flatMap(([app_code, { isCounted }]) => (isCounted ? [app_code] : []));
   const since = deciding?.since;

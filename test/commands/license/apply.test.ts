@@ -1096,11 +1096,11 @@ describe('what is shown', () => {
   });
 
   test('a terminal shows how many users were looked up before the question', async () => {
-    const { run } = await openSandbox({ latency: 150 });
+    const { run } = await openSandbox({ latency: 100 });
     const roster = join(emptyHome(), 'roster.csv');
-    writeFileSync(roster, csv(['ada', 'grace']));
+    writeFileSync(roster, csv(users(21)));
     const { stderr } = await run(`license apply ${roster} --dry-run`, { tty: true, clock: realClock });
-    expect(stderr).toMatch(/users looked up [12]\/2/);
+    expect(stderr).toMatch(/users looked up \d+\/21/);
   });
 
   test('a run that resumes an interrupted one does not ask', async () => {
