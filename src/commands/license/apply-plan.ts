@@ -30,7 +30,6 @@ import { inTargets, type Target } from './target.ts';
 export interface Job extends Omit<Planning, 'answerOf'> {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly roster: CheckedRoster<LicenseFields>;
-  /** The file of the roster, in words. */
   readonly place: string;
   readonly targets: readonly Target[];
   /** The plan that is carried out as it was read. */

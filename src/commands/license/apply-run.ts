@@ -31,7 +31,6 @@ import { warnOfDoubles, type CreatedFor } from './several-licenses.ts';
 import { answersOf, claimsOf, inTargets } from './target.ts';
 import { askAbout, inApp } from './plan-lines.ts';
 
-/** The parts of the context that `license apply` uses once the roster is read. */
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
 
 /** Another roster, server or application is another job. */
@@ -57,7 +56,6 @@ async function earlierRuns(job: Job, journal: JournalContent | undefined, contex
   return rosterJob(journal, { begun, recorded: (row) => recorded.get(userKey(row)), changes, nameOf }, context.clock);
 }
 
-/** How the record calls a job. */
 function nameIn(header: JournalHeader): string {
   return hashOf(writeJson(header));
 }

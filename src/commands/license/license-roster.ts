@@ -41,7 +41,6 @@ export async function readLicenseRoster(
   return readRoster(source, { fields, alone, ...oncePerUser, completion });
 }
 
-/** Adds the kept columns of a roster to the rows of a result. */
 export function keptColumns({
   rows,
   others,
@@ -82,7 +81,6 @@ const strangeNames = [
 const dayNumber = /^(3[6-9]|[4-6]\d|7[0-2])\d{3}$/;
 const maxNames = 3;
 
-/** @param place the file of the roster, in words */
 export function warnOfNames(
   { rows, lines }: Pick<CheckedRoster<LicenseFields>, 'rows' | 'lines'>,
   place: string,

@@ -8,7 +8,6 @@ export function inApp(becomes: string, app_code: number | undefined, apps: reado
   return new Set(apps).size > 1 ? `${becomes}, application ${app_code}` : becomes;
 }
 
-/** Changes below a line that says what they are. */
 type PlannedGroup = readonly [changes: readonly PlannedChange[], title?: string];
 
 /** Shows the changes, and asks below them; `v` shows all where only the first were shown. @throws Failure cancelled */

@@ -29,7 +29,6 @@ export const licenseOutcome = {
 } as const;
 
 export interface ChangedLicense extends License {
-  /** The fields that changed, as they were. */
   readonly before: FieldsBefore;
   readonly after?: EditedFields;
   readonly status: string;
@@ -64,7 +63,6 @@ export function codeAdvice(listed: readonly License[], { details }: Failure, use
   return `${written}To find it by its user: ${commandLine('license list', [], { remote_user: user })}`;
 }
 
-/** `-q`: the key and nothing else. */
 export const keyAlone = { quiet: (license: License) => license.key ?? keyOf(license) } satisfies Show<License>;
 
 /** A key that cannot be recognised must not read as "safe to run again": the license exists. */

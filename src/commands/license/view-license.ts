@@ -72,7 +72,6 @@ async function* ofEach(users: readonly string[], licensesOfUser: (user: string) 
   if (user !== undefined) throw new Failure('not_found', message, { hint: likeIt(user) });
 }
 
-/** The license in the first application that knows its code. */
 async function viewInEveryApp(license_code: string, context: Services & Accounts): Promise<License> {
   let unknown: Failure | undefined;
   const look = async function* ({ api }: OwnApp): AsyncGenerator<License> {

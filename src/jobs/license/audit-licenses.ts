@@ -35,7 +35,6 @@ export interface FindingRow {
   readonly app_code: number | null;
   /** The roster's where the finding is about it, else the license's: what `license apply` is to leave or set. */
   readonly size_allowance: number | null;
-  /** The key of the license; null where it is missing. */
   readonly license_code: string | null;
   readonly license: License | null;
   readonly detail: string;
@@ -43,7 +42,6 @@ export interface FindingRow {
   readonly fact: string;
 }
 
-/** How many licenses were looked at, and how many of them are retired. */
 export interface AuditCounts {
   readonly licenses: number;
   readonly retired: number;
@@ -116,7 +114,6 @@ function plainUser({ name, app_code = 0 }: Pick<OwnedLicense, 'name' | 'app_code
   return userKey({ remote_user: plainName(name), app_code });
 }
 
-/** Why a field of a license is none, in words. */
 export function faultIn(name: 'remote_user' | 'size_allowance', value: unknown): string | undefined {
   if (value === undefined || value === null) return `${name}: the server does not say`;
   try {
@@ -156,7 +153,6 @@ function* similar(users: readonly OwnedLicense[]): Generator<FindingRow> {
   for (const other of others) yield row('similar-name', other, `like '${first?.name ?? ''}'`);
 }
 
-/** The details of `unexpected` and `missing`. */
 export const notInRoster = 'not in the roster';
 const withoutLicense = 'in the roster, without a license';
 

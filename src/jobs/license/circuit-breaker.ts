@@ -29,7 +29,6 @@ export function circuitBreaker({ signal }: Pick<RunState, 'signal'>) {
     return stop ?? interruption;
   };
   return {
-    /** A lookup or a write was answered: the server is available. */
     answered: () => void (outages = 0),
     failed(cause: Failure): void {
       outages += 1;

@@ -59,7 +59,6 @@ export function keepLicenses() {
   };
   return {
     count: () => starts.length,
-    /** Returns its index. */
     add({ app_code, license: { key, fields } }: Listed): number {
       const names = Object.keys(fields);
       const shape = writeJson(names);

@@ -194,12 +194,10 @@ export function twinsIn({ rows }: Plan): (readonly [later: LicenseFields, earlie
   });
 }
 
-/** Users whose licenses a plan creates. */
 export function creationsIn({ rows }: Plan): readonly LicenseFields[] {
   return rows.flatMap(({ status, row }) => (status === 'create' ? [row] : []));
 }
 
-/** What a plan creates and resizes, each by its kind and user. */
 export function changesIn({ rows }: Plan): string[] {
   return rows.flatMap(({ status, row }) =>
     status === 'create' || status === 'resize' ? [`${status} ${userKey(row)}`] : [],

@@ -110,7 +110,6 @@ export class RosterReport {
     this.#parts.warn(`${said}; ${unread}`);
   }
 
-  /** Resolves when each answer so far is recorded. */
   async flush(): Promise<void> {
     await Promise.all(this.#writing);
   }

@@ -49,7 +49,6 @@ export interface JobSources {
   readonly recorded: (row: LicenseUser) => RequestHistory | undefined;
   /** Changes that the history has since the job began. */
   readonly changes: readonly PastChange[];
-  /** The name of the record of an application. */
   readonly nameOf: (app_code: number) => string;
 }
 

@@ -13,7 +13,6 @@ export interface Applying extends Ports, Pick<Planning, 'answerOf'> {
   readonly conclude: (text: string) => void;
   readonly where: string;
   readonly resume: string;
-  /** Counts the rows that need no more work. */
   readonly progress: { step(): void; end(): void };
 }
 

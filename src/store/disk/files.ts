@@ -39,7 +39,6 @@ export async function exists(path: string): Promise<boolean> {
   return (await ifThere(`read ${path}`, found)) ?? false;
 }
 
-/** Replaces a file whole, as `writeWhole` does. */
 export function writePrivate(path: string, ...parts: readonly (string | Uint8Array)[]): Promise<void> {
   return writeWhole(path, async (file) => {
     for (const part of parts) await file.writeFile(part);
@@ -94,7 +93,6 @@ function stillOpen(what: string, cause: unknown): Failure {
   });
 }
 
-/** Works with a file, and closes it. */
 export async function withFile<T>(opening: Promise<FileHandle>, work: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await opening;
   try {
@@ -129,7 +127,6 @@ export async function openFile(path: string, flags = constants.O_RDONLY, forLink
   throw irregular('Move it away, or name another file.');
 }
 
-/** @throws as `openFile` */
 export async function readFile(path: string): Promise<Buffer> {
   return withFile(openFile(path), (file) => file.readFile());
 }

@@ -220,7 +220,6 @@ async function removeOld(mine: string, system: System): Promise<void> {
 /** A process that is stopped or busy does not answer at once; where nobody listens, the system says so itself. */
 const patience: Milliseconds = 1000;
 
-/** Calls the process with that sign. */
 function probe(sign: string, system: System): Promise<'running' | 'refused' | 'missing' | 'unseen'> {
   return new Promise((resolve) => {
     const call = connect(addressOf(sign, system));

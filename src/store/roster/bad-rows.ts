@@ -62,7 +62,6 @@ export function badRowsOf({ file, unit }: Place) {
         throw failed([`${file}: more than ${maxBad} bad rows; not read beyond ${unit} ${line}`]);
       bad.push({ ...fault, line });
     },
-    /** All of them as one failure, which names each; undefined where there is none. */
     failure: (): Failure | undefined => (bad.length === 0 ? undefined : failed()),
   };
 }

@@ -82,7 +82,6 @@ export function columnOf(header: string, { names, aliases }: WantedColumns): str
   return aliases.get(name) ?? (names.includes(name) ? name : header.trim());
 }
 
-/** How many of the required columns a header has. */
 export function countRequired(headers: readonly string[], wanted: WantedColumns): number {
   const columns = new Set(headers.map((header) => columnOf(header, wanted)));
   return wanted.required.filter((name) => columns.has(name)).length;

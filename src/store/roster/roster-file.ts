@@ -9,7 +9,6 @@ import { columnOf, normalized, type RosterReader, type TableChoice, type WantedC
 export type RosterFormat = (typeof rosterFormats)[number];
 
 export interface RosterFile extends TableChoice {
-  /** How messages name it. */
   readonly file: string;
   readonly bytes: Buffer;
   /** Else by the extension of its name, else by how it begins. */

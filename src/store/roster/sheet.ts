@@ -17,10 +17,8 @@ export interface SheetRow {
 /** How a number is shown: as a date, or with at least so many digits. */
 export type NumberStyle = 'date' | number;
 
-/** Where days are counted from. */
 type Epoch = '1900' | '1904';
 
-/** What the cells of a workbook mean by their numbers. */
 export interface CellContext {
   readonly styles: readonly NumberStyle[];
   readonly texts: readonly string[];

@@ -47,7 +47,6 @@ export async function readWorkbookRows(
   if (hidden > 0) warn?.(`sheet '${sheet.name}': ${hidden} hidden ${hidden === 1 ? 'row is' : 'rows are'} read too`);
 }
 
-/** A row that may be the header. */
 function headerOf({ line, cells }: SheetRow): HeaderRow {
   const count = Math.max(...cells.keys()) + 1;
   return { line, cells: Array.from({ length: count }, (_, column) => textOf(cells.get(column) ?? '')) };
