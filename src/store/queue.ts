@@ -110,6 +110,8 @@ export interface OriginQueue {
   left(): Promise<void>;
   /** Another request of this run had no answer. */
   unanswered(): void;
+  /** How many of those there were. */
+  silences(): number;
 }
 
 /** Keeps many runs that wait for one turn from busy polling. */
@@ -129,7 +131,7 @@ export interface Queueing extends Pick<Clock, 'elapsed'> {
 export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): OriginQueue {
   const { by, settle, elapsed, sleep, note, warn } = queueing;
   const places = [memoryPlace(elapsed), ...shared];
-  const silent = { count: 0, last: -Infinity, isNew: false };
+  const silent = { count: 0, all: 0, last: -Infinity, isNew: false };
   let [posts, isSlow] = [0, false];
   const [oneTurn, oneChange] = [inSequence(), inSequence()];
 
@@ -202,8 +204,9 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
     },
     left: () => oneChange(() => change('left')),
     unanswered() {
-      Object.assign(silent, { count: othersLeft() + 1, last: elapsed(), isNew: true });
+      Object.assign(silent, { count: othersLeft() + 1, all: silent.all + 1, last: elapsed(), isNew: true });
     },
+    silences: () => silent.all,
   };
 }
 

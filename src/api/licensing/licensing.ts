@@ -26,6 +26,8 @@ import { type Heard, licenses } from './list-page.ts';
 import { probeServer } from './probe.ts';
 import { licensesOfUser, misreadInWords, misreadSigns, type KnownFilter, type Rows } from './user-licenses.ts';
 
+type BeforeAttempt = () => Promise<void>;
+
 export type LicensingApi = ReturnType<typeof licensingApi>;
 
 /** Each licensing URL, and the meaning of its answers. @param random uniform in [0, 1): for a name that no user has */
@@ -51,11 +53,11 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
         hint: 'Nothing of it is used. Check the server, and any cache between it and this machine.',
       });
     });
-  const edit = (method: 'PUT' | 'PATCH', code: string, fields: EditedFields, before?: License): Promise<License> =>
+  const edit = (method: 'PUT' | 'PATCH', code: string, fields: EditedFields, was?: License, before?: BeforeAttempt) =>
     withoutCode(code, async () => {
-      const connection = await open();
-      const answer = await connection.send({ method, path: licensePath(code), json: bodyOf(fields), repeat: 'safe' });
-      return editedFrom(answer, { code, fields, before }, connection, () => look(code));
+      const [connection, url] = [await open(), licensePath(code)];
+      const answer = await connection.send({ method, path: url, json: bodyOf(fields), repeat: 'safe', before });
+      return editedFrom(answer, { code, fields, before: was }, connection, () => look(code));
     });
   return {
     /** POST, sent once, `before` right before each attempt. @throws Failure where certainly nothing was created */
@@ -100,10 +102,12 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
     probe: () => probeServer({ open, view, random }),
 
     /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
-    replace: (code: string, license: LicenseFields, before?: License) => edit('PUT', code, license, before),
+    replace: (code: string, license: LicenseFields, was?: License, before?: BeforeAttempt) =>
+      edit('PUT', code, license, was, before),
 
     /** PATCH: only the fields given. @throws Failure not_found; rejected where the license differs afterwards */
-    update: (code: string, fields: EditedFields, before?: License) => edit('PATCH', code, fields, before),
+    update: (code: string, fields: EditedFields, was?: License, before?: BeforeAttempt) =>
+      edit('PATCH', code, fields, was, before),
 
     /** The earliest license that activated the sensor, if there is one. @throws Failure not_found: a page answers */
     async firstActivation(asked: { readonly mac_address: string; readonly app_code?: number | undefined }) {

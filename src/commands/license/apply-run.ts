@@ -16,6 +16,7 @@ import {
   type Planning,
 } from '../../jobs/license/plan.ts';
 import type { RowResult } from '../../jobs/license/report.ts';
+import { givenNames, type GivenNames } from '../../jobs/license/given-names.ts';
 import { changesOf, type RecordEvent } from '../../jobs/license/history.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import { answersBefore, rosterJob, type RosterJob } from '../../jobs/license/roster-job.ts';
@@ -122,7 +123,9 @@ export async function* applyJob(
       differences = warnOfDoubles(doubled, context);
       await known.claims.releaseAll();
     }
-    for await (const row of retireAll(missing, job, record, context)) {
+    const giving = { settle: job.rules.settle, claimsOf: async (app_code: number) => own.get(app_code) };
+    const names = givenNames({ ...context, ...context.clock, ...giving });
+    for await (const row of retireAll(missing, job, { record, names }, context)) {
       retired += 1;
       yield row;
     }
@@ -216,12 +219,15 @@ async function ask(
 async function* retireAll(
   missing: readonly MissingUser[],
   { licensing, targets }: Job,
-  record: RecordEvent,
+  { record, names }: { readonly record: RecordEvent; readonly names: GivenNames },
   { clock, conclude }: Pick<ApplyingParts, 'clock' | 'conclude'>,
 ): AsyncGenerator<RowResult<'retired'>> {
   let count = 0;
-  const retire = (user: MissingUser) => retireMissing(user, licensing(user.app_code), clock.now(), record);
+  const now = clock.now();
+  const retire = (user: MissingUser) => retireMissing(user, licensing(user.app_code), now, record, names);
   try {
+    const named = ({ remote_user: user, key, ...rest }: MissingUser) => ({ ...rest, ...retiredFields(user, key, now) });
+    await names.take(missing.map(named));
     for await (const row of each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire)) {
       count += 1;
       yield row;
@@ -230,6 +236,7 @@ async function* retireAll(
     if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
     throw cause.as('incomplete', cause.message);
   } finally {
+    await names.end();
     if (count > 0) conclude(`${count} retired on ${inTargets(targets)}`);
   }
 }

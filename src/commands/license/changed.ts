@@ -4,15 +4,18 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
+import { nameGiven, type GivenNames, type SendChange } from '../../jobs/license/given-names.ts';
 import { recordedChange } from '../../jobs/license/history.ts';
+import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { each } from '../../jobs/work/each.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { begunIn } from '../../store/journal.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
+import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, type PlannedChange } from './plan-lines.ts';
 import { codeAdvice, likeIt, wholeList, type ChangedLicense, type FieldsBefore } from './show.ts';
+import { namesOf } from './target.ts';
 
 /** The earlier values of the asked fields that change. */
 export function changedFrom(license: License | undefined, asked: EditedFields): FieldsBefore {
@@ -34,7 +37,8 @@ const inQuotes = (value: string | number | undefined) => (typeof value === 'stri
 
 const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
 
-export type ChangingParts = Pick<Invocation, 'options' | 'again'> & Services & Accounts & Terminal & Time & Disk;
+type ChangingInvocation = Pick<Invocation, 'options' | 'again'>;
+export interface ChangingParts extends ChangingInvocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
 
 interface LicenseChange extends Partial<ChangeJob> {
   /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
@@ -42,7 +46,11 @@ interface LicenseChange extends Partial<ChangeJob> {
   readonly fieldsOf: (user: string, code: string) => EditedFields;
   readonly status: string;
   readonly ask?: string;
+  /** Called once the new names are claimed, before anything is changed. */
+  readonly check?: (names: GivenNames | undefined) => Promise<void>;
 }
+
+type ChosenLicense = readonly [code: string, License | undefined];
 
 /** Changes one license after another; on a terminal it asks first. At the end, the command that undoes the run. */
 export async function* changeEach(
@@ -57,9 +65,12 @@ export async function* changeEach(
     return api.view(code).catch((cause: unknown) => orName(cause, code, api, line));
   };
   const chosen = await agree(change, view, context);
-  await change.open?.();
+  const names = namesOf(account, context);
+  const nameOf = ([code, license]: ChosenLicense): LicenseUser | undefined =>
+    license && nameGiven(license, change.fieldsOf(textOf(license, 'remote_user') ?? '', code), account.app_code);
+  const isHeld = (one: ChosenLicense): number => (names?.isHeld(nameOf(one)) ? 1 : 0);
   /** @throws Failure rejected where the license is not of the user any more that was meant */
-  const changeOne = async ([code, listed]: readonly [string, License | undefined]): Promise<ChangedLicense> => {
+  const changeOne = async ([code, listed]: ChosenLicense): Promise<ChangedLicense> => {
     const past = change.past?.filter(({ end }) => end === code.slice(-4)) ?? [];
     const isRight = listed && past.length === 0 && isEmpty(changedFrom(listed, change.fieldsOf(userOf(listed), code)));
     const found = isRight ? listed : await view(code);
@@ -78,12 +89,21 @@ export async function* changeEach(
     const before = changedFrom(was, after);
     if (isEmpty(before)) return { ...found, before, after, status: 'unchanged' };
     const isLeft = isEmpty(changedFrom(found, after));
-    const update = async () => (isLeft ? found : api.update(code, after, found));
-    const changed = await recordedChange({ ...was, key: code }, after, record, update);
+    const update: SendChange = async (before) => (isLeft ? found : api.update(code, after, found, before));
+    const changed = await recordedChange({ ...was, key: code }, after, record, update, isLeft ? undefined : names);
     return { ...changed, before, after, status: change.status };
   };
-  const label = ([code]: readonly [string, unknown]) => `the license that ends with ${code.slice(-4)}`;
-  yield* withUndo(each([...chosen], label, changeOne), run, context);
+  const label = ([code]: ChosenLicense) => `the license that ends with ${code.slice(-4)}`;
+  try {
+    await names?.take([...chosen].flatMap((one) => nameOf(one) ?? []));
+    await change.check?.(names);
+    await change.open?.();
+    // A name that another run has ends this one: all others are given before.
+    const inOrder = [...chosen].sort((one, other) => isHeld(one) - isHeld(other));
+    yield* withUndo(each(inOrder, label, changeOne), run, context);
+  } finally {
+    await names?.end();
+  }
 }
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */

@@ -5,12 +5,14 @@ import { matchesGlob } from '../../core/glob.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { flagField, optional } from '../../schema/field.ts';
 import { licenseCode, licenseFields, matchField, retiredName } from '../../schema/license.ts';
-import { similarTo } from '../../jobs/license/case-words.ts';
+import { openInWords, similarTo } from '../../jobs/license/case-words.ts';
+import { nameGiven, type GivenNames, type SendChange } from '../../jobs/license/given-names.ts';
 import { recordedChange } from '../../jobs/license/history.ts';
 import { command } from '../command.ts';
 import type { Invocation } from '../context.ts';
 import { licensesOf } from './apps.ts';
 import { trustOption } from './options.ts';
+import { namesOf } from './target.ts';
 import { changedFrom, changeEach, concludeChanges, orName, type ChangingParts } from './changed.ts';
 import { changedFields, changedShow, keyAlone, type ChangedLicense } from './show.ts';
 
@@ -63,21 +65,27 @@ export default command({
       const api = context.licensing();
       // The request alone is what a dry run shows.
       const found = context.options.dry_run ? undefined : await api.view(code).catch(orUnknown);
-      const isRenamed = remote_user !== undefined && !(found && textOf(found, 'remote_user') === remote_user);
-      if (isRenamed && !allow_duplicate && !context.options.dry_run)
-        await refuseSecond(api, ({ key }) => key === code, {
-          remote_user,
-          app_code: app_code ?? account.app_code,
-          trust_list,
-        });
-      const change = () =>
+      const name = nameGiven(found, fields, account.app_code);
+      const names = namesOf(account, context);
+      const change: SendChange = (before) =>
         replace && isWhole
-          ? api.replace(code, { remote_user, app_code, size_allowance }, found)
+          ? api.replace(code, { remote_user, app_code, size_allowance }, found, before)
           : api
-              .update(code, fields, found)
+              .update(code, fields, found, before)
               .catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields, context)));
       const { run, record } = context.record.recorder(account);
-      const license = found ? await recordedChange(found, fields, record, change) : await change();
+      const changeIt = async (): Promise<License> => {
+        if (!names) return change();
+        await names.take(name ? [name] : []);
+        const users = name && !allow_duplicate ? [name] : [];
+        try {
+          await refuseSecond(api, ({ key }) => key === code, users, { claimed: names, trust_list });
+          return await (found ? recordedChange(found, fields, record, change, names) : names.give(name, change));
+        } finally {
+          await names.end();
+        }
+      };
+      const license = await changeIt();
       const before = changedFrom(found, fields);
       const status = found && Object.keys(before).length === 0 ? 'unchanged' : 'changed';
       const changed = { ...license, before, after: fields, status };
@@ -116,19 +124,29 @@ async function* editMany(
   yield* changeEach(change, account, context);
 }
 
-/** @throws Failure rejected where the user has a license besides those, under this name or a similar one */
+/** @throws Failure rejected where a user has a license besides those, under this name or a similar one, or may have */
 export async function refuseSecond(
-  api: Pick<LicensingApi, 'ofUser'>,
+  api: Pick<LicensingApi, 'ofUser' | 'deciding'>,
   isOwn: (license: License) => boolean,
-  { trust_list, ...user }: LicenseHolder & { readonly trust_list?: boolean | undefined },
+  users: readonly LicenseHolder[],
+  { claimed, trust_list }: { readonly claimed: GivenNames | undefined; readonly trust_list?: boolean | undefined },
 ): Promise<void> {
-  const { exact, near } = await api.ofUser(user, trust_list ? 'tell' : 'refuse');
-  const other = [...exact, ...near].find((license) => !isOwn(license));
-  if (!other) return;
-  const has = exact.includes(other) ? `${user.remote_user} has a license already` : similarTo(other, user.remote_user);
-  throw new Failure('rejected', `${has}: nothing was changed`, {
-    hint: 'A second license cannot be deleted. If it is intended, repeat with --allow-duplicate.',
-  });
+  const deciding = users.length > 0 ? await claimed?.settled() : undefined;
+  const looking = deciding ? api.deciding(deciding) : api;
+  for (const user of users) {
+    if (claimed?.isHeld(user)) continue;
+    const { exact, near } = await looking.ofUser(user, trust_list ? 'tell' : 'refuse');
+    const other = [...exact, ...near].find((license) => !isOwn(license));
+    const answer = exact.length === 0 ? claimed?.answerOf(user) : undefined;
+    if (!other && !answer) continue;
+    const { remote_user, app_code = 0 } = user;
+    const shown =
+      other && (exact.includes(other) ? `${remote_user} has a license already` : similarTo(other, remote_user));
+    const has = shown ?? (answer && openInWords({ remote_user, app_code }, answer)) ?? '';
+    throw new Failure('rejected', `${has}: nothing was changed`, {
+      hint: 'A second license cannot be deleted. If it is intended, repeat with --allow-duplicate.',
+    });
+  }
 }
 
 /** A license that cannot be looked at can be changed all the same. */

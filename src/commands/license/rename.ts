@@ -1,5 +1,6 @@
 import type { License } from '../../api/licensing/license.ts';
 import { usage } from '../../core/failure.ts';
+import type { GivenNames } from '../../jobs/license/given-names.ts';
 import { textField, type Values } from '../../schema/field.ts';
 import { licenseFields, soughtUser } from '../../schema/license.ts';
 import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
@@ -11,7 +12,7 @@ import { changedFields, changedShow, keyAlone } from './show.ts';
 
 export default command({
   about: [
-    'The keys stay the same. If the new name has a license already, nothing is renamed (exit code 6). After a crash, run the same command again: it resumes.',
+    'The keys stay the same. If the new name has a license already, nothing is renamed (exit code 6); nor is a name given that another run has claimed (7). After a crash, run the same command again: it resumes.',
   ],
   args: {
     remote_user: { ...soughtUser, required: false, help: 'The current name' },
@@ -49,11 +50,14 @@ export default command({
     const to = from === undefined ? (new_remote_user ?? '') : JSON.stringify([...names]);
     const changes = await openChanges('license rename', { users: [...names.keys()], to }, account, context);
     const isOwn = ({ key = '' }: License) => changes.chosen.has(key);
-    for (const remote_user of allow_duplicate ? [] : names.values())
-      await refuseSecond(context.licensing(), isOwn, { remote_user, app_code: account.app_code, trust_list });
+    const { app_code } = account;
+    const check = async (claimed: GivenNames | undefined): Promise<void> => {
+      const users = allow_duplicate ? [] : [...names.values()].map((remote_user) => ({ remote_user, app_code }));
+      await refuseSecond(context.licensing(), isOwn, users, { claimed, trust_list });
+    };
     const fieldsOf = (name: string) => ({ remote_user: names.get(name) ?? name });
     const asking = from === undefined ? {} : { ask: 'Rename' };
-    yield* changeEach({ ...changes, fieldsOf, status: 'changed', ...asking }, account, context);
+    yield* changeEach({ ...changes, fieldsOf, status: 'changed', check, ...asking }, account, context);
   },
 
   fields: changedFields,

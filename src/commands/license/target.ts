@@ -1,8 +1,10 @@
+import { givenNames, type GivenNames } from '../../jobs/license/given-names.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import type { EarlierAnswers } from '../../jobs/license/roster-job.ts';
 import type { ClaimingJob, QueuedClaims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
-import type { Accounts, Ledgers } from '../context.ts';
+import type { Accounts, Invocation, Ledgers, Terminal, Time } from '../context.ts';
+import { defaultSettle } from './options.ts';
 
 export interface Target {
   readonly app_code: number;
@@ -41,6 +43,15 @@ export async function claimsOf(
   for (const { app_code, account } of targets)
     opened.set(app_code, await claims(account, app_code, settle, concurrency, job));
   return opened;
+}
+
+/** The names that a run gives to licenses of that server; a dry run gives none. */
+export function namesOf(
+  account: LicensingCredential,
+  { options, ledgers, clock, ...terminal }: Ledgers & Time & Terminal & Pick<Invocation, 'options'>,
+): GivenNames | undefined {
+  const claimsOf = (app_code: number) => ledgers.claims(account, app_code, defaultSettle);
+  return options.dry_run ? undefined : givenNames({ ...terminal, ...clock, settle: defaultSettle, claimsOf });
 }
 
 /** Open answers of each application, without a claim. */

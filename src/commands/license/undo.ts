@@ -1,4 +1,5 @@
 import { commandLine } from '../../core/shell-word.ts';
+import { nameGiven, type SendChange } from '../../jobs/license/given-names.ts';
 import { changesOf, recordedChange, type PastChange } from '../../jobs/license/history.ts';
 import { isUndoOf, planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
@@ -6,6 +7,8 @@ import { refuseOtherServer, runToUndo } from '../../jobs/work/past-runs.ts';
 import { command } from '../command.ts';
 import { refuseUnasked, runArgument } from '../history.ts';
 import { changedFrom, withUndo } from './changed.ts';
+import { refuseSecond } from './edit.ts';
+import { namesOf } from './target.ts';
 import { trustOption } from './options.ts';
 import { changedFields, changedShow } from './show.ts';
 import { askAbout, inApp } from './plan-lines.ts';
@@ -45,16 +48,28 @@ export default command({
     });
     if (!options.dry_run && needed > 0) await askAbout([[lines]], question, context);
     const { run, record } = context.record.recorder(account);
+    const names = namesOf(account, context);
     const undoOne = async (step: UndoStep) => {
       const undo = undoOrRefuse(step);
       if (undo.is === 'done') return { ...undo.license, before: {}, status: 'unchanged' };
       const { license: found, fields } = undo;
-      const update = () => licensing(step.change.app_code).update(found.key ?? '', fields, found);
-      const license = await recordedChange(found, fields, record, update);
+      const api = licensing(step.change.app_code);
+      const name = nameGiven(found, fields);
+      await refuseSecond(api, ({ key }) => key === found.key, name ? [name] : [], { claimed: names, trust_list });
+      const update: SendChange = (before) => api.update(found.key ?? '', fields, found, before);
+      const license = await recordedChange(found, fields, record, update, names);
       return { ...license, before: changedFrom(found, fields), after: fields, status: 'undone' };
     };
-    const undone = each(steps, ({ change }) => change.remote_user, undoOne);
-    yield* withUndo(undone, run, context);
+    try {
+      const given = steps.flatMap(({ undo }) =>
+        undo.is === 'needed' ? (nameGiven(undo.license, undo.fields) ?? []) : [],
+      );
+      await names?.take(given);
+      const undone = each(steps, ({ change }) => change.remote_user, undoOne);
+      yield* withUndo(undone, run, context);
+    } finally {
+      await names?.end();
+    }
     if (created.length > 0) conclude(createdNote(created));
   },
 

@@ -3,6 +3,7 @@ import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { HistoryEntry, LicenseEvent } from '../../store/record/history.ts';
 import { recordAround } from '../work/past-runs.ts';
 import { after, type Case } from './case.ts';
+import { nameGiven, type GivenNames, type SendChange } from './given-names.ts';
 import { changeInWords } from './case-words.ts';
 
 export type RecordEvent = (event: LicenseEvent) => Promise<void>;
@@ -12,10 +13,14 @@ export async function recordedChange(
   found: License,
   fields: EditedFields,
   record: RecordEvent,
-  change: () => Promise<License>,
+  change: SendChange,
+  names?: GivenNames,
 ): Promise<License> {
   const what = changeOf(found, fields);
-  const license = await recordAround((event) => record({ ...what, event }), change);
+  const license = await recordAround(
+    (event) => record({ ...what, event }),
+    () => (names ? names.give(nameGiven(found, fields), change) : change()),
+  );
   // An answer without the license says nothing of the fields that were not asked for.
   return textOf(license, 'remote_user') === undefined
     ? { ...license, fields: { ...found.fields, ...license.fields } }

@@ -1,5 +1,5 @@
 import type { Creation } from '../../api/licensing/license-writes.ts';
-import { distinct, type License, type UserLicenses } from '../../api/licensing/license.ts';
+import { distinct, type License, type LicenseHolder, type UserLicenses } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -8,7 +8,7 @@ import type { PostEnd } from '../../store/request-history.ts';
 
 export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
 
-export function userKey({ app_code, remote_user }: LicenseUser): string {
+export function userKey({ app_code, remote_user }: LicenseHolder): string {
   return `${app_code} ${remote_user}`;
 }
 

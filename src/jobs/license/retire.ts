@@ -3,6 +3,7 @@ import { likeness } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
+import type { GivenNames, SendChange } from './given-names.ts';
 import { recordedChange, type PastChange, type RecordEvent } from './history.ts';
 import { nameIndex } from './list-users.ts';
 import { usersOfEachApp } from './license-user.ts';
@@ -97,13 +98,15 @@ export async function retireMissing(
   api: Pick<LicensingApi, 'view' | 'update'>,
   now: number,
   record: RecordEvent,
+  names: GivenNames,
 ): Promise<RowResult<'retired'>> {
   const found = await api.view(key);
   const name = textOf(found, 'remote_user');
   if (name !== user.remote_user)
     throw new Failure('rejected', `the license is that of '${name ?? ''}' by now; it was not changed`);
   const fields = retiredFields(name, key, now);
-  const license = await recordedChange(found, fields, record, () => api.update(key, fields, found));
+  const change: SendChange = (before) => api.update(key, fields, found, before);
+  const license = await recordedChange(found, fields, record, change, names);
   return retiredRow(user, 'retired', license, sizeOf(found));
 }
 

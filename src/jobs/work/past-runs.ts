@@ -2,8 +2,12 @@ import { Failure, type FailureKind } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { EntryStamp } from '../../store/record/history.ts';
 
-/** After these the server certainly changed nothing. */
 const refusals: ReadonlySet<FailureKind> = new Set(['auth', 'config', 'rejected', 'usage', 'not_found']);
+
+/** Whether the server certainly changed nothing; not where what is read back contradicts an answer of success. */
+export function isRefusal(cause: unknown): boolean {
+  return cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
+}
 
 /** A change that is recorded before and after, so that an undo knows what a kill left. @throws as the change */
 export async function recordAround<T>(
@@ -16,10 +20,7 @@ export async function recordAround<T>(
     await record('changed');
     return result;
   } catch (cause) {
-    // Where an answer of success is contradicted by what is read back, a part may have been changed.
-    const isRefused =
-      cause instanceof Failure && refusals.has(cause.kind) && (cause.details.http?.status ?? 400) >= 400;
-    if (isRefused) await record('refused');
+    if (isRefusal(cause)) await record('refused');
     throw cause;
   }
 }

@@ -189,13 +189,21 @@ describe('with a database', needs('postgresql'), () => {
     const { run: runIt } = await openSandbox();
     const given = { env: { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' }, home: emptyHome() };
     await runIt('license create --remote-user ada --size-allowance 3', { home: given.home });
-    const { exitCode, stderr } = await runIt('license rename ada adele -y', given);
+    const { exitCode, stderr } = await runIt("license edit --match 'ada' --size-allowance 4 -y", given);
     expect({ exitCode, warnings: stderr.match(/warning: .*/g) }).toEqual({
       exitCode: 0,
       warnings: [
         'warning: the ledger 127.0.0.1:1/x is not available: connect ECONNREFUSED 127.0.0.1:1; license history on other machines lacks what this run did',
       ],
     });
+  });
+
+  test('a name is not given without the ledger that is configured', async () => {
+    const { run: runIt, sandbox } = await openSandbox();
+    const given = { env: { CHATELAINE_LEDGER: 'postgres://127.0.0.1:1/x' }, home: emptyHome() };
+    await runIt('license create --remote-user ada --size-allowance 3', { home: given.home });
+    const { exitCode } = await runIt('license rename ada adele', given);
+    expect([exitCode, sandbox.state.licenses().some(({ remote_user }) => remote_user === 'adele')]).toEqual([7, false]);
   });
 
   test.each([

@@ -9,6 +9,7 @@ async function move(fields: object, words: string) {
   const service = fakeService();
   const path = `/v1/license/${license.license_code}/`;
   service.expect(`GET ${path}`).reply(200, license);
+  service.expect('GET /v1/license/?remote_user=ada&app_code=8').reply(200, []);
   service.expect({ method: 'PATCH', path, json: fields }).reply(200, { ...license, ...fields });
   const home = emptyHome();
   const moved = await run(service, `license edit ${license.license_code} ${words}`, { home });
