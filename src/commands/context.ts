@@ -5,7 +5,7 @@ import type { Send } from '../api/http/call.ts';
 import type { Reach } from '../api/http/proxy.ts';
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
-import type { ChatCredential, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
+import type { ChatCredential, LicensingChoice, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import type { Secrets } from '../store/account/header-lines.ts';
 import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
@@ -75,12 +75,8 @@ export interface Services {
   };
 }
 
-interface AppChoice {
-  /** Picks the stored application of that code. */
-  readonly app_code?: number | undefined;
-  /** The application of a row of a roster: that of the run, or a stored one. */
-  readonly row_app_code?: number | undefined;
-}
+/** `app_code` picks the stored application of that code, `row_app_code` that of a row of a roster. */
+type AppChoice = Pick<LicensingChoice, 'app_code' | 'row_app_code'>;
 
 /** Which credentials there are, and which one is in use. */
 export interface Accounts {
