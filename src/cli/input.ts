@@ -42,7 +42,7 @@ export async function readInputLine(reading: InputParts): Promise<string> {
  * named `-` is left to the command.
  * @throws Failure usage where two ask for it, it is empty, or one word has several lines; the signal's reason
  */
-export async function fillFromInput(request: CommandRequest, reading: InputParts): Promise<Filled> {
+export async function fillFromInput(request: CommandRequest, reading: InputParts) {
   const { words, typed, command } = request;
   const args = Object.entries(words).filter(([name, word]) => asksForInput(command.args?.[name], word));
   const own = Object.entries<Field>(command.options ?? {}).filter(([, { stdin }]) => stdin);
@@ -81,8 +81,6 @@ const columnsOf: Readonly<Record<string, readonly string[]>> = {
   snippet: ['id', 'saved_snippet_id', 'title'],
   topic: ['topic_name'],
 };
-
-type Filled = Pick<CommandRequest, 'words' | 'typed'>;
 
 function asksForInput(field: Field | undefined, word: unknown): boolean {
   const isFile = field?.kind === 'string' && field.file === true;

@@ -93,7 +93,8 @@ async function runRequest(
   if (command.name !== 'doctor') refuseSlips(host.system.env, messages.warn);
   // Help needs nothing of what runs a command.
   const { runCommand } = await import('./run.ts');
-  const again: RunParts['again'] = (...change) => typedLine(command.name, request, ...change);
+  const again: RunParts['again'] = (changed, own) =>
+    typedLine(command.name, own ? { ...request, words: { own } } : request, changed);
   return runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again });
 }
 

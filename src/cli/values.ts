@@ -178,15 +178,14 @@ function switchOf(label: string, text: string): boolean {
 /** Options that agree to one run. */
 const ofOneRun: readonly string[] = ['yes', 'confirm', 'send-again', 'recreate', 'adopt'];
 
-/** Every line that repeats what was typed. `changed`: options with other values, undefined for none; `own`: words. */
+/** Every line that repeats what was typed. `changed`: options with other values, undefined for none. */
 export function typedLine(
   name: string,
   { words, typed }: { readonly words: Texts; readonly typed: readonly TypedOption[] },
   changed: Parameters<Invocation['again']>[0] = {},
-  own: readonly string[] = Object.values(words)
-    .flat()
-    .flatMap((word) => (typeof word === 'string' ? [word] : [])),
-): string {
+) {
+  const given: readonly unknown[] = Object.values(words).flat();
+  const own = given.filter((word) => typeof word === 'string');
   const others = Object.entries(changed).map(([option, text]) => ({ flag: option.replaceAll('_', '-'), text }));
   const left = new Set([...ofOneRun, ...others.map(({ flag }) => flag)]);
   const options = [

@@ -23,11 +23,7 @@ export async function refuseOtherApplication(api: ListApi, app_code: number, rem
 }
 
 /** Yields a list, then refuses a key of another application than the filter or else the credential (`own`) names. */
-export async function* listOfApplication(
-  api: ListApi,
-  filter: LicenseFilter,
-  { app_code: own, extent }: { readonly app_code: number | undefined; readonly extent: Extent },
-): AsyncGenerator<License> {
+export async function* listOfApplication(api: ListApi, filter: LicenseFilter, own?: number, extent: Extent = 'whole') {
   const app_code = filter.app_code ?? own;
   const codes = new Set<string | undefined>();
   for await (const license of api.list(filter, extent)) {

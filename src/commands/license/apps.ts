@@ -23,7 +23,7 @@ export async function* licensesOf(
 ): AsyncGenerator<License> {
   const filters = remote_user.length === 0 ? [filter] : remote_user.map((user) => ({ ...filter, remote_user: user }));
   const list = async function* ({ api, app_code }: Pick<OwnApp, 'api'> & { app_code: number | undefined }) {
-    for (const one of filters) yield* listOfApplication(api, one, { app_code, extent });
+    for (const one of filters) yield* listOfApplication(api, one, app_code, extent);
   };
   if (all_apps) yield* ofEveryApp(context, list);
   else yield* list({ api: context.licensing(filter), app_code: (await context.licensingAccount(filter)).app_code });

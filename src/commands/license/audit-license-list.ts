@@ -102,11 +102,11 @@ async function* licensesOf(
   for (const app_code of codes) {
     const choice = { app_code: explicit, row_app_code: app_code };
     const own = app_code ?? (await context.licensingAccount(choice)).app_code;
-    const licenses = listOfApplication(context.licensing(choice), { app_code }, { app_code: own, extent: 'whole' });
+    const licenses = listOfApplication(context.licensing(choice), { app_code }, own);
     for await (const license of licenses) yield { app_code: own, license };
   }
 }
 
 async function* ofOwnApp({ api, app_code }: OwnApp): AsyncGenerator<Listed> {
-  for await (const license of listOfApplication(api, {}, { app_code, extent: 'whole' })) yield { app_code, license };
+  for await (const license of listOfApplication(api, {}, app_code)) yield { app_code, license };
 }
