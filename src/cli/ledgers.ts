@@ -1,5 +1,7 @@
 import { defaultTimeout } from '../api/http/attempt.ts';
 import { isGuarded } from '../commands/environment.ts';
+import { urlOf } from '../schema/profile.ts';
+import { originOf } from '../schema/url.ts';
 import type { Accounts, Ledgers, Disk } from '../commands/context.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import { Failure, labelled, orWarn } from '../core/failure.ts';
@@ -226,7 +228,9 @@ export function historyOf(
       async record(event) {
         if (options.dry_run) return;
         const append = await (opened ??= open());
-        const place = { origin: identityOf(credential), profile: credential.profile };
+        const [origin, given] = [identityOf(credential), originOf(urlOf(credential))];
+        const url = origin === 'sandbox' || origin === given ? undefined : given;
+        const place = { origin, url, profile: credential.profile };
         const telling = append(place, event, async (entry) => {
           if (credential.kind === 'licensing' && 'remote_user' in entry) await tell(credential, entry);
         });

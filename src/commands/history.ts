@@ -57,7 +57,7 @@ export function whoOf({ time, origin, ...act }: EntryStamp) {
   const [run, account, computer, command] = [act.run, act.account, act.computer, act.command].map(
     (text) => text || null,
   );
-  return { time, run, account, computer, command, origin };
+  return { time, run, account, computer, command, origin: act.url ?? origin };
 }
 
 export const runArgument = {

@@ -45,11 +45,13 @@ describe('messages fetch', () => {
   );
 
   test.each([
-    [154, 6, 'chatelaine: the server (level 154) ignored: include_anchor (needs level 155)'],
-    [155, 0, undefined],
-  ])('--no-include-anchor at level %i is exit %i', async (level, exit, said) => {
+    [154, '1003', 6, 'chatelaine: the server (level 154) ignored: include_anchor (needs level 155)'],
+    [154, 'first_unread', 6, 'chatelaine: the server (level 154) ignored: include_anchor (needs level 155)'],
+    [155, '1003', 0, undefined],
+    [155, 'first_unread', 0, undefined],
+  ])('--no-include-anchor at level %i (--anchor %s) is exit %i', async (level, anchor, exit, said) => {
     const { run: runHere } = await openSandbox({ featureLevel: level });
-    const ran = await runHere('messages fetch --channel general --anchor 1003 --num-after 3 --no-include-anchor');
+    const ran = await runHere(`messages fetch --anchor ${anchor} --num-after 3 --no-include-anchor`);
     expect([ran.exitCode, ran.stdout === '']).toEqual([exit, false]);
     expect(ran.lines.find((line) => line.includes('include_anchor'))).toBe(said);
   });
@@ -69,6 +71,11 @@ describe('api chat', () => {
       'anchor=first_unread',
     ],
     ['PATCH settings/display -F color_scheme=2 --dry-run', 'settings/display', 'PATCH settings'],
+    [
+      'POST messages/flags -f messages=[1] -f op=add -f flag=wildcard_mentioned --dry-run',
+      'wildcard_mentioned',
+      'stream_wildcard_mentioned or topic_wildcard_mentioned',
+    ],
     [
       'PATCH /api/v1/settings/notifications -F enable_sounds=true --dry-run',
       'settings/notifications',

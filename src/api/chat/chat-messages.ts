@@ -46,6 +46,8 @@ export interface MessagePage<M extends MessageHead = Message> {
   readonly messages: readonly M[];
   readonly found_newest: boolean;
   readonly found_oldest: boolean;
+  /** The message of the anchor is in the answer. */
+  readonly found_anchor?: boolean;
   readonly history_limited: boolean;
   /** The plan hid messages after the page before this one was read: some between the two are missing. */
   readonly view_changed?: boolean;
@@ -94,6 +96,7 @@ function pageWith<M extends MessageHead>(messages: readonly M[], { body }: Answe
     messages: sorted.filter(({ id }, index) => id !== sorted[index - 1]?.id),
     found_newest: flags['found_newest'] === true,
     found_oldest: flags['found_oldest'] === true,
+    found_anchor: flags['found_anchor'] === true,
     history_limited: flags['history_limited'] === true,
     ignored,
   };

@@ -91,6 +91,7 @@ const deprecated = [
   ['settings/display', 'PATCH settings'],
   ['settings/notifications', 'PATCH settings'],
   ['use_first_unread_anchor', 'anchor=first_unread'],
+  ['wildcard_mentioned', 'stream_wildcard_mentioned or topic_wildcard_mentioned'],
 ] as const;
 
 type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions>;
@@ -106,7 +107,7 @@ async function rawRequest(
   const { query, ...at } = typedPath(service, path);
   const words = [path, ...(values.raw_field ?? []), ...(values.field ?? [])].join(' ');
   for (const [what, better] of service === 'chat' ? deprecated : [])
-    if (words.includes(what)) warn(`${what} is deprecated: write ${better}`);
+    if (new RegExp(`(?<!\\w)${what}\\b`).test(words)) warn(`${what} is deprecated: write ${better}`);
   const pairs = pairsOf(values);
   if (input === undefined && method === 'GET') return { method, at, query: [...query, ...textsOf(pairs)], paginate };
   if (input === undefined) return { method, at, query, ...bodyOf(service, pairs, hide) };

@@ -54,7 +54,8 @@ function openRemarks({ form, range, explicit = [] }: MessageSelection) {
     add(page: Omit<MessagePage<MessageHead>, 'found_newest' | 'found_oldest'>): void {
       refuseIgnored(page);
       for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
-      if (page.messages.some(({ id }) => String(id) === unwanted)) ignored.add('include_anchor');
+      const isFound = page.found_anchor === true || page.messages.some(({ id }) => String(id) === unwanted);
+      if (unwanted !== undefined && isFound) ignored.add('include_anchor');
       limited ||= page.history_limited;
       isChanged ||= page.view_changed === true;
     },

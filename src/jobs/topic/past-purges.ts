@@ -62,9 +62,11 @@ export async function withArchived(
     if (!purge?.begun || own.some(({ event }) => event === 'purged')) continue;
     const { begun, stage } = purge;
     const { site, account, stream_id, channel, topic_name, spellings, messages } = begun;
+    const origin = originOf(String(site));
     const entry = {
       ...{ time: String(begun['begun']), run: '', account: '', computer: '', command: 'topic delete' },
-      ...{ origin: originOf(String(site)), email: String(account), archive, messages: Number(messages) },
+      ...{ origin, ...(origin !== 'sandbox' && { url: String(site) }) },
+      ...{ email: String(account), archive, messages: Number(messages) },
       ...{ stream_id: Number(stream_id), channel: String(channel), topic_name: String(topic_name) },
       spellings: Array.isArray(spellings) ? spellings.map(String) : [],
     };

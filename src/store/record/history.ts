@@ -76,6 +76,8 @@ export interface EntryStamp {
   readonly computer: string;
   readonly command: string;
   readonly origin: string;
+  /** The server as the credential has it, where `origin` is another name of it. */
+  readonly url?: string | undefined;
   /** Where the credential came from, which may be forgotten since; a ledger is not told. */
   readonly profile?: string | undefined;
 }
@@ -96,7 +98,7 @@ export function openHistory(stamp: RunStamp, host: Surroundings) {
   });
   /** Tells the ledger too, where there is one. @throws Failure where it cannot be written */
   return async <E extends HistoryEvents[keyof HistoryEvents]>(
-    place: Pick<EntryStamp, 'origin' | 'profile'>,
+    place: Pick<EntryStamp, 'origin' | 'url' | 'profile'>,
     event: E,
     tell: (entry: E & EntryStamp) => Promise<void>,
   ): Promise<void> => {
@@ -104,7 +106,7 @@ export function openHistory(stamp: RunStamp, host: Surroundings) {
     const who = { account: accountOf(system), computer: system.hostname, origin: place.origin };
     const entry = { time, ...stamp, ...who, ...event };
     await tell(entry);
-    await append({ ...entry, profile: place.profile });
+    await append({ ...entry, url: place.url, profile: place.profile });
   };
 }
 

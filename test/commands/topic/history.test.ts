@@ -74,7 +74,7 @@ test.each(['', '--no-archive'])(
       ...{ unseen: 0, arrived: 0, status: 'deleted', finished: '2026-03-01T12:00:00.000Z' },
     });
     expect([row['account'], row['run'], row['computer']].every((text) => typeof text === 'string')).toBe(true);
-    expect(row['origin']).toMatch(/^http:\/\/localhost:\d+$/);
+    expect(row['origin']).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const place = join(stateOf(home), 'purges', '5-lunch-');
     expect(String(row['archive']).startsWith(archive === '' ? place : 'null')).toBe(true);
     const lines = linesOf(home);
@@ -200,8 +200,7 @@ test('--profile shows what was done with the key of that profile', async () => {
     CHATELAINE_CHAT_API_KEY: undefined,
   };
   for (const name of ['ada', 'eva']) {
-    const site = String(origin).replace('localhost', '127.0.0.1');
-    const line = `auth login chat --site ${site} --email ${name}@chat.test --name ${name} --api-key-stdin`;
+    const line = `auth login chat --site ${String(origin)} --email ${name}@chat.test --name ${name} --api-key-stdin`;
     expect(await server.run(line, { home, env: none, stdin: 'chat-key-1\n' })).toMatchObject({ exitCode: 0 });
   }
   await server.run('topic delete 5 lunch --confirm lunch -p eva', { home, env: none });
