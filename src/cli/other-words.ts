@@ -4,6 +4,21 @@ import { nearest } from '../schema/nearest.ts';
 const guide = (word: string): string => `Read: chatelaine help ${word}`;
 const inApp = (what: string): string => `The API cannot ${what}: do it in the app.`;
 
+/** What the chat's users do in the app alone, by the noun of ours that they try. */
+const things = {
+  channel: 'channel',
+  topic: 'topic',
+  messages: 'message',
+  view: 'view of your own',
+  snippet: 'snippet',
+};
+const inAppVerbs = 'create add new save rename edit move resolve mute send post reply archive'.split(' ');
+const inAppWays = Object.entries(things).flatMap(([noun, thing]) =>
+  inAppVerbs.map((verb) => [`${noun} ${verb}`, inApp(`${verb} a ${thing}`)] as const),
+);
+
+const each = (words: string, way: string) => words.split(' ').map((word) => [word, way] as const);
+
 const restoring = ['restore', 'undelete', 'recover'];
 const undoing = ['undo'];
 const lost =
@@ -14,19 +29,24 @@ const upgrading =
 
 /** Words that no command has, and advice. */
 const otherWays: ReadonlyMap<string, string> = new Map([
+  ...inAppWays,
   ['alias', 'There are none here: make one in your shell.'],
   ['upgrade', upgrading],
   ['update', `A license is changed with license edit. ${upgrading}`],
   ['uninstall', 'See docs/install.md, Upgrading and removing: npm uninstall --global chatelaine'],
   ['setup', 'auth login stores a credential, and doctor checks it. Begin with: chatelaine auth login'],
   ['tutorial', `The sandbox needs no account: --sandbox. ${guide('scripting')}`],
-  ...['recipes', 'examples', 'guide', 'scripting'].map((word) => [word, guide('scripting')] as const),
+  ...each('recipes examples guide scripting man docs info about', guide('scripting')),
   ...['cron', 'retention', 'containers', 'accessibility', 'stability', 'never-two'].map(
     (word) => [word, guide(word)] as const,
   ),
-  ...['user', 'license user'].map(
-    (word) => [word, 'Users are in the list of licenses: chatelaine license list'] as const,
-  ),
+  ...each('user key', 'Users and their keys are in the list of licenses: chatelaine license list'),
+  ['license user', 'Users are in the list of licenses: chatelaine license list'],
+  ...each('send post message', inApp('send a message')),
+  ...each('count stats', 'Each list is counted by a field: chatelaine license list --count-by size_allowance'),
+  ['sync', 'license apply makes licenses as a roster says, archive pull brings what is new.'],
+  ['plan', 'What a roster would change: chatelaine license apply --dry-run FILE'],
+  ['env', 'Variables are below the options: chatelaine help options'],
   ['report', 'license audit finds licenses that are wrong; license list --count-by counts them.'],
   ['export', 'license list -o csv writes licenses, archive export messages.'],
   ['import', 'license apply reads a roster, auth import a zuliprc.'],
@@ -37,17 +57,17 @@ const otherWays: ReadonlyMap<string, string> = new Map([
   ['license add', 'One for a user who has none: chatelaine license ensure'],
   ['license diff', 'What a roster would change: chatelaine license apply --dry-run FILE'],
   ['channel delete', `${inApp('delete a channel')} Topics are deleted with topic delete.`],
-  ['channel create', inApp('create a channel')],
   ['topic archive', 'Write: chatelaine archive pull DIR --channel C --topic T'],
-  ['topic rename', inApp('rename a topic')],
   ['auth export', 'auth list shows the profiles. A key is printed by: chatelaine auth token'],
   ['auth test', 'Write: chatelaine auth status'],
   ['messages delete', 'The API deletes whole topics: chatelaine topic delete'],
-  ['messages send', inApp('send a message')],
   ['messages export', 'A folder that can be exported: chatelaine archive pull DIR'],
   ['settings reset', 'Set each one: chatelaine settings set NAME=VALUE'],
-  ['view add', inApp('add a view of your own')],
-  ['snippet add', inApp('save a snippet')],
+  ['settings export', 'Write: chatelaine settings get -o yaml'],
+  ['archive search', 'Search in its text: chatelaine archive export DIR -o text'],
+  ['archive diff', 'This records what the server has otherwise: chatelaine archive pull DIR --recheck'],
+  ['archive delete', 'An archive is a folder of yours: archive list shows where. Remove it as any other.'],
+  ['auth rotate', 'A new key for a stored profile: chatelaine auth login --name NAME'],
   ...restoring.flatMap((word) => [
     [word, `license undo puts licenses back. ${lost}`] as const,
     [`topic ${word}`, lost] as const,
@@ -59,7 +79,10 @@ const removing = ['delete', 'rm', 'logout', 'hide', 'retire (the API cannot dele
 /** Verbs by the words of other tools: the first that the noun has is meant. */
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['ls', ['list', 'fetch']],
-  ['list', ['fetch']],
+  ['list', ['fetch', 'status']],
+  ['new', ['create']],
+  ['sync', ['apply', 'pull']],
+  ['start', ['serve']],
   ['show', ['view', 'get', 'status', 'pin']],
   ['get', ['view', 'fetch']],
   ['find', ['list --match GLOB', 'fetch --search WORDS']],

@@ -67,8 +67,9 @@ export default command({
         `a terminal does not show ${output}`,
         `Give --to FILE: ${context.again({ to: `messages.${output === 'html' ? 'html' : 'md'}` })}`,
       );
-    if (options.fields !== undefined && output !== 'csv')
-      throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
+    const strange = (['fields', 'csv_safe'] as const).find((look) => options.typed?.has(look));
+    if (strange && output !== 'csv')
+      throw usage(`--${strange.replace('_', '-')} does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archives = await readArchives(folder, warn);
     const form = formFor(output, raw_content, archives);
     const [{ head }] = archives;
