@@ -61,21 +61,15 @@ function valueList({ type, values }: SettingDescription): string {
   return values.map(({ value, name }) => (name === undefined ? String(value) : `${value} ${name}`)).join(', ');
 }
 
-interface SettingDescription {
-  readonly name: string;
-  readonly type: string;
-  /** The values that are allowed, each with its name where it has one; empty where the type says all. */
-  readonly values: readonly { readonly value: string | number; readonly name?: string }[];
-  /** The feature level that brought it; null for those older than levels. */
-  readonly level: number | null;
-  readonly help: string;
-}
+type SettingDescription = ReturnType<typeof describe>;
 
-function describe(name: string, field: Field): SettingDescription {
+/** `level`: the feature level that brought it; null for those older than levels. */
+function describe(name: string, field: Field) {
   return { name, type: field.kind, values: valuesOf(field), level: field.level ?? null, help: field.help };
 }
 
-function valuesOf(field: Field): SettingDescription['values'] {
+/** The values that are allowed, each with its name where it has one; none where the type says all. */
+function valuesOf(field: Field): readonly { readonly value: string | number; readonly name?: string }[] {
   if (field.kind === 'string') return (field.choices ?? []).map((value) => ({ value }));
   return field.kind === 'integer' ? namedValues(field) : [];
 }

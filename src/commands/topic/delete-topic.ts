@@ -16,7 +16,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Disk, Invocation, Terminal } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
-import { refusalsOf, unlessHeld, type HeldTopics } from '../../jobs/topic/holds.ts';
+import { refusalsOf } from '../../jobs/topic/holds.ts';
 import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
 import { describeTopics, hasMessages, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
 import { checkNaming, namingOptions, readNaming, withLinked, type NamedTopics } from './named-topics.ts';
@@ -112,8 +112,19 @@ export default command({
     const surveys = all.filter((survey) => !refusals.has(survey));
     await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
     for (const { failure } of refusals.values()) context.note(failure.message);
-    const rowOfHeld = (survey: TopicSurvey) => rowOf(survey, 0, 'held');
-    const held = { refusals, purge, isTyped: 'names' in naming && typed.from === undefined, rowOf: rowOfHeld };
+    const isTyped = 'names' in naming && typed.from === undefined;
+    /** Deletes nothing of a held topic, which is a failure only if the user typed its name. */
+    const unlessHeld = (work: (survey: Doomed) => Promise<PurgeRow>) => async (survey: Doomed) => {
+      const refusal = refusals.get(survey);
+      try {
+        if (refusal) throw refusal.failure;
+        return await work(survey);
+      } catch (cause) {
+        if (isTyped || !(refusal?.isHeld ?? purge.isHeld(survey)) || !(cause instanceof Failure)) throw cause;
+        if (!refusal) await purge.leave(survey, cause);
+        return rowOf(survey, 0, 'held');
+      }
+    };
     const budget = budgetOf(surveys, run, max_messages);
     if (context.options.dry_run) {
       // It asks for the request that would be sent first.
@@ -123,13 +134,19 @@ export default command({
         await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
         throw new Planned();
       };
-      yield* each(all, shownName, unlessHeld(plan, held));
+      yield* each(all, shownName, unlessHeld(plan));
       return;
     }
     const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
     if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
     const purgeOne = purger(purge, surveys, { naming, run, budget, missing_ok });
-    yield* each(all, shownName, unlessHeld(purgeOne, held), (survey) => partly(survey, held));
+    const partly = (survey: Doomed) => {
+      if (refusals.has(survey) || purge.isHeld(survey)) return rowOf(survey, 0, 'held');
+      const outcome = purge.outcomeOf(survey);
+      const status = outcome?.status === 'unseen' ? 'unseen' : 'incomplete';
+      return rowOf(survey, outcome?.tally.deleted ?? 0, status, outcome);
+    };
+    yield* each(all, shownName, unlessHeld(purgeOne), partly);
     run.done();
   },
 
@@ -191,17 +208,6 @@ function purger(purge: Purge, surveys: readonly Doomed[], limits: PurgeLimits) {
   };
 }
 
-/** The row of a topic that was not deleted to its end. */
-function partly(
-  survey: TopicSurvey,
-  { purge, refusals }: { readonly purge: Purge } & Pick<HeldTopics<unknown>, 'refusals'>,
-) {
-  const outcome = purge.outcomeOf(survey);
-  if (refusals.has(survey) || purge.isHeld(survey)) return rowOf(survey, 0, 'held');
-  const status = outcome?.status === 'unseen' ? 'unseen' : 'incomplete';
-  return rowOf(survey, outcome?.tally.deleted ?? 0, status, outcome);
-}
-
 /** The role, where known, refuses before anything is archived. @throws Failure auth; rejected for the empty topic */
 async function checkAllowed(
   chat: ChatApi,
@@ -218,12 +224,14 @@ async function checkAllowed(
   });
 }
 
+type PurgeRow = ReturnType<typeof rowOf>;
+
 const nothingSeen = { arrived: 0, deeper: [], unsearched: 0, isLeast: false };
 
-function rowOf<S extends string>(
+function rowOf(
   survey: TopicSurvey,
   deleted: number,
-  status: S,
+  status: string,
   { arrived, deeper, unsearched, isLeast }: Omit<PurgeOutcome, 'status' | 'tally'> = nothingSeen,
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;

@@ -1,8 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { namingIgnored, withNearViews } from '../../jobs/view/named-views.ts';
-import { readRenamings, type ViewRenaming } from '../../jobs/view/read-renamings.ts';
-import { renameView } from '../../jobs/view/rename-view.ts';
+import { readRenamings, renameView, type ViewRenaming } from '../../jobs/view/rename-view.ts';
 import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Disk } from '../context.ts';

@@ -14,19 +14,8 @@ import type { SettingEvent } from '../../store/record/history.ts';
 import { recordAround } from '../work/past-runs.ts';
 import { isOfUser, isSame, presentSettings } from './present-settings.ts';
 
-export interface SettingRow {
-  readonly name: string;
-  /** As it was sent; a password is not shown. */
-  readonly value: unknown;
-  /** The name of an enumeration's value, such as `dark`. */
-  readonly value_name?: string;
-  /** What the account had, where that is known, and another value. */
-  readonly value_before?: unknown;
-  /** Both, for people: `automatic -> dark`. */
-  readonly change?: string;
-  /** `unchanged`: the account had the value already. */
-  readonly status: 'set' | 'unchanged' | 'ignored' | 'confirmation_sent';
-}
+/** A setting as it was sent, and as it was before, where that is known and another value. */
+export type SettingRow = ReturnType<typeof rowOf>;
 
 interface SettingChange {
   readonly note: (text: string) => void;
@@ -120,12 +109,7 @@ async function sendGroup(
   return rows;
 }
 
-function rowOf(
-  { name, field, value }: Assignment,
-  old: unknown,
-  ignored: readonly string[],
-  full_name: unknown,
-): SettingRow {
+function rowOf({ name, field, value }: Assignment, old: unknown, ignored: readonly string[], full_name: unknown) {
   // The organization may keep a name, and says so nowhere else.
   const isKept = name === 'full_name' && typeof full_name === 'string' && !isSame(name, full_name, value);
   const isOther = old !== undefined && !isSame(name, old, value);

@@ -1,5 +1,5 @@
 import { Failure, unless } from '../../core/failure.ts';
-import type { Assignment, Fields } from '../../schema/field.ts';
+import type { Fields } from '../../schema/field.ts';
 import { readSetting, valueInWords } from '../../schema/setting-text.ts';
 import { settings } from '../../schema/settings.ts';
 import type { EntryOf } from '../../store/record/history.ts';
@@ -27,21 +27,14 @@ export function isUndoOf(later: PastSetting, change: PastSetting): boolean {
   return isOne && later.isKnown && isSame(later.setting, change.value_before, later.value);
 }
 
-/** What undoing a change does: a setting as it was, why it is left alone, or nothing where it is as it was. */
-export interface SettingUndo {
-  readonly assignment: Assignment;
-  readonly becomes: string;
-  readonly is: 'needed' | 'done' | 'refused';
-}
-
-/** A setting that was changed since is left alone, and so is one whose old value may not be sent. */
-export function undoOf(change: PastSetting, present: ReadonlyMap<string, unknown>): SettingUndo {
+/** How a change is undone. A setting that was changed since is left alone, and one whose old value may not be sent. */
+export function undoOf(change: PastSetting, present: ReadonlyMap<string, unknown>) {
   const { setting: name, value: left, value_before: old } = change;
   const known: Fields = settings;
   const field = (Object.hasOwn(known, name) ? known[name] : undefined) ?? { kind: 'string', help: '' };
   const now = present.get(name);
   const [is, was, became] = [now, old, left].map((value) => valueInWords(field, value));
-  const leave = (becomes: string): SettingUndo => ({ assignment: { name, field, value: old }, is: 'refused', becomes });
+  const leave = (becomes: string) => ({ assignment: { name, field, value: old }, is: 'refused', becomes });
   if (!present.has(name) || !('value_before' in change)) return leave('the server does not tell what it was');
   if (isSame(name, now, old)) return { ...leave('is as it was before the run'), is: 'done' };
   if (!isSame(name, now, left)) return leave(`it is ${is} by now, and the run left ${became}`);

@@ -104,34 +104,3 @@ async function isFound(
       if (asked.has(id)) return true;
   return false;
 }
-
-export interface HeldTopics<H> {
-  readonly refusals: ReadonlyMap<TopicSurvey, TopicRefusal>;
-  readonly purge: {
-    isHeld(survey: TopicSurvey): boolean;
-    leave(survey: TopicSurvey, cause: Failure): Promise<unknown>;
-  };
-  /** The user named these topics, and no list of more. */
-  readonly isTyped: boolean;
-  /** The row of a topic that is left. */
-  rowOf(survey: TopicSurvey): H;
-}
-
-/** Deletes nothing of a held topic, which is a failure only if the user typed its name. */
-export function unlessHeld<S extends TopicSurvey, R, H>(
-  work: (survey: S) => Promise<R>,
-  { refusals, purge, isTyped, rowOf }: HeldTopics<H>,
-) {
-  return async (survey: S): Promise<R | H> => {
-    const refusal = refusals.get(survey);
-    try {
-      if (refusal) throw refusal.failure;
-      return await work(survey);
-    } catch (cause) {
-      const isHeld = refusal?.isHeld ?? purge.isHeld(survey);
-      if (isTyped || !isHeld || !(cause instanceof Failure)) throw cause;
-      if (!refusal) await purge.leave(survey, cause);
-      return rowOf(survey);
-    }
-  };
-}

@@ -2,8 +2,11 @@ import type { ChatApi, View, ViewChange } from '../../api/chat/chat.ts';
 import { backoff } from '../../api/http/retry.ts';
 import { endingOf } from '../../api/http/transport-error.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
+import { collect } from '../../schema/field.ts';
+import { readViewName } from '../../schema/view.ts';
+import { readFragments, type SiteSource } from './named-views.ts';
 
 interface Renamed {
   readonly ignored: readonly string[];
@@ -72,4 +75,38 @@ async function viewsOf(chat: ChatApi, reason: Failure): Promise<readonly View[]>
   } catch (cause) {
     throw cause instanceof Failure && !cause.isInterruption ? reason : cause;
   }
+}
+
+export interface ViewRenaming {
+  readonly fragment: string;
+  readonly name: string;
+}
+
+/** @throws Failure usage naming every bad pair: a view or a name twice among them, since a name belongs to one view */
+export async function readRenamings(
+  words: readonly string[],
+  chat: Pick<ChatApi, 'views'>,
+  accounts: SiteSource,
+): Promise<ViewRenaming[]> {
+  const pairs = pairsOf(words);
+  const texts = pairs.map(([text]) => text);
+  const fragments = await readFragments(texts, chat, accounts);
+  const seen = new Set<string>();
+  const once = (key: string, problem: string): void => {
+    if (seen.has(key)) throw usage(problem);
+    seen.add(key);
+  };
+  return collect(pairs, ([, text], index) => {
+    const fragment = fragments[index] ?? '';
+    const name = readViewName(fragment, text);
+    once(`fragment ${fragment}`, `fragment '${fragment}': given twice`);
+    once(`name ${name}`, `the name '${name}' is given to two views`);
+    return { fragment, name };
+  });
+}
+
+function pairsOf(words: readonly string[]): (readonly [fragment: string, name: string])[] {
+  if (words.length % 2 > 0)
+    throw usage(`FRAGMENT and NAME come in pairs; arguments: ${words.length}`, 'Quote a name that has blanks.');
+  return Array.from({ length: words.length / 2 }, (_, index) => [words[index * 2] ?? '', words[index * 2 + 1] ?? '']);
 }
