@@ -205,7 +205,7 @@ export function historyOf(
 ): Pick<Disk['record'], 'history' | 'past' | 'recorder'> {
   let name: string | undefined;
   // Drawn where it is used: node:crypto is no part of a plain list.
-  const run = (): string => (name ??= runName());
+  const run = (): string => (name ??= drawRun());
   const warned = new Set<string>();
   const warnOnce = (text: string): void => {
     if (!warned.has(text)) messages.warn(text);
@@ -241,7 +241,7 @@ export function historyOf(
 }
 
 /** Four signs that nobody mistakes for one another when they are read out. */
-function runName(): string {
+function drawRun(): string {
   const signs = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
   return [...randomBytes(4)].map((byte) => signs[byte % signs.length] ?? '').join('');
 }

@@ -1,3 +1,5 @@
+import { asMessage, type Message, type RawMessage } from '../../api/chat/chat-messages.ts';
+import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { keepFiles } from '../../jobs/archive/attached-files.ts';
@@ -6,7 +8,7 @@ import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { findQuiet, type News } from '../../jobs/archive/quiet-channels.ts';
 import { planPull, type Puller } from '../../jobs/archive/pull-order.ts';
-import { recheckArchive, tellChanges } from '../../jobs/archive/recheck-archive.ts';
+import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/private-channels.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { namedTopics, recordOldCopies } from '../../jobs/archive/true-places.ts';
@@ -53,7 +55,7 @@ export default command({
     all_channels: flagField('Keep a folder in DIR for each channel that the account sees, now and in later pulls'),
     ...adoptOption,
     recheck: flagField(
-      'Record which messages were edited, moved or are no longer visible, and bring what was moved in',
+      'Record which messages were edited, moved or are no longer visible, and bring what was moved in: every message is asked for again, since no list tells of edits',
     ),
   },
   examples: [
@@ -105,6 +107,9 @@ export default command({
   show: { columns: ['folder', 'messages', 'added', 'repaired'], others: 'known' },
 });
 
+/** Messages that a recheck does not ask for again, since its pull has just read them; the others it does. */
+const mostHeld = 5000;
+
 /** A pull of cron and one by hand follow one another. */
 const mostWait = 600_000;
 
@@ -145,12 +150,18 @@ async function pullFolder(
     const source = { ...chat.raw, level: chat.level, organization: chat.organization };
     const parts = { ...context, ...context.clock, ...context.record };
     const names = namedTopics();
-    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck, kept: names.add });
+    const read = new Map<number, Message>();
+    const seen = ({ id, text }: RawMessage): void => {
+      if (recheck && read.size < mostHeld) read.set(id, asMessage(text.parse()));
+    };
+    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck, seen, kept: names.add });
     const { head, added, repaired, which } = pulled;
     const strays = recheck ? 0 : await recordOldCopies(chat, archive, names);
     if (strays > 0)
       context.warn(`messages that name a topic which they left: ${strays}; --recheck records where they are`);
-    const changes = recheck ? tellChanges(await recheckArchive(chat, archive, head, parts), context) : {};
+    const changes = recheck
+      ? tellChanges(await recheckArchive(chat, archive, head, { ...parts, seen: read }), context)
+      : {};
     const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, parts);
     if (head.history_limited) context.warn(limitedHistory);
     const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
@@ -161,6 +172,22 @@ async function pullFolder(
     await archive.close();
   }
 }
+
+/** Says what is no longer visible, and counts what a recheck saw for the first time. */
+function tellChanges({ changes, gone, unsearched }: Rechecked, { note, warn }: Pick<Terminal, 'note' | 'warn'>) {
+  const { limit, 'no-access': barred, account, unknown } = gone;
+  if (limit > 0)
+    warn(`${messagesText(limit)} no longer visible: the plan of the organization hides messages of their age`);
+  if (barred > 0) warn(`${messagesText(barred)} no longer visible, nor is anything else of their channels`);
+  if (account > 0) note(`${messagesText(account)} not visible to this account: the one before it saw them`);
+  if (unsearched > 0)
+    warn(`what is no longer visible was not looked for in ${unsearched} private channels: too many requests`);
+  if (unknown > 0) note(`${messagesText(unknown)} no longer visible: deleted, or moved out of sight`);
+  const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
+  return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
+}
+
+const messagesText = (count: number): string => quantity(count, 'archived message is', 'archived messages are');
 
 /** An archive without a range is of everything. */
 function wholeSelection(

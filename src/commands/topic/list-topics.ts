@@ -8,7 +8,7 @@ import { channelArgument, readPlace } from './place.ts';
 
 export default command({
   about: [
-    'Counts and dates come from the messages that the account can see: all of them are fetched, 1000 at a time. With --fields topic_name, the server is asked only ' +
+    'Counts and dates come from the messages that the account can see: all of them are fetched, 5000 in a request, and what the server lists as topics of each channel that has messages. With --fields topic_name, it is asked only ' +
       'for its list. The topic with the newest message comes first. Names that differ only by case ' +
       'are one topic, as for topic delete. The link of a topic lists that topic alone.',
     '--all-channels lists the topics of every channel, with totals below; topic delete --from takes that list as ndjson, csv or tsv.',

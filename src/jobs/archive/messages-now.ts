@@ -9,11 +9,13 @@ import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { markdownOf, messagesBetween } from './part-forms.ts';
 
-interface Known {
+interface Known<M> {
   /** Ascending. */
   readonly ids: readonly number[];
   /** The channel that a message was in; undefined for a direct message. */
   readonly channelOf: (id: number) => number | undefined;
+  /** What was read of them just now, in the same form. */
+  readonly seen?: ReadonlyMap<number, M>;
   /** Why a message that is not shown is gone. */
   readonly reasonFor: (id: number, channel: number | undefined) => Promise<ReasonGone>;
 }
@@ -26,10 +28,15 @@ interface Known {
 export async function messagesNow<M extends MessageHead>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   selection: MessageSelection,
-  { ids, channelOf, reasonFor }: Known,
+  { ids: all, channelOf, reasonFor, seen }: Known<M>,
   form: ArchiveForm,
 ) {
   const shown = new Map<number, M>();
+  for (const id of all) {
+    const message = seen?.get(id);
+    if (message) shown.set(id, message);
+  }
+  const ids = all.filter((id) => !shown.has(id));
   const gone = new Map<number, ReasonGone>();
   const left = new Map<number, number | undefined>();
   const [first, last] = [ids[0], ids.at(-1)];
@@ -91,7 +98,7 @@ interface Scope {
   readonly holds: (id: number) => boolean;
 }
 
-function scopesOf(ids: readonly number[], channelOf: Known['channelOf']): Scope[] {
+function scopesOf(ids: readonly number[], channelOf: Known<MessageHead>['channelOf']): Scope[] {
   const channels = [...new Set(ids.map(channelOf))].filter((channel) => channel !== undefined);
   return [
     ...channels.map((channel) => {

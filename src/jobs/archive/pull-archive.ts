@@ -21,10 +21,12 @@ import { firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import type { News } from './quiet-channels.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
 
-interface Pulling {
+interface Pulling<M> {
   note(text: string): void;
   /** Called after each part with the number of messages that this pull has added. */
   added?(count: number): void;
+  /** Gets each message that the archive holds, and that a whole pull has read in the form of a recheck. */
+  seen?(message: M): void;
   /** Gets each added message that may be elsewhere than it says. */
   kept?(message: MessageHead): void;
   /** Whether a pull that brings nothing asks if the channels are visible at all, and says if one is not. */
@@ -49,7 +51,7 @@ export async function pullArchive<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level' | 'organization'>,
   archive: OpenArchive,
   order: PullOrder,
-  pulling: Pulling,
+  pulling: Pulling<M>,
 ) {
   const head = await headFor(chat, archive, order);
   const now = pulling.now?.();
@@ -113,10 +115,11 @@ async function* addMissing<M extends StoredMessage>(
   chat: MessageSource<M> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { isWhole = false, kept, warn }: Pick<Pulling, 'isWhole' | 'kept' | 'warn'>,
+  { isWhole = false, seen, kept, warn }: Pick<Pulling<M>, 'isWhole' | 'seen' | 'kept' | 'warn'>,
 ): AsyncGenerator<number> {
   const selection = selectionIn(head);
-  const [first = 'rendered'] = head.forms;
+  const forms = isWhole ? head.forms.toReversed() : head.forms;
+  const [first = 'rendered'] = forms;
   const asked = { ...selection, form: { ...selection.form, apply_markdown: first === 'source' ? false : undefined } };
   const held = new Set(archive.parts.flatMap(({ ids }) => ids));
   const last = lastIdOf(archive.parts);
@@ -136,10 +139,11 @@ async function* addMissing<M extends StoredMessage>(
     const fresh = page.messages.filter(({ id }) => id > last).slice(0, room);
     const lacking = [...page.messages.filter(({ id }) => id < last && !held.has(id)), ...fresh];
     room -= fresh.length;
-    const forms = lacking.length > 0 ? await formsOf(chat, selection, lacking, head.forms) : {};
-    if (forms[first]?.length) {
+    for (const one of page.messages) if (held.has(one.id) && !isOldCopy(one)) seen?.(one);
+    const rows = lacking.length > 0 ? await formsOf(chat, selection, lacking, forms) : {};
+    if (rows[first]?.length) {
       archive.mark({ complete: false });
-      yield (await archive.add(forms)).count;
+      yield (await archive.add(rows)).count;
       // A narrow on a topic proves the topic.
       for (const one of lacking) if (isOldCopy(one) || operandsIn(selection.narrow, 'topic').length === 0) kept?.(one);
     } else if (page.messages.length > 0) yield 0;
@@ -168,7 +172,7 @@ async function repairArchive(
   chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { which, note, search }: Pick<Pulling, 'note' | 'search'> & { readonly which: 'all' | 'changed' },
+  { which, note, search }: Pick<Pulling<never>, 'note' | 'search'> & { readonly which: 'all' | 'changed' },
 ) {
   const losses: (string | undefined)[] = [];
   for (const number of archive.parts.map(({ part }) => part)) {
@@ -190,7 +194,7 @@ async function repairFile(
   chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
   { folder, repair }: OpenArchive,
   selection: MessageSelection,
-  { part, form, search }: Pick<Pulling, 'search'> & { readonly part: ArchivePart; readonly form: ArchiveForm },
+  { part, form, search }: Pick<Pulling<never>, 'search'> & { readonly part: ArchivePart; readonly form: ArchiveForm },
 ): Promise<string | undefined> {
   const known = { ids: part.ids, channelOf: () => undefined, reasonFor: reasons(chat) };
   const { shown, gone } = await messagesNow(chat, selection, known, form);

@@ -1,6 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Message, MessageHead, MessageQuery } from '../../api/chat/chat-messages.ts';
-import { quantity, type Milliseconds } from '../../core/duration.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { emptyTopicName, foldTopic } from '../../schema/topic.ts';
@@ -12,13 +12,12 @@ import { inChannel, messagesOfIds } from '../messages/messages-by-ids.ts';
 import { placeNarrow } from '../messages/places.ts';
 import type { PrivateSearch } from '../messages/private-channels.ts';
 import { channelsIn, type MessageSelection } from '../messages/selection.ts';
-import type { WorkMessages } from '../work/work-messages.ts';
 import { messagesNow, notInNamedPlace, reasons } from './messages-now.ts';
 import { markdownOf } from './part-forms.ts';
 import { selectionIn } from './pull-order.ts';
 import { truePlaces } from './true-places.ts';
 
-interface Rechecked {
+export interface Rechecked {
   readonly changes: readonly ArchiveChange[];
   /** Messages that are no longer visible, by reason; those that were known to be gone included. */
   readonly gone: Readonly<Record<ReasonGone, number>>;
@@ -26,12 +25,19 @@ interface Rechecked {
   readonly unsearched: number;
 }
 
+interface RecheckParts {
+  now(): Milliseconds;
+  readonly search: PrivateSearch;
+  /** Messages that the pull before it has read: these are not asked for again. */
+  readonly seen: ReadonlyMap<number, Message>;
+}
+
 /** Records what changed: edited, moved, gone (with the reason), or back. What is gone is asked for again each time. */
 export async function recheckArchive(
   chat: Pick<ChatApi, 'messages' | 'level' | 'topics' | 'channels'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { now, search }: { now(): Milliseconds; readonly search: PrivateSearch },
+  { now, search, seen: read }: RecheckParts,
 ): Promise<Rechecked> {
   const form = head.forms.includes('source') ? 'source' : 'rendered';
   const selection = selectionIn(head);
@@ -94,7 +100,7 @@ export async function recheckArchive(
       const channel = before.get(id)?.place.stream_id;
       return typeof channel === 'number' ? channel : undefined;
     };
-    const known = { ids: [...before.keys()], channelOf, reasonFor };
+    const known = { ids: [...before.keys()], seen: read, channelOf, reasonFor };
     const found = await messagesNow(chat, selection, known, form);
     for (const [id, reason] of found.gone) {
       const known = before.get(id)?.why;
@@ -185,25 +191,6 @@ function recordedStates(changes: readonly ArchiveChange[]): ReadonlyMap<number, 
   }
   return recorded;
 }
-
-/** Says what is no longer visible, and counts what a recheck saw for the first time. */
-export function tellChanges(
-  { changes, gone, unsearched }: Rechecked,
-  { note, warn }: Pick<WorkMessages, 'note' | 'warn'>,
-) {
-  const { limit, 'no-access': barred, account, unknown } = gone;
-  if (limit > 0)
-    warn(`${messagesText(limit)} no longer visible: the plan of the organization hides messages of their age`);
-  if (barred > 0) warn(`${messagesText(barred)} no longer visible, nor is anything else of their channels`);
-  if (account > 0) note(`${messagesText(account)} not visible to this account: the one before it saw them`);
-  if (unsearched > 0)
-    warn(`what is no longer visible was not looked for in ${unsearched} private channels: too many requests`);
-  if (unknown > 0) note(`${messagesText(unknown)} no longer visible: deleted, or moved out of sight`);
-  const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
-  return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
-}
-
-const messagesText = (count: number): string => quantity(count, 'archived message is', 'archived messages are');
 
 /** A message's last version, its place, and why it is gone. */
 interface MessageState {

@@ -14,6 +14,8 @@ import { topicNamesIn, unknownChannel } from './near.ts';
 export interface Channel {
   readonly stream_id: number;
   readonly name?: string | undefined;
+  /** The list of channels says that it has no message. */
+  readonly isEmpty?: boolean;
 }
 
 /** The channel as the argument CHANNEL takes it. */
@@ -124,7 +126,10 @@ export async function everyChannel(chat: Pick<ChatApi, 'channels'>, left: readon
   if (missing !== undefined) throw await noChannel(chat, missing);
   return rows
     .filter((row) => !left.some((text) => isNamedSo(row, readName(text))))
-    .flatMap(({ stream_id, name }) => channelIn(stream_id, name) ?? [])
+    .flatMap(({ stream_id, name, first_message_id: first }) => {
+      const channel = channelIn(stream_id, name);
+      return channel ? { ...channel, isEmpty: first === null } : [];
+    })
     .sort((one, other) => one.stream_id - other.stream_id);
 }
 

@@ -4,6 +4,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
+import { maxMessages } from '../../schema/messages.ts';
 import { foldTopic, isSameName, resolvedPrefix } from '../../schema/topic.ts';
 import { inChannel } from '../messages/messages-by-ids.ts';
 import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
@@ -51,7 +52,8 @@ export async function listTopics(
   const lost = new Map<number, number>();
   let [isLimited, isChanged] = [false, false];
   const query = { narrow: inChannel(channel.stream_id), apply_markdown: false, allow_empty_topic_name: true };
-  for await (const page of forward(chat, query, { anchor: 'oldest' })) {
+  // Nothing of them is kept: requests count, since the server limits them.
+  for await (const page of forward(chat, query, { anchor: 'oldest', page: maxMessages })) {
     refuseIgnored(page);
     isLimited ||= page.history_limited;
     isChanged ||= page.view_changed === true;
@@ -106,7 +108,8 @@ export async function* chosenTopics(
   let failed = 0;
   for (const [index, channel] of channels.entries()) {
     const named = isAlone ? '' : `channel '${channel.name ?? ''}': `;
-    const { topics, unplaced, isLimited, isChanged } = await listTopics(chat, channel, show).catch((cause: unknown) => {
+    const listed = channel.isEmpty ? Promise.resolve(nothing) : listTopics(chat, channel, show);
+    const { topics, unplaced, isLimited, isChanged } = await listed.catch((cause: unknown) => {
       const failure = unlisted(cause, named, `${channels.length - index} of ${channels.length}`);
       if (failure.details.server?.code !== 'BAD_NARROW') failed += 1;
       warn(named + failure.message);

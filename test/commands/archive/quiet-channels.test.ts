@@ -42,6 +42,30 @@ test('a night with nothing new in 20 channels costs six requests and one for eac
   ]);
 });
 
+test('a recheck of 20 channels costs two requests for each, and topic list asks nothing of a channel without messages', async () => {
+  const all = idsBetween(1, 20);
+  const rows = all.flatMap((id) => topicOf('x', [id * 20], { stream_id: id, channel: `c${id}` }));
+  const empty = idsBetween(21, 30).map((id) => ({ stream_id: id, name: `c${id}`, first_message_id: null }));
+  const server = await openChatServer({
+    messages: rows,
+    channels: [...all.map((id) => ({ stream_id: id, name: `c${id}` })), ...empty],
+  });
+  const pull = pulling(server);
+  await pull();
+  const before = server.seen.length;
+  await pull('--recheck');
+  const between = server.seen.length;
+  const list = await server.run('topic list --all-channels -o ndjson');
+
+  const ofChannels = (from: number, to?: number) =>
+    server.seen.slice(from, to).filter(({ path, parameters: { narrow = '' } }) => {
+      const id = Number(/"operand":(\d+)/.exec(narrow)?.[1] ?? /me\/(\d+)\/topics/.exec(path)?.[1]);
+      return id > 0 && (from === between || id <= 20);
+    }).length;
+  expect([ofChannels(before, between), ofChannels(between)]).toEqual([40, 40]);
+  expect(list.exitCode).toBe(0);
+});
+
 test('what is new in one of many channels is brought, and the others are not asked', async () => {
   const server = await openChatServer({ messages: [...kitchen, ...garden, ...far(1)], channels: [...channels, attic] });
   const pull = pulling(server);

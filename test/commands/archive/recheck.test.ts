@@ -146,7 +146,8 @@ test('messages that move to a private channel while a recheck reads, and new one
   expect(
     changesIn(service.folder)
       .filter(({ change }) => change === 'gone')
-      .map(({ id, why }) => [id, why]),
+      .map(({ id, why }) => [id, why])
+      .sort(([one], [other]) => Number(one) - Number(other)),
   ).toEqual(moved.map((id) => [id, 'unknown']));
   expect(countsOf(last)).toMatchObject({ gone: 0, back: moved.length });
   expect(goneIn(service.folder)).toEqual({});
