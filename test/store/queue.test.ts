@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { summedLine } from '../../src/store/disk/records.ts';
 import { acquireLock, lockFolder } from '../../src/store/lock/lock.ts';
 import { localQueue } from '../../src/store/lock/local-queue.ts';
 import { hashOf, runName } from '../../src/store/lock/request-record.ts';
@@ -121,13 +122,30 @@ test(
   },
 );
 
+test('a dead run has no more under way than users without an answer', needs('proc'), async () => {
+  const host = at(1_000_000);
+  const folder = await lockFolder(host.system);
+  const [base, by] = [hashOf('another application'), runName(origin, 4)];
+  const line = (event: object, users: readonly string[]) => summedLine({ ...event, users: users.map(hashOf) });
+  const held = line({ event: 'held', time: 999_000, hold: { by, remember: 9e9 } }, ['ann', 'bob', 'cy']);
+  const answered = line({ event: 'answered', time: 999_500, status: 201 }, ['cy']);
+  writeFileSync(join(folder, `${base}.record`), summedLine({ record: 1, users: [] }) + held + answered, {
+    mode: 0o600,
+  });
+  await acquireLock(join(folder, `${base}.${by}.holder`), host);
+  endProcess(join(host.folder, 'home'));
+  const one = await runOn(host);
+  await one.pend();
+  expect(await one.look()).toMatchObject({ pending: 3, until: 1_015_000 });
+});
+
+const future = summedLine({ ...begun(3, 1000), since: 9_000_000, decided: 9_000_000 });
+
 test.each([
   ['a file that is damaged counts as one pending request', 'x', 1],
-  [
-    'a moment in the future counts as now',
-    JSON.stringify({ ...begun(3, 1000), since: 9_000_000, decided: 9_000_000 }),
-    3,
-  ],
+  ['a file that was cut', future.slice(0, -2), 1],
+  ['a file of another content than was written', summedLine(begun(3, 1000)).replace('"posts":3', '"posts":0'), 1],
+  ['a moment in the future counts as now', future, 3],
 ])('%s, from when it is first seen', async (_what, text, pending) => {
   const host = at(1_000_000);
   writeFileSync(join(await lockFolder(host.system), `${hashOf(origin)}.queue`), text);

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { readdir } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure } from '../../core/failure.ts';
-import { jsonIn, writeJson } from '../../core/json.ts';
+import { Failure, ifAnswered } from '../../core/failure.ts';
+import { lineIn, summedLine } from '../disk/records.ts';
 import { orFailure, readBytes, remove, writePrivate } from '../disk/files.ts';
+import type { System } from '../../core/system.ts';
 import { emptyQueue, isQueueState, queueAfter, type KeptQueue, type QueuePlace, type QueueState } from '../queue.ts';
 import { acquireLock, lockFolder, lockHolder, withLock, type Surroundings } from './lock.ts';
-import { hashOf, widthIn } from './request-record.ts';
+import { hashOf, readRecord, widthIn } from './request-record.ts';
 
 /** The queue of a server as the runs of this computer know it: `ORIGIN.queue`, there once a POST had no answer. */
 export async function localQueue(origin: string, host: Surroundings): Promise<QueuePlace> {
@@ -17,12 +18,13 @@ export async function localQueue(origin: string, host: Surroundings): Promise<Qu
     withLock(`${base}.queue.lock`, host, async () => {
       const known = await read();
       const state = next(known.state, known.now);
-      await writePrivate(`${base}.queue`, writeJson(state));
+      await writePrivate(`${base}.queue`, summedLine(state));
       return { state, now: known.now };
     });
   const read = async () => {
     const [bytes, now] = [await readBytes(`${base}.queue`), clock.now()];
-    const state = bytes ? jsonIn(bytes.toString('utf8'))?.value : emptyQueue;
+    const { json, isSummed, isWhole } = lineIn(bytes?.toString('utf8').replace(/\n$/, '') ?? '');
+    const state = !bytes ? emptyQueue : isSummed && isWhole ? json?.value : undefined;
     // A moment in the future, after the clock was set, and one that is not known, count as now.
     if (isQueueState(state)) {
       const isAhead = Math.max(state.since, state.decided) > now;
@@ -53,16 +55,28 @@ export async function localQueue(origin: string, host: Surroundings): Promise<Qu
     },
     async findDead(settle) {
       for (const name of await orFailure(`read ${folder}`, readdir(folder))) {
-        const [, by = ''] = name.split('.');
-        const posts = widthIn(by, origin);
-        if (posts === 0 || !name.endsWith('.holder')) continue;
+        const [of = '', by = ''] = name.split('.');
+        const width = widthIn(by, origin);
+        if (width === 0 || !name.endsWith('.holder')) continue;
         const path = join(folder, name);
         const owner = await readBytes(path);
         // One lock, which is there before and after its owner was not.
         if ((await lockHolder(path, system)) || !owner || !(await readBytes(path))?.equals(owner)) continue;
-        await change((state, now) => queueAfter(state, now, { by, posts, others: 0, settle }, 'left'));
+        const held = await heldBy(by, join(folder, of), system);
+        await change((state, now) => {
+          const known = state.left.find((one) => one.by === by)?.posts ?? 0;
+          const posts = Math.min(width, known + (held ?? width));
+          return queueAfter(state, now, { by, posts, others: 0, settle }, 'left');
+        });
         await remove(path);
       }
     },
   };
+}
+
+/** How many users without an answer a run holds; undefined where its record does not tell. */
+async function heldBy(by: string, base: string, system: System): Promise<number | undefined> {
+  const record = await ifAnswered(readRecord(base, system));
+  const held = [...(record?.users.values() ?? [])].filter(({ hold, history }) => hold?.by === by && !history.answer);
+  return record?.lostEnd === undefined && held.length > 0 ? held.length : undefined;
 }
