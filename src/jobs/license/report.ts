@@ -41,96 +41,74 @@ type Reporting = Pick<Ports, 'claims' | 'now' | 'warn' | 'record'> & {
 };
 
 /** The results of the rows, on their way to the record and then to the reader. */
-export class RosterReport {
-  readonly #parts: Reporting;
-  readonly #ready = new InOrder<LicenseFields, RowResult>();
-  readonly #writing = new Set<Promise<void>>();
-  readonly answeredOnly = new Map<LicenseFields, AnsweredOnly>();
+export function rosterReport({ claims, now, warn, record, progress }: Reporting) {
+  const ready = new InOrder<LicenseFields, RowResult>();
+  const writing = new Set<Promise<void>>();
+  const answeredOnly = new Map<LicenseFields, AnsweredOnly>();
   /** The keys that were answered, and for how many users: a key of several is nobody's until a list says whose. */
-  readonly #keys = new Map<string, 'one' | 'several'>();
-  readonly #accepted: (Failure | undefined)[] = [];
+  const keys = new Map<string, 'one' | 'several'>();
+  const accepted: (Failure | undefined)[] = [];
 
-  constructor(parts: Reporting) {
-    this.#parts = parts;
-  }
-
-  /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
-  async answered(row: LicenseFields, creation: AnsweredCreation): Promise<void> {
-    const { claims, progress, now } = this.#parts;
-    const end = endOf(creation, now(), 0);
-    const key = creation.license?.key;
-    if (key !== undefined) this.#keys.set(key, this.#keys.has(key) ? 'several' : 'one');
-    // The progress counts the row as done: one list at the end confirms all rows.
-    progress.step();
-    this.#inBackground(claims.ended(row, end));
-  }
-
-  /** Tells the history of an outcome, then reports it. */
-  async end(ended: Case, end: End): Promise<void> {
-    const one = this.#keyChecked(ended);
-    const { record, warn } = this.#parts;
-    const outcome = outcomeOf(one, end);
-    const { status, license = null, failure, warning, size_before = null } = outcome;
-    const result = resultOf(one.asked, status, license, failure?.message, size_before);
-    if (warning !== undefined) warn(warning);
-    await recordEnd(one, outcome, record);
-    const isBelieved = !('why' in end) && !end.licenses;
-    if (isBelieved && status === 'created') this.#accepted.push(end.unread);
-    await this.#report(one, end, result);
-  }
-
-  #keyChecked(one: Case): Case {
+  const keyChecked = (one: Case): Case => {
     const { creation } = one;
-    if (creation?.state !== 'answered' || this.#keys.get(creation.license?.key ?? '') !== 'several') return one;
+    if (creation?.state !== 'answered' || keys.get(creation.license?.key ?? '') !== 'several') return one;
     return { ...one, creation: { ...creation, license_is: 'of several users' } };
-  }
+  };
+  const noteUnknown = (one: Case, end: End): void => {
+    const isAnswered = one.creation?.state === 'answered';
+    const isOpen = 'why' in end && end.why.is === 'open';
+    const isUnread = !('why' in end) || end.why.is === 'stopped' || end.why.is === 'unread';
+    if (isAnswered && (isUnread || mayBeCut(one))) answeredOnly.set(one.asked, 'unconfirmed');
+    else if (isAnswered || (isOpen && !mayBeCut(one))) answeredOnly.set(one.asked, 'open');
+  };
 
-  async #report(one: Case, end: End, result: RowResult): Promise<void> {
-    const { asked, creation } = one;
-    const isAnswered = creation?.state === 'answered';
-    if (!isAnswered) this.#parts.progress.step();
-    if (result.status === 'unknown') {
-      const isOpen = 'why' in end && end.why.is === 'open';
-      const isUnread = !('why' in end) || end.why.is === 'stopped' || end.why.is === 'unread';
-      if (isAnswered && (isUnread || mayBeCut(one))) this.answeredOnly.set(asked, 'unconfirmed');
-      else if (isAnswered || (isOpen && !mayBeCut(one))) this.answeredOnly.set(asked, 'open');
-    }
-    this.#ready.put(asked, result);
-    // A row whose request is unconfirmed is given back at the end, with the time of that request.
-    if (result.status !== 'unknown') await this.#parts.claims.release(asked);
-  }
-
-  warnOfAccepted(): void {
-    const [why] = this.#accepted;
-    const count = this.#accepted.length;
-    if (count === 0) return;
-    const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
-    const isTried = why && !why.isInterruption;
-    const unread = isTried ? `no list confirmed it: ${why.message}` : 'no list was read yet: the next run confirms it';
-    this.#parts.warn(`${said}; ${unread}`);
-  }
-
-  async flush(): Promise<void> {
-    await Promise.all(this.#writing);
-  }
-
-  close(): void {
-    this.#ready.close();
-  }
-
-  /** Resolves when the row has a result; undefined where the run ended without one. */
-  of(row: LicenseFields): Promise<RowResult | undefined> {
-    return this.#ready.take(row);
-  }
-
-  /** Keeps a failed write, so that `flush` throws it. */
-  #inBackground(writing: Promise<void>): void {
-    this.#writing.add(writing);
-    writing.then(
-      () => this.#writing.delete(writing),
-      () => undefined,
-    );
-  }
+  return {
+    answeredOnly,
+    /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
+    async answered(row: LicenseFields, creation: AnsweredCreation): Promise<void> {
+      const key = creation.license?.key;
+      if (key !== undefined) keys.set(key, keys.has(key) ? 'several' : 'one');
+      // The progress counts the row as done: one list at the end confirms all rows.
+      progress.step();
+      const recording = claims.ended(row, endOf(creation, now(), 0));
+      writing.add(recording);
+      // A failed write is kept, so that `flush` throws it.
+      recording.then(
+        () => writing.delete(recording),
+        () => undefined,
+      );
+    },
+    /** Tells the history of an outcome, then reports it. */
+    async end(ended: Case, end: End): Promise<void> {
+      const one = keyChecked(ended);
+      const { asked, creation } = one;
+      const outcome = outcomeOf(one, end);
+      const { status, license = null, failure, warning, size_before = null } = outcome;
+      if (warning !== undefined) warn(warning);
+      await recordEnd(one, outcome, record);
+      if (!('why' in end) && !end.licenses && status === 'created') accepted.push(end.unread);
+      if (creation?.state !== 'answered') progress.step();
+      if (status === 'unknown') noteUnknown(one, end);
+      ready.put(asked, resultOf(asked, status, license, failure?.message, size_before));
+      // A row whose request is unconfirmed is given back at the end, with the time of that request.
+      if (status !== 'unknown') await claims.release(asked);
+    },
+    warnOfAccepted(): void {
+      const [why] = accepted;
+      const count = accepted.length;
+      if (count === 0) return;
+      const said = `${count} ${count === 1 ? 'license was' : 'licenses were'} created, as the server answered`;
+      const isTried = why && !why.isInterruption;
+      const unread = isTried
+        ? `no list confirmed it: ${why.message}`
+        : 'no list was read yet: the next run confirms it';
+      warn(`${said}; ${unread}`);
+    },
+    flush: async () => void (await Promise.all(writing)),
+    close: () => ready.close(),
+    /** Resolves when the row has a result; undefined where the run ended without one. */
+    of: (row: LicenseFields) => ready.take(row),
+  };
 }
 
 const maxNamedUsers = 20;

@@ -4,7 +4,7 @@ import { caseOf, type Case } from './case.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
 import type { Ports } from './perform.ts';
 import type { Plan, PlannedRow, Planning } from './plan.ts';
-import { countOutcomes, resultOf, RosterReport, type RowResult } from './report.ts';
+import { countOutcomes, resultOf, rosterReport, type RowResult } from './report.ts';
 import { requestsOf } from './roster-job.ts';
 import { settle } from './settle.ts';
 
@@ -25,7 +25,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   const { job, note, progress, conclude } = applying;
   const outcomes = countOutcomes(applying, rows.length);
   const breaker = circuitBreaker(applying);
-  const report = new RosterReport(applying);
+  const report = rosterReport(applying);
   if (job.isResumed) note('Resuming an interrupted run');
   const changing = rows.filter((planned) => !isUnchanged(planned, applying));
   for (let done = changing.length; done < rows.length; done += 1) progress.step();
