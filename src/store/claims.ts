@@ -90,11 +90,7 @@ export function withTake(claims: FreeClaims, clock: Clock, { signal, note }: Cla
   };
 }
 
-export interface Waiting extends Pick<ClaimOptions, 'note'> {
-  /** A clock that nobody sets. */
-  readonly elapsed: () => Milliseconds;
-  readonly sleep: (span: Milliseconds) => Promise<void>;
-}
+export type Waiting = Pick<ClaimOptions, 'note'> & Pick<Clock, 'elapsed' | 'sleep'>;
 
 const longestWait: Milliseconds = 300_000;
 /** Keeps many processes that wait for one user from busy polling. */

@@ -78,10 +78,7 @@ export async function* dryRun(job: Job, context: ApplyingParts): AsyncGenerator<
   yield* showPlan(await planUnclaimed(job, earlier, context), await toRetire(job, context), job, context);
 }
 
-export async function* applyJob(
-  job: Job,
-  context: ApplyingParts,
-): AsyncGenerator<RowResult<RowResult['status'] | 'retired'>> {
+export async function* applyJob(job: Job, context: ApplyingParts) {
   const { roster, targets, values } = job;
   const opened = await context.record.journal(headerOf(job), values.journal);
   const doubled: CreatedFor[] = [];
@@ -170,12 +167,7 @@ function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
  * Asks before anything is changed; a script has said what it wants. The plan is made without claims, so nobody waits
  * for a question. A run that resumes was answered before.
  */
-async function askAboutPlan(
-  job: Job,
-  earlier: RosterJob,
-  missing: readonly MissingUser[],
-  context: ApplyingParts,
-): Promise<Asked> {
+async function askAboutPlan(job: Job, earlier: RosterJob, missing: readonly MissingUser[], context: ApplyingParts) {
   const isAgreed = earlier.isResumed && missing.length === 0;
   if (!context.interactive() || context.options.yes || isAgreed) return () => true;
   const plan = await planUnclaimed(job, earlier, context);
@@ -183,18 +175,13 @@ async function askAboutPlan(
   refusePlan(plan, job);
   const changes = new Set(changesIn(plan));
   if (changes.size > 0 || missing.length > 0) await ask(plan, job, missing, context);
-  return (change) => changes.has(change);
+  return (change: string) => changes.has(change);
 }
 
 /** A change (`changesIn`) was agreed to, or needs no question. */
 type Asked = (change: string) => boolean;
 
-async function ask(
-  plan: Plan,
-  { targets }: Job,
-  missing: readonly MissingUser[],
-  context: ApplyingParts,
-): Promise<void> {
+async function ask(plan: Plan, { targets }: Job, missing: readonly MissingUser[], context: ApplyingParts) {
   const profiles = targets.map(({ account: { profile } }) =>
     profile === undefined ? 'credentials of the environment' : `profile ${profile}`,
   );

@@ -53,11 +53,7 @@ interface LicenseChange extends Partial<ChangeJob> {
 type ChosenLicense = readonly [code: string, License | undefined];
 
 /** Changes one license after another; on a terminal it asks first. At the end, the command that undoes the run. */
-export async function* changeEach(
-  change: LicenseChange,
-  account: LicensingCredential,
-  context: ChangingParts,
-): AsyncGenerator<ChangedLicense> {
+export async function* changeEach(change: LicenseChange, account: LicensingCredential, context: ChangingParts) {
   const { run, record } = context.record.recorder(account);
   const api = context.licensing();
   const view = (code: string) => {
@@ -107,11 +103,7 @@ export async function* changeEach(
 }
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */
-async function agree(
-  { chosen, fieldsOf, ask }: LicenseChange,
-  view: LicensingApi['view'],
-  context: ChangingParts,
-): Promise<LicenseChange['chosen']> {
+async function agree({ chosen, fieldsOf, ask }: LicenseChange, view: LicensingApi['view'], context: ChangingParts) {
   if (ask === undefined || !context.interactive() || context.options.yes || context.options.dry_run) return chosen;
   const seen = new Map<string, License>();
   const changes: PlannedChange[] = [];

@@ -107,11 +107,7 @@ function lineFor(user: string, { remote_user }: EditedFields, { again }: Pick<In
 }
 
 /** Gives the licenses of the users whose names match one size. @throws Failure not_found where there are none */
-async function* editMany(
-  match: readonly string[],
-  size_allowance: number,
-  context: ChangingParts,
-): AsyncGenerator<ChangedLicense> {
+async function* editMany(match: readonly string[], size_allowance: number, context: ChangingParts) {
   const account = await context.licensingAccount();
   const chosen = new Map<string, License>();
   for await (const license of licensesOf({ all_apps: false }, 'whole', context)) {

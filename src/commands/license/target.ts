@@ -1,6 +1,5 @@
 import { givenNames, type GivenNames } from '../../jobs/license/given-names.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
-import type { EarlierAnswers } from '../../jobs/license/roster-job.ts';
 import type { ClaimingJob, QueuedClaims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts, Invocation, Ledgers, Terminal, Time } from '../context.ts';
@@ -55,12 +54,9 @@ export function namesOf(
 }
 
 /** Open answers of each application, without a claim. */
-export function answersOf(
-  targets: readonly Target[],
-  { ledgers: { openAnswers } }: Ledgers,
-): EarlierAnswers['openAnswers'] {
-  return async (app_code, users) => {
+export function answersOf(targets: readonly Target[], { ledgers: { openAnswers } }: Ledgers) {
+  return async (app_code: number, users: readonly string[]) => {
     const target = targets.find((one) => one.app_code === app_code);
-    return target ? openAnswers(target.account, app_code, users) : new Map();
+    return target ? openAnswers(target.account, app_code, users) : new Map<string, never>();
   };
 }

@@ -3,8 +3,10 @@ import { distinct, type License, type LicenseHolder, type UserLicenses } from '.
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import type { Clock } from '../../core/system.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { PostEnd } from '../../store/request-history.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
 
 export type LicenseUser = Pick<LicenseFields, 'app_code' | 'remote_user'>;
 
@@ -67,14 +69,7 @@ export function withNear(result: LookupResult, near: readonly License[]): Lookup
 }
 
 /** How a run waits, and talks. */
-export interface Settling {
-  readonly now: () => Milliseconds;
-  /** A clock that nobody sets. */
-  readonly elapsed: () => Milliseconds;
-  readonly sleep: (span: Milliseconds) => Promise<void>;
-  readonly note: (text: string) => void;
-  readonly warn: (text: string) => void;
-}
+export type Settling = Pick<Clock, 'now' | 'elapsed' | 'sleep'> & Pick<WorkMessages, 'note' | 'warn'>;
 
 /** How a POST ended, after so many in a row without an answer. */
 export function endOf(creation: Creation, time: Milliseconds, unanswered: number): PostEnd {

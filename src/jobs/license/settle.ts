@@ -17,12 +17,7 @@ const ahead = 16;
  * Carries each case to its end: one for `ensure` and `create`, those of a roster for `apply`. What need not wait goes
  * first; then one sleep, and one list for all that wait. Rejects with no Failure: what ends the run stops `breaker`.
  */
-export async function settle(
-  cases: Iterable<Case>,
-  ports: Ports,
-  breaker: CircuitBreaker,
-  report: Report,
-): Promise<void> {
+export async function settle(cases: Iterable<Case>, ports: Ports, breaker: CircuitBreaker, report: Report) {
   const { rules, claims, isAlone } = ports;
   const waiting = new Map<LicenseFields, Case>();
   /** Users to whom this run sends more than one POST: an earlier one may be carried out late. */

@@ -117,11 +117,7 @@ function accountOf({ env, uid, user = `uid ${uid ?? '?'}` }: Pick<System, 'env' 
 }
 
 /** Entries whose line holds a text, oldest first, without one that is not as it was written. @throws Failure config */
-export async function* eachEntry<K extends keyof HistoryEvents>(
-  system: System,
-  kind: K,
-  holding: string = kind,
-): AsyncGenerator<EntryOf<K>> {
+export async function* eachEntry<K extends keyof HistoryEvents>(system: System, kind: K, holding: string = kind) {
   const folder = foldersOf(system).state;
   const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
