@@ -125,7 +125,6 @@ export function openLedgers({ host, options, messages, redactor, signal }: RunPa
   return { ledgers, tell: telling, unanswered: () => void unanswered(), close };
 }
 
-/** The ledgers that the environment and the profiles name. */
 function configuredLedgers(
   accounts: Accounts,
   named: string | undefined,

@@ -98,7 +98,6 @@ async function runRequest(
   return runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again });
 }
 
-/** @throws Failure where it cannot be written */
 async function openedSummary(command: string | null, line: OpenLine): Promise<Summary | undefined> {
   const { summary: path } = line.options;
   return path === undefined ? undefined : (await import('./summary.ts')).openSummary(path, command, line);

@@ -14,7 +14,6 @@ export type Redactor = ReturnType<typeof openRedactor>;
 export function openRedactor() {
   const secrets = new Set<Secret>();
   return {
-    /** Remembers a secret and gives it back. */
     watch(secret: Secret): Secret {
       secrets.add(secret);
       return secret;

@@ -51,7 +51,6 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
     plan: hasPlan ? presentPlan(options, looks) : undefined,
     /** Fields that were asked for and that a server may send in rows: only the answer tells. */
     open: show.others === 'any' ? unknownBeside(own) : [],
-    /** The failure of a field that no row has. */
     noFields,
     /** Before anything is sent; `fromFile`: fields that the input file adds. @throws Failure usage */
     checkFields(fromFile: readonly string[]): void {
@@ -124,7 +123,6 @@ function strangeLooks(
 
 type Looks = Omit<Presentation, 'show' | 'format' | 'sentence'>;
 
-/** The looks of all that a run prints. */
 function looksOf(options: Options, { system, stdout }: PrintedTo): Looks {
   const { fields, sort, count_by, header = true, quiet = false, csv_safe: csvSafe = false, color } = options;
   const countBy = count_by === undefined ? undefined : countByOf(count_by);

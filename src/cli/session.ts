@@ -104,7 +104,6 @@ export function openSession(
     context,
     planned,
     hasWritten: connections.hasWritten,
-    /** Lines for stderr, once the result is written. */
     conclusions,
     seen: () =>
       oldCopies.size === 0

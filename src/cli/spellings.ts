@@ -4,10 +4,8 @@ import type { TypedOption } from './values.ts';
 
 /** A way to type an option, or an argument by its name at the API. */
 export interface Spelling {
-  /** Without dashes before it. */
   readonly word: string;
   readonly short?: string | undefined;
-  /** The option that is meant. */
   readonly flag: string;
   readonly takes: boolean;
   /** The value where none is typed; another one follows `=`. */

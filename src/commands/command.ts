@@ -4,7 +4,6 @@ import type { Fields, Values } from '../schema/field.ts';
 import type { Context } from './context.ts';
 import type { CommandSurface } from './surface.ts';
 
-/** The row that a command's result is made of. */
 type Row<R> =
   R extends AsyncGenerator<infer T> ? Single<T> : R extends Promise<readonly (infer T)[] | infer T> ? T : never;
 

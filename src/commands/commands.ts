@@ -49,9 +49,7 @@ function describeCommand(command: CommandSurface) {
     summary,
     arguments: Object.entries(args).map(([argument, field]): object => ({ name: argument, ...rulesOf(field) })),
     options: optionRows(options),
-    /** Values of --output beside those of every command. */
     formats: ownFormats(command),
-    /** Values of --fields and --sort. */
     fields: [...new Set([...columns, ...fields])],
     examples,
     // Names that a server adds to an open row have the type that the server gives them.

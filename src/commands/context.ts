@@ -134,9 +134,8 @@ export interface Terminal extends WorkMessages {
 /** The user's files, and the files that jobs leave behind. */
 export interface Disk {
   readonly disk: {
-    /** The text of a file; `-` is standard input. @throws Failure usage */
+    /** The text of a file, or its bytes; `-` is standard input. @throws Failure usage */
     read(file: string): Promise<string>;
-    /** The bytes of a file; `-` is standard input. @throws Failure usage */
     readBytes(file: string): Promise<Buffer>;
     /** The archive in that folder, or a new one, held by this process alone. */
     archive(folder: string, patience?: Pick<Patience, 'wait' | 'waiting'>): Promise<OpenArchive>;

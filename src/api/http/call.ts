@@ -130,7 +130,6 @@ export interface Connection {
   /** Origin and path of the API, without a slash at its end. */
   readonly base: string;
   readonly authorization: Secret | undefined;
-  /** The same for the lines of a dry run. */
   readonly key: KeyVariable | undefined;
   readonly userAgent: string;
   /** Answers hold license codes: a trace shows their keys and types only. */
@@ -139,7 +138,6 @@ export interface Connection {
   /** What the account adds to every request, for an access proxy. */
   readonly headers: Readonly<Record<string, Secret>>;
   readonly clock: Clock;
-  /** For time limits, which run in real time. */
   readonly alarm: Alarm;
   readonly signal: AbortSignal;
   readonly gate: Gate;

@@ -21,7 +21,6 @@ export interface Request {
   readonly shown: string;
   readonly headers: Record<string, string>;
   readonly body: string | Uint8Array | undefined;
-  /** The body as it may be shown: without secrets. */
   readonly shownBody: string | undefined;
 }
 

@@ -122,7 +122,6 @@ interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** An attempt without an answer, by its row of `causes`. */
 export class TransportError extends Error {
   readonly reason: keyof typeof causes;
   readonly #details: ErrorDetails;

@@ -107,7 +107,6 @@ const wrongKey =
   'Check that the key belongs to this URL and application; chatelaine doctor tries every key that is set or stored.';
 const wrongUrl = 'The answer is an HTML page: the base URL of the profile may be wrong.';
 
-/** @throws Failure rejected where `errorInside` finds one */
 export function refuseError(answer: Answer, subject: AnswerSubject): void {
   const refusal = errorInside(answer, subject);
   if (refusal) throw refusal;

@@ -25,7 +25,6 @@ export interface Page extends PageEnd {
 
 export type PageSize = Pick<Page, 'next' | 'total' | 'pages' | 'count'>;
 
-/** Called for each page of a list, counted from 1, before its rows. */
 export type Heard = (page: PageSize, place: number) => void;
 
 /** Adds up the pages of a list; the first page begins another reading of it. */

@@ -12,7 +12,6 @@ export interface PageEnd {
   readonly more: string | undefined;
   /** How many rows there are in all; 0 where the server does not say it. */
   readonly total: number;
-  /** How many pages there are in all; 0 where the server does not say it. */
   readonly pages: number;
 }
 

@@ -50,7 +50,6 @@ function attempt<T>(run: () => T): T | undefined {
   }
 }
 
-/** Bytes of the checksum before the cache itself. */
 const headBytes = 4;
 const maxCacheBytes = 16 * 1024 * 1024;
 
