@@ -265,6 +265,8 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
     wrongsOfRun(run, `run ${index + 1} of "${line}" after the faults`, ended, limits),
   );
   const last = runs.at(-1);
+  if (last?.exit === 0 && runs.length > 1)
+    wrongs.push(`"${line}" is right only in run ${runs.length} after the faults: ${runs[0]?.exit} ${runs[0]?.stderr}`);
   if (last?.exit === 0 || wrongs.length > 0) return wrongs;
   if (last?.exit === 9 && limits.includes('answered and not kept')) return wrongs;
   if ([7, 8].includes(last?.exit ?? 0) && limits.includes('a holder that cannot be seen')) return wrongs;
@@ -279,11 +281,12 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
 }
 
 /**
- * No file but records grows without bound. A run that is killed leaves six at most, where nobody sees that it is dead:
- * four locks, its sign of life, and a draft.
+ * Nothing is left but records. A run that is killed, or whose disk fails, leaves six files at most, where nobody sees
+ * that it is dead: four locks, its sign of life, and a draft.
  */
-function leftFiles({ computers, runs }: Ended): string[] {
+function leftFiles({ computers, plan }: Ended): string[] {
   const files = computers.flatMap(({ disk, share }) => [...disk.files().keys(), ...(share?.files().keys() ?? [])]);
-  const left = [...new Set(files)].filter((path) => /\.(tmp|lock)(\.|$)|\.lock\.|\/live\//.test(path));
-  return left.length > 6 * runs.length ? [`${left.length} drafts and locks are left: ${left.join(' ')}`] : [];
+  const left = [...new Set(files)].filter((path) => /\.(tmp|lock|holder)(\.|$)|\.lock\.|\/live\//.test(path));
+  const faults = plan.runs.filter(({ fate }) => fate?.kill ?? fate?.disk).length;
+  return left.length > 6 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(' ')}`] : [];
 }

@@ -193,6 +193,13 @@ export const rules = [
     ],
     ['a new history is synced into its folder', "    if (end === 'nothing') await syncFolder(dirname(path));\n", ''],
   ]),
+  ...inFile('ensure', 'jobs/license/case.ts', [
+    [
+      'what was answered and is shown is not unknown',
+      "const { job = 'unchanged' } = requests;",
+      "if (requests.answer) return { do: 'end', outcome: 'unknown', why: { is: 'stopped' } };\n  const { job = 'unchanged' } = requests;",
+    ],
+  ]),
   ...inFile('ensure', 'jobs/license/outcome.ts', [
     ['the history tells of an answer that a later list shows', '!(isSent(one) || isOpen)', '!isSent(one)'],
     ['the history tells what was created', "if (status === 'failed' || ", "if (status !== 'failed' || "],

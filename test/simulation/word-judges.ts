@@ -1,9 +1,13 @@
 import type { Process } from './computer.ts';
 import type { Ended, LicensingPlan } from './licensing-history.ts';
+import { replies } from './replies.ts';
 
 /** What runs said, waited for and wrote into the history of their computer. */
 export function judgeWords(ended: Ended): string[] {
-  return [...createdTwice(ended), ...oldAsNew(ended), ...pricesOf(ended), ...untold(ended)];
+  return [
+    ...[...createdTwice(ended), ...oldAsNew(ended), ...pricesOf(ended), ...untold(ended)],
+    ...[...notZero(ended), ...notUnknown(ended)],
+  ];
 }
 
 interface Created {
@@ -71,8 +75,7 @@ function pricesOf({ plan, runs }: Ended): string[] {
     const { exit, requests, stderr, started, ended = 0, line } = run;
     const name = `run ${index + 1} (${line}), without a fault,`;
     // A name that is given, or taken away, is not always there to be.
-    const isRename = /^license (rename|edit|undo|retire --)/.test(line);
-    const wrongs = exit === 0 || isRename ? [] : [`${name} is exit ${exit}: ${stderr}`];
+    const wrongs = exit === 0 || isRenaming({ line }) ? [] : [`${name} is exit ${exit}: ${stderr}`];
     const took = ended - started;
     if (took > (line.startsWith('license apply') ? 4000 : 1500)) wrongs.push(`${name} takes ${took / 1000} s`);
     const price = requests.join(' ');
@@ -90,6 +93,36 @@ function saysCreated({ line, stderr }: Process): boolean {
 function priceOf(run: Process): string {
   if (saysCreated(run)) return 'GET POST GET';
   return /^resized /m.test(run.stderr) ? 'GET PATCH' : 'GET';
+}
+
+/** Where processes are killed, stopped or interrupted, and nothing else happens, each that ends by itself is right. */
+function notZero({ plan, runs }: Ended): string[] {
+  const isKilled = plan.runs.some(({ fate }) => fate?.kill);
+  const isCalm = plan.runs.every(({ fate, hurt }) => !fate?.disk && !hurt);
+  const isOther = (plan.clockAhead ?? 0) !== 0 || (plan.isShared && isKilled) || plan.runs.some(isRenaming);
+  if (!isCalm || isOther || !isWithoutFault({ ...plan, runs: [] })) return [];
+  return runs.flatMap(({ exit, stderr, line }, index) => {
+    // One job is done by one run at a time.
+    const isRight = exit === undefined || exit === 0 || exit === 130 || stderr.includes('is in use by');
+    return isRight ? [] : [`run ${index + 1} (${line}) is exit ${exit}, and nothing was wrong: ${stderr}`];
+  });
+}
+
+/** Exit 9 says that a request may have been carried out, or that no list shows what was answered. */
+function notUnknown({ plan, server: { posts }, runs }: Ended): string[] {
+  const { shape = {}, habits, mishaps = [], queue, ledger } = plan;
+  const isHidden = habits || queue || ledger || shape.stale || shape.filters === 'ignored' || shape.list_shape;
+  const isLate = mishaps.some(({ method, commit }) => method === 'POST' && commit !== 0);
+  const isUnread = mishaps.some(({ method, reply }) => method === 'GET' && replies[reply].means !== 'answered');
+  const isInterrupted = plan.runs.some(({ fate, hurt }) => fate?.disk ?? fate?.interrupt ?? fate?.kill ?? hurt);
+  if (isHidden || isLate || isUnread || isInterrupted || posts.some(({ reply }) => reply !== 'made')) return [];
+  return runs.flatMap(({ exit, line, stderr }, index) =>
+    exit === 9 ? [`run ${index + 1} (${line}) is exit 9, and every request was answered: ${stderr}`] : [],
+  );
+}
+
+function isRenaming({ line }: { readonly line: string }): boolean {
+  return /^license (rename|edit|undo|retire --)/.test(line);
 }
 
 function isWithoutFault({
