@@ -210,7 +210,7 @@ function wrongsOfRun(
       (post) => post.client === run && post.user === user && ['made', 'late'].includes(post.reply),
     );
     // One key that is answered for two users is the key of none.
-    const isShared = plan.mishaps?.some(({ reply }) => reply === 'other-key');
+    const isShared = plan.mishaps?.some(({ reply }) => reply === 'other-key' || reply === 'other-user');
     const isPart = plan.habits?.keys && (!hasHeard || isShared);
     if (isPart && code === undefined && run.exit === 8) continue;
     const isEnd = isPart && plan.habits.keys === 'ends';

@@ -134,7 +134,7 @@ function claimedRows({ claims, elapsed, warn }: SharingRoster) {
       const given = rows.filter(({ app_code }) => app_code === code);
       const users = given.map(({ remote_user }) => remote_user);
       const shown = new Set(given.flatMap((row) => (confirmed.has(row) ? [row.remote_user] : [])));
-      if (users.length > 0) await orWarn(own.release(users, shown), warn, unreleased);
+      if (users.length > 0) await orWarn(own.release(users, shown), warnOnce, unreleased);
     }
   };
   /** Gives all rows back but those, at once. */

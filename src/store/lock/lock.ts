@@ -15,7 +15,7 @@ export interface Surroundings {
 }
 
 export interface Patience {
-  /** How long to wait for the owner; 0 gives up at once. Default 30 s. */
+  /** How long to wait for the owner; 0 gives up at once. Default 30 s, and 1 s once that was in vain. */
   readonly wait?: Milliseconds | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly what?: string | undefined;
@@ -46,22 +46,31 @@ export async function acquireLock(
 ): Promise<() => Promise<void>> {
   const { clock, system } = host;
   const me = await thisOwner(system);
-  const end = clock.elapsed() + (patience.wait ?? 30_000);
+  const vain = setOf(inVain, system);
+  const end = clock.elapsed() + (patience.wait ?? (vain.has(path) ? 1000 : 30_000));
   let said = false;
   for (let round = 0; ; round += 1) {
     patience.signal?.throwIfAborted();
     const conflict = await orAbandon(attempt(path, me, system, round), me, system);
-    if (!conflict) return () => orAbandon(release(path, me), me, system);
+    if (!conflict) {
+      vain.delete(path);
+      return () => orAbandon(release(path, me), me, system);
+    }
     const { holder } = conflict;
-    if (holder && (clock.elapsed() >= end || (patience.waiting && !holder.isSeen)))
+    if (holder && (clock.elapsed() >= end || (patience.waiting && !holder.isSeen))) {
+      if (patience.wait === undefined) vain.add(path);
       throw new Failure('unavailable', `${patience.what ?? path} is in use by ${holder.name}`, {
         hint: remedy(holder, conflict.path),
       });
+    }
     if (holder && !said) patience.waiting?.(holder.name);
     said ||= holder !== undefined;
     await clock.sleep(Math.min(2 + round * 2, 40) * (0.5 + clock.random()), patience.signal);
   }
 }
+
+/** Paths of locks that this process has waited for in vain: each answer of a run would wait as long. */
+const inVain = new WeakMap<System, Set<string>>();
 
 /** Of this process: locks that it does not have, though their files may be there since an error of the disk. */
 const abandoned = new WeakMap<System, Set<string>>();

@@ -98,6 +98,26 @@ test.each([0, 500])('gives up after %i ms, naming the owner', async (wait) => {
   expect(still.clock.now()).toBeGreaterThanOrEqual(wait);
 });
 
+test('a lock that was waited for in vain is waited for a second from then on, until it was free', async () => {
+  const host = place();
+  const path = join(host.folder, 'x.lock');
+  const clock = sleptClock();
+  const waited = async (): Promise<number> => {
+    const [begin, release] = [clock.now(), await acquireLock(path, host)];
+    expect((await failureOf(() => acquireLock(path, { system: host.system, clock }))).kind).toBe('unavailable');
+    await release();
+    return clock.now() - begin;
+  };
+  const held = await acquireLock(path, host);
+  const still = { system: host.system, clock };
+  await failureOf(() => acquireLock(path, still));
+  expect(clock.now()).toBeGreaterThanOrEqual(30_000);
+  await failureOf(() => acquireLock(path, still));
+  expect(clock.now()).toBeLessThan(32_000);
+  await held();
+  expect(await waited()).toBeGreaterThanOrEqual(30_000);
+});
+
 test('waiting ends with the reason of the signal', async () => {
   const host = place();
   const path = join(host.folder, 'x.lock');
