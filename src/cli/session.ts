@@ -11,6 +11,7 @@ import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
 import { writeJson } from '../core/json.ts';
 import { decodeText } from '../core/read.ts';
 import { checkZone } from '../core/moment.ts';
+import { urlOf } from '../schema/profile.ts';
 import { provingPlaces } from '../jobs/messages/places.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private-folder.ts';
@@ -154,8 +155,9 @@ function services(
         service === 'chat'
           ? connections.chat(await accounts.chatAccount()).send
           : connections.licensing(await accounts.licensingAccount()).send,
-      async reach(credential, url) {
+      async reach(credential) {
         const { reach } = await import('../api/http/proxy.ts');
+        const url = urlOf(credential) + (credential.kind === 'chat' ? '/api/v1/server_settings' : '/v1/license/');
         return reach(connections.open(new URL(url).origin, credential), url, system.env, clock);
       },
     },

@@ -71,7 +71,7 @@ export interface Services {
     /** Limits of requests from here on, where the options do not give them. */
     presume(limits: Required<Pick<GlobalValues, 'retries' | 'timeout'>>): void;
     /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
-    reach(credential: LicensingCredential | ChatCredential, url: string): Promise<Reach>;
+    reach(credential: LicensingCredential | ChatCredential): Promise<Reach>;
   };
 }
 

@@ -125,11 +125,7 @@ async function* examineAccount({ subject, open }: Candidate, context: Services):
   const reached = yield* attempt(
     'network',
     new URL(url).host,
-    () =>
-      context.servers.reach(
-        credential,
-        credential.kind === 'chat' ? `${url}/api/v1/server_settings` : `${url}/v1/license/`,
-      ),
+    () => context.servers.reach(credential),
     ({ proxy }) => (proxy === undefined ? 'reached' : `reached through the proxy ${proxy}`),
   );
   if (!reached) return;

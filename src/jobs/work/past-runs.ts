@@ -54,7 +54,11 @@ export function runToUndo<C extends EntryStamp>(
 export function refuseOtherServer(changes: readonly EntryStamp[], origin: string): void {
   const other = changes.find((change) => change.origin !== origin);
   if (!other) return;
-  throw new Failure('config', `run ${other.run} was on ${other.origin}, and the credential is for ${origin}`, {
-    hint: 'Name the profile of that server with --profile.',
-  });
+  throw new Failure(
+    'config',
+    `run ${other.run} was on ${other.url ?? other.origin}, and the credential is for ${origin}`,
+    {
+      hint: 'Name the profile of that server with --profile.',
+    },
+  );
 }
