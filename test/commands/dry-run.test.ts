@@ -92,7 +92,7 @@ const readers = [
   'view list',
   'snippet list',
   'archive list|verify',
-  'topic list',
+  'topic list|history',
   'ledger status',
   'auth status|list|token',
   'sandbox serve',

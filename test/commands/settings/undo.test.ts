@@ -139,3 +139,12 @@ test('what the server does not take, or did not tell, is left alone', async () =
   expect(undone.exitCode).toBe(8);
   expect(undone.stderr).toContain("timezone is left alone: it was '', which settings set refuses");
 });
+
+test.each([89, 372, 390, 421])('at level %i a run is shown, recorded and undone', async (level) => {
+  const { once, values } = await opened(level);
+  const set = await once('settings set color_scheme=dark -o json');
+
+  expect(rowsIn(set)).toMatchObject([{ change: 'automatic -> dark', status: 'set' }]);
+  expect((await once(`settings undo ${runOf(set)} -y`)).exitCode).toBe(0);
+  expect(await values('color_scheme')).toEqual([1]);
+});
