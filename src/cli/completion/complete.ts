@@ -111,11 +111,7 @@ function optionOffers({ given }: ReadWords, options: readonly SurfaceOption[]): 
     ]);
 }
 
-function valuesOf(
-  { choices, names, suggest }: Partial<SurfaceField>,
-  current: string,
-  known: NamesOf,
-): readonly Offer[] {
+function valuesOf({ choices, names, suggest }: Partial<SurfaceField>, current: string, known: NamesOf) {
   if (choices) return plainly(choices);
   if (names) return namesOf(names);
   if (typeof suggest === 'object') return plainly(suggest);

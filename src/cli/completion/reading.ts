@@ -63,11 +63,7 @@ function optionsAt(surface: Surface, path: readonly string[]): readonly SurfaceO
 }
 
 /** Notes an option; itself where its value is the next word. */
-function readOption(
-  options: readonly SurfaceOption[],
-  word: string,
-  given: Map<string, string>,
-): SurfaceOption | undefined {
+function readOption(options: readonly SurfaceOption[], word: string, given: Map<string, string>) {
   const equals = word.indexOf('=');
   const name = equals === -1 ? word : word.slice(0, equals);
   const letters = word.startsWith('--') ? [] : Array.from(word.slice(1), (letter) => `-${letter}`);

@@ -83,11 +83,7 @@ export interface SiteSource {
  * is another text when it is decoded.
  * @throws Failure usage naming all that is no fragment
  */
-export async function readFragments(
-  texts: readonly string[],
-  chat: Pick<ChatApi, 'views'>,
-  accounts: SiteSource,
-): Promise<readonly string[]> {
+export async function readFragments(texts: readonly string[], chat: Pick<ChatApi, 'views'>, accounts: SiteSource) {
   const site = texts.some(isUrl) ? (await accounts.chatAccount()).site : undefined;
   const isName = (text: string): boolean => /^[^#/]*[\p{L}\p{N}][^#/]*$/u.test(text) && !builtIn.includes(text.trim());
   const isOpen = (text: string): boolean => isName(text) || percentDecoded(text) !== text;

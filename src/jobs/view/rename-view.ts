@@ -83,11 +83,7 @@ export interface ViewRenaming {
 }
 
 /** @throws Failure usage naming every bad pair: a view or a name twice among them, since a name belongs to one view */
-export async function readRenamings(
-  words: readonly string[],
-  chat: Pick<ChatApi, 'views'>,
-  accounts: SiteSource,
-): Promise<ViewRenaming[]> {
+export async function readRenamings(words: readonly string[], chat: Pick<ChatApi, 'views'>, accounts: SiteSource) {
   const pairs = pairsOf(words);
   const texts = pairs.map(([text]) => text);
   const fragments = await readFragments(texts, chat, accounts);
