@@ -3,11 +3,10 @@ import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { keepFiles } from '../../jobs/archive/attached-files.ts';
-import type { ChannelFolder } from '../../jobs/archive/channel-folders.ts';
+import { findQuiet, type ChannelFolder, type News } from '../../jobs/archive/channel-folders.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { pullChannels } from '../../jobs/archive/pull-channels.ts';
-import { findQuiet, type News } from '../../jobs/archive/quiet-channels.ts';
-import { planPull, type Puller } from '../../jobs/archive/pull-order.ts';
+import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/archive/pull-order.ts';
 import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/private-channels.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
@@ -15,20 +14,29 @@ import { namedTopics, recordOldCopies } from '../../jobs/archive/true-places.ts'
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { isUrl } from '../../schema/link.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
-import { countField, flagField, flagOf, withEach } from '../../schema/field.ts';
+import { countField, flagField, flagOf, textField, withEach, type Fields } from '../../schema/field.ts';
+import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
 import type { AccountFacts } from '../../jobs/messages/narrow.ts';
 import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '../messages/selection.ts';
 import type { TimeParts } from '../typed-time.ts';
-import { fileSizeOption, folderArgument, maxFileBytes } from './folder.ts';
-import { adoptOption, agreedPuller } from './puller.ts';
+import { fileSizeOption, folderArgument, lastingSite, maxFileBytes } from './folder.ts';
 
 /** The options but those of one request: an archive has pages. */
 const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
 
 /** Options that say where messages are: with `--all-channels` each folder does. */
 const places = /^(channels?|dm|dm_including|id|with|message_ids|narrow|anchor|include_anchor)$/;
+
+const asked = 'ask';
+
+const adoptOption = {
+  adopt: {
+    ...textField('ADDRESS', 'Go on with the archive of another account; without a terminal give its address'),
+    bare: asked,
+  },
+} as const satisfies Fields;
 
 export default command({
   about: [
@@ -106,6 +114,27 @@ export default command({
 
   show: { columns: ['folder', 'messages', 'added', 'repaired'], others: 'known' },
 });
+
+/** Who pulls, once it may go on with all these folders: before anything is written. @throws Failure config, usage */
+async function agreedPuller(
+  folders: readonly string[],
+  adopt: string | undefined,
+  context: Invocation & Services & Accounts & Terminal,
+): Promise<Puller> {
+  const { site, email: account } = await context.chatAccount();
+  const user = context.options.dry_run ? undefined : await context.chat().ownUser();
+  const id = typeof user?.['user_id'] === 'number' ? { account_id: user['user_id'] } : {};
+  const puller = { site: lastingSite(context.options, site), account, ...id };
+  const others = await otherAccounts(folders, puller);
+  if (others.length === 0) return puller;
+  const owners = others.join(',');
+  if (adopt === undefined) throw otherAccount({ site: puller.site, account: owners }, puller);
+  if (adopt === asked && context.interactive())
+    await context.confirm(`The archive belongs to ${owners}. Go on with it as ${account}?`);
+  else if (!isSameName(adopt, owners))
+    throw usage(`--adopt: the archive belongs to ${owners}`, `Write: --adopt=${owners}`);
+  return { ...puller, adopts: true };
+}
 
 /** Messages that a recheck does not ask for again, since its pull has just read them; the others it does. */
 const mostHeld = 5000;

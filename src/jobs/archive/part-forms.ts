@@ -1,11 +1,8 @@
 import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
-import type { ArchiveForm } from '../../store/archive/part.ts';
+import type { ArchiveForm, PartMessages } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-
-/** A part of an archive: the same messages in each of its forms. */
-export type Forms<M> = { readonly [F in ArchiveForm]?: readonly M[] };
 
 /** Times that a page is fetched again because its messages changed between the requests of the two forms. */
 const maxRounds = 5;
@@ -16,7 +13,7 @@ export async function formsOf<M extends MessageHead>(
   selection: MessageSelection,
   page: readonly M[],
   [form = 'rendered', other]: readonly ArchiveForm[],
-): Promise<Forms<M>> {
+): Promise<PartMessages<M>> {
   if (other === undefined) return { [form]: page };
   let messages = page;
   for (let round = 0; round < maxRounds; round += 1) {

@@ -18,7 +18,7 @@ import { listAttached } from './attached-files.ts';
 import { formsOf, markdownOf } from './part-forms.ts';
 import { headFor, type PullOrder, selectionIn, withChannelIds } from './pull-order.ts';
 import { firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
-import type { News } from './quiet-channels.ts';
+import type { News } from './channel-folders.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
 
 interface Pulling<M> {

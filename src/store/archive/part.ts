@@ -43,7 +43,8 @@ export interface PartFile {
   readonly absent?: readonly number[];
 }
 
-export type PartMessages = { readonly [F in ArchiveForm]?: readonly StoredMessage[] };
+/** The same messages in each form of an archive. */
+export type PartMessages<M = StoredMessage> = { readonly [F in ArchiveForm]?: readonly M[] };
 
 export function partFileName(form: ArchiveForm, part: number): string {
   return `${form}-${String(part).padStart(6, '0')}.ndjson`;
