@@ -4,13 +4,7 @@ import type { Kind } from '../schema/profile.ts';
 import { profileNamed } from '../store/account/profiles.ts';
 import type { EntryStamp } from '../store/record/history.ts';
 import type { Accounts, Invocation, Terminal } from './context.ts';
-import { spanOf, type TimeParts } from './typed-time.ts';
-
-/** Options of every list of times. */
-export const spanOptions = {
-  since: textField('TIME', 'Only from this time on: 7d, monday, 2026-03-01'),
-  until: textField('TIME', 'Only before this time'),
-} as const satisfies Fields;
+import { spanOf, spanOptions, type TimeParts } from './typed-time.ts';
 
 export const historyOptions = {
   ...spanOptions,

@@ -16,6 +16,12 @@ export function readTime(flag: string, text: string, context: TimeParts): Millis
   return moment;
 }
 
+/** Options of every list of times. */
+export const spanOptions = {
+  since: textField('TIME', 'Only from this time on: 7d, monday, 2026-03-01'),
+  until: textField('TIME', 'Only before this time'),
+} as const satisfies Fields;
+
 /** @throws Failure usage for a time that cannot be read, and for a span that is empty */
 export function spanOf({ since, until }: Partial<Record<'since' | 'until', string | undefined>>, context: TimeParts) {
   const from = since === undefined ? undefined : readTime('--since', since, context);

@@ -1,8 +1,7 @@
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import type { Fields, Values } from '../../schema/field.ts';
 import { matchField, phoneCode } from '../../schema/license.ts';
-import { spanOptions } from '../history.ts';
-import { spanOf, type TimeParts } from '../typed-time.ts';
+import { spanOf, spanOptions, type TimeParts } from '../typed-time.ts';
 
 /** Options of `license list` and `license history`; where something is changed, names are matched as typed. */
 export const searchOptions = {
