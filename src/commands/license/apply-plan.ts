@@ -17,7 +17,7 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit-licenses.ts';
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';
-import { missingUsers, retiredBy, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
+import { missingUsers, retiredHere, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { writeWhole } from '../../store/disk/files.ts';
@@ -119,7 +119,7 @@ export async function toRetire(job: Job, { disk, record, note, warn }: Disk & Pi
   const accepted = accept === undefined ? undefined : readAccepted(await disk.read(accept), accept);
   const isAccepted = (user: LicenseFields): boolean =>
     accepted?.has(findingLine({ finding: 'unexpected', fact: notInRoster, ...user })) === true;
-  const isRetired = retiredBy(changesOf((await orWarn(record.history(), warn)) ?? []));
+  const isRetired = await retiredHere(record, warn);
   const { missing, similar, active } = await missingUsers(job.roster.rows, job.licensing, { isRetired, isAccepted });
   for (const { listed, row } of similar) note(`'${listed}' is not retired: the roster has the similar name '${row}'`);
   const { length } = missing;

@@ -1,10 +1,8 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
-import { orWarn } from '../../core/failure.ts';
 import { countFindings } from '../../jobs/license/accepted-findings.ts';
 import { auditLicenses, readAccepted, type ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
-import { changesOf } from '../../jobs/license/history.ts';
 import type { Listed } from '../../jobs/license/kept-licenses.ts';
-import { retiredBy } from '../../jobs/license/retire.ts';
+import { retiredHere } from '../../jobs/license/retire.ts';
 import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
 import { optional, type Values, textField } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
@@ -58,7 +56,7 @@ export default command({
     const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
     const accepted =
       accept === undefined ? new Map<string, string>() : readAccepted(await context.disk.read(accept), accept);
-    const isRetired = retiredBy(changesOf((await orWarn(context.record.history(), context.warn)) ?? []));
+    const isRetired = await retiredHere(context.record, context.warn);
     const accepting = { accepted, write_accepted, hasRoster: expected !== undefined };
     yield* countFindings(auditLicenses(licenses, expected, isRetired), accepting, context);
   },

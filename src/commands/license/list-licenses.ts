@@ -1,12 +1,11 @@
 import { textOf, type License } from '../../api/licensing/license.ts';
 import { quantity } from '../../core/duration.ts';
-import { Failure, orWarn } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { inOrder, orderOf } from '../../output/sort.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import type { Disk, Terminal } from '../context.ts';
 import { keepOptions, rosterOptions, sheetRules } from '../roster.ts';
 import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
 import { searchFor, searchOptions } from './search.ts';
@@ -62,7 +61,9 @@ export default command({
       isKey(license.key ?? '') &&
       (size_allowance === undefined || textOf(license, 'size_allowance') === String(size_allowance)) &&
       (!hasSpan || isTime(createdAt(license, { since, until })));
-    const isRetired = active ? await retiredHere(context) : () => false;
+    // Its modules are loaded for --active alone.
+    const retiredHere = active ? (await import('../../jobs/license/retire.ts')).retiredHere : undefined;
+    const isRetired = (await retiredHere?.(context.record, context.warn)) ?? (() => false);
     const { sort } = context.options;
     const extent = limit === undefined || sort !== undefined ? 'whole' : 'part';
     const listed = licensesOf({ ...filter, all_apps }, extent, context);
@@ -92,13 +93,6 @@ export default command({
     columns: [...licenseShow.columns, { name: 'created', when: 'there', askedBy: ['since', 'until'] }],
   },
 });
-
-/** Which licenses are retired, also by what this computer recorded; its modules are loaded for --active alone. */
-async function retiredHere({ record, warn }: Pick<Disk, 'record'> & Pick<Terminal, 'warn'>) {
-  const { changesOf } = await import('../../jobs/license/history.ts');
-  const { retiredBy } = await import('../../jobs/license/retire.ts');
-  return retiredBy(changesOf((await orWarn(record.history(), warn)) ?? []));
-}
 
 /** @throws Failure rejected where the server does not say it: an incomplete list would pass for a whole one */
 function createdAt({ fields }: License, span: Readonly<Record<'since' | 'until', string | undefined>>): number {

@@ -1,10 +1,11 @@
 import { sizeOf, textOf, type License } from '../../api/licensing/license.ts';
 import { likeness } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, orWarn } from '../../core/failure.ts';
 import { licenseFields, retiredName, type LicenseFields } from '../../schema/license.ts';
 import type { GivenNames, SendChange } from './given-names.ts';
-import { recordedChange, type PastChange, type RecordEvent } from './history.ts';
+import type { HistoryEntry } from '../../store/record/history.ts';
+import { changesOf, recordedChange, type RecordEvent } from './history.ts';
 import { nameIndex } from './list-users.ts';
 import { usersOfEachApp } from './license-user.ts';
 import { resultOf, type RowResult } from './report.ts';
@@ -19,17 +20,21 @@ export function isRetired(license: License): boolean {
 }
 
 /** A license looks retired, or the last change recorded here gave it a name such as left-NAME and the smallest size. */
-export function retiredBy(changes: readonly PastChange[]): (license: License) => boolean {
+export async function retiredHere(
+  record: { history(): Promise<readonly HistoryEntry[]> },
+  warn: (text: string) => void,
+): Promise<(license: License) => boolean> {
+  const changes = changesOf((await orWarn(record.history(), warn)) ?? []);
   const left = changes.filter(({ remote_user }) => remote_user.startsWith('left-'));
-  const last = new Map(
-    left.map(({ remote_user, license_code_end, size_allowance }) => [
-      `${remote_user} ${license_code_end ?? ''}`,
-      size_allowance === smallest,
+  const isSmallest = new Map(
+    left.map(({ remote_user, license_code_end: end = '', size_allowance: size }) => [
+      `${remote_user} ${end}`,
+      size === smallest,
     ]),
   );
-  const recorded = (license: License) =>
-    last.get(`${textOf(license, 'remote_user') ?? ''} ${license.key?.slice(-4) ?? ''}`) ?? false;
-  return (license) => isRetired(license) || recorded(license);
+  const isRecorded = (license: License) =>
+    isSmallest.get(`${textOf(license, 'remote_user') ?? ''} ${license.key?.slice(-4) ?? ''}`) === true;
+  return (license) => isRetired(license) || isRecorded(license);
 }
 
 /** A name that no other license has, cut where it is too long, and the smallest size; a retired one keeps its name. */
