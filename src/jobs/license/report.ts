@@ -2,7 +2,7 @@ import type { AnsweredCreation } from '../../api/licensing/license-writes.ts';
 import { partOfKey, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
-import { InOrder } from '../work/pool.ts';
+import { resultsInOrder } from '../work/pool.ts';
 import type { Case } from './case.ts';
 import { inWords, mayBeCut, sendAgainHint } from './case-words.ts';
 import { endOf } from './license-user.ts';
@@ -42,7 +42,7 @@ type Reporting = Pick<Ports, 'claims' | 'now' | 'warn' | 'record'> & {
 
 /** The results of the rows, on their way to the record and then to the reader. */
 export function rosterReport({ claims, now, warn, record, progress }: Reporting) {
-  const ready = new InOrder<LicenseFields, RowResult>();
+  const ready = resultsInOrder<LicenseFields, RowResult>();
   const writing = new Set<Promise<void>>();
   const answeredOnly = new Map<LicenseFields, AnsweredOnly>();
   /** The keys that were answered, and for how many users: a key of several is nobody's until a list says whose. */

@@ -90,26 +90,25 @@ export async function* ahead<T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
 }
 
 /** Results that come in any order and are taken in the order of their keys, by one reader; a key is an object. */
-export class InOrder<K extends object, T> {
-  readonly #results = new Map<K, T>();
-  #isClosed = false;
-  #wake = (): void => undefined;
-
-  put(key: K, result: T): void {
-    this.#results.set(key, result);
-    this.#wake();
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#wake();
-  }
-
-  /** Resolves when the result is there; undefined where it never comes. */
-  async take(key: K): Promise<T | undefined> {
-    while (!this.#results.has(key) && !this.#isClosed) await new Promise<void>((resolve) => (this.#wake = resolve));
-    const result = this.#results.get(key);
-    this.#results.delete(key);
-    return result;
-  }
+export function resultsInOrder<K extends object, T>() {
+  const results = new Map<K, T>();
+  let isClosed = false;
+  let wake = (): void => undefined;
+  return {
+    put(key: K, result: T): void {
+      results.set(key, result);
+      wake();
+    },
+    close(): void {
+      isClosed = true;
+      wake();
+    },
+    /** Resolves when the result is there; undefined where it never comes. */
+    async take(key: K): Promise<T | undefined> {
+      while (!results.has(key) && !isClosed) await new Promise<void>((resolve) => (wake = resolve));
+      const result = results.get(key);
+      results.delete(key);
+      return result;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { gather } from '../../helpers/gather.ts';
-import { InOrder, limiter, pool } from '../../../src/jobs/work/pool.ts';
+import { resultsInOrder, limiter, pool } from '../../../src/jobs/work/pool.ts';
 
 /** Work that takes so many turns of the event loop. */
 async function after(turns: number): Promise<number> {
@@ -62,7 +62,7 @@ describe('results in the order of their keys', () => {
   const [one, two, three] = [{ key: 1 }, { key: 2 }, { key: 3 }];
 
   test('wait for those before them; a key without a result is left out once no more come', async () => {
-    const results = new InOrder<{ key: number }, string>();
+    const results = resultsInOrder<{ key: number }, string>();
     const read: string[] = [];
     const reading = (async () => {
       for (const key of [one, two, three]) {
