@@ -33,15 +33,7 @@ if (values.proof) await proveRules();
 else if (values.plan) await tell(values.world ?? 'ensure', JSON.parse(values.plan));
 else if (values.seed && !values.seeds)
   await tell(values.world ?? 'ensure', worldOf(values.world ?? 'ensure').draw(Number(values.seed)));
-else for (const name of values.world ? [values.world] : Object.keys(worlds).filter(isPromised)) await searchIn(name);
-
-/**
- * Names are not claimed before they are given: until they are, the world of renames is played where it is named.
- * @param {string} name
- */
-function isPromised(name) {
-  return name !== 'rename';
-}
+else for (const name of values.world ? [values.world] : Object.keys(worlds)) await searchIn(name);
 
 /** @param {string} name */
 function worldOf(name) {

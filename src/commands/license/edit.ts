@@ -123,7 +123,7 @@ async function* editMany(match: readonly string[], size_allowance: number, conte
 /** @throws Failure rejected where a user has a license besides those, under this name or a similar one, or may have */
 export async function refuseSecond(
   api: Pick<LicensingApi, 'ofUser' | 'deciding'>,
-  isOwn: (license: License) => boolean,
+  isOwn: (license: License, user: string) => boolean,
   users: readonly LicenseHolder[],
   { claimed, trust_list }: { readonly claimed: GivenNames | undefined; readonly trust_list?: boolean | undefined },
 ): Promise<void> {
@@ -132,7 +132,7 @@ export async function refuseSecond(
   for (const user of users) {
     if (claimed?.isHeld(user)) continue;
     const { exact, near } = await looking.ofUser(user, trust_list ? 'tell' : 'refuse');
-    const other = [...exact, ...near].find((license) => !isOwn(license));
+    const other = [...exact, ...near].find((license) => !isOwn(license, user.remote_user));
     const answer = exact.length === 0 ? claimed?.answerOf(user) : undefined;
     if (!other && !answer) continue;
     const { remote_user, app_code = 0 } = user;

@@ -6,7 +6,7 @@ import { licenseFields, soughtUser } from '../../schema/license.ts';
 import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
 import { rosterOptions, rosterSource, sheetRules } from '../roster.ts';
-import { changeEach, openChanges } from './changed.ts';
+import { changeEach, openChanges, userOf } from './changed.ts';
 import { refuseSecond, renamingOptions } from './edit.ts';
 import { changedFields, changedShow, keyAlone } from './show.ts';
 
@@ -49,13 +49,17 @@ export default command({
     const account = await context.licensingAccount();
     const to = from === undefined ? (new_remote_user ?? '') : JSON.stringify([...names]);
     const changes = await openChanges('license rename', { users: [...names.keys()], to }, account, context);
-    const isOwn = ({ key = '' }: License) => changes.chosen.has(key);
+    const fieldsOf = (name: string) => ({ remote_user: names.get(name) ?? name });
+    /** The license that is to get that name, or has it since an interrupted run. */
+    const isOwn = ({ key = '' }: License, name: string): boolean => {
+      const listed = changes.chosen.get(key);
+      return listed !== undefined && fieldsOf(userOf(listed)).remote_user === name;
+    };
     const { app_code } = account;
     const check = async (claimed: GivenNames | undefined): Promise<void> => {
       const users = allow_duplicate ? [] : [...names.values()].map((remote_user) => ({ remote_user, app_code }));
       await refuseSecond(context.licensing(), isOwn, users, { claimed, trust_list });
     };
-    const fieldsOf = (name: string) => ({ remote_user: names.get(name) ?? name });
     const asking = from === undefined ? {} : { ask: 'Rename' };
     yield* changeEach({ ...changes, fieldsOf, status: 'changed', check, ...asking }, account, context);
   },

@@ -85,6 +85,21 @@ test.each([
   service.done();
 });
 
+test('a license of the sheet that has the new name of another row is no reason to give that name', async () => {
+  const service = fakeService();
+  const yve = { license_code: 'K-0', remote_user: 'yve', app_code: 7, size_allowance: 4 };
+  const zed = { ...yve, license_code: 'K-1', remote_user: 'zed' };
+  // The filter of a server that lags still shows the former name.
+  service.expect('GET /v1/license/?remote_user=yve&app_code=7').reply(200, [yve]);
+  service.expect('GET /v1/license/?remote_user=zed&app_code=7').reply(200, [zed]);
+  service.expect('GET /v1/license/?remote_user=ben&app_code=7').reply(200, []);
+  service.expect('GET /v1/license/?remote_user=cyd&app_code=7').reply(200, [{ ...yve, remote_user: 'cyd' }]);
+  const stdin = 'remote_user,new_remote_user\nyve,ben\nzed,cyd\n';
+  const { exitCode, stderr } = await run(service, 'license rename --from - --yes', { stdin });
+  expect([exitCode, stderr]).toEqual([6, expect.stringContaining('cyd has a license already')]);
+  service.done();
+});
+
 test('a change that Ctrl-C cuts may be carried out: the next run waits, and looks again', async () => {
   const interrupt = new AbortController();
   const world = await licensingWorld({}, 'PATCH *=delay-commit@3s', {
