@@ -54,7 +54,8 @@ function openRemarks({ form, range, explicit = [] }: MessageSelection) {
     add(page: Omit<MessagePage<MessageHead>, 'found_newest' | 'found_oldest'>): void {
       refuseIgnored(page);
       for (const name of page.ignored) if (typed.get(name) !== undefined) ignored.add(name);
-      const isFound = page.found_anchor === true || page.messages.some(({ id }) => String(id) === unwanted);
+      const isShown = page.found_anchor === true && page.messages.length > 0;
+      const isFound = isShown || page.messages.some(({ id }) => String(id) === unwanted);
       if (unwanted !== undefined && isFound) ignored.add('include_anchor');
       limited ||= page.history_limited;
       isChanged ||= page.view_changed === true;
