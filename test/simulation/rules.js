@@ -304,6 +304,21 @@ export const rules = [
       'histories: shiftAll(here.histories, taken.now - here.now),',
     ],
   ]),
+  ...inFile('rename', 'jobs/license/given-names.ts', [
+    [
+      'a name that another run has is not given',
+      'holder: held.includes(remote_user) ? holder : undefined,',
+      'holder: undefined,',
+    ],
+    ['a name that was asked for a moment ago is waited for', 'if (wait > 0) {', 'if (wait > Infinity) {'],
+  ]),
+  ...inFile('rename', 'commands/license/rename.ts', [
+    [
+      'a license that got another name meanwhile is none of the run',
+      'listed !== undefined && fieldsOf(userOf(listed)).remote_user === name',
+      'listed !== undefined',
+    ],
+  ]),
   ...inFile('purge', 'jobs/topic/delete-rounds.ts', [
     ['what a look shows is archived before its call', 'await keeper?.add(unkept);', ''],
     ['what has come since is archived too', 'await keeper?.add(fresh.filter((message) => keeper.lacks(message)));', ''],

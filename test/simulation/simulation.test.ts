@@ -11,7 +11,7 @@ const unlimited = { mostFailing: 3, mostCpuSeconds: Infinity };
 
 /** Histories of seeds: with the small worlds at least 500; twice as many in `test:all`, a million in a night. */
 const sizes = {
-  ...{ ensure: 120, create: 60, apply: 15, ledger: 20, retire: 60, purge: 13, archive: 20, 'sign-in': 40 },
+  ...{ ensure: 120, create: 60, apply: 15, ledger: 20, retire: 60, rename: 40, purge: 13, archive: 20, 'sign-in': 40 },
 } as const;
 const times = isWhole ? 2 : 1;
 
@@ -161,6 +161,23 @@ test.each([
     shape: { filters: 'ignored', list_shape: 'moving-hidden', page_size: 5 },
   };
   expect((await worldOf('apply').play(plan)).wrongs).toEqual([]);
+});
+
+test('rename: a license that an old list shows under its old name is none of the names that another row gets', async () => {
+  const plan = {
+    seed: 117,
+    runs: [
+      { line: 'license rename yve cyd -y -o ndjson' },
+      { line: 'license rename --from /home/ada/names.csv -y -o ndjson', pause: 1000 },
+    ],
+    others: ['yve', 'zed'].map((user) => ({ user, size: 4, at: 0 })),
+    names: [
+      ['yve', 'ben'],
+      ['zed', 'cyd'],
+    ],
+    shape: { stale: 4000 },
+  };
+  expect((await worldOf('rename').play(plan)).wrongs).toEqual([]);
 });
 
 test('ledger: what one computer was answered, and another one sees listed, a third one knows', async () => {
