@@ -264,9 +264,10 @@ function misplaced(
       );
     const title = subject.join(' > ');
     const place = `${ids[0]} > ${foldSubject(title)}`;
-    if (ids.length > 0 && places.has(place)) return [];
-    const isUnknown = channel === 'another channel' || title === 'a topic that the server does not show';
     const isOwn = place === `${channelId} > ${topic}`;
+    const isBack = [...server.versions.keys()].some((id) => isInTopic(versionAt(id, run, { server })?.message));
+    if (ids.length > 0 && places.has(place) && (!isOwn || isBack)) return [];
+    const isUnknown = channel === 'another channel' || title === 'a topic that the server does not show';
     if (!isUnknown && (isOwn || !old.has(place)))
       return [`${name} names a place where the messages are not: ${quoted}`];
     limits.add(level < 300 ? 'an old copy below level 300' : 'an old copy that nothing disproves');
@@ -314,7 +315,11 @@ function takenForDeleted(ids: readonly number[], run: Process, ended: ChatEnded)
 }
 
 /** What a message was when a run ended. */
-function versionAt(id: number, { ended: end = Infinity }: Process, { server }: ChatEnded): Version | undefined {
+function versionAt(
+  id: number,
+  { ended: end = Infinity }: Process,
+  { server }: Pick<ChatEnded, 'server'>,
+): Version | undefined {
   return server.versions.get(id)?.findLast(({ at }) => at <= end);
 }
 
