@@ -183,12 +183,12 @@ function rowOf({ stdout }: Process): Row | undefined {
   return line === undefined ? undefined : (JSON.parse(line) as Row);
 }
 
-/** A run with a fault leaves what it wrote, its lock and its sign of life at most; others leave nothing. */
+/** A run with a fault leaves what it wrote, its locks, also of the history, and its sign of life; others nothing. */
 export function leftFiles({ computer, plan }: ChatEnded): string[] {
   const own = /\/(archive\.json|\w+\.ndjson|(source|rendered|history)-\d+\.ndjson)$|\/here-\w+$/;
   const left = [...computer.disk.files().keys()].filter((path) => !own.test(path) && !path.startsWith(awayFolder));
   const faults = plan.runs.filter(({ fate }) => Object.keys(fate ?? {}).length > 0).length;
-  return left.length > 3 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(', ')}`] : [];
+  return left.length > 5 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(', ')}`] : [];
 }
 
 /** No run hangs, waits beyond its deadline, or has an error of the program. */
