@@ -26,7 +26,7 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   if (options.sandbox && options.typed.has('profile')) throw usage('--sandbox and --profile exclude each other');
   if (command.show?.others !== 'kept') checkFields([]);
   const isWrite = command.dryRun?.includes('requests') === true && !options.dry_run && values['method'] !== 'GET';
-  const session = openSession(running, command, checkFields, isWrite ? 'write' : 'read');
+  const session = await openSession(running, command, checkFields, isWrite ? 'write' : 'read');
   const { conclusions } = session;
   // Rows of writes are outcomes: the run ends them itself, and says what is left.
   const turn = turner(isWrite ? undefined : given.signal, host.clock);

@@ -3,8 +3,6 @@ import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { PlannedCall } from '../api/http/call.ts';
-import { chatApi, fetchKey } from '../api/chat/chat.ts';
-import { licensingApi } from '../api/licensing/licensing.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nouns } from '../commands/index.ts';
 import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
@@ -12,7 +10,6 @@ import { writeJson } from '../core/json.ts';
 import { decodeText } from '../core/read.ts';
 import { checkZone } from '../core/moment.ts';
 import { urlOf } from '../schema/profile.ts';
-import { provingPlaces } from '../jobs/messages/places.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private-folder.ts';
 import type { JournalHeader } from '../store/journal.ts';
@@ -24,8 +21,28 @@ import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { RunParts } from './values.ts';
 import type { Host } from './host.ts';
 
+/** Commands that load nothing of the other service. */
+const ofLicenses = /^(license|first-activation|ledger)\b/;
+const ofChat = /^(channel|topic|messages|view|settings|snippet|archive)\b/;
+
+const chatCode = async () => ({
+  ...(await import('../api/chat/chat.ts')),
+  ...(await import('../jobs/messages/places.ts')),
+});
+
+/** The code of the services, of which a command gets those that it asks for. */
+async function codeFor(command: string) {
+  const licensing = ofChat.test(command) ? undefined : await import('../api/licensing/licensing.ts');
+  return { licensing, chat: ofLicenses.test(command) ? undefined : await chatCode() };
+}
+
+function loaded<T>(code: T | undefined): T {
+  if (!code) throw new Error('a command asks for the service of the other kind');
+  return code;
+}
+
 /** The real context of one command, and what the run needs of it afterwards. */
-export function openSession(
+export async function openSession(
   running: RunParts,
   { name: command, show }: Pick<AnyCommand, 'name' | 'show'>,
   checkFields: Context['checkFields'],
@@ -43,6 +60,7 @@ export function openSession(
   const accounts = openAccounts(running, sandbox, aim);
   const { ledgers, tell, unanswered, close: closeLedgers } = openLedgers(running, accounts);
   const connections = openConnections(running, (call) => planned.push(call), unanswered);
+  const code = await codeFor(command);
   const context: Context = {
     options,
     signal,
@@ -60,10 +78,10 @@ export function openSession(
       ...accounts.keys,
       async fromPassword(profile, password, headers) {
         const send = connections.open(profile.site, { ...profile, headers });
-        return running.redactor.watch(await fetchKey(send, profile.email, password));
+        return running.redactor.watch(await loaded(code.chat).fetchKey(send, profile.email, password));
       },
     },
-    ...services(accounts, connections, running, (id) => void oldCopies.add(id)),
+    ...services(accounts, connections, running, code, (id) => void oldCopies.add(id)),
     sandbox: () => sandboxControl(host, signal, messages.note),
     ...questions(running, accounts.accounts),
     note: messages.note,
@@ -129,14 +147,16 @@ function services(
   accounts: Accounts,
   connections: Connections,
   { host: { system, clock } }: RunParts,
+  code: Awaited<ReturnType<typeof codeFor>>,
   foundOldCopy: (id: number) => void,
 ): Omit<Services, 'sandbox'> {
   return {
     licensing(choice) {
       const open = once(async () => connections.licensing(await accounts.licensingAccount(choice)));
-      return licensingApi(open, clock.random);
+      return loaded(code.licensing).licensingApi(open, clock.random);
     },
     chat(how) {
+      const { chatApi, provingPlaces } = loaded(code.chat);
       const open = once(async () => connections.chat(await accounts.chatAccount()));
       const chat = chatApi(
         async (call) => (await open()).send({ ...call, isSparing: how === 'sparing' }),
@@ -146,10 +166,11 @@ function services(
     },
     servers: {
       presume: connections.presume,
-      licensingAs: (credential) => licensingApi(async () => connections.licensing(credential), clock.random),
+      licensingAs: (credential) =>
+        loaded(code.licensing).licensingApi(async () => connections.licensing(credential), clock.random),
       chatAs(credential) {
         const { send, sendUnauthenticated } = connections.chat(credential);
-        return chatApi(send, sendUnauthenticated);
+        return loaded(code.chat).chatApi(send, sendUnauthenticated);
       },
       send: async (service) =>
         service === 'chat'

@@ -145,9 +145,9 @@ test('messages as ndjson, and the export of an archive, load no parser of HTML',
 
 /** A size says what a start costs; a count of modules does not, since one module can be a whole package. */
 test.each([
-  ['--sandbox license list -o ndjson', 675_000],
-  ['--sandbox license ensure --remote-user ada --size-allowance 6 -o ndjson', 775_000],
-  ['--sandbox messages fetch --channel general -o ndjson', 703_000],
+  ['--sandbox license list -o ndjson', 655_000],
+  ['--sandbox license ensure --remote-user ada --size-allowance 6 -o ndjson', 760_000],
+  ['--sandbox messages fetch --channel general -o ndjson', 665_000],
   ['archive export ARCHIVE -o ndjson', 597_000],
 ])('%s compiles at most %i characters', async (line, limit) => {
   const { size } = await load(line.includes('ARCHIVE') ? line.replace('ARCHIVE', await archived()) : line);

@@ -221,17 +221,6 @@ describe('on a terminal', () => {
   });
 });
 
-test('after a failed attempt one line says what is waited for', async () => {
-  const { port } = await openOrigin(() => undefined);
-  const env = keyed(`http://127.0.0.1:${port}`);
-  const { code, stderr } = await start('license list --timeout 2300ms --retries 1 -o json', { env }).ended;
-  const lines = stderr.trimEnd().split('\n');
-  expect({ code, lines: lines.slice(0, -1) }).toEqual({
-    code: 7,
-    lines: [`waiting for 127.0.0.1:${port}, attempt 2 of 2`],
-  });
-});
-
 test('a span of 25 days is 25 days: a time limit and a deadline do not end at once', async () => {
   const { port } = await openOrigin();
   const env = keyed(`http://127.0.0.1:${port}`);
