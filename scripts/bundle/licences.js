@@ -97,16 +97,30 @@ function readmeChapter(folder) {
   return /^#+ licen[cs]e\s*\n([^#]+)/im.exec(textIn(folder, /^readme/i) ?? '')?.[1];
 }
 
-/** Each text once, below the packages that share it: 28 kB. @param {readonly Bundled[]} packages */
+/** Each permission once, below the packages that share it, each with its notices. @param {readonly Bundled[]} packages */
 function licenceTexts(packages) {
-  /** @type {Map<string, string[]>} */
+  /** @type {Map<string, { permission: string, notices: Map<string, string[]> }>} */
   const sharing = new Map();
   for (const { name, version, license, text, parts } of packages) {
-    sharing.set(text, [...(sharing.get(text) ?? []), `${name} ${version} (${license})`]);
-    for (const part of parts) sharing.set(part.text, [`${part.name}, in ${name} ${version} (${part.license})`]);
+    add(text, `${name} ${version} (${license})`);
+    for (const part of parts) add(part.text, `${part.name}, in ${name} ${version} (${part.license})`);
   }
-  const texts = [...sharing].map(([text, names]) => `\n${'='.repeat(80)}\n${names.join('\n')}\n\n${text}\n`);
+  const texts = [...sharing.values()].map(({ permission, notices }) => {
+    const named = [...notices].map(([notice, names]) => [names.join('\n'), notice].filter(Boolean).join('\n\n'));
+    return `\n${'='.repeat(80)}\n${named.join(`\n\n${'-'.repeat(80)}\n`)}\n\n${permission}\n`;
+  });
   return `The files of this folder contain code of these packages.\n${texts.join('')}`;
+
+  /** @param {string} text @param {string} name */
+  function add(text, name) {
+    const begin = Math.max(text.indexOf('Permission is hereby granted'), 0);
+    const [notice, permission] = [text.slice(0, begin).trim(), text.slice(begin)];
+    // Packages break the lines of one text at their own places.
+    const key = permission.replace(/\s+/g, ' ');
+    const shared = sharing.get(key) ?? { permission, notices: new Map() };
+    shared.notices.set(notice, [...(shared.notices.get(notice) ?? []), name]);
+    sharing.set(key, shared);
+  }
 }
 
 const altered = 'Modules of this package import text of chatelaine in the place of another module:';

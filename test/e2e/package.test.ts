@@ -153,7 +153,7 @@ test('licences and a bill of materials name each package that is bundled, with t
     shown(`${name} ${version}`, licenses),
     ...parts.map((part) => shown(`${part.name}, in ${name} ${version}`, part.licenses)),
   ]);
-  const headings = [...text.matchAll(/^={80}\n((?:\S+ .+ \(.+\)\n)+)\n(?=\S)/gm)];
+  const headings = [...text.matchAll(/^[=-]{80}\n((?:\S+ .+ \(.+\)\n)+)\n(?=\S)/gm)];
   const named = headings.flatMap(([, names = '']) => names.trimEnd().split('\n'));
   expect(named.sort()).toEqual([...listed].sort());
   expect(listed).toEqual(expect.arrayContaining(['@fastify/busboy 3.2.6 (MIT)']));
