@@ -251,7 +251,7 @@ export const calls: readonly WriteRow[] = [
   },
   {
     names: 'app_code',
-    line: 'license edit CODE-1234 --app-code 9',
+    line: 'license edit CODE-1234 --allow-duplicate --app-code 9',
     ...{ method: 'PATCH', path: code, json: { app_code: 9 }, answer: { ...license, app_code: 9 } },
   },
   {
