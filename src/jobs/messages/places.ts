@@ -143,7 +143,7 @@ export function ignoredSelection({ ignored }: Pick<MessagePage, 'ignored'>): str
   return ['narrow', 'message_ids'].filter((name) => ignored.includes(name));
 }
 
-function untrusted(message: string): Failure {
+export function untrusted(message: string): Failure {
   return new Failure('unavailable', `${message}: such an answer is not used`, {
     hint: 'Check the site URL of the profile, and any proxy between it and this machine.',
     retryable: false,

@@ -2,10 +2,11 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessagePage, MessageQuery, RawMessage } from '../../api/chat/chat-messages.ts';
 import { backward, forward } from '../../api/chat/message-pages.ts';
 import { maxMessages } from '../../schema/messages.ts';
+import { isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import { isOldCopy, placeNarrow, refuseIgnored } from '../messages/places.ts';
+import { isOldCopy, placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
 import type { Channel } from './find-channel.ts';
 
 export interface Topic {
@@ -36,7 +37,7 @@ export interface TopicSurvey extends Topic {
   readonly isLimited: boolean;
 }
 
-type Looking = Pick<ChatApi, 'raw'>;
+type Looking = Pick<ChatApi, 'raw' | 'channels'>;
 
 /** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
 const page = maxMessages;
@@ -50,8 +51,11 @@ export async function surveyTopic(chat: Looking, topic: Topic, site: string): Pr
   let isLimited = false;
   // The rendered form has every address that the source has.
   const query = { ...queryOf(topic), apply_markdown: undefined };
-  const pages = unlessIgnored(forward(chat.raw, query, { anchor: 'oldest', page }));
-  for await (const { messages, history_limited, view_changed } of pages) {
+  for await (const { messages, history_limited, view_changed } of checked(
+    chat,
+    topic,
+    forward(chat.raw, query, { anchor: 'oldest', page }),
+  )) {
     isLimited ||= history_limited || view_changed === true;
     first_timestamp ??= timeOf(messages[0]);
     last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
@@ -72,26 +76,42 @@ function timeOf(message: MessageHead | undefined): number | null {
 
 /** The pages of a topic from its newest message downward, each in itself ascending. @throws as surveyTopic */
 export function newestPages(chat: Looking, topic: Topic): AsyncGenerator<MessagePage<RawMessage>> {
-  return unlessIgnored(backward(chat.raw, queryOf(topic), { anchor: 'newest', page }));
+  return checked(chat, topic, backward(chat.raw, queryOf(topic), { anchor: 'newest', page }));
 }
 
 /** The newest page of a topic, also after Ctrl-C, for at most 10 s. @throws as surveyTopic */
 export function newestPage(chat: Looking, topic: Topic): AsyncGenerator<MessagePage<RawMessage>> {
   const limits = { repeat: 'never', timeout: 10_000, outlasts: 'earlier Ctrl-C' } as const;
   const source = { messages: (query: MessageQuery) => chat.raw.messages(query, limits) };
-  return unlessIgnored(backward(source, queryOf(topic), { anchor: 'newest', page, limit: page }));
+  return checked(chat, topic, backward(source, queryOf(topic), { anchor: 'newest', page, limit: page }));
 }
 
 /** The pages of a topic above a message, upward. @throws as surveyTopic */
 export function newerPages(chat: Looking, topic: Topic, id: number): AsyncGenerator<MessagePage<RawMessage>> {
-  const query = { ...queryOf(topic), include_anchor: false };
-  return unlessIgnored(forward(chat.raw, query, { anchor: String(id), page }));
+  return checked(
+    chat,
+    topic,
+    forward(chat.raw, { ...queryOf(topic), include_anchor: false }, { anchor: String(id), page }),
+  );
 }
 
-/** Every read proves whose messages a page has (`provingPlaces`), unless the server says that it ignored the narrow. */
-async function* unlessIgnored<M extends MessageHead>(pages: AsyncIterable<MessagePage<M>>) {
+/** Pages whose messages are of the channel, as far as they name it; it may have got another name meanwhile. */
+async function* checked<M extends MessageHead>(
+  { channels }: Pick<ChatApi, 'channels'>,
+  { channel: { stream_id, name } }: Topic,
+  pages: AsyncIterable<MessagePage<M>>,
+) {
+  let known = name;
+  const isOther = (one: M): boolean =>
+    known !== undefined && !isOldCopy(one) && !isSameName(String(one.display_recipient), known);
   for await (const page of pages) {
     refuseIgnored(page);
+    if (page.messages.some(isOther)) {
+      const now = (await channels())?.find((row) => row['stream_id'] === stream_id)?.['name'];
+      if (typeof now === 'string') known = now;
+    }
+    const other = page.messages.find(isOther);
+    if (other) throw untrusted(`asked for '${name}', the server answered with message ${other.id} of another channel`);
     yield page;
   }
 }
