@@ -365,7 +365,11 @@ export const rules = [
     ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
   ]),
   ...inFile('purge', 'jobs/topic/purge-failures.ts', [
-    ['an old copy is not in the topic that it names', 'places?.get(message.id) ?? named;', 'message;'],
+    [
+      'an old copy is not in the topic that it names',
+      'stream_id === own.stream_id && isSameName',
+      'stream_id === -1 && isSameName',
+    ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-topics.ts', [
     [
@@ -396,8 +400,12 @@ export const rules = [
       'areOldCopies: named.size < 0 &&',
     ],
   ]),
-  ...inFile('archive', 'jobs/archive/pull-order.ts', [
-    ['an archive goes on with the id of its channel', 'await selectionById(archive, old)', 'old.selection'],
+  ...inFile('archive', 'jobs/archive/pull-archive.ts', [
+    [
+      'an archive goes on with the id of its channel',
+      '{ ...head, selection: withChannelIds(selection, page.messages) }',
+      'head',
+    ],
   ]),
   ...inFile('archive', 'jobs/archive/pull-pages.ts', [
     ['what becomes visible out of order is looked for', 'last - outOfOrder + 1', 'last + 1'],

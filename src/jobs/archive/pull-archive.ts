@@ -16,7 +16,7 @@ import { hashOf, readBytes } from '../../store/disk/files.ts';
 import type { PrivateSearch } from '../messages/private-channels.ts';
 import { listAttached } from './attached-files.ts';
 import { formsOf, markdownOf } from './part-forms.ts';
-import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
+import { headFor, type PullOrder, selectionIn, withChannelIds } from './pull-order.ts';
 import { firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import type { News } from './channel-folders.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
@@ -131,7 +131,7 @@ async function* addMissing<M extends StoredMessage>(
   for await (const page of ahead(begun ? laterPages(chat, asked, begun) : firstPages(chat, asked))) {
     refuseIgnored(page);
     if (page.view_changed) warn?.(`${changedView}; archive pull --recheck brings them`);
-    const now = archive.head ?? head;
+    const now = archive.head ?? { ...head, selection: withChannelIds(selection, page.messages) };
     isLimited ||= page.history_limited;
     const isNews = page.history_limited && !now.history_limited;
     if (isNews || !(archive.head || page.messages.length === 0))

@@ -67,15 +67,15 @@ export async function headFor(
   const adopted = isOfAccount(old, order) ? old.adopted : archive.parts.at(-1)?.part;
   const forms = archiveForms.filter((form) => old.forms.includes(form) || order.forms.includes(form));
   const files = old.files || order.files === true;
-  const selection = await selectionById(archive, old);
+  const selection = await idsOfBefore(archive, old);
   const head = { ...old, account, account_id, adopted, selection, forms, files };
   if (writeJson(head) === writeJson({ ...old, account_id: old.account_id, adopted: old.adopted })) return old;
   await archive.setHead(head);
   return head;
 }
 
-/** The name that a first pull was given may be another channel's by now: its messages have the id. */
-async function selectionById({ folder, parts }: OpenArchive, head: ArchiveHead): Promise<unknown> {
+/** An archive of before has the name of a channel, which may be another one's by now: its messages have the id. */
+async function idsOfBefore({ folder, parts }: OpenArchive, head: ArchiveHead): Promise<unknown> {
   const selection = selectionIn(head);
   const [part, form] = [parts[0], head.forms[0]];
   if (!part || !form || !channelsIn(selection.narrow).some((name) => typeof name === 'string')) return head.selection;
@@ -84,7 +84,7 @@ async function selectionById({ folder, parts }: OpenArchive, head: ArchiveHead):
 }
 
 /** The selection with the id of each channel that it names, where one of these messages shows it. */
-function withChannelIds(selection: MessageSelection, messages: readonly MessageHead[]): MessageSelection {
+export function withChannelIds(selection: MessageSelection, messages: readonly MessageHead[]): MessageSelection {
   const idOf = (name: unknown): unknown =>
     typeof name === 'string'
       ? messages.find(({ display_recipient: shown }) => isSameName(String(shown), name.trim()))?.stream_id
