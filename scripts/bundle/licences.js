@@ -97,7 +97,7 @@ function readmeChapter(folder) {
   return /^#+ licen[cs]e\s*\n([^#]+)/im.exec(textIn(folder, /^readme/i) ?? '')?.[1];
 }
 
-/** Each permission once, below the packages that share it, each with its notices. @param {readonly Bundled[]} packages */
+/** Each permission once, below the notices of the packages that share it. @param {readonly Bundled[]} packages */
 function licenceTexts(packages) {
   /** @type {Map<string, { permission: string, notices: Map<string, string[]> }>} */
   const sharing = new Map();

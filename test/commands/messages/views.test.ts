@@ -11,16 +11,16 @@ import { emptyHome } from '../../helpers/run.ts';
 
 const ids = idsBetween(1, 2500);
 
-/** The plan hides all below message 2,000 while the second page is read, or from then on. */
-async function hiding(stays: boolean): Promise<ChatServer> {
+/** The plan hides all below the third page while the second one is read, or from then on. */
+async function hiding(stays: boolean, size: number): Promise<ChatServer> {
   let page = 0;
   const options: { -readonly [K in keyof ChatServerOptions]: ChatServerOptions[K] } = {
-    messages: topicOf('lunch', ids),
+    messages: topicOf('lunch', idsBetween(1, 2.5 * size)),
     channels: [{ stream_id: 5, name: 'kitchen' }],
     meanwhile(_messages, { parameters }) {
-      if (parameters['num_after'] === '1000') page += 1;
-      const isHidden = stays ? page > 1 : page === 2 && parameters['num_after'] === '1000';
-      options.firstVisible = isHidden ? 2000 : 0;
+      const isPage = parameters['num_after'] === String(size);
+      if (isPage) page += 1;
+      options.firstVisible = page === 2 && isPage ? 2 * size : stays && page > 1 ? 2 * size : 0;
     },
   };
   return openChatServer(options);
@@ -36,7 +36,7 @@ test.each([
   ['topic list 5', true],
   ['topic list 5', false],
 ])('a limit of the plan that comes while pages are read is said: %s (it stays: %s)', async (line, stays) => {
-  const { run } = await hiding(stays);
+  const { run } = await hiding(stays, line.startsWith('topic') ? 5000 : 1000);
 
   const { exitCode, stderr } = await run(line.replace('KEPT', folder()));
 
