@@ -46,6 +46,8 @@ async function creationsIn(
 ): Promise<Map<string, HistoryEntry>> {
   const known = new Map<string, HistoryEntry>();
   const taken = new Map<string, HistoryEntry>();
+  /** Licenses that got another name before the run that created them told of it: it waits for a list. */
+  const left = new Set<string>();
   for await (const entry of entries) {
     const { event, remote_user, remote_user_before: before = remote_user, app_code_before = entry.app_code } = entry;
     if (entry.origin !== origin) continue;
@@ -57,8 +59,11 @@ async function creationsIn(
       else taken.delete(before);
       if (was && event === 'refused') known.set(before, was);
       if (was && event === 'changed' && entry.app_code === app_code) known.set(remote_user, entry);
+      if (event === 'changed') left.add(`${before} ${entry.license_code_end ?? ''}`);
     }
-    if (entry.app_code === app_code && (event === 'created' || event === 'found')) known.set(remote_user, entry);
+    const isNew = event === 'created' || event === 'found';
+    if (entry.app_code === app_code && isNew && !left.has(`${remote_user} ${entry.license_code_end ?? ''}`))
+      known.set(remote_user, entry);
   }
   return known;
 }

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { openCreations } from '../../../src/store/record/creations.ts';
+import { openHistory } from '../../../src/store/record/history.ts';
+import { sleptClock } from '../../helpers/clock.ts';
+import { place } from '../place.ts';
+
+const retired = { remote_user: 'left-cyd', remote_user_before: 'cyd', app_code: 7, license_code_end: 'F69B' } as const;
+const created = { event: 'created', remote_user: 'cyd', app_code: 7, license_code_end: 'F69B' } as const;
+
+test.each([
+  ['after it was created', [created, { event: 'changing', ...retired }, { event: 'changed', ...retired }], undefined],
+  [
+    'before its run told of it',
+    [{ event: 'changing', ...retired }, { event: 'changed', ...retired }, created],
+    undefined,
+  ],
+  [
+    'of another key',
+    [
+      { event: 'changing', ...retired },
+      { event: 'changed', ...retired },
+      { ...created, license_code_end: '0000' },
+    ],
+    '0000',
+  ],
+  [
+    'by nobody: the server refused',
+    [created, { event: 'changing', ...retired }, { event: 'refused', ...retired }],
+    'F69B',
+  ],
+] as const)('a license that got another name %s', async (_when, events, end) => {
+  const { system } = place();
+  const append = openHistory({ run: 'ABCD', command: 'license ensure' }, { system, clock: sleptClock() });
+  for (const event of events) await append({ origin: 'licenses.test' }, event, () => Promise.resolve());
+
+  const told = () => Promise.resolve([]);
+  const of = { origin: 'licenses.test', app_code: 7, told };
+  for (const users of [['cyd'], ['cyd', 'dee']])
+    expect((await openCreations(system, users).of(of, 'cyd'))?.license_code_end).toBe(end);
+});
