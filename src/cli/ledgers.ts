@@ -14,7 +14,6 @@ import { refuseReadOnly, type LicensingCredential } from '../store/account/crede
 import { readLedgerUrl } from '../schema/ledger-url.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import { randomBytes } from '../core/outside.ts';
-import type { Creations } from '../jobs/license/history.ts';
 import type { CreationPlace, OpenedCreations } from '../store/record/creations.ts';
 import type { AppendHistory, EntryOf, HistoryEntry, HistoryEvents } from '../store/record/history.ts';
 import type { Host } from './host.ts';
@@ -163,7 +162,7 @@ function creationsOf(
   { system }: Host,
   users: readonly string[],
   placeOf: (app_code: number) => CreationPlace | undefined,
-): Creations {
+): ReturnType<Ledgers['ledgers']['creations']> {
   let opened: Promise<OpenedCreations> | undefined;
   const load = async () => (await import('../store/record/creations.ts')).openCreations(system, users);
   return {
@@ -171,6 +170,10 @@ function creationsOf(
     async of(app_code, user) {
       const place = placeOf(app_code);
       return place && (await (opened ??= load())).of(place, user);
+    },
+    async nameWith(app_code, text) {
+      const place = placeOf(app_code);
+      return place && (await (opened ??= load())).nameWith(place, text);
     },
     async others(app_code, user) {
       const place = placeOf(app_code);

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { commandTable, nouns } from '../commands/index.ts';
-import type { Context, Accounts, Disk, Services } from '../commands/context.ts';
+import type { Context, Accounts, Disk, Ledgers, Services } from '../commands/context.ts';
 import { writeJson } from '../core/json.ts';
 import { decodeText } from '../core/read.ts';
 import { checkZone } from '../core/moment.ts';
@@ -81,7 +81,7 @@ export async function openSession(
         return running.redactor.watch(await loaded(code.chat).fetchKey(send, profile.email, password));
       },
     },
-    ...services(accounts, connections, running, code, (id) => void oldCopies.add(id)),
+    ...services({ ...accounts, ledgers }, connections, running, code, (id) => void oldCopies.add(id)),
     sandbox: () => sandboxControl(host, signal, messages.note),
     ...questions(running, accounts.accounts),
     note: messages.note,
@@ -144,7 +144,7 @@ export async function openSession(
 
 /** The two services, whose credential is found out when the first call is made. */
 function services(
-  accounts: Accounts,
+  { ledgers, ...accounts }: Accounts & Ledgers,
   connections: Connections,
   { host: { system, clock } }: RunParts,
   code: Awaited<ReturnType<typeof codeFor>>,
@@ -152,7 +152,11 @@ function services(
 ): Omit<Services, 'sandbox'> {
   return {
     licensing(choice) {
-      const open = once(async () => connections.licensing(await accounts.licensingAccount(choice)));
+      const open = once(async () => {
+        const account = await accounts.licensingAccount(choice);
+        const { nameWith } = ledgers.creations(() => account, []);
+        return { ...connections.licensing(account), nameWith };
+      });
       return loaded(code.licensing).licensingApi(open, clock.random);
     },
     chat(how) {

@@ -199,7 +199,10 @@ export interface Ledgers {
       users: readonly string[],
     ): Promise<ReadonlyMap<string, OpenAnswer>>;
     /** Licenses that runs created for users of the credential of an application; of the sandbox nothing is known. */
-    creations(accountOf: (app_code: number) => LicensingCredential | undefined, users: readonly string[]): Creations;
+    creations(
+      accountOf: (app_code: number) => LicensingCredential | undefined,
+      users: readonly string[],
+    ): Creations & { nameWith(app_code: number, text: string): Promise<string | undefined> };
     /** @throws Failure config where none is configured; `any` is undefined then */
     configured(): Promise<Ledger>;
     any(): Promise<Ledger | undefined>;

@@ -29,6 +29,8 @@ export interface LicensingConnection {
   readonly key_field?: string | undefined;
   /** `whole`: no key of the server is a part of one, whatever its signs. */
   readonly key_is?: 'whole' | undefined;
+  /** A name with that text which the history has. */
+  readonly nameWith?: (app_code: number, text: string) => Promise<string | undefined>;
 }
 
 /** @throws Failure unavailable where the row is neither an object nor a key */

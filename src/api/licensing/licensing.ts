@@ -131,7 +131,8 @@ function looksOver(open: () => Promise<LicensingConnection>, random: () => numbe
   /** The licenses of one user, whole. @throws Failure incomplete where the list is not, or the filter may misread */
   const ofUser = async (holder: LicenseHolder, misread: 'refuse' | 'tell' = 'refuse'): Promise<UserLicenses> => {
     const rows: Rows = (only, heard) => listRows(open, only, 'whole', heard);
-    const found = await licensesOfUser(holder, { rows, random, filter: known });
+    const nameWith = async (app_code: number, sign: string) => (await open()).nameWith?.(app_code, sign);
+    const found = await licensesOfUser(holder, { rows, random, filter: known, nameWith });
     if (found.misread === undefined || misread === 'tell') return found;
     throw new Failure('incomplete', misreadInWords(holder.remote_user, found.misread), {
       hint: 'Look for it in the whole list. If there is none, --trust-list goes on where a name is given.',

@@ -22,6 +22,8 @@ interface LookUp {
   readonly rows: Rows;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** A name with that sign which the history has. */
+  readonly nameWith?: (app_code: number, sign: string) => Promise<string | undefined>;
 }
 
 /** One user's licenses (docs/exactly-once.md, Names that servers change). @throws Failure incomplete */
@@ -48,11 +50,20 @@ export function misreadSigns(name: string): ReadonlySet<string> {
 }
 
 /**
- * Reads pages until one has a license whose name has that sign: if the filter finds it by its name, it reads the sign.
- * Else the whole list is the lookup; `misread` where it is not whole.
+ * A filter reads the sign if it finds a name that has it: one of the history, or the first one in the pages, which are
+ * read for it. Else the whole list is the lookup; `misread` where it is not whole.
  */
-async function whereMisread(sign: string, asked: LicenseHolder, { rows, filter }: LookUp, found: UserLicenses) {
+async function whereMisread(sign: string, asked: LicenseHolder, look: LookUp, found: UserLicenses) {
   const { remote_user, app_code } = asked;
+  const { rows, filter } = look;
+  const finds = async (name: string): Promise<boolean> => {
+    const others = await gather(rows({ remote_user: name, app_code }));
+    const isFound = others.some((other) => textOf(other, 'remote_user') === name);
+    if (isFound) filter.reads.add(sign);
+    return isFound;
+  };
+  const before = app_code === undefined ? undefined : await look.nameWith?.(app_code, sign);
+  if (before !== undefined && before !== remote_user && (await finds(before))) return found;
   const [length, own] = [measureList(), [...found.near]];
   let [left, known, isTried, isNamed]: [number, string | undefined, boolean, boolean] = [0, undefined, false, true];
   const heard: Heard = (page, place) => {
@@ -68,10 +79,7 @@ async function whereMisread(sign: string, asked: LicenseHolder, { rows, filter }
       left -= 1;
       if (left > 0 || known === undefined || isTried) continue;
       isTried = true;
-      const others = await gather(rows({ remote_user: known, app_code }));
-      if (!others.some((other) => textOf(other, 'remote_user') === known)) continue;
-      filter.reads.add(sign);
-      return found;
+      if (await finds(known)) return found;
     }
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;

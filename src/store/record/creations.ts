@@ -30,6 +30,9 @@ export function openCreations(system: System, users: readonly string[]) {
       if (isTold) entries.sort((one, other) => one.time.localeCompare(other.time));
       return (await creationsIn(entries, place)).get(user);
     },
+    async nameWith(place: CreationPlace, text: string): Promise<string | undefined> {
+      return [...(await readAll(place)).keys()].find((user) => user.includes(text));
+    },
     async others(place: CreationPlace, user: string): Promise<readonly string[]> {
       return [...(await readAll(place)).keys()].filter((one) => one !== user).slice(-3);
     },

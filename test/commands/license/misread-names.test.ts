@@ -80,8 +80,29 @@ test('another name with the sign on page one shows that the filter reads it: two
   const users = Array.from({ length: 20 }, (_, index) => `new+${index}`);
   const before = gets();
   expect((await run(['license', 'apply', '-'], roster(users))).exitCode).toBe(0);
-  expect(gets() - before).toBe(20 * plain + 2);
+  // The name that the run before created is in the history: no page is read.
+  expect(gets() - before).toBe(20 * plain + 1);
   expect(users.map(licensesOf)).toEqual(users.map(() => 1));
+});
+
+test('so does a name with the sign that the history has: one request more, and no list', async () => {
+  const { run, gets, licensesOf } = await service({ list_shape: 'array' });
+  const ensure = (user: string) => ['license', 'ensure', '--remote-user', user, '--size-allowance', '4'];
+  await run(ensure('ada'));
+  const plain = gets();
+  expect((await run([...ensure('bob+1'), '--trust-list'])).exitCode).toBe(0);
+  const before = gets();
+  expect((await run(ensure('eve+1'))).exitCode).toBe(0);
+  expect({ gets: gets() - before, made: licensesOf('eve+1') }).toEqual({ gets: plain + 1, made: 1 });
+});
+
+test('a name that the history has, and that the filter does not find, shows nothing', async () => {
+  const { run, licensesOf } = await service({ filters: 'blank', list_shape: 'array' });
+  const ensure = (user: string) => ['license', 'ensure', '--remote-user', user, '--size-allowance', '4'];
+  await run([...ensure('bob+1'), '--trust-list']);
+  expect(licensesOf('bob+1')).toBe(1);
+  expect((await run(ensure('eve+1'))).exitCode).toBe(8);
+  expect(licensesOf('eve+1')).toBe(0);
 });
 
 test.each(misreading)('commands that look a user up, at a filter %s, with %s', async (filters, user, sign) => {
