@@ -152,6 +152,9 @@ function isWithoutFault({
 function untold(ended: Ended): string[] {
   const { plan, computers } = ended;
   if (plan.runs.some(({ fate }) => Object.keys(fate ?? {}).length > 0)) return [];
+  // A key that was answered, and that no list could contradict, is told; the list that does so later is told too.
+  const { mishaps = [] } = plan;
+  if (mishaps.some(({ reply }) => reply === 'other-key') && mishaps.some(({ method }) => method === 'GET')) return [];
   return computers.flatMap(({ disk, share, name, processes }) => {
     const told = [...disk.files(), ...(share?.files() ?? [])].flatMap(([path, bytes]) =>
       /history-\d+\.ndjson$/.test(path) ? bytes.toString().split('\n').slice(0, -1) : [],
