@@ -1,6 +1,7 @@
 import { commandLine } from '../../core/shell-word.ts';
 import { nameGiven, type SendChange } from '../../jobs/license/given-names.ts';
-import { changesOf, recordedChange, type PastChange } from '../../jobs/license/history.ts';
+import { changesOf, recordedChange } from '../../jobs/license/history.ts';
+import { usersOfEachApp } from '../../jobs/license/license-user.ts';
 import { isUndoOf, planUndo, undoOrRefuse, undoText, type UndoStep } from '../../jobs/license/undo-run.ts';
 import { each } from '../../jobs/work/each.ts';
 import { refuseOtherServer, runToUndo } from '../../jobs/work/past-runs.ts';
@@ -70,7 +71,11 @@ export default command({
     } finally {
       await names?.end();
     }
-    if (created.length > 0) conclude(createdNote(created));
+    const users = usersOfEachApp(created.map(({ app_code = 0, remote_user }) => ({ app_code, remote_user })));
+    for (const [app_code, named] of users) {
+      const { profile } = users.size > 1 ? await context.licensingAccount({ row_app_code: app_code }) : {};
+      conclude(createdNote(named, users.size > 1 ? ` in application ${app_code}` : '', profile));
+    }
   },
 
   fields: changedFields,
@@ -80,10 +85,10 @@ export default command({
 
 const maxNamed = 20;
 
-function createdNote(created: readonly PastChange[]): string {
-  const users = created.map(({ remote_user }) => remote_user);
-  const count = users.length === 1 ? 'one license' : `${users.length} licenses`;
-  const words = users.slice(0, maxNamed).flatMap((user) => ['--remote-user', user]);
+function createdNote(users: readonly string[], where: string, profile: string | undefined): string {
+  const count = (users.length === 1 ? 'one license' : `${users.length} licenses`) + where;
+  const named = users.slice(0, maxNamed).flatMap((user) => ['--remote-user', user]);
+  const words = profile === undefined ? named : ['--profile', profile, ...named];
   const first = users.length > maxNamed ? ` the first ${maxNamed}` : '';
   return `The run created ${count}, which cannot be undone. To retire${first}: ${commandLine('license retire', words)}`;
 }
