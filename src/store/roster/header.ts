@@ -154,8 +154,10 @@ function offersIn(headers: readonly string[], wanted: WantedColumns): ReadonlyMa
   const offers = new Map<string, string>();
   for (const { name } of missingIn(headers, wanted)) {
     const free = headers.filter((header) => header !== '' && ![...offers.values()].includes(header));
-    const usual = free.find((header) => usualHeaders[name]?.test(normalized(header)));
-    const offer = usual ?? nearest(name, free)[0];
+    const usual = free.filter((header) => usualHeaders[name]?.test(normalized(header)));
+    // Beside a login or an address, a name is that of a person.
+    const offer =
+      usual.find((header) => !/^(names?|nom)$/.test(normalized(header))) ?? usual[0] ?? nearest(name, free)[0];
     if (offer !== undefined) offers.set(name, offer);
   }
   return offers;

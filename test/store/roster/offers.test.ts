@@ -23,6 +23,8 @@ describe('a header that does not fit', () => {
       'remote_usr and size_alowance',
       '--column remote_user=remote_usr --column size_allowance=size_alowance',
     ],
+    ['Name;E-Mail;Anzahl', 'E-Mail and Anzahl', '--column remote_user=E-Mail --column size_allowance=Anzahl'],
+    ['Name,Anzahl', 'Name and Anzahl', '--column remote_user=Name --column size_allowance=Anzahl'],
     ['Mail,Foo', 'Mail', '--column remote_user=Mail --column size_allowance=HEADER'],
   ])('is named once with the near columns and the options to paste: %s', async (header, near, options) => {
     const shown = header.split(/[;,]/).join(', ');
