@@ -204,7 +204,7 @@ export function historyOf(
   { accounts: { identityOf } }: Accounts,
   { host, options, messages }: RunParts,
   tell: ReturnType<typeof openLedgers>['tell'],
-): Pick<Disk['record'], 'history' | 'past' | 'recorder'> {
+): Pick<Disk['record'], 'past' | 'recorder'> {
   let name: string | undefined;
   // Drawn where it is used: node:crypto is no part of a plain list.
   const run = (): string => (name ??= drawRun());
@@ -224,7 +224,6 @@ export function historyOf(
   };
   return {
     past,
-    history: (holding) => past('remote_user', holding),
     recorder: (credential) => ({
       run: run(),
       async record(event) {

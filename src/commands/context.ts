@@ -13,7 +13,7 @@ import type { Secret } from '../core/secret.ts';
 import type { OpenArchive } from '../store/archive/archive.ts';
 import type { Journal, JournalContent, JournalHeader } from '../store/journal.ts';
 import type { Milliseconds } from '../core/duration.ts';
-import type { EntryOf, HistoryEntry, HistoryEvents } from '../store/record/history.ts';
+import type { EntryOf, HistoryEvents } from '../store/record/history.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Clock } from '../core/system.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
@@ -153,10 +153,8 @@ export interface Disk {
     untilWritten(record: WrittenRecord): void;
     /** Counts a row for --summary that is not printed. */
     countUnprinted(row: unknown): void;
-    /** Changes by runs of this computer, from lines that hold a text, the oldest first. @throws Failure config */
-    history(holding?: string): Promise<readonly HistoryEntry[]>;
-    /** What else runs of this computer did, the oldest first. */
-    past<K extends keyof HistoryEvents>(kind: K): Promise<readonly EntryOf<K>[]>;
+    /** What runs of this computer did, from lines that hold a text, the oldest first. @throws Failure config */
+    past<K extends keyof HistoryEvents>(kind: K, holding?: string): Promise<readonly EntryOf<K>[]>;
     /** Where this run tells what it does on that server. */
     recorder(credential: LicensingCredential | ChatCredential): Recorder;
   };

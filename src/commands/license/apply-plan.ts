@@ -184,7 +184,7 @@ export async function warnOfFormer(
   const created = creationsIn(plan);
   if (created.length === 0) return;
   const former = new Map<string, PastChange>();
-  for (const change of changesOf((await orWarn(record.history('"remote_user_before"'), warn)) ?? [])) {
+  for (const change of changesOf((await orWarn(record.past('remote_user', '"remote_user_before"'), warn)) ?? [])) {
     const { origin, app_code, remote_user, remote_user_before: before } = change;
     former.delete(writeJson([origin, app_code, remote_user]));
     if (before !== undefined && change.isKnown) former.set(writeJson([origin, app_code, before]), change);

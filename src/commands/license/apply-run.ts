@@ -52,7 +52,7 @@ async function earlierRuns(job: Job, journal: JournalContent | undefined, contex
     const known = await context.ledgers.ofJob(account, app_code, users, { name: nameIn(headerOf(job)), begun });
     for (const [remote_user, history] of known) recorded.set(userKey({ remote_user, app_code }), history);
   }
-  const past = changesOf((await orWarn(context.record.history('"license apply"'), context.warn)) ?? []);
+  const past = changesOf((await orWarn(context.record.past('remote_user', '"license apply"'), context.warn)) ?? []);
   const changes = past.filter(({ time, isNew }) => !isNew && Date.parse(time) >= begun);
   return rosterJob(journal, { begun, recorded: (row) => recorded.get(userKey(row)), changes, nameOf }, context.clock);
 }

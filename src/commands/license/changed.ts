@@ -155,7 +155,7 @@ export async function openChanges(
   };
   const journal = await context.record.readJournal(header);
   const begun = (journal && begunIn(journal)) ?? Infinity;
-  const entries = begun < Infinity ? await context.record.history(JSON.stringify(job)) : [];
+  const entries = begun < Infinity ? await context.record.past('remote_user', JSON.stringify(job)) : [];
   const past = earlierRenames(entries.filter((one) => one.origin === origin && Date.parse(one.time) >= begun));
   const chosen = new Map<string, License | undefined>(input.codes?.map((code) => [code, undefined]));
   for (const user of input.users ?? []) {

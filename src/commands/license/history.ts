@@ -26,7 +26,7 @@ export default command({
 
   async *rows({ remote_user, match, code, ...asked }, context) {
     const { isUser, isKeyEnd } = searchFor({ match, code }, context);
-    const own = await context.record.history();
+    const own = await context.record.past('remote_user');
     const telling =
       remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.history(remote_user));
     const inLedger = telling && (await orWarn(telling, context.warn));

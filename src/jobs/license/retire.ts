@@ -21,10 +21,10 @@ export function isRetired(license: License): boolean {
 
 /** A license looks retired, or the last change recorded here gave it a name such as left-NAME and the smallest size. */
 export async function retiredHere(
-  record: { history(): Promise<readonly HistoryEntry[]> },
+  record: { past(kind: 'remote_user'): Promise<readonly HistoryEntry[]> },
   warn: (text: string) => void,
 ): Promise<(license: License) => boolean> {
-  const changes = changesOf((await orWarn(record.history(), warn)) ?? []);
+  const changes = changesOf((await orWarn(record.past('remote_user'), warn)) ?? []);
   const left = changes.filter(({ remote_user }) => remote_user.startsWith('left-'));
   const isSmallest = new Map(
     left.map(({ remote_user, license_code_end: end = '', size_allowance: size }) => [
