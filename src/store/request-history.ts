@@ -25,7 +25,7 @@ export interface OpenAnswer {
 }
 
 export interface RequestHistory {
-  /** When the last POST ended; Infinity: its end is not recorded, as after a kill. Undefined: none is known. */
+  /** When the last POST ended; undefined: none is known. */
   readonly posted?: Milliseconds | undefined;
   readonly unanswered?: number | undefined;
   /** What was answered, and no list has shown. */
@@ -36,17 +36,22 @@ export interface RequestHistory {
   readonly size_before?: number | undefined;
 }
 
+/** The history of a record: after a kill, the end of a POST may be missing in it. */
+export type RecordedHistory = Omit<RequestHistory, 'posted'> & { readonly posted?: PostMoment | undefined };
+
+export type PostMoment = Milliseconds | 'end not recorded';
+
 export type RequestHistories = ReadonlyMap<string, RequestHistory>;
 
 export const noRequests: RequestHistory = {};
 
 /** Whether a POST may have created a license that no list has shown. */
-export function isUnconfirmed({ posted, answer, outcome }: RequestHistory): boolean {
+export function isUnconfirmed({ posted, answer, outcome }: RecordedHistory): boolean {
   return outcome === undefined && (posted !== undefined || answer !== undefined);
 }
 
 /** A license that was asked for stays so until an outcome is recorded. An interrupted resize is simply done again. */
-export function afterEvent(known: RequestHistory, event: RequestEvent): RequestHistory {
+export function afterEvent(known: RecordedHistory, event: RequestEvent): RecordedHistory {
   const { time } = event;
   const { answer, size_before } = known;
   const isOpen = isUnconfirmed(known);
@@ -54,7 +59,7 @@ export function afterEvent(known: RequestHistory, event: RequestEvent): RequestH
   switch (event.event) {
     case 'sent':
       // A POST that is sent although an earlier one was answered may end without an answer: the earlier answer stays.
-      return { posted: Infinity, unanswered: unanswered + 1, answer, size_before };
+      return { posted: 'end not recorded', unanswered: unanswered + 1, answer, size_before };
     case 'unsent':
       if (!isOpen || answer) return known;
       return unanswered > 1 ? { posted: time, unanswered: unanswered - 1, size_before } : { size_before };
@@ -67,7 +72,7 @@ export function afterEvent(known: RequestHistory, event: RequestEvent): RequestH
       return { posted: time, answer: { status: event.status, time, key_end: event.key_end }, size_before };
     case 'confirmed':
       if (known.posted === undefined && !answer) return known;
-      return { posted: Math.min(known.posted ?? time, time), outcome: 'created', size_before };
+      return { posted: earlier(known.posted, time), outcome: 'created', size_before };
     case 'resized':
       return { posted: time, outcome: isOpen || known.outcome === 'created' ? 'created' : 'resized', size_before };
     case 'resizing':
@@ -76,23 +81,36 @@ export function afterEvent(known: RequestHistory, event: RequestEvent): RequestH
 }
 
 /** No record overrules another: of two POSTs the later one counts, and so does the later answer. */
-export function joinHistories(one: RequestHistory, other: RequestHistory = noRequests): RequestHistory {
+export function joinHistories(one: RequestHistory, other?: RequestHistory): RequestHistory;
+export function joinHistories(one: RecordedHistory, other?: RecordedHistory): RecordedHistory;
+export function joinHistories(one: RecordedHistory, other: RecordedHistory = noRequests): RecordedHistory {
   return {
     ...one,
-    posted: later(one.posted, other.posted),
+    posted: laterPost(one.posted, other.posted),
     unanswered: later(one.unanswered, other.unanswered),
     answer: (one.answer?.time ?? -Infinity) >= (other.answer?.time ?? -Infinity) ? one.answer : other.answer,
   };
 }
 
-function later(one: number | undefined, other: number | undefined): number | undefined {
+function laterPost(one: PostMoment | undefined, other: PostMoment | undefined): PostMoment | undefined {
+  return typeof one === 'string' || typeof other === 'string' ? 'end not recorded' : later(one, other);
+}
+
+/** The earlier moment; a POST without a recorded end counts as later. */
+export function earlier(one: PostMoment | undefined, other: Milliseconds): Milliseconds {
+  return typeof one === 'number' ? Math.min(one, other) : other;
+}
+
+/** The greater number, where one is known. */
+export function later(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
 /** With its moment on the clock `elapsed`. A moment in the future, and one that is not recorded, count as now. */
-export function onElapsed(history: RequestHistory, { now, elapsed }: Pick<Clock, 'now' | 'elapsed'>): RequestHistory {
-  const { posted } = history;
-  return posted === undefined ? history : { ...history, posted: elapsed() - Math.max(0, now() - posted) };
+export function onElapsed(history: RecordedHistory, { now, elapsed }: Pick<Clock, 'now' | 'elapsed'>): RequestHistory {
+  const { posted, ...others } = history;
+  if (posted === undefined) return history === noRequests ? noRequests : others;
+  return { ...others, posted: elapsed() - (typeof posted === 'number' ? Math.max(0, now() - posted) : 0) };
 }
 
 /** With moments of a clock that is so far behind, on the one of the reader. */

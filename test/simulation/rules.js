@@ -262,7 +262,7 @@ export const rules = [
     ],
   ]),
   ...inFile('apply', 'jobs/license/roster-job.ts', [
-    ['a row that was asked for waits', 'posted: posted > -Infinity ? posted : undefined', 'posted: undefined'],
+    ['a row that was asked for waits', 'posted, job:', 'posted: undefined, job:'],
   ]),
   ...inFile('apply', 'jobs/license/share-roster.ts', [
     [

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
-import { afterEvent, noRequests, type RequestEvent, type RequestHistory } from '../../src/store/request-history.ts';
+import {
+  afterEvent,
+  joinHistories,
+  noRequests,
+  onElapsed,
+  type RecordedHistory,
+  type RequestEvent,
+} from '../../src/store/request-history.ts';
 
-const after = (...events: readonly RequestEvent[]): RequestHistory => events.reduce(afterEvent, noRequests);
+const after = (...events: readonly RequestEvent[]): RecordedHistory => events.reduce(afterEvent, noRequests);
 const answered = { event: 'answered', status: 201, time: 10, key_end: 'wxyz' } as const;
 const answer = { status: 201, time: 10, key_end: 'wxyz' };
 
@@ -37,4 +44,12 @@ test('a repeat that was not sent leaves the request before it open', () => {
 
 test('a first request that was not sent is none', () => {
   expect(after({ event: 'sent', time: 0 }, { event: 'unsent', time: 10 }).posted).toBeUndefined();
+});
+
+test('a POST without a recorded end counts as later than any moment, and as now', () => {
+  const sent = after({ event: 'sent', time: 0 });
+  expect(joinHistories({ posted: 1e15 }, sent).posted).toBe('end not recorded');
+  expect(onElapsed(sent, { now: () => 5000, elapsed: () => 70 }).posted).toBe(70);
+  expect(after({ event: 'sent', time: 0 }, { event: 'confirmed', time: 40 }).posted).toBe(40);
+  expect(onElapsed({ posted: 4000 }, { now: () => 5000, elapsed: () => 70 }).posted).toBe(-930);
 });

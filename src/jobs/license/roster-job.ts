@@ -9,9 +9,11 @@ import {
   isRequestEvent,
   isUnconfirmed,
   joinHistories,
+  later,
   noRequests,
   onElapsed,
   type OpenAnswer,
+  type RecordedHistory,
   type RequestHistory,
 } from '../../store/request-history.ts';
 import type { Requests } from './case.ts';
@@ -27,21 +29,21 @@ export function requestsOf(
   const own = job.history(row);
   const { outcome, ...all } = joinHistories(own, claims.history(row));
   // Where records may be missing, any row may have been sent last.
-  const posted = Math.max(all.posted ?? -Infinity, job.missingUntil);
-  if (posted === -Infinity && all.answer === undefined && own === noRequests) return noRequests;
-  return { ...all, posted: posted > -Infinity ? posted : undefined, job: isUnconfirmed(own) ? 'asked' : outcome };
+  const posted = later(all.posted, job.missingUntil);
+  if (posted === undefined && all.answer === undefined && own === noRequests) return noRequests;
+  return { ...all, posted, job: isUnconfirmed(own) ? 'asked' : outcome };
 }
 
 /** The interrupted runs of a job (docs/exactly-once.md, Jobs). */
 export interface RosterJob {
   readonly isResumed: boolean;
   /** Where records may be missing, when any row may have been sent last, on the clock `elapsed`. */
-  readonly missingUntil: number;
+  readonly missingUntil: Milliseconds | undefined;
   readonly history: (row: LicenseUser) => RequestHistory;
 }
 
 /** A run of one user has nothing to resume but what the record has. */
-export const noJob: RosterJob = { isResumed: false, missingUntil: -Infinity, history: () => noRequests };
+export const noJob: RosterJob = { isResumed: false, missingUntil: undefined, history: () => noRequests };
 
 export interface JobSources {
   readonly begun: Milliseconds | undefined;
@@ -63,13 +65,13 @@ export function rosterJob(
 ): RosterJob {
   const { path = '', records = [] } = journal ?? {};
   const users = new Map<string, UserRecord>();
-  let lost = -Infinity;
+  let lost: Milliseconds | undefined;
   for (const [index, line] of records.entries()) {
     const former = formerLine(line, nameOf);
     if (isCopiedLine(line)) {
       for (const user of line.users) users.set(line.record + user, afterLine(users.get(line.record + user), line));
     } else if (former) users.set(former.key, { history: former.after(users.get(former.key)?.history), until: 0 });
-    else if (isObject(line) && typeof line['lost'] === 'number') lost = Math.max(lost, line['lost']);
+    else if (isObject(line) && typeof line['lost'] === 'number') lost = later(lost, line['lost']);
     else if (!isObject(line) || !('begun' in line))
       throw new Failure('config', `the journal ${path} is damaged: line ${index + 2} is not a step of a roster`, {
         hint: 'Check the licenses with license audit, then name another file with --journal or move this one away.',
@@ -77,11 +79,11 @@ export function rosterJob(
   }
   const copied = new Map<string, RequestHistory>();
   for (const [key, { hold, history }] of users)
-    copied.set(key, onElapsed(hold ? { ...history, posted: Infinity } : history, clock));
+    copied.set(key, onElapsed(hold ? { ...history, posted: 'end not recorded' } : history, clock));
   const resized = new Map(changes.map((change) => [`${change.app_code ?? ''} ${change.remote_user}`, change]));
   return {
     isResumed: begun !== undefined,
-    missingUntil: onElapsed({ posted: lost }, clock).posted ?? lost,
+    missingUntil: onElapsed({ posted: lost }, clock).posted,
     history(row) {
       const copy = copied.size > 0 ? copied.get(hashOf(nameOf(row.app_code)) + hashOf(row.remote_user)) : undefined;
       const own = recorded(row);
@@ -100,7 +102,7 @@ function isCopiedLine(line: unknown): line is RecordLine & { readonly record: st
 function formerLine(line: unknown, nameOf: JobSources['nameOf']) {
   const { remote_user, app_code } = isObject(line) ? line : {};
   if (typeof remote_user !== 'string' || typeof app_code !== 'number' || !isRequestEvent(line)) return undefined;
-  const after = (known: RequestHistory = noRequests): RequestHistory => afterEvent(known, line);
+  const after = (known: RecordedHistory = noRequests): RecordedHistory => afterEvent(known, line);
   return { key: hashOf(nameOf(app_code)) + hashOf(remote_user), after };
 }
 

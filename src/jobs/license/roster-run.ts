@@ -65,7 +65,7 @@ function* casesOf(rows: readonly PlannedRow[], applying: Applying): Generator<Ca
 }
 
 function requestsBefore(row: LicenseFields, applying: Applying): Case['requests'] {
-  const requests = requestsOf(row, { job: { ...applying.job, missingUntil: -Infinity }, claims: applying.claims });
+  const requests = requestsOf(row, { job: { ...applying.job, missingUntil: undefined }, claims: applying.claims });
   const answer = applying.answerOf(row);
   return answer && !requests.answer ? { ...requests, answer } : requests;
 }

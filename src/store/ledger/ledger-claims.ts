@@ -35,17 +35,20 @@ export function sharedClaims(
   const posts = recordedPosts(session, clock, options, namesOf);
 
   const takeFree = async (wanted: readonly string[]): Promise<TakenUsers> => {
-    const parts: TakenUsers[] = [];
-    // Once where there are no users, since a statement tells the time.
-    for (let at = 0; at === 0 || at < wanted.length; at += portion) {
-      const some = wanted.slice(at, at + portion);
+    const takeSome = async (some: readonly string[]): Promise<TakenUsers> => {
       const names = namesOf(some);
       const users = new Map(names.map((name, index) => [name.toString('base64'), some[index] ?? '']));
-      parts.push(takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil));
+      const taken = takenFrom(await session.call('take', [target, names], { signal }), users, session.askedUntil);
       await creations.claim(target, some, names);
-    }
+      return taken;
+    };
+    // Once where there are no users, since a statement tells the time.
+    let last = await takeSome(wanted.slice(0, portion));
+    const parts = [last];
+    for (let at = portion; at < wanted.length; at += portion)
+      parts.push((last = await takeSome(wanted.slice(at, at + portion))));
     return {
-      now: parts.at(-1)?.now ?? NaN,
+      now: last.now,
       histories: new Map(parts.flatMap(({ histories }) => [...histories])),
       held: parts.flatMap(({ held }) => held),
       holder: parts.find(({ holder }) => holder !== undefined)?.holder,
@@ -135,7 +138,11 @@ function recordedPosts(
 type Recorded = Readonly<{ now: Milliseconds; elapsed: Milliseconds; written: Promise<unknown> }>;
 
 /** Reads what `chatelaine.take` answers; `users`: the names behind those in base64. @throws Failure unavailable */
-function takenFrom(answer: unknown, users: ReadonlyMap<string, string>, askedUntil: Milliseconds): TakenUsers {
+function takenFrom(
+  answer: unknown,
+  users: ReadonlyMap<string, string>,
+  askedUntil: Milliseconds | undefined,
+): TakenUsers {
   const { now, past, held, holder } = isObject(answer) ? answer : {};
   if (typeof now !== 'number' || !Array.isArray(past) || !Array.isArray(held)) throw notClaims();
   const nameOf = (who: unknown): string => users.get(String(who)) ?? '';
@@ -145,7 +152,7 @@ function takenFrom(answer: unknown, users: ReadonlyMap<string, string>, askedUnt
   });
   const histories = new Map(known);
   const others = new Set(held);
-  for (const [who, user] of askedUntil > -Infinity ? users : [])
+  for (const [who, user] of askedUntil === undefined ? [] : users)
     if (!others.has(who)) histories.set(user, joinHistories({ posted: askedUntil }, histories.get(user)));
   return { now, histories, held: held.map(nameOf), holder: holderIn(holder) };
 }

@@ -48,8 +48,8 @@ export async function openSession(connect: () => Promise<Database>, opening: Ope
     );
   let lost: Failure | undefined;
   return {
-    /** A ledger that was restored or failed over may lack POSTs that end before that, by its clock. -Infinity: none. */
-    askedUntil: wait > 0 ? asked : -Infinity,
+    /** A ledger that was restored or failed over may lack POSTs that end before that, by its clock. */
+    askedUntil: wait > 0 ? asked : undefined,
     /** Calls a function of the ledger. @throws Failure unavailable; the signal's reason: the statement still runs */
     async call(name: string, values: readonly unknown[], limits: QueryLimits): Promise<unknown> {
       const all = [ledgerVersion, session, ...values];

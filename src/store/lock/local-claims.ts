@@ -66,8 +66,9 @@ export async function openClaims(
     const isStale = record.isStale || free.some((user) => isLeftBehind(record.users.get(hashOf(user))?.hold, by));
     if (isStale) await queue.findDead(settle);
     await add([line], { ...record, isStale });
-    const { lostEnd = -Infinity } = record;
-    const lost = lostEnd + settle > line.time ? { posted: lostEnd } : undefined;
+    const { lostEnd } = record;
+    const isRecent = typeof lostEnd === 'number' ? lostEnd + settle > line.time : lostEnd !== undefined;
+    const lost = isRecent ? { posted: lostEnd } : undefined;
     for (const user of free) {
       const known = record.users.get(hashOf(user));
       const own = known && afterLine(known, line).history;
@@ -198,9 +199,10 @@ export async function historiesOfJob(
 ): Promise<Map<string, RequestHistory>> {
   const histories = new Map<string, RequestHistory>();
   for (const [user, { hold, history, ...known }] of await recordedOf(name, users, host)) {
-    const last = hold ? Infinity : (history.posted ?? history.answer?.time ?? 0);
-    if (known.job !== job || last < begun) continue;
-    histories.set(user, onElapsed(hold ? { ...history, posted: last } : history, host.clock));
+    const posted = hold ? 'end not recorded' : history.posted;
+    const last = posted ?? history.answer?.time ?? 0;
+    if (known.job !== job || (typeof last === 'number' && last < begun)) continue;
+    histories.set(user, onElapsed({ ...history, posted }, host.clock));
   }
   return histories;
 }

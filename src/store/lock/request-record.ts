@@ -12,7 +12,10 @@ import {
   afterEvent,
   isRequestEvent,
   isRequestHistory,
+  earlier,
   noRequests,
+  type PostMoment,
+  type RecordedHistory,
   type RequestEvent,
   type RequestHistory,
 } from '../request-history.ts';
@@ -43,7 +46,7 @@ export interface UserRecord {
   readonly hold?: Hold | undefined;
   /** The one of the last hold. */
   readonly job?: string | undefined;
-  readonly history: RequestHistory;
+  readonly history: RecordedHistory;
   /** When the history may be forgotten. An open answer never is. */
   readonly until: Milliseconds;
 }
@@ -53,8 +56,8 @@ type KnownUser = UserRecord & { readonly user: string };
 export interface RequestRecord {
   readonly users: Map<string, UserRecord>;
   readonly isStale: boolean;
-  /** When it was seen that the record had lost its end, which may have been about any user; Infinity: just now. */
-  readonly lostEnd: Milliseconds | undefined;
+  /** When it was seen that the record had lost its end, which may have been about any user. */
+  readonly lostEnd: PostMoment | undefined;
 }
 
 const version = 1;
@@ -87,7 +90,7 @@ export async function readRecord(base: string, system: System): Promise<RequestR
     size = read.size;
   }
   const isCut = size < bytes.length;
-  const lostEnd = isCut ? Infinity : typeof lost === 'number' ? lost : undefined;
+  const lostEnd = isCut ? 'end not recorded' : typeof lost === 'number' ? lost : undefined;
   return { users, isStale: isCut || size > 2 * first.size + maxGrowth, lostEnd };
 }
 
@@ -122,7 +125,7 @@ export function afterLine(known: UserRecord | undefined, line: UserEvent): UserR
   return { ...held, history: until > time ? history : openAnswerOf(history), until };
 }
 
-function openAnswerOf({ answer }: RequestHistory): RequestHistory {
+function openAnswerOf({ answer }: RecordedHistory): RequestHistory {
   return answer ? { answer } : noRequests;
 }
 
@@ -149,7 +152,7 @@ export async function addLines(
       const kept = hold || until > now ? history : openAnswerOf(history);
       return hold || kept !== noRequests ? [{ user, hold, job, history: kept, until }] : [];
     });
-    const lost = lostEnd === undefined ? undefined : Math.min(lostEnd, now);
+    const lost = lostEnd === undefined ? undefined : earlier(lostEnd, now);
     await writePrivate(path, summedLine({ record: version, users: known, lost }), text);
   }
 }

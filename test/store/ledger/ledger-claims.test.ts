@@ -25,7 +25,7 @@ test.each([
     },
     whoIs: (_target: string, user: string) => Buffer.from(user),
     lost: () => undefined,
-    askedUntil: -Infinity,
+    askedUntil: undefined,
   };
   const clock = { ...realClock, now: () => 1e12 + wall, elapsed: () => 1e6 + span };
   const signal = new AbortController().signal;
@@ -53,7 +53,7 @@ function awaited() {
       }),
     whoIs: (_target: string, user: string) => Buffer.from(user),
     lost: () => undefined,
-    askedUntil: -Infinity,
+    askedUntil: undefined,
   };
   const clock = movedClock();
   const signal = new AbortController().signal;
@@ -141,7 +141,7 @@ test('a log of the statements shows neither names nor hashes of them that can be
       return Promise.resolve([{ answer }]);
     },
     lost: () => undefined,
-    askedUntil: -Infinity,
+    askedUntil: undefined,
     close: () => Promise.resolve(),
   };
   const signal = new AbortController().signal;
@@ -181,7 +181,7 @@ test('many users are claimed and given back by statements of at most 5,000', asy
     },
     whoIs: (_target: string, user: string) => Buffer.from(user),
     lost: () => undefined,
-    askedUntil: -Infinity,
+    askedUntil: undefined,
   };
   const clock = movedClock();
   const { signal } = new AbortController();
