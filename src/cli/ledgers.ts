@@ -1,4 +1,4 @@
-import { defaultTimeout } from '../api/http/attempt.ts';
+import { defaultTimeout } from '../api/http/connect.ts';
 import { isGuarded } from '../commands/environment.ts';
 import { urlOf } from '../schema/profile.ts';
 import { originOf } from '../schema/url.ts';

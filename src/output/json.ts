@@ -1,5 +1,5 @@
 import { writeJson } from '../core/json.ts';
-import { joiner } from './json-rows.ts';
+import { joinTexts } from './json-rows.ts';
 import { plainJson } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 
@@ -11,7 +11,6 @@ export function json({ terminal }: Pick<Presentation, 'terminal'>): Formatter {
     const text = writeJson(value, 2);
     return terminal ? plainJson(text) : text;
   };
-  const join = joiner();
   let started = false;
   const start = (): string => {
     const before = started ? next : first;
@@ -21,12 +20,10 @@ export function json({ terminal }: Pick<Presentation, 'terminal'>): Formatter {
   return {
     one: (value) => `${write(value)}\n`,
     row: (row) => start() + write(row).replaceAll('\n', '\n  '),
-    ...(terminal ? {} : { texts: (texts) => (texts.length === 0 ? noBytes : join(texts, next, '', start())) }),
+    ...(terminal ? {} : { texts: (texts) => joinTexts(texts, next, '', texts.length === 0 ? '' : start()) }),
     end: () => (started ? '\n]\n' : '[]\n'),
   };
 }
-
-const noBytes = new Uint8Array();
 
 /** One compact value a line; no result is no line. */
 export function ndjson({ terminal }: Pick<Presentation, 'terminal'>): Formatter {
@@ -34,11 +31,10 @@ export function ndjson({ terminal }: Pick<Presentation, 'terminal'>): Formatter 
     const line = `${writeJson(value)}\n`;
     return terminal ? plainJson(line) : line;
   };
-  const join = joiner();
   return {
     one: (value) => (value === undefined || value === null ? '' : row(value)),
     row,
-    ...(terminal ? {} : { texts: (texts) => join(texts, '', '\n') }),
+    ...(terminal ? {} : { texts: (texts) => joinTexts(texts, '', '\n') }),
     end: () => '',
   };
 }

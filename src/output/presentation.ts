@@ -117,7 +117,7 @@ export interface Formatter {
   one(value: unknown): string;
   /** The text of the next row of a list, with the text before the first. */
   row(row: unknown): string;
-  /** The bytes of rows that are JSON texts, valid until the next call; absent where they must be parsed. */
+  /** The bytes of rows that are JSON texts; absent where they must be parsed. */
   texts?(texts: readonly JsonElement[]): Uint8Array;
   /** The rest when the rows end, also by throwing: with it the document is whole. */
   end(): string;

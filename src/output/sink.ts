@@ -97,15 +97,14 @@ export function openBatch(sink: Sink, size = 65_536) {
     /** Rejects with the first error of the sink, so that it is noticed while rows are awaited; never resolves. */
     broken,
     flush,
-    /** Resolves at once while little is pending, else when it is written; then the caller may use the bytes again. */
+    /** Resolves at once while little is pending, else when it is written. */
     async add(piece: string | Uint8Array): Promise<void> {
       if (piece.length === 0) return;
       const last = pending.at(-1);
       length += piece.length;
-      const isKept = length < size;
       if (typeof piece === 'string' && typeof last === 'string') pending[pending.length - 1] = last + piece;
-      else pending.push(isKept && typeof piece !== 'string' ? Buffer.from(piece) : piece);
-      if (!isKept) return flush();
+      else pending.push(piece);
+      if (length >= size) return flush();
       turn ??= nextTurn().then(() => {
         turn = undefined;
         void flush();

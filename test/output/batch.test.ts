@@ -19,20 +19,6 @@ function slow() {
   };
 }
 
-test('a short piece may be changed once it is added, and is written as it was', async () => {
-  const sink = slow();
-  const batch = openBatch(sink, 8);
-  const piece = Buffer.from('short');
-  await batch.add(piece);
-  piece.fill('x');
-
-  const flushed = batch.flush();
-  sink.end();
-  await flushed;
-
-  expect(sink.written).toEqual(['short']);
-});
-
 test.each([0, 1, 2, 3, 4, 5])(
   'a long piece is written when it is added, also one that comes %d steps after the end of a write',
   async (steps) => {
