@@ -167,6 +167,7 @@ describe('topic delete archives', () => {
     ['before the first call', 0],
     ['between two calls', 1],
     ['before the first call, while a message comes', 0],
+    ['after the last call', 3],
   ])('an archive that is taken away %s', (when, after) => {
     test.each<[string, (folder: string) => void]>([
       ['removed', (folder) => rmSync(folder, { recursive: true })],
