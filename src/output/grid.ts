@@ -65,48 +65,39 @@ const noBorders = Object.fromEntries(borders.split(' ').map((name) => [name, '']
 
 /** A column before it is known whether it is shown; widths are columns of the terminal. */
 export interface ColumnSize {
+  readonly index: number;
   /** Its widest cell, the header included. */
   readonly wanted: number;
   /** Fewer are not worth reading: it goes before it gets narrower. */
-  readonly minWidth: number;
-  /** Never cut, and goes last: a key, a user, a name, an address. */
-  readonly untruncated: boolean;
-  readonly constant: boolean;
-  readonly empty: boolean;
-  /** It says what became of the row, so it is shown whole, or the row is a record. */
-  readonly answer: boolean;
-  /** The lower number goes first, of two equal ones the later. */
+  readonly least: number;
+  /** No cell of it is cut. */
+  readonly isWhole: boolean;
+  readonly isEmpty: boolean;
+  /** Which go first where room is small; of `never` none does. */
+  readonly goes: (typeof turns)[number] | 'never';
+  /** The lower number goes first of its kind, of two equal ones the later. */
   readonly priority: number;
 }
 
-export interface Arrangement {
-  readonly shown: readonly number[];
-  readonly widths: readonly number[];
-}
+/** A value that every row has is said below; so is that of a key, a user, a name or an address, but as the last one. */
+const turns = ['constant', 'text', 'constant whole'] as const;
 
 /** Fits columns into `room` columns of a terminal; undefined where that cannot be, and each row becomes a record. */
-export function arrange(
-  columns: readonly ColumnSize[],
-  room: number,
-  wanted: readonly number[] = [...columns.keys()],
-): Arrangement | undefined {
-  const priorityOf = (index: number): number => columns[index]?.priority ?? 0;
-  const order = wanted.toSorted((one, other) => priorityOf(one) - priorityOf(other) || other - one);
-  let shown = wanted;
-  const sizes = (): ColumnSize[] => shown.flatMap((index) => columns[index] ?? []);
-  const width = (span: (column: ColumnSize) => number): number => lineWidth(sizes().map(span));
-  const drop = (among: (column: ColumnSize) => boolean, span: (column: ColumnSize) => number): void => {
-    for (const index of order) {
-      if (shown.length === 1 || width(span) <= room) return;
-      const column = columns[index];
-      if (column && among(column)) shown = shown.filter((other) => other !== index);
-    }
-  };
-  drop(({ constant, untruncated, answer }) => constant && !untruncated && !answer, wantedOf);
-  drop(({ untruncated, answer }) => !untruncated && !answer, leastOf);
-  drop(({ constant, answer }) => constant && !answer, leastOf);
-  if (width(leastOf) > room) return undefined;
-  return { shown, widths: fitWidths(sizes().map(wantedOf), room, sizes().map(leastOf)) };
+export function arrange(columns: readonly ColumnSize[], room: number) {
+  let shown = columns;
+  const width = (span: 'wanted' | 'least'): number => lineWidth(shown.map((column) => column[span]));
+  const going = turns.flatMap((turn) =>
+    columns
+      .filter(({ goes }) => goes === turn)
+      .sort((one, other) => one.priority - other.priority || other.index - one.index),
+  );
+  for (const column of going) {
+    if (shown.length === 1 || width(column.goes === 'constant' ? 'wanted' : 'least') <= room) break;
+    shown = shown.filter((other) => other !== column);
+  }
+  if (width('least') > room) return undefined;
+  const [wanted, least] = [shown.map((column) => column.wanted), shown.map((column) => column.least)];
+  return { shown, widths: fitWidths(wanted, room, least) };
 }
 
 /** What the rows have in columns that are left out: it is said by name, and by value where every row has the same. */
@@ -130,12 +121,4 @@ export function watchLeftOut(names: readonly string[], indices: readonly number[
       return words.length === 0 ? undefined : `left out to fit the width: ${words.join(', ')}`;
     },
   };
-}
-
-function wantedOf({ wanted }: ColumnSize): number {
-  return wanted;
-}
-
-function leastOf({ untruncated, answer, wanted, minWidth }: ColumnSize): number {
-  return untruncated || answer ? wanted : Math.min(wanted, minWidth);
 }

@@ -1,15 +1,5 @@
 import { asObject, columnsOf, cellsOf, cellText, peopleReader, rulesOf, type MessageText } from './columns.ts';
-import {
-  arrange,
-  drawGrid,
-  drawLine,
-  lineWidth,
-  paintCell,
-  watchLeftOut,
-  type Arrangement,
-  type Cell,
-  type ColumnSize,
-} from './grid.ts';
+import { arrange, drawGrid, drawLine, lineWidth, paintCell, watchLeftOut, type Cell, type ColumnSize } from './grid.ts';
 import type { Formatter, Presentation, Show } from './presentation.ts';
 import { plain } from './plain.ts';
 import { orderOf } from './sort.ts';
@@ -82,25 +72,18 @@ function writerOf(
 ): TableWriter {
   const { terminal, width, fields } = presentation;
   const sizes = columnSizes(names, rows, presentation);
-  const room = terminal && width > 0 ? width : Infinity;
-  const isFitted = room < Infinity && names.length > 0;
-  const all = [...sizes.keys()];
-  const filled = all.filter((index) => !sizes[index]?.empty);
+  const room = terminal && width > 0 && names.length > 0 ? width : Infinity;
+  const filled = sizes.filter(({ isEmpty }) => !isEmpty);
   // Columns that were named are not left out.
-  const wanted = !isFitted || fields !== undefined || filled.length === 0 ? all : filled;
-  const arrangement = isFitted
-    ? arrange(sizes, room, wanted)
-    : { shown: all, widths: sizes.map(({ wanted: most }) => most) };
+  const wanted = room === Infinity || fields !== undefined || filled.length === 0 ? sizes : filled;
+  const arranged = arrange(wanted, room);
   // One row, or one column that is left, says more as a record.
   const isRecord =
-    !arrangement ||
-    (arrangement.shown.length < wanted.length &&
-      (rows.length === 1 || arrangement.shown.length === 1 || fields !== undefined));
-  if (!isRecord) return columnWriter(names, head, sizes, { ...arrangement, room });
-  const constants = wanted.filter((index) => {
-    const { constant, untruncated, answer } = sizes[index] ?? {};
-    return fields === undefined && constant && !untruncated && !answer;
-  });
+    !arranged ||
+    (arranged.shown.length < wanted.length &&
+      (rows.length === 1 || arranged.shown.length === 1 || fields !== undefined));
+  if (!isRecord) return columnWriter(names, head, { ...arranged, room });
+  const constants = wanted.flatMap(({ goes, index }) => (fields === undefined && goes === 'constant' ? index : []));
   return recordWriter(head, width, fold, watchLeftOut(names, constants, 'where it is not shown'));
 }
 
@@ -120,20 +103,22 @@ function columnSizes(
     // A name, a number and a date are never cut: a part of them would be wrong.
     const whole = values.reduce((most, { fixed, width }) => (fixed ? Math.max(most, width) : most), headWidth);
     const { width: minWidth = minTextWidth, keep = 0, askedBy = [] } = rulesOf(show, name) ?? {};
-    const usual = keep === 'whole' ? 0 : keep;
+    // What became of the row is shown whole, or the row is a record.
+    const isAnswer = name === 'status' || name === 'change';
+    const isWhole = isAnswer || keep === 'whole';
     const isAsked =
       askedBy.some((option) => given[option] !== undefined) || (sort !== undefined && orderOf(sort).field === name);
-    const priority = isAsked ? Infinity : usual;
-    const constant = values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown);
+    const priority = isAsked ? Infinity : keep === 'whole' ? 0 : keep;
+    const isConstant = values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown);
     return {
+      index,
       wanted,
-      minWidth: Math.max(whole, minWidth),
-      untruncated: keep === 'whole',
-      constant,
-      empty: !isAsked && values.every(({ shown }) => shown === ''),
-      answer: name === 'status' || name === 'change',
-      // A value of every row is said below: to have it in each row is of no use.
-      priority: constant ? Math.min(0, priority) : priority,
+      least: isWhole ? wanted : Math.min(wanted, Math.max(whole, minWidth)),
+      isWhole: isWhole || minWidth === Infinity,
+      isEmpty: !isAsked && values.every(({ shown }) => shown === ''),
+      goes:
+        isAnswer || (isWhole && !isConstant) ? 'never' : !isConstant ? 'text' : isWhole ? 'constant whole' : 'constant',
+      priority: isConstant ? Math.min(0, priority) : priority,
     };
   });
 }
@@ -142,20 +127,18 @@ function columnSizes(
 function columnWriter(
   names: readonly string[],
   head: readonly Cell[],
-  sizes: readonly ColumnSize[],
-  { shown, widths, room }: Arrangement & { readonly room: number },
+  { shown, widths, room }: NonNullable<ReturnType<typeof arrange>> & { readonly room: number },
 ): TableWriter {
   const leftOut = watchLeftOut(
     names,
-    [...names.keys()].filter((index) => !shown.includes(index)),
+    [...names.keys()].filter((index) => !shown.some((column) => column.index === index)),
   );
   const fit = (cells: readonly Cell[]): readonly Cell[] => {
-    const chosen = shown.flatMap((index) => cells[index] ?? []);
+    const chosen = shown.flatMap(({ index }) => cells[index] ?? []);
     const needed = chosen.map(({ width }, place) => Math.max(width, widths[place] ?? 0));
     if (lineWidth(needed) <= room) return chosen;
     return chosen.map((cell, place) => {
-      const { untruncated, minWidth } = sizes[shown[place] ?? 0] ?? {};
-      if (untruncated || minWidth === Infinity) return cell;
+      if (shown[place]?.isWhole) return cell;
       const text = shorten(cell.shown, widths[place] ?? cell.width);
       return { ...cell, shown: text, width: displayWidth(text) };
     });
