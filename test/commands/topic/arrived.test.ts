@@ -14,7 +14,7 @@ function archived(root: string): number[] {
   );
 }
 
-test('a message that comes during a look of several pages is archived before the call that deletes it', async () => {
+test('what comes during a look of several pages, or while that is archived, is archived before the call', async () => {
   let [isArchived, has] = [false, false];
   const root = join(emptyHome(), 'purges');
   const server = await openChatServer({
@@ -24,13 +24,16 @@ test('a message that comes during a look of several pages is archived before the
       const isBelow = parameters['num_after'] === '0' && /^\d+$/.test(parameters['anchor'] ?? '');
       if (isBelow && !has) messages.push(...topicOf('lunch', [5300]));
       has ||= isBelow;
+      const isFetched = parameters['anchor'] === '5300' && parameters['apply_markdown'] !== 'false';
+      if (isFetched && messages.at(-1)?.id === 5300) messages.push(...topicOf('lunch', [5301]));
     },
-    removed: () => (isArchived ||= archived(root).includes(5300)),
+    removed: () => (isArchived ||= archived(root).join().endsWith(',5300,5301')),
   });
 
-  const { exitCode } = await server.run(`topic delete 5 lunch --confirm lunch --archive ${root} -o json`);
+  const { exitCode, stdout } = await server.run(`topic delete 5 lunch --confirm lunch --archive ${root} -o json`);
 
   expect({ exitCode, has, isArchived, left: server.messages.length }).toEqual({
     ...{ exitCode: 0, has: true, isArchived: true, left: 0 },
   });
+  expect(JSON.parse(stdout)).toMatchObject([{ deleted: 5202 }]);
 });
