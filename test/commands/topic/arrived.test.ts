@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { idsBetween, openChatServer, topicOf } from '../../helpers/chat-server.ts';
@@ -36,4 +36,30 @@ test('what comes during a look of several pages, or while that is archived, is a
     ...{ exitCode: 0, has: true, isArchived: true, left: 0 },
   });
   expect(JSON.parse(stdout)).toMatchObject([{ deleted: 5202 }]);
+});
+
+test.each([
+  ['one that is held', 6, 'keep'],
+  ['one more than --max-messages', 2, 'max-messages'],
+])('%s that comes while what came is archived: nothing is deleted', async (_what, exit, option) => {
+  const home = emptyHome();
+  const keep = join(home, 'keep.csv');
+  writeFileSync(keep, 'channel,ids\nkitchen,[5]\n');
+  const root = join(home, 'purges');
+  const isVerified = (): boolean =>
+    existsSync(root) && readdirSync(root).some((name) => existsSync(join(root, name, 'purge.ndjson')));
+  const server = await openChatServer({
+    messages: [...topicOf('lunch', idsBetween(1, 3)), ...topicOf('soup', [4]), ...topicOf('dessert', [5])],
+    channels: [{ stream_id: 5, name: 'kitchen' }],
+    meanwhile(messages, { parameters }) {
+      const isFetched = parameters['anchor'] === '4' && parameters['apply_markdown'] !== 'false';
+      for (const message of messages)
+        if ((message.id === 4 && isVerified()) || (message.id === 5 && isFetched)) message.subject = 'lunch';
+    },
+  });
+  const limit = option === 'keep' ? `--keep ${keep}` : '--max-messages 4';
+
+  const { exitCode } = await server.run(`topic delete 5 lunch --confirm lunch --archive ${root} ${limit}`);
+
+  expect({ exitCode, left: server.messages.map(({ id }) => id) }).toEqual({ exitCode: exit, left: idsBetween(1, 5) });
 });
