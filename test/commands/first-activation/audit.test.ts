@@ -4,10 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { LicensingApi } from '../../../src/api/licensing/licensing.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { auditSensors } from '../../../src/jobs/license/audit-sensors.ts';
-import { readFaults } from '../../../src/sandbox/faults.ts';
-import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { realTime } from '../../helpers/clock.ts';
 import { gather } from '../../helpers/gather.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
 import { emptyHome, fakeService, openSandbox, run as runFake, type Ran } from '../../helpers/run.ts';
 
 const sensors = [
@@ -20,13 +19,8 @@ const sensors = [
 ].join('\n');
 
 async function service(fault?: string) {
-  const log: LogEntry[] = [];
-  const home = emptyHome();
-  const { run } = await openSandbox({
-    log: (entry) => void log.push(entry),
-    ...(fault === undefined ? {} : { faults: readFaults(fault, 1) }),
-  });
-  const audit = (words = '', stdin = sensors) => run(`first-activation audit - -o json ${words}`, { home, stdin });
+  const { run, log, home } = await licensingWorld({}, fault);
+  const audit = (words = '', stdin = sensors) => run(`first-activation audit - -o json ${words}`, { stdin });
   return { audit, log, home };
 }
 

@@ -5,13 +5,12 @@ import { Failure } from '../../../src/core/failure.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
 import type { Sandbox, SandboxOptions } from '../../helpers/sandbox.ts';
-import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import { emptyHome, fakeService, openSandbox, run, runAlone, type Ran, type RunOptions } from '../../helpers/run.ts';
 import { warnOfNames } from '../../../src/commands/license/license-roster.ts';
 import { realClock } from '../../../src/cli/clock.ts';
 import { endProcess } from '../../helpers/end-process.ts';
-import { linkedClocks } from '../../helpers/clock.ts';
 import { isWhole, sampleOf } from '../../helpers/extent.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
 
 interface Row {
   readonly remote_user: string;
@@ -23,20 +22,11 @@ interface Row {
 }
 
 /** A service of its own for several runs from one home, in a time that only sleeping moves. */
-async function service(options: Partial<SandboxOptions> & { fault?: string; number?: number } = {}) {
-  const { fault, number = 1, ...rest } = options;
-  const time = linkedClocks();
-  const log: LogEntry[] = [];
-  const home = emptyHome();
-  const { sandbox, run, env } = await openSandbox({
-    clock: time.sandbox,
-    log: (entry) => void log.push(entry),
-    ...(fault === undefined ? {} : { faults: readFaults(fault, number) }),
-    ...rest,
-  });
+async function service({ fault, licenseShape, ...options }: Partial<SandboxOptions> & { fault?: string } = {}) {
+  const { run, runElsewhere, ...world } = await licensingWorld(licenseShape, fault, options);
   const apply = (words: string, stdin: string, given: RunOptions = {}) =>
-    run(`license apply - ${words}`, { home, stdin, clock: time.client, ...given });
-  return { sandbox, run, apply, log, time, home, env, writes: () => log.filter(({ method }) => method !== 'GET') };
+    run(`license apply - ${words}`, { stdin, ...given });
+  return { ...world, run: runElsewhere, apply, writes: () => world.log.filter(({ method }) => method !== 'GET') };
 }
 
 function users(count: number, name = 'user'): string[] {
@@ -466,8 +456,7 @@ describe('faults', () => {
       sandbox,
       writes: sent,
     } = await service({
-      fault: `POST /v1/license/=${writes};PATCH /*=${writes};GET /*=${reads}`,
-      number: 7,
+      faults: readFaults(`POST /v1/license/=${writes};PATCH /*=${writes};GET /*=${reads}`, 7),
     });
     const names = users(isWhole ? 300 : 100);
 

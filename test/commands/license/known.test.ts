@@ -1,20 +1,19 @@
 import { expect, test } from 'vitest';
-import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
 
 /** A server that forgets licenses, or does not show them, and the commands of one computer. */
 async function service() {
-  const { sandbox, run } = await openSandbox();
-  const home = emptyHome();
+  const { sandbox, run, users } = await licensingWorld();
   const roster = (count: number) =>
     ['remote_user,size_allowance', ...Array.from({ length: count }, (_, index) => `user-${index},4`), ''].join('\n');
   return {
-    run: (line: string, stdin = '') => run(line, { home, stdin }),
+    run: (line: string, stdin = '') => run(line, { stdin }),
     roster,
-    made: () => sandbox.state.licenses().filter(({ remote_user }) => remote_user.startsWith('user-')).length,
-    hide: (...users: readonly string[]) =>
+    made: () => users().filter((name) => name.startsWith('user-')).length,
+    hide: (...names: readonly string[]) =>
       sandbox.state.change((state) => {
         for (const { remote_user, license_code } of sandbox.state.licenses())
-          if (users.includes(remote_user)) state.licenses.remove(license_code);
+          if (names.includes(remote_user)) state.licenses.remove(license_code);
       }),
   };
 }

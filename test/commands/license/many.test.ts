@@ -1,16 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyHome, openSandbox, type RunOptions } from '../../helpers/run.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
 
 async function service(text: string) {
-  const { run, sandbox } = await openSandbox();
-  const home = emptyHome();
-  for (const user of ['ada', 'ben', 'cleo']) await run(`license create --remote-user ${user} --size-allowance 4`);
+  const { run, runElsewhere, home, users } = await licensingWorld();
+  for (const user of ['ada', 'ben', 'cleo'])
+    await runElsewhere(`license create --remote-user ${user} --size-allowance 4`);
   const file = join(home, 'sheet.csv');
   writeFileSync(file, text);
-  const users = () => sandbox.state.licenses().map(({ remote_user }) => remote_user);
-  return { file, users, run: (line: string, options: RunOptions = {}) => run(line, { home, ...options }) };
+  return { file, users, run };
 }
 
 const renames = 'remote_user;new_remote_user\nada;ada@new.example\nben;ben@new.example\n';

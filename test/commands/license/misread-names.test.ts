@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
-import type { LogEntry } from '../../../src/sandbox/serve.ts';
-import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
 
 /** Servers that decode a query twice, or read a + as a blank (docs/exactly-once.md, Names that servers change). */
 
@@ -15,23 +14,17 @@ const misreading: readonly (readonly [filters: 'twice' | 'blank', name: string, 
 ];
 
 async function service(shape: LicenseShape, names: readonly string[] = []) {
-  const log: LogEntry[] = [];
-  const home = emptyHome();
-  const { sandbox, run } = await openSandbox({ licenseShape: shape, log: (entry) => void log.push(entry) });
-  const before = sandbox.state.licenses().length;
+  const { run, runElsewhere, log, created } = await licensingWorld(shape);
   for (const remote_user of names)
     expect(
-      (await run(['license', 'create', '--remote-user', remote_user, '--size-allowance', '4', '--yes', '-q'])).exitCode,
+      (await runElsewhere(['license', 'create', '--remote-user', remote_user, '--size-allowance', '4', '--yes', '-q']))
+        .exitCode,
     ).toBe(0);
   log.length = 0;
   return {
     run: (args: readonly string[], stdin?: string) =>
-      run([...args, '-o', 'json'], { home, ...(stdin === undefined ? {} : { stdin }) }),
-    licensesOf: (user: string) =>
-      sandbox.state
-        .licenses()
-        .slice(before)
-        .filter(({ remote_user }) => remote_user === user).length,
+      run([...args, '-o', 'json'], stdin === undefined ? {} : { stdin }),
+    licensesOf: (user: string) => created().filter(({ remote_user }) => remote_user === user).length,
     gets: () => log.filter(({ method }) => method === 'GET').length,
   };
 }

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { licensingWorld } from '../../helpers/licensing-world.ts';
+import { openSandbox } from '../../helpers/run.ts';
 
 async function service() {
-  const { run, sandbox } = await openSandbox();
-  const home = emptyHome();
-  await run('license create --remote-user ada --size-allowance 4');
-  await run('license create --remote-user ben --size-allowance 5');
+  const { run, runElsewhere, sandbox, home, users } = await licensingWorld();
+  await runElsewhere('license create --remote-user ada --size-allowance 4');
+  await runElsewhere('license create --remote-user ben --size-allowance 5');
   const file = join(home, 'sheet.csv');
   const codeOf = (user: string) =>
     sandbox.state.licenses().find(({ remote_user }) => remote_user === user)?.license_code ?? '';
@@ -15,8 +15,7 @@ async function service() {
     writeFileSync(file, text);
     return file;
   };
-  const users = () => sandbox.state.licenses().map(({ remote_user }) => remote_user);
-  return { run: (line: string, stdin = '') => run(line, { home, stdin }), codeOf, write, users, file, sandbox };
+  return { run: (line: string, stdin = '') => run(line, { stdin }), codeOf, write, users, file, sandbox };
 }
 
 describe('license list --from', () => {
