@@ -286,6 +286,15 @@ test('no parameter is a boolean: a caller would read true or false and not its m
   expect(found, 'take a word or an object whose field has a name').toEqual([]);
 });
 
+test('a literal is not spread into a literal: it stands as it is formatted, or under a comment for the formatter', () => {
+  const isPacked = (node: TypeScript.Node): boolean =>
+    (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) ||
+    (ts.isSpreadElement(node) &&
+      ts.isArrayLiteralExpression(node.expression) &&
+      ts.isArrayLiteralExpression(node.parent));
+  expect(places(sources, isPacked), 'take its members out, or write // prettier-ignore above the whole').toEqual([]);
+});
+
 interface Import {
   readonly source: Source;
   /** File and line. */

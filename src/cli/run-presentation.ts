@@ -128,12 +128,10 @@ function looksOf(options: Options, { system, stdout }: PrintedTo): Looks {
   const countBy = count_by === undefined ? undefined : countByOf(count_by);
   if (countBy?.unit) checkZone(system.env);
   const terminal = stdout.isTTY === true;
-  return {
-    fields: fields?.split(',').map((name) => name.trim()),
-    ...{ sort, countBy, header, quiet, csvSafe, terminal },
-    color: hasColor({ when: color, terminal, env: system.env }),
-    width: stdout.columns ?? 0,
-  };
+  const names = fields?.split(',').map((name) => name.trim());
+  const isColored = hasColor({ when: color, terminal, env: system.env });
+  const width = stdout.columns ?? 0;
+  return { fields: names, sort, countBy, header, quiet, csvSafe, terminal, color: isColored, width };
 }
 
 type Presented = Pick<AnyCommand, 'dryRun'> & { readonly show: Show<unknown> };

@@ -20,14 +20,11 @@ export function embeddedSandbox(host: Host) {
   const sandbox = (): Promise<Sandbox> => (started ??= start());
   const apps = async (): Promise<StoredApp[]> => {
     const { base_url, apps: all } = (await sandbox()).licensing;
-    return all.map(({ app_code, api_key }) => ({
-      profile: `sandbox-${app_code}`,
-      app_code,
-      credential: async () => ({
-        ...{ kind: 'licensing', profile: 'sandbox', base_url, app_code },
-        key: new Secret(api_key),
-      }),
-    }));
+    return all.map(({ app_code, api_key }) => {
+      const own = { kind: 'licensing', profile: 'sandbox', base_url, app_code } as const;
+      const credential = async () => ({ ...own, key: new Secret(api_key) });
+      return { profile: `sandbox-${app_code}`, app_code, credential };
+    });
   };
   return {
     licensingApps: apps,

@@ -68,7 +68,8 @@ export const globalOptions = {
   },
   profile: {
     ...textField('NAME', 'The stored credential to use (default: see auth use)'),
-    ...{ short: 'p', suggest: 'profiles' },
+    short: 'p',
+    suggest: 'profiles',
   },
   sandbox: flagField('Run against the embedded sandbox: nothing to start, nothing to sign in to'),
   timeout: {
@@ -80,7 +81,8 @@ export const globalOptions = {
   deadline: { kind: 'duration', placeholder: 'DURATION', help: 'Longest time of the whole command (default: none)' },
   retries: {
     ...countField('N', 'Maximum number of repeats of a request that is safe to repeat (default: 5)'),
-    ...{ min: 0, max: 100 },
+    min: 0,
+    max: 100,
   },
   ca_file: {
     kind: 'string',

@@ -52,7 +52,11 @@ export function behaviourOf(options: Values<typeof serveOptions>): Omit<SandboxO
   const { delete_batches, rate_limit: perMinute } = options;
   return {
     licenseShape: options,
-    ...{ port, listen, latency, featureLevel: feature_level, historyLimit: history_limit },
+    port,
+    listen,
+    latency,
+    featureLevel: feature_level,
+    historyLimit: history_limit,
     extraMessages: count === undefined ? undefined : { channel: 'general', topic: 'load', count, chars: 1000 },
     deleteBatches: delete_batches,
     rateLimit: perMinute === undefined ? undefined : { perMinute },

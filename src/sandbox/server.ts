@@ -61,7 +61,10 @@ export async function startSandbox(options: SandboxOptions) {
   setMaxListeners(0, closing.signal);
   const services = servicesOf(options, store.state);
   const session = {
-    ...{ clock: options.clock, faults: options.faults, latency: options.latency ?? 0, services },
+    clock: options.clock,
+    faults: options.faults,
+    latency: options.latency ?? 0,
+    services,
     log: options.log ?? (() => undefined),
     transaction: createTransaction(store, options.persistence),
     closing: closing.signal,

@@ -49,7 +49,8 @@ function isWithin(host: string, address: string, bits: string | undefined): bool
 export function refusal(status: number, at: string): TransportError {
   if (status === 407) return new TransportError('proxy asks for a password', { at });
   return new TransportError(status >= 500 ? 'proxy does not reach the server' : 'proxy refuses', {
-    ...{ at, detail: `${status}` },
+    at,
+    detail: `${status}`,
   });
 }
 

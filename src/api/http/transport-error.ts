@@ -141,7 +141,10 @@ export class TransportError extends Error {
     const { host } = new URL(http.url);
     const { detail = '', at = host, proxy } = this.#details;
     const words: Readonly<Record<string, string>> = {
-      ...{ host, at, detail, timeout: formatDuration(timeout) },
+      host,
+      at,
+      detail,
+      timeout: formatDuration(timeout),
       through: proxy === undefined ? '' : ` through the proxy ${proxy}`,
       why: detail === '' ? '' : ` (${detail})`,
     };
@@ -179,7 +182,10 @@ export function connectError(cause: unknown, at?: string, proxy?: string): Trans
   const names = isObject(cert) && reason === 'certificate of another host' ? String(cert['subjectaltname']) : code;
   // The host that the name service was asked for: the proxy's where there is one.
   return new TransportError(reason, {
-    ...{ detail: names.slice(0, 200), at: typeof hostname === 'string' ? hostname : at, proxy, cause },
+    detail: names.slice(0, 200),
+    at: typeof hostname === 'string' ? hostname : at,
+    proxy,
+    cause,
   });
 }
 

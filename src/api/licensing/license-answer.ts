@@ -146,7 +146,8 @@ export function refuseOther(
       : `application ${wordOf(app)} instead of ${app_code}`;
     throw new Failure('unavailable', `the licensing API answered with the ${named}: such an answer is not used`, {
       hint: 'Check the base URL of the profile, and any cache between it and this machine.',
-      ...{ http, retryable: false },
+      http,
+      retryable: false,
     });
   }
 }

@@ -214,8 +214,9 @@ const maxGuessedChars = 200;
 /** Fields that are never the key, whatever their text is. */
 const explained: ReadonlySet<string> = new Set([
   ...licenseParts,
-  ...['detail', 'status', 'state', 'type', 'error', 'errors', 'message', 'msg', 'result', 'reason', 'title'],
-  ...['request_id', 'trace_id', 'correlation_id'],
+  ...'detail status state type error errors message msg result reason title request_id trace_id correlation_id'.split(
+    ' ',
+  ),
 ]);
 
 /** A date, a URL, a sentence and the user's name once more explain themselves: they are no key. */

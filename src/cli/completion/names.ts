@@ -70,7 +70,9 @@ const lists: Readonly<Record<string, NameList>> = {
     path: 'streams',
     offersIn: ({ streams }) =>
       rowsOf(streams).map(({ name, stream_id }) => ({
-        ...{ word: channelWord(String(name)), text: String(stream_id), alias: String(name) },
+        word: channelWord(String(name)),
+        text: String(stream_id),
+        alias: String(name),
       })),
   },
   users: {

@@ -19,7 +19,8 @@ export const choiceOptions = {
   channel: { ...channel, help: `${channel.help}; any of several` },
   topic: { ...topic, help: `${topic.help}; any of several` },
   sender: { ...sender, help: `${sender.help}; any of several` },
-  ...{ since, until },
+  since,
+  until,
 } as const satisfies Fields;
 
 /** Digits are an id: why none is chosen where a channel has them for a name. */

@@ -42,7 +42,7 @@ export default command({
       'site',
       'account',
       { name: 'selection', of: ({ selection }) => selectionWords(selection), keep: 1 },
-      ...['messages', 'last_pull', 'complete', 'bytes', 'purge'],
+      ...'messages last_pull complete bytes purge'.split(' '),
     ],
     none: 'There is no archive.',
   },

@@ -166,7 +166,9 @@ async function pullFolder(
   const [who, facts] = [await puller, await factsOf()];
   let selection: MessageSelection | undefined;
   const order = {
-    ...{ ...who, options: typed, files },
+    ...who,
+    options: typed,
+    files,
     again: context.again(Object.fromEntries(chosen.map((flag) => [flag, undefined])), [folder]),
     selection: () => (selection ??= wholeSelection(typed, facts, context)),
     forms: both ? (['rendered', 'source'] as const) : raw_content ? (['source'] as const) : [],

@@ -34,7 +34,8 @@ export function candidatesOf(
   { options, licensingAccount, chatAccount, accounts }: Accounts & Invocation,
 ): Candidate[] {
   const inUse = (name: string, kind: Kind): Candidate => ({
-    ...{ name, subject: `${name} ${kind}` },
+    name,
+    subject: `${name} ${kind}`,
     open: () => (kind === 'chat' ? chatAccount() : licensingAccount()),
   });
   const named = (list: readonly string[]): Candidate[] =>

@@ -87,7 +87,10 @@ interface SensorLicense extends License {
 async function addressesIn(file: string, how: RosterValues, read: typeof readMac, context: Disk & Terminal) {
   let number = 0;
   const { rows } = await readRoster(await rosterSource(file, how, context), {
-    ...{ fields: { mac_address }, alone: 'mac_address', noun: 'sensor', nameOf: String },
+    fields: { mac_address },
+    alone: 'mac_address',
+    noun: 'sensor',
+    nameOf: String,
     keyOf: () => String((number += 1)),
     completion: async () => (row) => ({ mac_address: read(row.mac_address) }),
   });

@@ -158,8 +158,9 @@ function refuseEach(others: readonly OtherNow[], warn: Terminal['warn']): void {
 const ofPlanning = Object.fromEntries(
   [
     ...namesIn({ ...rosterOptions, ...keepOptions }),
-    ...['app_code', 'size_allowance', 'retire_missing', 'max_retire', 'accept', 'file', 'write_plan', 'dry_run'],
-    ...['exit_code', 'output', 'json'],
+    ...'app_code size_allowance retire_missing max_retire accept file write_plan dry_run exit_code output json'.split(
+      ' ',
+    ),
   ].map((name) => [name, undefined]),
 );
 

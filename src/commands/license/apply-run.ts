@@ -152,11 +152,11 @@ async function recheck(plan: Plan, asked: Asked, planning: Job & Planning): Prom
 }
 
 function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
-  const { signal, conclude, clock, note, warn } = context;
   return {
+    ...context,
+    ...context.clock,
     ...job,
-    ...clock,
-    ...{ signal, conclude, note, warn, isAlone: false },
+    isAlone: false,
     where: inTargets(job.targets),
     resume: context.again(),
     progress: context.progress('licenses', plan.rows.length),

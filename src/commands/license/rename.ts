@@ -72,7 +72,8 @@ export default command({
 const renameFields = { remote_user: soughtUser, new_remote_user: { ...soughtUser, help: 'The new name' } } as const;
 
 const renamings = {
-  ...{ fields: renameFields, ...oncePerUser },
+  fields: renameFields,
+  ...oncePerUser,
   completion: async () => (row: Values<typeof renameFields>) => row,
 } as const;
 

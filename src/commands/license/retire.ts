@@ -48,6 +48,8 @@ export default command({
 });
 
 const leavers = {
-  ...{ fields: { remote_user: soughtUser }, alone: 'remote_user', ...oncePerUser },
+  fields: { remote_user: soughtUser },
+  alone: 'remote_user',
+  ...oncePerUser,
   completion: async () => (row: Pick<LicenseFields, 'remote_user'>) => row,
 } as const;

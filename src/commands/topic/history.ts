@@ -42,7 +42,7 @@ export default command({
     columns: [
       { name: 'time', keep: 1 },
       { name: 'run', keep: -1 },
-      ...['account', 'computer', 'command', 'origin', 'email', 'stream_id'],
+      ...'account computer command origin email stream_id'.split(' '),
       ...whole('channel', 'topic_name'),
       'spellings',
       { name: 'messages', keep: 1 },
@@ -50,7 +50,8 @@ export default command({
       { name: 'unseen', keep: 1 },
       'arrived',
       { name: 'status', keep: 2 },
-      ...['finished', 'archive'],
+      'finished',
+      'archive',
     ],
     none: 'no purge by a run of this computer',
   },

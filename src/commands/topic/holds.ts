@@ -49,15 +49,20 @@ async function holdsIn(path: string, context: RosterParts): Promise<readonly Top
   }
   const { readRoster } = await import('../../store/roster/read-roster.ts');
   const read = await readRoster<typeof rowFields, HoldRow>(source, {
-    ...{ fields: rowFields, noun: 'topic', nameOf: ({ topic_name = '' }) => topic_name },
+    fields: rowFields,
+    noun: 'topic',
+    nameOf: ({ topic_name = '' }) => topic_name,
     completion: async () => (row: HoldRow) => {
       if (row.topic_name === undefined && idsOf(row).length === 0) throw usage('neither topic_name nor ids is there');
       return row;
     },
   });
   return read.rows.map((row, index) => ({
-    ...{ where: `${file}:${read.lines[index] ?? 0}`, stream_id: row.stream_id, channel: row.channel },
-    ...{ topic_name: row.topic_name, ids: idsOf(row) },
+    where: `${file}:${read.lines[index] ?? 0}`,
+    stream_id: row.stream_id,
+    channel: row.channel,
+    topic_name: row.topic_name,
+    ids: idsOf(row),
   }));
 }
 

@@ -80,7 +80,9 @@ const rowFields = {
 async function readTopicRows(file: string, how: RosterValues, context: RosterParts) {
   const { readRoster } = await import('../../store/roster/read-roster.ts');
   const { rows } = await readRoster(await rosterSource(file, how, context), {
-    ...{ fields: rowFields, column: 'topic_name', noun: 'topic' },
+    fields: rowFields,
+    column: 'topic_name',
+    noun: 'topic',
     nameOf: ({ topic_name = '' }) => topic_name,
     keyOf: ({ stream_id, channel, topic_name = '' }) => `${stream_id ?? channel} ${foldName(topic_name)}`,
     completion: async () => (row: Values<typeof rowFields>) => {

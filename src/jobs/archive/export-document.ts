@@ -85,9 +85,13 @@ const of = (read: (message: JsonObject) => unknown) => (row: unknown) => (isObje
 
 /** Those of `messages fetch`. */
 const columnsWith = (urlOf: PageHead['urlOf']): readonly Column<unknown>[] => [
-  ...['id', { name: 'timestamp', as: 'seconds' } as const, 'sender_id', 'sender_full_name'],
+  'id',
+  { name: 'timestamp', as: 'seconds' } as const,
+  'sender_id',
+  'sender_full_name',
   { name: 'display_recipient', of: of(recipientsOf) },
-  ...['subject', { name: 'content', as: 'message' } as const],
+  'subject',
+  { name: 'content', as: 'message' } as const,
   { name: 'time', when: 'asked', of: of(({ timestamp }) => utcText(timestamp)) },
   { name: 'url', when: 'asked', keep: 'whole', of: of(urlOf) },
 ];

@@ -28,7 +28,8 @@ export function namedTopics() {
   /** Those that are known not to be in the place that they name. */
   const old = new Set<number>();
   return {
-    ...{ of, old },
+    of,
+    old,
     add(message: MessageHead): void {
       const { id, stream_id, subject } = message;
       if (narrowOf(message)) old.add(id);

@@ -77,10 +77,8 @@ export type CaseEvent =
 
 export function caseOf(asked: LicenseFields, requests: Requests, seen?: SeenUser): Case {
   const unanswered = requests.unanswered ?? 0;
-  return {
-    ...{ asked, claim: 'none', requests, seen, known: undefined, isAgreed: false, isRelisted: false },
-    ...{ posted: undefined, creation: undefined, before: undefined, unanswered, last: undefined },
-  };
+  const unsent = { known: undefined, posted: undefined, creation: undefined, before: undefined, last: undefined };
+  return { ...unsent, asked, claim: 'none', requests, seen, unanswered, isAgreed: false, isRelisted: false };
 }
 
 export function after(one: Case, event: CaseEvent): Case {

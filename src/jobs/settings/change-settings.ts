@@ -118,7 +118,8 @@ function rowOf({ name, field, value }: Assignment, old: unknown, ignored: readon
   const value_name = valueName(field, value);
   const words = `${valueInWords(field, old)} -> ${valueInWords(field, value)}`;
   return {
-    ...{ name, value: field.kind === 'secret' ? '[secret]' : value },
+    name,
+    value: field.kind === 'secret' ? '[secret]' : value,
     ...(value_name !== undefined && { value_name }),
     ...(isOther && status !== 'ignored' && { value_before: old }),
     ...(isOther && status === 'set' && { change: words }),

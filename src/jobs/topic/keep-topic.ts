@@ -56,9 +56,10 @@ export function topicKeeper(chat: Pick<ChatApi, 'raw' | 'level' | 'organization'
       for (const { archive } of archives) await archive.seal();
       const { topic_name, spellings, channel, ids } = survey;
       const { site, account, now } = keeping;
+      // prettier-ignore
       await last.purge.append({
-        ...{ purge: 1, begun: isoTime(now()), site, account, stream_id: channel.stream_id, channel: channel.name },
-        ...{ topic_name, spellings, messages: ids.length },
+        purge: 1, begun: isoTime(now()), site, account, stream_id: channel.stream_id, channel: channel.name,
+        topic_name, spellings, messages: ids.length,
       });
       const reading = `to read it: ${commandLine('archive export', [folder], { output: 'text' })}`;
       if (ids.length > 0)

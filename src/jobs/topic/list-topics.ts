@@ -76,7 +76,8 @@ export async function listTopics(
     .sort((one, other) => other.last_timestamp - one.last_timestamp);
   return {
     topics: newestFirst,
-    ...{ isLimited, isChanged },
+    isLimited,
+    isChanged,
     unplaced: [...misplaced.values()].filter(({ topic }) => topic === undefined).length,
   };
 }

@@ -36,7 +36,7 @@ function purgeOf(entries: readonly PurgeEntry[]) {
   const spellings = [...new Set(entries.flatMap((entry) => entry.spellings))];
   const { time, channel = null, topic_name } = first;
   const end = { status: last.status ?? 'unfinished', finished: isEnded ? last.time : null, last: last.time };
-  return [{ ...last, ...{ time, channel, topic_name, spellings, messages, deleted, unseen, arrived }, ...end }];
+  return [{ ...last, time, channel, topic_name, spellings, messages, deleted, unseen, arrived, ...end }];
 }
 
 /** Null where no entry tells it. */
@@ -63,11 +63,12 @@ export async function withArchived(
     const { begun, stage } = purge;
     const { site, account, stream_id, channel, topic_name, spellings, messages } = begun;
     const origin = originOf(String(site));
+    // prettier-ignore
     const entry = {
-      ...{ time: String(begun['begun']), run: '', account: '', computer: '', command: 'topic delete' },
-      ...{ origin, ...(origin !== 'sandbox' && { url: String(site) }) },
-      ...{ email: String(account), archive, messages: Number(messages) },
-      ...{ stream_id: Number(stream_id), channel: String(channel), topic_name: String(topic_name) },
+      time: String(begun['begun']), run: '', account: '', computer: '', command: 'topic delete',
+      origin, ...(origin !== 'sandbox' && { url: String(site) }),
+      email: String(account), archive, messages: Number(messages),
+      stream_id: Number(stream_id), channel: String(channel), topic_name: String(topic_name),
       spellings: Array.isArray(spellings) ? spellings.map(String) : [],
     };
     if (own.length === 0) begins.push({ ...entry, event: 'purging' });

@@ -54,9 +54,9 @@ export interface Standings {
   readonly isCrossed: boolean;
 }
 
+// prettier-ignore
 const nothing: Standings = {
-  ...{ of: new Map(), start: new Set(), looks: [], deeper: [], lastCall: undefined },
-  ...{ fate: 'gone', isCrossed: false },
+  of: new Map(), start: new Set(), looks: [], deeper: [], lastCall: undefined, fate: 'gone', isCrossed: false,
 };
 
 /** At the begin of a run, after what earlier ones did, these are expected in the topic. */
@@ -75,7 +75,9 @@ export function afterStep(known: Standings, step: PurgeStep): Standings {
   const isDeeper = first !== undefined && last !== undefined;
   const seen = known.looks.findLast((one) => one.from <= (first ?? 0))?.time ?? time;
   return {
-    ...{ ...next, fate: 'gone', deeper: isDeeper ? [...known.deeper, { first, last, seen }] : known.deeper },
+    ...next,
+    fate: 'gone',
+    deeper: isDeeper ? [...known.deeper, { first, last, seen }] : known.deeper,
     looks: [...known.looks, { time, from: from ?? -Infinity, went: taken.length, size: presentIn(next).length }],
   };
 }
@@ -104,8 +106,11 @@ export function lookStep(known: Standings, time: string, from: number | null, id
   const missing = expected.filter((id) => !shown.has(id));
   const isTaken = (id: number): boolean => id > survivor && isPresent(id);
   return {
-    ...{ look: time, from, there: ids.filter((id) => !isPresent(id)) },
-    ...{ taken: missing.filter(isTaken), lost: missing.filter((id) => !isTaken(id)) },
+    look: time,
+    from,
+    there: ids.filter((id) => !isPresent(id)),
+    taken: missing.filter(isTaken),
+    lost: missing.filter((id) => !isTaken(id)),
   };
 }
 

@@ -140,7 +140,10 @@ async function pullTopic(
 ): Promise<readonly number[]> {
   const { channel, topic_name } = topic;
   const order = {
-    ...{ site, account, forms: archiveForms, files: maxFileSize !== undefined },
+    site,
+    account,
+    forms: archiveForms,
+    files: maxFileSize !== undefined,
     options: { channel: [String(channel.stream_id)], topic: [topic_name] },
     selection: () => topicSelection(topic),
   };

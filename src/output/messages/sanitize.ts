@@ -74,7 +74,10 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
   return {
     allowedTags: [...tags, ...mathTags],
     allowedAttributes: {
-      ...{ a: ['href', 'rel', 'title', 'download'], time: ['datetime'], ol: ['start'], span: ['title'] },
+      a: ['href', 'rel', 'title', 'download'],
+      time: ['datetime'],
+      ol: ['start'],
+      span: ['title'],
       img: ['src', 'alt', 'loading'],
       ...Object.fromEntries(mathTags.map((tag) => [tag, mathAttributes])),
     },
@@ -95,7 +98,9 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
         linked = attribs['href'] ?? '';
         return { tagName: 'a', attribs: linkAttributes(attribs, targets) };
       },
-      ...{ img: embedding, audio: embedding, video: embedding },
+      img: embedding,
+      audio: embedding,
+      video: embedding,
       span: (tagName, attribs) =>
         has(attribs, 'katex-html') ? { tagName: dropped, attribs: {} } : inline(tagName, attribs),
       div: (_tag, attribs) => {

@@ -22,8 +22,11 @@ export function listChannels(call: UserCall) {
     include_subscribed = true,
     exclude_archived = true,
   } = readParameters(call, {
-    ...{ include_public: boolean, include_subscribed: boolean, exclude_archived: boolean },
-    ...{ include_all_active: boolean, include_default: boolean },
+    include_public: boolean,
+    include_subscribed: boolean,
+    exclude_archived: boolean,
+    include_all_active: boolean,
+    include_default: boolean,
   });
   const wanted = (channel: ChannelRecord) =>
     (!channel.archived || !exclude_archived) &&

@@ -10,13 +10,13 @@ import { defaultSettings, settingsAt } from './settings-at.ts';
 export function register(call: UserCall) {
   const { level, user } = call;
   const { fetch_event_types: wanted } = readParameters(call, {
-    ...{ fetch_event_types: jsonValue, event_types: jsonValue, client_capabilities: jsonValue },
-    ...{
-      apply_markdown: jsonValue,
-      client_gravatar: jsonValue,
-      slim_presence: jsonValue,
-      all_public_streams: jsonValue,
-    },
+    fetch_event_types: jsonValue,
+    event_types: jsonValue,
+    client_capabilities: jsonValue,
+    apply_markdown: jsonValue,
+    client_gravatar: jsonValue,
+    slim_presence: jsonValue,
+    all_public_streams: jsonValue,
   });
   const isWanted = level >= levels.userSettings && (!Array.isArray(wanted) || wanted.includes('user_settings'));
   const queue = { queue_id: `${user.user_id}:${level}`, last_event_id: -1 };

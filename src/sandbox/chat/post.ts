@@ -11,8 +11,13 @@ import { storedTopic } from './topic-names.ts';
 import { render } from './render.ts';
 
 const signature = {
-  ...{ type: plain, to: plain, topic: plain, content: plain },
-  ...{ queue_id: plain, local_id: plain, read_by_sender: plain },
+  type: plain,
+  to: plain,
+  topic: plain,
+  content: plain,
+  queue_id: plain,
+  local_id: plain,
+  read_by_sender: plain,
 };
 
 /**

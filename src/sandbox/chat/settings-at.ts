@@ -141,9 +141,18 @@ const others: readonly { name: string; read: SettingReader; since?: number; unti
 
 /** Settings that an administrator cannot change for others; the name is dropped silently (docs/apis.md, Settings). */
 const own = new Set([
-  ...['email', 'new_password', 'timezone', 'allow_private_data_export', 'email_address_visibility'],
-  ...['enable_digest_emails', 'enable_login_emails', 'enable_marketing_emails', 'presence_enabled'],
-  ...['send_private_typing_notifications', 'send_stream_typing_notifications', 'send_read_receipts'],
+  'email',
+  'new_password',
+  'timezone',
+  'allow_private_data_export',
+  'email_address_visibility',
+  'enable_digest_emails',
+  'enable_login_emails',
+  'enable_marketing_emails',
+  'presence_enabled',
+  'send_private_typing_notifications',
+  'send_stream_typing_notifications',
+  'send_read_receipts',
 ]);
 
 /** The users whose settings change: those of the target, else the caller. The sandbox has no groups. @throws Refusal */

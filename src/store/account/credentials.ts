@@ -92,10 +92,10 @@ export function openCredentials(
   };
   const licensingCredential = async (profile: LicensingProfile): Promise<LicensingCredential> =>
     credentialFrom(profile, await secretsOf(profile));
-  const licensingOfEnvironment = async ({ values, key }: EnvironmentCredential): Promise<LicensingCredential> => ({
-    ...{ kind: 'licensing', profile: undefined, ...values },
-    ...(await secretsOfEnvironment(values.base_url, key)),
-  });
+  const licensingOfEnvironment = async ({ values, key }: EnvironmentCredential): Promise<LicensingCredential> => {
+    const secrets = await secretsOfEnvironment(values.base_url, key);
+    return { kind: 'licensing', profile: undefined, ...values, ...secrets };
+  };
   /** An environment's credential that names no application has that of the first row: one key is of one application. */
   let environmentApp: number | undefined;
 

@@ -113,8 +113,9 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
   // The next pull lists the files of the next part where they are whole, or writes over them.
   const isOfNext = (name: string): boolean => partNumberIn(name) === next;
   const problem = 'it has no line in parts.ndjson: the pull that wrote it did not end';
+  const kept = { folder, head: manifest, parts, changes: lists['changes.ndjson'].records };
   return {
-    ...{ folder, head: manifest, parts, changes: lists['changes.ndjson'].records },
+    ...kept,
     files: filesByPath(lists['files.ndjson'].records),
     unfinished: [...unfinishedIn(manifest, lists), ...unlisted.filter(isOfNext).map((file) => ({ file, problem }))],
     damage: [

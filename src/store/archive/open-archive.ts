@@ -70,7 +70,11 @@ export function openedArchive(folder: string, { manifest: before, lists: read, r
   };
   const content: ArchiveContent = { folder, parts, changes, files };
   return {
-    ...{ ...content, list, setHead, mark, seal },
+    ...content,
+    list,
+    setHead,
+    mark,
+    seal,
     get head() {
       return manifest.head;
     },

@@ -95,7 +95,9 @@ export const errorShapes = {
   'errors-data': shape('errors beside an empty array data', (reason) => ({ data: [], errors: [reason] })),
   'success-items': shape('success false beside an empty array items', () => ({ success: false, items: [] })),
   'status-licenses': shape('status error beside an empty array licenses', (message) => ({
-    ...{ status: 'error', message, licenses: [] },
+    status: 'error',
+    message,
+    licenses: [],
   })),
   'result-failed': shape('result failed beside a reason', (reason) => ({ result: 'failed', reason })),
   'non-field-errors': shape('non_field_errors alone', (reason) => ({ non_field_errors: [reason] })),

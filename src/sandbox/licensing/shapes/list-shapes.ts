@@ -55,7 +55,9 @@ export const listShapes = {
   data: wholeUnder('data'),
   items: wholeUnder('items'),
   pages: pageShape('count, next and previous, the last two URLs', ({ total, next, previous }) => ({
-    ...{ count: total, next: next?.url ?? null, previous: previous?.url ?? null },
+    count: total,
+    next: next?.url ?? null,
+    previous: previous?.url ?? null,
   })),
   'next-path': pageShape('next, a URL without its origin', ({ next }) => ({ next: next?.path ?? null })),
   'next-query': pageShape('next, a query', ({ next }) => ({ next: next?.query ?? null })),
