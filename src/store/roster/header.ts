@@ -96,28 +96,55 @@ export interface HeaderRow {
 export const maxHeaderSearch = 100;
 
 /** A cell without a name is ''. @throws Failure usage where a required column is missing, or two cells have one name */
-export function columnsOf(header: HeaderRow, wanted: WantedColumns, below: readonly HeaderRow[] = []) {
-  const { cells } = header;
+export function columnsOf({ line, cells }: HeaderRow, wanted: WantedColumns, below: readonly HeaderRow[] = []) {
   if (cells.length > maxColumns) throw usage(`the header has ${cells.length} columns; at most ${maxColumns} are read`);
-  const columns = cells.map((one) => columnOf(one, wanted));
-  const isWhole = (row: HeaderRow): boolean => missingIn(row.cells, wanted).length === 0;
-  const isNear = (row: HeaderRow): boolean => offersIn(row.cells, wanted).size === missingIn(row.cells, wanted).length;
-  const lower = isWhole(header)
-    ? undefined
-    : (below.find(isWhole) ?? (isNear(header) ? undefined : below.find(isNear)));
+  const fit = fitOf(cells, wanted);
+  const others = fit.isWhole ? [] : below.map((row) => ({ line: row.line, ...fitOf(row.cells, wanted) }));
+  const lower = others.find(({ isWhole }) => isWhole) ?? (fit.isNear ? undefined : others.find(({ isNear }) => isNear));
   if (lower) {
-    const offers = offersIn(lower.cells, wanted);
-    const found = (offers.size === 0 ? wanted.required : [...offers.values()]).join(' and ');
-    throw usage(
-      `line ${header.line} is not the header; line ${lower.line} has ${found}`,
-      offers.size === 0
-        ? `Give --header-line ${lower.line}.`
-        : `Add --header-line ${lower.line} ${columnOptions(offers, [])}`,
-    );
+    const found = (lower.isWhole ? wanted.required : [...lower.offers.values()]).join(' and ');
+    const options = lower.isWhole
+      ? `Give --header-line ${lower.line}.`
+      : `Add --header-line ${lower.line} ${lower.options}`;
+    throw usage(`line ${line} is not the header; line ${lower.line} has ${found}`, options);
   }
-  refuseRepeatedHeader(cells, columns);
-  refuseMissingHeader(cells, wanted);
-  return columns;
+  refuseRepeatedHeader(cells, fit.columns);
+  if (fit.isWhole) return fit.columns;
+  const shown = cells.filter((header) => header !== '').slice(0, 20);
+  const more = cells.length > shown.length ? ', …' : '';
+  throw usage(
+    `the header lacks ${fit.lacked}; it has ${shown.map((header) => header.slice(0, 60)).join(', ')}${more}`,
+    fit.offers.size > 0
+      ? `Did you mean ${[...fit.offers.values()].join(' and ')}? Add ${fit.options}`
+      : `Name it with ${fit.options}. Without a header the file needs a first line: ${wanted.required.join(',')}.`,
+  );
+}
+
+/** How a row does as the header: which columns it lacks, and what is offered for them. */
+function fitOf(headers: readonly string[], wanted: WantedColumns) {
+  const columns = headers.map((header) => columnOf(header, wanted));
+  const typed = new Map([...wanted.aliases].map(([header, name]) => [name, header]));
+  const missing = [...new Set([...typed.keys(), ...wanted.required])].filter((name) => {
+    const header = typed.get(name);
+    return header === undefined ? !columns.includes(name) : !headers.some((one) => normalized(one) === header);
+  });
+  const offers = new Map<string, string>();
+  for (const name of missing) {
+    const free = headers.filter((header) => header !== '' && ![...offers.values()].includes(header));
+    const usual = free.filter((header) => usualHeaders[name]?.test(normalized(header)));
+    // Beside a login or an address, a name is that of a person.
+    const offer =
+      usual.find((header) => !/^(names?|nom)$/.test(normalized(header))) ?? usual[0] ?? nearest(name, free)[0];
+    if (offer !== undefined) offers.set(name, offer);
+  }
+  return {
+    columns,
+    offers,
+    isWhole: missing.length === 0,
+    isNear: offers.size === missing.length,
+    lacked: missing.map((name) => (typed.has(name) ? `'${typed.get(name)}'` : name)).join(' and '),
+    options: missing.map((name) => `--column ${shellWord(`${name}=${offers.get(name) ?? 'HEADER'}`)}`).join(' '),
+  };
 }
 
 /** A column that is there twice would leave it to chance which one counts. */
@@ -135,52 +162,4 @@ function refuseRepeatedHeader(headers: readonly string[], columns: readonly stri
       );
     first.set(name, header);
   });
-}
-
-/** Required columns, and those of `--column` whose header the row lacks, each with what was looked for. */
-function missingIn(headers: readonly string[], wanted: WantedColumns): readonly { name: string; text: string }[] {
-  const columns = headers.map((header) => columnOf(header, wanted));
-  const typed = new Map([...wanted.aliases].map(([header, name]) => [name, header]));
-  const names = [...new Set([...typed.keys(), ...wanted.required])];
-  return names
-    .filter((name) =>
-      typed.has(name) ? !headers.some((one) => normalized(one) === typed.get(name)) : !columns.includes(name),
-    )
-    .map((name) => ({ name, text: typed.has(name) ? `'${typed.get(name) ?? ''}'` : name }));
-}
-
-/** A header for each missing column: a usual one, else one that is spelled nearly so. */
-function offersIn(headers: readonly string[], wanted: WantedColumns): ReadonlyMap<string, string> {
-  const offers = new Map<string, string>();
-  for (const { name } of missingIn(headers, wanted)) {
-    const free = headers.filter((header) => header !== '' && ![...offers.values()].includes(header));
-    const usual = free.filter((header) => usualHeaders[name]?.test(normalized(header)));
-    // Beside a login or an address, a name is that of a person.
-    const offer =
-      usual.find((header) => !/^(names?|nom)$/.test(normalized(header))) ?? usual[0] ?? nearest(name, free)[0];
-    if (offer !== undefined) offers.set(name, offer);
-  }
-  return offers;
-}
-
-function columnOptions(offers: ReadonlyMap<string, string>, missing: readonly string[]): string {
-  const names = new Set([...offers.keys(), ...missing]);
-  return [...names].map((name) => `--column ${shellWord(`${name}=${offers.get(name) ?? 'HEADER'}`)}`).join(' ');
-}
-
-function refuseMissingHeader(headers: readonly string[], wanted: WantedColumns): void {
-  const missing = missingIn(headers, wanted);
-  if (missing.length === 0) return;
-  const shown = headers.filter((header) => header !== '').slice(0, 20);
-  const more = headers.length > shown.length ? ', …' : '';
-  const lacked = missing.map(({ text }) => text).join(' and ');
-  const offers = offersIn(headers, wanted);
-  const names = missing.map(({ name }) => name);
-  const options = columnOptions(offers, names);
-  throw usage(
-    `the header lacks ${lacked}; it has ${shown.map((header) => header.slice(0, 60)).join(', ')}${more}`,
-    offers.size > 0
-      ? `Did you mean ${[...offers.values()].join(' and ')}? Add ${options}`
-      : `Name it with ${options}. Without a header the file needs a first line: ${wanted.required.join(',')}.`,
-  );
 }

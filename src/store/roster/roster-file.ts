@@ -129,28 +129,21 @@ function formatOf(file: string, text: string): RosterFormat {
 
 /** An object a line; or one after another over several lines, as jq writes them: from `{` to `}` alone. */
 function readLines({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
-  let opened: { readonly line: number; text: string } | undefined;
-  const take = (line: number, object: string): void => {
-    const parsed = object.trim() === '' ? undefined : parse(object.trim());
-    if (parsed && 'reason' in parsed) reader.bad(line, parsed);
-    else if (parsed) takeObject(line, parsed.value, wanted, reader);
-  };
-  for (const [index, line] of text.split('\n').entries()) {
-    if (opened) opened.text += line;
-    else if (line.trimEnd() === '{') opened = { line: index + 1, text: line };
-    else take(index + 1, line);
-    if (!opened || line.trimEnd() !== '}') continue;
-    take(opened.line, opened.text);
-    opened = undefined;
+  const lines = text.split('\n');
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = at + 1;
+    let object = lines[at] ?? '';
+    const isOpen = object.trimEnd() === '{';
+    while (isOpen && at + 1 < lines.length && lines[at]?.trimEnd() !== '}') object += lines[(at += 1)] ?? '';
+    if (object.trim() === '') continue;
+    const parsed = parse(object.trim());
+    if ('reason' in parsed) reader.bad(line, parsed);
+    else takeObject(line, parsed.value, wanted, reader);
   }
-  if (opened) take(opened.line, opened.text);
 }
 
 function readArray(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
-  if (roster.text.trimStart().startsWith('{')) {
-    readLines(roster, wanted, reader);
-    return;
-  }
+  if (roster.text.trimStart().startsWith('{')) return void readLines(roster, wanted, reader);
   const parsed = parse(roster.text);
   if ('reason' in parsed) throw usage(parsed.reason);
   if (!Array.isArray(parsed.value))
@@ -167,17 +160,12 @@ function parse(text: string): { readonly value: unknown } | { readonly reason: s
 }
 
 function takeObject(line: number, item: unknown, wanted: WantedColumns, reader: RosterReader): void {
-  if (!isObject(item)) {
-    reader.bad(line, { reason: 'not an object' });
-    return;
-  }
+  if (!isObject(item)) return void reader.bad(line, { reason: 'not an object' });
   const values = new Map<string, unknown>();
   for (const [name, value] of Object.entries(item)) {
     const column = columnOf(name, wanted);
-    if (values.has(column)) {
-      reader.bad(line, { reason: `two names are both read as ${normalized(column)}` });
-      return;
-    }
+    if (values.has(column))
+      return void reader.bad(line, { reason: `two names are both read as ${normalized(column)}` });
     if (value !== null) values.set(column, value);
   }
   reader.row(line, values);

@@ -1,4 +1,4 @@
-import { parseXml } from './xml.ts';
+import { elementsIn, isTrue, textIn, unescaped, type XmlElement } from './xml.ts';
 import { damaged, type Zip } from './zip.ts';
 
 /** What a cell stores: its text, or something that is not taken for a user or a size. */
@@ -25,59 +25,38 @@ export interface CellContext {
   readonly epoch: Epoch;
 }
 
-interface StoredCell {
-  readonly type: string;
-  readonly style: NumberStyle;
-  isFormula: boolean;
-  value: string;
-}
-
 /** The rows in their order, at most so many, without those that hold nothing; and the merges, which follow them. */
 export async function readSheet(zip: Zip, part: string, meaning: CellContext, limit = Infinity) {
   if (!zip.names.includes(part)) throw damaged('a sheet is missing');
   const [rows, merges]: [SheetRow[], Merge[]] = [[], []];
-  let row = { line: 0, isHidden: false, cells: new Map<number, SheetCell>() };
-  let column = -1;
-  let columns = new Set<number>();
-  let cell: StoredCell | undefined;
-  let isValue = false;
-  let inline = textReader();
-  await parseXml(zip, part, {
-    open(name, { r, s, t = 'n', hidden, ref = '' }) {
-      if (name === 'row') {
-        const line = r === undefined ? row.line + 1 : Number(r);
-        if (!(line > row.line)) throw damaged(`row ${r} follows row ${row.line}`);
-        row = { line, isHidden: isTrue(hidden), cells: new Map() };
-        column = -1;
-        columns = new Set();
-      } else if (name === 'c') {
-        column = r === undefined ? column + 1 : columnOfCell(r);
-        cell = { type: t, style: meaning.styles[Number(s ?? 0)] ?? 1, isFormula: false, value: '' };
-        inline = textReader();
-      } else if (name === 'f' && cell) cell.isFormula = true;
-      else if (name === 'v') isValue = true;
-      else if (name === 'mergeCell') merges.push(...mergeAt(ref));
-      else inline.open(name);
-    },
-    text(piece) {
-      if (isValue && cell) cell.value += piece;
-      else inline.text(piece);
-    },
-    close(name) {
-      if (name === 'v') isValue = false;
-      else if (name === 'c' && cell) {
-        if (cell.type === 'inlineStr') cell.value = inline.value();
-        const value = cellOf(cell, meaning);
-        const isSecond = columns.size === columns.add(column).size;
-        if (isSecond) row.cells.set(column, other('', 'two cells of one place', saveAgain));
-        else if (value !== '') row.cells.set(column, value);
-        cell = undefined;
-      } else if (name === 'row' && row.cells.size > 0 && rows.length < limit) rows.push(row);
-      else inline.close(name);
-    },
-    isDone: () => rows.length >= limit,
-  });
+  let line = 0;
+  for await (const { name, attributes, children } of elementsIn(zip, part, ['row', 'mergeCell'])) {
+    if (name === 'mergeCell') {
+      merges.push(...mergeAt(attributes['ref'] ?? ''));
+      continue;
+    }
+    const last = line;
+    line = Number(attributes['r'] ?? line + 1);
+    if (!(line > last)) throw damaged(`row ${attributes['r']} follows row ${last}`);
+    const cells = cellsOf(children, meaning);
+    if (cells.size > 0) rows.push({ line, isHidden: isTrue(attributes['hidden']), cells });
+    if (rows.length >= limit) break;
+  }
   return { rows, merges };
+}
+
+function cellsOf(row: readonly XmlElement[], meaning: CellContext): SheetRow['cells'] {
+  const cells = new Map<number, SheetCell>();
+  const columns = new Set<number>();
+  let column = -1;
+  for (const cell of row.filter(({ name }) => name === 'c')) {
+    const place = cell.attributes['r'];
+    column = place === undefined ? column + 1 : columnOfCell(place);
+    const value = columns.has(column) ? other('', 'two cells of one place', saveAgain) : cellOf(cell, meaning);
+    columns.add(column);
+    if (value !== '') cells.set(column, value);
+  }
+  return cells;
 }
 
 /** The cells that a merge covers: all but its first one, which holds its value. */
@@ -104,7 +83,9 @@ function columnOfCell(place: string): number {
 }
 
 /** The value that is stored, which for a formula is its last result. Blanks around a text are dropped, as in CSV. */
-function cellOf({ type, style, isFormula, value }: StoredCell, { texts, epoch }: CellContext): SheetCell {
+function cellOf(cell: XmlElement, { styles, texts, epoch }: CellContext): SheetCell {
+  const { t: type = 'n', s: style = '0' } = cell.attributes;
+  const value = cell.children.find(({ name }) => name === 'v')?.text ?? '';
   switch (type) {
     case 's': {
       // Some writers give blank cells this type.
@@ -114,8 +95,9 @@ function cellOf({ type, style, isFormula, value }: StoredCell, { texts, epoch }:
       return text.trim();
     }
     case 'str':
-    case 'inlineStr':
       return unescaped(value).trim();
+    case 'inlineStr':
+      return textIn(cell).trim();
     case 'b':
       return other(isTrue(value) ? 'TRUE' : 'FALSE', 'a boolean', 'Type the value as text.');
     case 'e':
@@ -123,8 +105,9 @@ function cellOf({ type, style, isFormula, value }: StoredCell, { texts, epoch }:
     case 'd':
       return other(value, 'a date', asText);
     default:
-      if (value.trim() !== '') return numberOf(value, style, epoch);
-      return isFormula ? other('', 'a formula without a stored result', saveAgain) : '';
+      if (value.trim() !== '') return numberOf(value, styles[Number(style)] ?? 1, epoch);
+      if (!cell.children.some(({ name }) => name === 'f')) return '';
+      return other('', 'a formula without a stored result', saveAgain);
   }
 }
 
@@ -159,34 +142,4 @@ function dateOf(days: number, epoch: Epoch): string | undefined {
   const start = epoch === '1904' ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
   const text = new Date(start + Math.round(days * 86_400) * 1000).toISOString();
   return text.slice(0, Number.isInteger(days) ? 10 : 19);
-}
-
-export function isTrue(value: string | undefined): boolean {
-  return value === '1' || value === 'true';
-}
-
-export type TextReader = ReturnType<typeof textReader>;
-
-/** Collects a text and its runs of one format each; without the phonetic readings that Japanese texts have. */
-export function textReader() {
-  let [found, isText, isPhonetic] = ['', false, false];
-  return {
-    open(name: string): void {
-      if (name === 'rPh') isPhonetic = true;
-      if (name === 't') isText = !isPhonetic;
-    },
-    text(piece: string): void {
-      if (isText) found += piece;
-    },
-    close(name: string): void {
-      if (name === 'rPh') isPhonetic = false;
-      if (name === 't') isText = false;
-    },
-    value: () => unescaped(found),
-  };
-}
-
-/** Characters that XML cannot hold are written as `_x000D_`. */
-export function unescaped(text: string): string {
-  return text.replace(/_x([\dA-F]{4})_/gi, (_escape, code: string) => String.fromCharCode(parseInt(code, 16)));
 }

@@ -11,19 +11,8 @@ import {
   type TableChoice,
   type WantedColumns,
 } from './header.ts';
-import {
-  isTrue,
-  readSheet,
-  textReader,
-  unescaped,
-  type CellContext,
-  type Merge,
-  type NumberStyle,
-  type SheetCell,
-  type SheetRow,
-  type TextReader,
-} from './sheet.ts';
-import { parseXml } from './xml.ts';
+import { readSheet, type CellContext, type Merge, type NumberStyle, type SheetCell, type SheetRow } from './sheet.ts';
+import { elementsIn, isTrue, textIn, unescaped } from './xml.ts';
 import { openZip, type Zip } from './zip.ts';
 
 /** Reads the rows below the header. @throws Failure usage for no workbook, no such sheet, or another header */
@@ -151,16 +140,14 @@ export async function openWorkbook(bytes: Buffer): Promise<readonly Sheet[]> {
     relations.find((relation) => relation.type.endsWith(`/${type}`))?.target ?? '';
   const named: { name: string; part: string }[] = [];
   let epoch: CellContext['epoch'] = '1900';
-  await parseXml(zip, book, {
-    open(name, attributes) {
-      if (name === 'workbookPr' && isTrue(attributes['date1904'])) epoch = '1904';
-      if (name !== 'sheet' || (attributes['state'] ?? 'visible') !== 'visible') return;
-      const [, reference] = Object.entries(attributes).find(([key]) => key.endsWith(':id')) ?? [];
-      const relation = relations.find(({ id }) => id === reference);
-      if (relation?.type.endsWith('/worksheet'))
-        named.push({ name: unescaped(attributes['name'] ?? ''), part: relation.target });
-    },
-  });
+  for await (const { name, attributes } of elementsIn(zip, book, ['workbookPr', 'sheet'])) {
+    if (isTrue(attributes['date1904'])) epoch = '1904';
+    if (name !== 'sheet' || (attributes['state'] ?? 'visible') !== 'visible') continue;
+    const [, reference] = Object.entries(attributes).find(([key]) => key.endsWith(':id')) ?? [];
+    const relation = relations.find(({ id }) => id === reference);
+    if (relation?.type.endsWith('/worksheet'))
+      named.push({ name: unescaped(attributes['name'] ?? ''), part: relation.target });
+  }
   const styles = await stylesOf(zip, partOf('styles'));
   const texts = await sharedTexts(zip, partOf('sharedStrings'));
   const meaning = { styles, texts, epoch };
@@ -179,30 +166,22 @@ type Relation = Readonly<Record<'id' | 'type' | 'target', string>>;
 /** Which other parts a part names; '' is the archive. */
 async function relationsOf(zip: Zip, part: string): Promise<readonly Relation[]> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
+  const rels = `${folder}_rels/${part.slice(folder.length)}.rels`;
   const found: Relation[] = [];
-  await parseXml(zip, `${folder}_rels/${part.slice(folder.length)}.rels`, {
-    open(name, { Id: id = '', Type: type = '', Target: target = '' }) {
-      if (name === 'Relationship') found.push({ id, type, target: posix.resolve('/', folder, target).slice(1) });
-    },
-  });
+  for await (const { attributes } of elementsIn(zip, rels, ['Relationship'])) {
+    const { Id: id = '', Type: type = '', Target: target = '' } = attributes;
+    found.push({ id, type, target: posix.resolve('/', folder, target).slice(1) });
+  }
   return found;
 }
 
 async function stylesOf(zip: Zip, part: string): Promise<readonly NumberStyle[]> {
   const formats = new Map<string, string>();
-  const styles: NumberStyle[] = [];
-  let isOfCells = false;
-  await parseXml(zip, part, {
-    open(name, { numFmtId = '0', formatCode = '' }) {
-      if (name === 'numFmt') formats.set(numFmtId, formatCode);
-      if (name === 'cellXfs') isOfCells = true;
-      if (name === 'xf' && isOfCells) styles.push(styleOf(Number(numFmtId), formats.get(numFmtId)));
-    },
-    close(name) {
-      if (name === 'cellXfs') isOfCells = false;
-    },
-  });
-  return styles;
+  for await (const { name, attributes, children } of elementsIn(zip, part, ['numFmt', 'cellXfs'])) {
+    if (name === 'numFmt') formats.set(attributes['numFmtId'] ?? '', attributes['formatCode'] ?? '');
+    else return children.map(({ attributes: { numFmtId = '0' } }) => styleOf(Number(numFmtId), formats.get(numFmtId)));
+  }
+  return [];
 }
 
 /** By the format's code; those without one are of ECMA-376, part 1, 18.8.30: 14 to 22, 27 to 36, 45 to 58 are dates. */
@@ -219,17 +198,6 @@ function styleOf(id: number, code: string | undefined): NumberStyle {
 /** The texts that cells name by number: most writers put each text there once. */
 async function sharedTexts(zip: Zip, part: string): Promise<readonly string[]> {
   const texts: string[] = [];
-  let text: TextReader | undefined;
-  await parseXml(zip, part, {
-    open(name) {
-      if (name === 'si') text = textReader();
-      else text?.open(name);
-    },
-    text: (piece) => text?.text(piece),
-    close(name) {
-      text?.close(name);
-      if (name === 'si' && text) texts.push(text.value());
-    },
-  });
+  for await (const text of elementsIn(zip, part, ['si'])) texts.push(textIn(text));
   return texts;
 }

@@ -2,38 +2,55 @@ import { Parser, type Handler } from 'htmlparser2';
 import { unless, type Failure } from '../../core/failure.ts';
 import { damaged, type Zip } from './zip.ts';
 
-interface XmlReader {
-  open(name: string, attributes: Readonly<Record<string, string>>): void;
-  text?(piece: string): void;
-  close?(name: string): void;
-  isDone?(): boolean;
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: XmlElement[];
+  /** Its own, without that of its children. */
+  text: string;
 }
 
 const maxDepth = 64;
 
+/** A row has at most 16,384 cells. */
+const maxElements = 500_000;
+
 /** A cell holds at most 32,767 characters. */
 const maxTextBytes = 1024 * 1024;
 
-/** Reads a part of the archive piece by piece: memory stays flat. @throws Failure usage where it is no XML */
-export async function parseXml(zip: Zip, part: string, reader: XmlReader): Promise<void> {
+/** Elements of these names in a part of the archive, one after another: memory stays flat. @throws Failure usage for no XML */
+export async function* elementsIn(zip: Zip, part: string, names: readonly string[]): AsyncGenerator<XmlElement> {
   if (!zip.names.includes(part)) return;
-  let [depth, sinceTag, openedAt] = [0, 0, 0];
+  const whole: XmlElement[] = [];
+  const open: XmlElement[] = [];
+  let [depth, count, sinceTag, openedAt] = [0, 0, 0, 0];
   const handler: Partial<Handler> = {
-    onopentag(name, attributes) {
-      [depth, sinceTag, openedAt] = [depth + 1, 0, parser.endIndex];
+    onopentag(prefixed, attributes) {
+      [depth, count, sinceTag, openedAt] = [depth + 1, count + 1, 0, parser.endIndex];
       if (depth > maxDepth) throw notXml(part, `more than ${maxDepth} levels`);
-      reader.open(localName(name), attributes);
+      const name = prefixed.slice(prefixed.indexOf(':') + 1);
+      const parent = open.at(-1);
+      if (!parent && !names.includes(name)) return;
+      const element = { name, attributes, children: [], text: '' };
+      if (!parent) count = 0;
+      if (count > maxElements) throw notXml(part, `an element with more than ${maxElements} in it`);
+      parent?.children.push(element);
+      open.push(element);
     },
     // Its entities are not known here; the format forbids it.
     onprocessinginstruction(name) {
       if (name.startsWith('!')) throw notXml(part, 'a document type');
     },
-    ontext: (piece) => reader.text?.(piece),
+    ontext(piece) {
+      const element = open.at(-1);
+      if (element) element.text += piece;
+    },
     onclosetag(name, isImplied) {
       [depth, sinceTag] = [depth - 1, 0];
       // The parser is lenient: it also closes what is left open, and half a sheet is not a whole one.
       if (isImplied && parser.endIndex !== openedAt) throw notXml(part, `<${name}> is not closed`);
-      reader.close?.(localName(name));
+      const element = open.pop();
+      if (element && open.length === 0) whole.push(element);
     },
   };
   const parser = new Parser(handler, { xmlMode: true });
@@ -44,15 +61,25 @@ export async function parseXml(zip: Zip, part: string, reader: XmlReader): Promi
     const text = unless(TypeError, () => decoder.decode(chunk, { stream: true }));
     if (text === undefined) throw notXml(part, 'not UTF-8');
     parser.write(text);
-    if (reader.isDone?.()) return;
+    yield* whole.splice(0);
   }
   parser.end();
 }
 
-function notXml(part: string, reason: string): Failure {
-  return damaged(`${part}: ${reason}`);
+/** The text in an element and its runs of one format each; without the phonetic readings that Japanese texts have. */
+export function textIn({ name, text, children }: XmlElement): string {
+  return name === 't' ? unescaped(text) : children.map((child) => (child.name === 'rPh' ? '' : textIn(child))).join('');
 }
 
-function localName(name: string): string {
-  return name.slice(name.indexOf(':') + 1);
+/** Characters that XML cannot hold are written as `_x000D_`. */
+export function unescaped(text: string): string {
+  return text.replace(/_x([\dA-F]{4})_/gi, (_escape, code: string) => String.fromCharCode(parseInt(code, 16)));
+}
+
+export function isTrue(value: string | undefined): boolean {
+  return value === '1' || value === 'true';
+}
+
+function notXml(part: string, reason: string): Failure {
+  return damaged(`${part}: ${reason}`);
 }

@@ -609,6 +609,7 @@ test.each([
   ['blanks behind a tag', '<sheetData>', ' '],
   ['a tag that does not end', '<sheetData><mergeCell a="', ' '],
   ['tags that only begin', '<sheetData>', '<mergeCell '],
+  ['a row of very many cells', '<sheetData><row>', '<c/>'],
 ])('a part that unpacks to more than it says is refused at once: %s', async (_, before, filler) => {
   const sheet = Buffer.concat([
     Buffer.from(`<worksheet>${before}`),
