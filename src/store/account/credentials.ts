@@ -196,10 +196,7 @@ type EnvironmentKey =
   { readonly variable: string; readonly text: string } | { readonly variable: string; readonly file: string };
 
 /** The environment's complete credential; opens no key file. @throws Failure config for a part of one; usage */
-export function environmentCredential<K extends Kind>(
-  env: Environment,
-  kind: K,
-): { readonly values: CredentialValues<K>; readonly key: EnvironmentKey } | undefined {
+export function environmentCredential<K extends Kind>(env: Environment, kind: K) {
   const rows: Readonly<Record<string, ProfileField>> = credentialFields[kind];
   for (const name of Object.keys(variablesOf(kind))) variableWithText(env, name);
   const textOf = (name: string): string | undefined => variable(env, variableOf(kind, name));

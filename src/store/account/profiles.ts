@@ -182,11 +182,7 @@ function storedValue(name: string, field: Field, value: unknown): unknown {
 type ProfileOf<K extends Kind> = Extract<Profile, { readonly kind: K }>;
 
 /** The profile of that name and kind. @throws Failure config when there is none, or it is of the other kind */
-export async function profileNamed<K extends Kind>(
-  profiles: Pick<Profiles, 'find' | 'names'>,
-  name: string,
-  kind: K,
-): Promise<ProfileOf<K>> {
+export async function profileNamed<K extends Kind>(profiles: Pick<Profiles, 'find' | 'names'>, name: string, kind: K) {
   const profile = await profiles.find(name);
   if (isOfKind(profile, kind)) return profile;
   if (!profile) throw unknownProfile(name, await profiles.names());

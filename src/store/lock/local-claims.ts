@@ -150,13 +150,7 @@ function isLeftBehind(hold: { readonly by: string } | undefined, own: string): b
 }
 
 /** Users whom other processes hold that are not certainly gone, and these processes in words. */
-async function othersIn(
-  base: string,
-  { users }: RequestRecord,
-  names: readonly string[],
-  own: string,
-  system: System,
-): Promise<Map<string, string>> {
+async function othersIn(base: string, { users }: RequestRecord, names: readonly string[], own: string, system: System) {
   const others = new Map<string, string>();
   const holders = new Map<string, string | undefined>([['', undefined]]);
   for (const user of names) {
@@ -174,11 +168,7 @@ async function othersIn(
 }
 
 /** The records of users of one application. @throws Failure config where a file is damaged */
-export async function recordedOf(
-  name: string,
-  users: readonly string[],
-  { system }: Pick<Surroundings, 'system'>,
-): Promise<Map<string, UserRecord>> {
+export async function recordedOf(name: string, users: readonly string[], { system }: Pick<Surroundings, 'system'>) {
   const recorded = new Map<string, UserRecord>();
   for (const folder of lockFolders(system)) {
     const record = await readRecord(join(folder, hashOf(name)), system);

@@ -24,12 +24,7 @@ export interface Patience {
 }
 
 /** Works while no other process or caller does so under that path. @throws Failure unavailable after the wait */
-export async function withLock<T>(
-  path: string,
-  host: Surroundings,
-  work: () => Promise<T>,
-  patience?: Patience,
-): Promise<T> {
+export async function withLock<T>(path: string, host: Surroundings, work: () => Promise<T>, patience?: Patience) {
   const release = await acquireLock(path, host, patience);
   try {
     return await work();
@@ -39,11 +34,7 @@ export async function withLock<T>(
 }
 
 /** Takes the lock, also that of a killed process. @throws Failure unavailable naming the owner when the wait is over */
-export async function acquireLock(
-  path: string,
-  host: Surroundings,
-  patience: Patience = {},
-): Promise<() => Promise<void>> {
+export async function acquireLock(path: string, host: Surroundings, patience: Patience = {}) {
   const { clock, system } = host;
   const me = await thisOwner(system);
   const vain = setOf(inVain, system);

@@ -173,11 +173,7 @@ export function widthIn(by: string, origin: string): number {
 }
 
 /** Of those who hold users, who is not certainly gone. What others of a name of `runName` left, their queue counts. */
-async function liveHolders(
-  base: string,
-  all: readonly (UserRecord | RecordLine)[],
-  system: System,
-): Promise<ReadonlySet<string>> {
+async function liveHolders(base: string, all: readonly (UserRecord | RecordLine)[], system: System) {
   const [folder, live] = [dirname(base), new Set<string>()];
   const holders = new Set(all.flatMap((one) => ('hold' in one && one.hold ? [one.hold.by] : [])));
   for (const name of await orFailure(`read ${folder}`, readdir(folder))) {
