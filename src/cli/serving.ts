@@ -61,6 +61,6 @@ async function writeReady(file: string, text: string): Promise<void> {
 /** Refuses a file of another program before anybody is served. Another handle serves: this one has read it. */
 async function openData(file: string, host: Host): Promise<SandboxLog> {
   const first = await openSandboxLog(file, host);
-  await first.exclusively((log) => log.read());
+  await first.exclusively(async () => undefined);
   return openSandboxLog(file, host);
 }

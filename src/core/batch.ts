@@ -36,3 +36,13 @@ export function paced({ elapsed, sleep }: Pick<Clock, 'elapsed' | 'sleep'>, pace
     next = elapsed() + pace;
   };
 }
+
+/** Lets one piece of work begin when the one before it has ended, however that ended. */
+export function inSequence(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+}

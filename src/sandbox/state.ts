@@ -136,12 +136,12 @@ function createTable<K extends string | number, T>(name: string, note: Note) {
 /** The part of the shared log that one request may use. */
 interface SharedLog {
   /**
-   * The records that this handle has not seen yet, oldest first: all of them at the first call, later only what other
+   * Those that this handle has not seen yet, oldest first: all of them at the first request, later only what other
    * processes appended since. What this handle itself appended is not given again. (A record given twice does no harm:
    * records say what a row is now, not how it changed.) Where the log was restarted meanwhile, `{ reset: true }` comes
    * before its records.
    */
-  read(): Promise<readonly unknown[]>;
+  readonly records: readonly unknown[];
   /** Adds one record after all others; once resolved it survives a crash. A record is added whole or not at all. */
   append(record: unknown): Promise<void>;
 }
@@ -162,7 +162,7 @@ export function createTransaction(store: Store, persistence?: Persistence): Tran
   // Nothing is awaited where there is no log, so that nothing else runs between the work and its end.
   const run = async (work: () => SandboxAnswer, log?: SharedLog) => {
     try {
-      if (log) store.replay(await log.read());
+      if (log) store.replay(log.records);
       const answer = work();
       const changes = store.changes();
       if (log && changes.length > 0) await log.append(changes);

@@ -1,3 +1,4 @@
+import { inSequence } from '../core/batch.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import { orWarn } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
@@ -207,16 +208,6 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
       Object.assign(silent, { count: othersLeft() + 1, all: silent.all + 1, last: elapsed(), isNew: true });
     },
     silences: () => silent.all,
-  };
-}
-
-/** Lets one piece of work begin when the one before it has ended, however that ended. */
-function inSequence(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work);
-    last = next.catch(() => undefined);
-    return next;
   };
 }
 

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { inSequence } from '../core/batch.ts';
 import { constants, randomBytes, truncate, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { openFile, orFailure, remove, storageFailure, withFile } from './disk/files.ts';
@@ -6,29 +7,39 @@ import { makePrivateFolder, refuseUnwritable } from './disk/private-folder.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
 
-type OpenLog = ReturnType<typeof logOn>;
-
 export type SandboxLog = Awaited<ReturnType<typeof openSandboxLog>>;
+
+/** How far this process has read. */
+interface Seen {
+  /** The first line, different in each new log: a reset is noticed although the file's path stays. */
+  log: string;
+  size: number;
+}
 
 const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
 /** Several sandboxes share the records. Not synced: they are play data. @throws Failure config */
 export async function openSandboxLog(path: string, host: Surroundings) {
   await prepareFolder(dirname(path), host);
-  const seen: Seen = { log: '', size: 0, unread: [] };
-  let last: Promise<unknown> = Promise.resolve();
+  const seen: Seen = { log: '', size: 0 };
+  const oneTurn = inSequence();
+  const run = async <T>(work: LogWork<T>): Promise<T> =>
+    withFile(orFailure(`write the sandbox's data ${path}`, openFile(path, flags)), async (file) => {
+      const records = await newRecords(path, file, seen);
+      return work({ records, append: (record) => appendLine(path, file, seen, recordLine(record)) });
+    });
   return {
     /** Does the work while nobody else reads or appends: no other process, and no other caller in this one. */
-    exclusively<T>(work: (log: OpenLog) => Promise<T>): Promise<T> {
-      const opened = () => orFailure(`write the sandbox's data ${path}`, openFile(path, flags));
-      const turn = last.then(() =>
-        withDataLock(path, host, () => withFile(opened(), (file) => work(logOn(path, file, seen)))),
-      );
-      last = turn.catch(() => undefined);
-      return turn;
-    },
+    exclusively: <T>(work: LogWork<T>): Promise<T> => oneTurn(() => withDataLock(path, host, () => run(work))),
   };
 }
+
+type LogWork<T> = (log: {
+  /** Those of others since the last time. */
+  readonly records: readonly unknown[];
+  /** Adds a record whole or not at all; the kill of a process does not lose it. */
+  append(record: unknown): Promise<void>;
+}) => Promise<T>;
 
 /** Forgets everything that the sandbox holds. A sandbox that runs meanwhile begins the new log at its next request. */
 export async function resetSandboxLog(path: string, host: Surroundings): Promise<void> {
@@ -42,37 +53,8 @@ async function prepareFolder(folder: string, { system }: Surroundings): Promise<
   await refuseUnwritable(folder, system);
 }
 
-/** How far this process has read. */
-interface Seen {
-  /** The first line, different in each new log: a reset is noticed although the file's path stays. */
-  log: string;
-  size: number;
-  unread: unknown[];
-}
-
 function withDataLock<T>(path: string, host: Surroundings, work: () => Promise<T>): Promise<T> {
   return withLock(`${path}.lock`, host, work, { what: `the sandbox's data ${path}` });
-}
-
-function logOn(path: string, file: FileHandle, seen: Seen) {
-  let isCurrent = false;
-  const catchUp = async (): Promise<void> => {
-    if (isCurrent) return;
-    await beginLog(path, file, seen);
-    seen.unread.push(...(await newRecords(path, file, seen)));
-    isCurrent = true;
-  };
-  return {
-    async read(): Promise<readonly unknown[]> {
-      await catchUp();
-      return seen.unread.splice(0);
-    },
-    /** Adds a record whole or not at all; the kill of a process does not lose it. */
-    async append(record: unknown): Promise<void> {
-      await catchUp();
-      await appendLine(path, file, seen, recordLine(record));
-    },
-  };
 }
 
 /** What a reader of an earlier log finds first: all that it has read so far is gone. */
@@ -81,28 +63,29 @@ const resetRecord = { reset: true };
 /** The length of every log's first line. */
 const nameLength = recordLine({ log: randomBytes(8).toString('hex') }).length;
 
-/** A file is only changed once it is known to be a log. Windows truncates only by a handle that does not append. */
-async function beginLog(path: string, file: FileHandle, seen: Seen): Promise<void> {
+/**
+ * The records behind those that were seen. A file is only changed once it is known to be a log; Windows truncates only
+ * by a handle that does not append. The lock is held, so a cut last line is nobody's work in progress and is removed.
+ */
+async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<readonly unknown[]> {
   const name = await bytesAt(file, 0, nameLength);
   const log = name.toString('latin1');
-  if (log !== '' && log === seen.log) return;
-  Object.assign(seen, { log, size: nameLength, unread: seen.log === '' ? [] : [resetRecord] });
-  if (/^\{"log":"[0-9a-f]{16}"\}\n$/.test(log)) return;
-  if (name.length === nameLength || !isCutBefore(name, '{"log":"'))
+  const isNamed = /^\{"log":"[0-9a-f]{16}"\}\n$/.test(log);
+  if (!isNamed && (name.length === nameLength || !isCutBefore(name, '{"log":"')))
     throw unusableData(path, 'it is not data of a sandbox');
-  await truncate(path, 0);
-  Object.assign(seen, { log: recordLine({ log: randomBytes(8).toString('hex') }), size: 0 });
-  await appendLine(path, file, seen, seen.log);
-}
-
-/** The lock is held, so a cut last line is nobody's work in progress and is removed. */
-async function newRecords(path: string, file: FileHandle, seen: Seen): Promise<readonly unknown[]> {
+  const before = seen.log !== '' && seen.log !== log ? [resetRecord] : [];
+  if (seen.log !== log) Object.assign(seen, { log, size: nameLength });
+  if (!isNamed) {
+    await truncate(path, 0);
+    Object.assign(seen, { log: recordLine({ log: randomBytes(8).toString('hex') }), size: 0 });
+    await appendLine(path, file, seen, seen.log);
+  }
   const { size } = await file.stat();
   const bytes = await bytesAt(file, seen.size, size - seen.size);
   const { records, size: whole } = readRecords(bytes, (problem) => unusableData(path, problem));
   if (whole < bytes.length) await truncate(path, seen.size + whole);
   seen.size += whole;
-  return records;
+  return [...before, ...records];
 }
 
 async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {

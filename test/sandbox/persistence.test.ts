@@ -19,18 +19,18 @@ function sharedData(): SharedData {
     failing: false,
     open() {
       let seen = 0;
-      const log = {
-        read: () => Promise.resolve(data.records.slice(seen, (seen = data.records.length))),
+      const log = () => ({
+        records: data.records.slice(seen, (seen = data.records.length)),
         append: async (record: unknown) => {
           await Promise.resolve();
           if (data.failing) throw new Error('no space left on device');
           data.records.push(JSON.parse(JSON.stringify(record)));
           seen = data.records.length;
         },
-      };
+      });
       return {
         exclusively(work) {
-          const turn = last.then(() => work(log));
+          const turn = last.then(() => work(log()));
           last = turn.catch(() => undefined);
           return turn;
         },
