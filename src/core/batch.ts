@@ -10,18 +10,17 @@ export function batched<T>(
   due: () => Promise<void> = () => Promise.resolve(),
 ): (item: T) => Promise<void> {
   let batch: { readonly items: T[]; readonly written: Promise<void> } | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+  const oneTurn = inSequence();
   return (item) => {
     if (batch) batch.items.push(item);
     else {
       const items = [item];
-      const written = last.then(async () => {
+      const written = oneTurn(async () => {
         await due();
         batch = undefined;
         await write(items);
       });
       batch = { items, written };
-      last = written.catch(() => undefined);
     }
     return batch.written;
   };

@@ -122,24 +122,20 @@ export function usage(problems: string | readonly string[], hint?: string): Fail
 }
 
 /** A failure is a warning, with what follows from it. */
-export async function orWarn<T>(work: Promise<T>, warn: (text: string) => void, then?: string): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (cause) {
+export function orWarn<T>(work: Promise<T>, warn: (text: string) => void, then?: string): Promise<T | undefined> {
+  return work.catch((cause: unknown) => {
     if (!(cause instanceof Failure)) throw cause;
     warn([cause.message, then].filter(Boolean).join('; '));
     return undefined;
-  }
+  });
 }
 
 /** The result of an optional look, as on the way of an error; undefined where it fails. */
-export async function ifAnswered<T>(look: Promise<T>): Promise<T | undefined> {
-  try {
-    return await look;
-  } catch (cause) {
+export function ifAnswered<T>(look: Promise<T>): Promise<T | undefined> {
+  return look.catch((cause: unknown) => {
     if (cause instanceof Failure && !cause.isInterruption) return undefined;
     throw cause;
-  }
+  });
 }
 
 /** Why a signal was aborted, as an error to reject with; the platform types the reason as anything. */

@@ -47,7 +47,7 @@ function withSaying(text: string, now: Milliseconds): string {
     )
     .replace(/^\d{4}-\d\d$/, '$&-01')
     .replace(/^([a-z]{3,}) (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?=$| )/, (all, month: string, day, year = '') =>
-      monthAt(month) < 0 ? all : [day, month, year].join(' ').trim(),
+      placeIn(months, month) < 0 ? all : [day, month, year].join(' ').trim(),
     )
     .replace(/^(this|last) ([a-z]+)/, (all, which: string, what: string) => periodNamed(which, what, now) ?? all);
 }
@@ -66,19 +66,19 @@ function periodNamed(which: string, what: string, now: Milliseconds): string | u
 function withDate(text: string, now: Milliseconds): string {
   const [all, weekday, day = '', word = '', year] =
     /^(?:([a-z]+),? )?(\d{1,2})\.? ([a-z]{3,})(?: (\d{4}))?(?=$| )/.exec(text) ?? [];
-  const month = monthAt(word);
+  const month = placeIn(months, word);
   if (all === undefined || month < 0) return text;
   const inYear = (number: number | string): string =>
     `${number}-${String(month + 1).padStart(2, '0')}-${day.padStart(2, '0')}`;
   const present = new Date(now).getFullYear();
   const date = inYear(year ?? (inYear(present) > momentText(now).slice(0, 10) ? present - 1 : present));
-  const named = weekdays[new Date(`${date}T00:00:00Z`).getUTCDay()];
-  const isOther = weekday !== undefined && weekday !== named && weekday !== named?.slice(0, 3);
+  const isOther = weekday !== undefined && placeIn(weekdays, weekday) !== new Date(`${date}T00:00:00Z`).getUTCDay();
   return isOther ? text : date + text.slice(all.length);
 }
 
-function monthAt(word: string): number {
-  return months.findIndex((name) => name === word || name.slice(0, 3) === word);
+/** Of a name, whole or by its first three letters. */
+function placeIn(names: readonly string[], word: string): number {
+  return names.findIndex((name) => name === word || name.slice(0, 3) === word);
 }
 
 /** Writes `9:30`, `9 am`, `noon` and `midnight` as a time of two digits each. */
@@ -119,7 +119,7 @@ function durationOf(text: string, duration: string): Milliseconds {
 
 /** The date of a day that has begun: the latest of a weekday. Undefined for any other word. */
 function dayNamed(word: string, now: Milliseconds): string | undefined {
-  const weekday = weekdays.findIndex((name) => name === word || name.slice(0, 3) === word);
+  const weekday = placeIn(weekdays, word);
   let day = startOf(now, 'day');
   if (weekday < 0 && word !== 'today' && word !== 'yesterday') return undefined;
   // Day by day, since a zone that crosses the date line has none of some date.

@@ -7,13 +7,11 @@ import { Failure, systemReason } from '../../core/failure.ts';
 import { isWindows, type System } from '../../core/system.ts';
 
 /** The result of a file system call; undefined where nothing is at its path. @throws Failure config that it `cannot` */
-export async function ifThere<T>(cannot: string, call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (cause) {
+export function ifThere<T>(cannot: string, call: Promise<T>): Promise<T | undefined> {
+  return call.catch((cause: unknown) => {
     if (isMissing(cause)) return undefined;
     throw storageFailure(`cannot ${cannot}`, cause);
-  }
+  });
 }
 
 /** The result of such a call. @throws Failure config that it `cannot`, unavailable where the disk is full */
@@ -24,13 +22,11 @@ export function orFailure<T>(cannot: string, call: Promise<T>): Promise<T> {
 }
 
 /** The result of such a call; undefined where the system refuses it, for whatever reason. */
-export async function unlessRefused<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (cause) {
+export function unlessRefused<T>(call: Promise<T>): Promise<T | undefined> {
+  return call.catch((cause: unknown) => {
     if (codeOf(cause) === undefined) throw cause;
     return undefined;
-  }
+  });
 }
 
 /** @throws Failure config where its folder cannot be read */

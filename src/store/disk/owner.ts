@@ -147,14 +147,12 @@ async function markOf(system: System): Promise<string> {
 }
 
 /** Undefined where it is not there. @throws Failure for an error that passes: after a boot the owner is unknown */
-async function whereThere<T>(what: string, work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (cause) {
+function whereThere<T>(what: string, work: Promise<T>): Promise<T | undefined> {
+  return work.catch((cause: unknown) => {
     const isUnsafe = cause instanceof Failure && cause.cause === undefined;
     if (!isUnsafe && !isLasting(cause)) throw storageFailure(`cannot ${what}`, cause);
     return undefined;
-  }
+  });
 }
 
 /** proc(5): the 22nd field; the second, the name in parentheses, may hold spaces and parentheses itself. */
@@ -220,18 +218,17 @@ async function removeOld(mine: string, system: System): Promise<void> {
 /** A process that is stopped or busy does not answer at once; where nobody listens, the system says so itself. */
 const patience: Milliseconds = 1000;
 
-function probe(sign: string, system: System): Promise<'running' | 'refused' | 'missing' | 'unseen'> {
-  return new Promise((resolve) => {
-    const call = connect(addressOf(sign, system));
-    const end = (liveness: 'running' | 'refused' | 'missing' | 'unseen'): void => {
-      call.destroy();
-      resolve(liveness);
-    };
-    call.once('connect', () => end('running'));
-    call.setTimeout(patience, () => end('running'));
-    call.on('error', (cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'ENOENT') end('missing');
-      else end(cause.code === 'ECONNREFUSED' ? 'refused' : 'unseen');
+async function probe(sign: string, system: System): Promise<'running' | 'refused' | 'missing' | 'unseen'> {
+  const call = connect(addressOf(sign, system));
+  try {
+    await new Promise<void>((resolve, reject) => {
+      call.once('connect', resolve).on('error', reject).setTimeout(patience, resolve);
     });
-  });
+    return 'running';
+  } catch (cause) {
+    const code = codeOf(cause);
+    return code === 'ENOENT' ? 'missing' : code === 'ECONNREFUSED' ? 'refused' : 'unseen';
+  } finally {
+    call.destroy();
+  }
 }

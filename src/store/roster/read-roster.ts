@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Failure, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { isWithoutFormula } from '../../core/spreadsheet.ts';
@@ -91,7 +91,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   const rows = await complete(read, lines, rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
   const others = source.keepBeside ? otherColumns(kept, names, source.keepBeside) : [];
-  return { rows, lines, others, sha256: hashOf(rows) };
+  return { rows, lines, others, sha256: hash('sha256', rows.map((row) => `${JSON.stringify(row)}\n`).join('')) };
 }
 
 /** Takes the rows that `COLUMN=VALUE` words name: of one column any value, of several all. @throws Failure usage */
@@ -211,12 +211,6 @@ async function complete<T extends Fields, R extends Values<T>>(
   const failure = bad.failure() ?? (fill instanceof Failure ? fill : undefined);
   if (failure) throw failure;
   return completed;
-}
-
-function hashOf(rows: readonly unknown[]): string {
-  const hash = createHash('sha256');
-  for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
-  return hash.digest('hex');
 }
 
 /** Every row gets each of the other columns, so that a table has them whatever its first row is. */
