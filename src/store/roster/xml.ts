@@ -18,7 +18,7 @@ const maxElements = 500_000;
 /** A cell holds at most 32,767 characters. */
 const maxTextBytes = 1024 * 1024;
 
-/** Elements of these names in a part of the archive, one after another: memory stays flat. @throws Failure usage for no XML */
+/** Elements of these names in a part of the archive, one by one: memory stays flat. @throws Failure usage for no XML */
 export async function* elementsIn(zip: Zip, part: string, names: readonly string[]): AsyncGenerator<XmlElement> {
   if (!zip.names.includes(part)) return;
   const whole: XmlElement[] = [];
