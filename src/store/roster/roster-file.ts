@@ -4,6 +4,7 @@ import { Failure, messageOf, unless, usage } from '../../core/failure.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { encodingOf } from '../../core/read.ts';
 import { rosterFormats } from '../../schema/license.ts';
+import type { Fault } from './bad-rows.ts';
 import { columnOf, normalized, type RosterReader, type TableChoice, type WantedColumns } from './header.ts';
 
 export type RosterFormat = (typeof rosterFormats)[number];
@@ -56,7 +57,8 @@ const readers: Readonly<Record<RosterFormat, ReadRows>> = {
   xlsx: async (roster, wanted, reader) =>
     (await import('./workbook.ts')).readWorkbookRows(roster.bytes, roster, wanted, reader),
   ndjson: readLines,
-  json: readArray,
+  json: (roster, wanted, reader) =>
+    (roster.text.trimStart().startsWith('{') ? readLines : readArray)(roster, wanted, reader),
 };
 
 /** Reads a roster's rows once, in order, with their line (JSON: their number). @throws Failure usage; as the others */
@@ -135,23 +137,21 @@ function readLines({ text }: OpenedRoster, wanted: WantedColumns, reader: Roster
     let object = lines[at] ?? '';
     const isOpen = object.trimEnd() === '{';
     while (isOpen && at + 1 < lines.length && lines[at]?.trimEnd() !== '}') object += lines[(at += 1)] ?? '';
-    if (object.trim() === '') continue;
-    const parsed = parse(object.trim());
-    if ('reason' in parsed) reader.bad(line, parsed);
-    else takeObject(line, parsed.value, wanted, reader);
+    if (object.trim() !== '') takeObject(line, parse(object.trim()), wanted, reader);
   }
 }
 
 function readArray(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
-  if (roster.text.trimStart().startsWith('{')) return void readLines(roster, wanted, reader);
   const parsed = parse(roster.text);
   if ('reason' in parsed) throw usage(parsed.reason);
   if (!Array.isArray(parsed.value))
     throw usage('not a JSON array', 'Give an array of objects, or name the format with --input-format.');
-  parsed.value.forEach((item: unknown, index) => takeObject(index + 1, item, wanted, reader));
+  parsed.value.forEach((value: unknown, index) => takeObject(index + 1, { value }, wanted, reader));
 }
 
-function parse(text: string): { readonly value: unknown } | { readonly reason: string } {
+type Parsed = { readonly value: unknown } | Fault;
+
+function parse(text: string): Parsed {
   try {
     return { value: parseJson(text) };
   } catch (cause) {
@@ -159,14 +159,19 @@ function parse(text: string): { readonly value: unknown } | { readonly reason: s
   }
 }
 
-function takeObject(line: number, item: unknown, wanted: WantedColumns, reader: RosterReader): void {
-  if (!isObject(item)) return void reader.bad(line, { reason: 'not an object' });
+function takeObject(line: number, parsed: Parsed, wanted: WantedColumns, reader: RosterReader): void {
+  const values = 'reason' in parsed ? parsed : valuesIn(parsed.value, wanted);
+  if ('reason' in values) reader.bad(line, values);
+  else reader.row(line, values);
+}
+
+function valuesIn(item: unknown, wanted: WantedColumns): ReadonlyMap<string, unknown> | Fault {
+  if (!isObject(item)) return { reason: 'not an object' };
   const values = new Map<string, unknown>();
   for (const [name, value] of Object.entries(item)) {
     const column = columnOf(name, wanted);
-    if (values.has(column))
-      return void reader.bad(line, { reason: `two names are both read as ${normalized(column)}` });
+    if (values.has(column)) return { reason: `two names are both read as ${normalized(column)}` };
     if (value !== null) values.set(column, value);
   }
-  reader.row(line, values);
+  return values;
 }
