@@ -7,22 +7,25 @@ import { chanceOf, type Chance } from './chance.ts';
 import { createDisk, diskError, type Disk, type Loss } from './disk.ts';
 import { createTime, type Time } from './time.ts';
 
-/** What befalls a process. `at` counts its calls to the outside from 1: that call is not made any more. */
+/** A call to the outside of a process, counted from 1; with `since` from its first request of that method on, 0. */
+interface CallNumber {
+  readonly at: number;
+  readonly since?: string;
+}
+
+/** What befalls a process before a call, which is not made any more. */
 export interface Fate {
   /** `zombie`: killed, and nobody has asked for its exit code. `power`: its whole computer loses power. */
-  readonly kill?: {
-    readonly at: number;
+  readonly kill?: CallNumber & {
     readonly how: 'kill' | 'zombie' | 'power';
-    /** `at` counts from the first request of this method on, which is 0. */
-    readonly since?: string;
     readonly loss?: 'all' | 'none' | 'drawn';
   };
   /** Held before that call for so many milliseconds, while its timers go on. */
   readonly stop?: { readonly at: number; readonly span: number };
-  /** The error that the first call of the disk from there on ends with; EROFS: the whole disk, for 10 s. */
-  readonly disk?: { readonly at: number; readonly code: string };
+  /** How the first calls of the disk from there on end (`times`: 1); EROFS: the whole disk, for 10 s. */
+  readonly disk?: CallNumber & { readonly code: string; readonly times?: number };
   /** Ctrl-C, by the second number of it. */
-  readonly interrupt?: { readonly at: number };
+  readonly interrupt?: CallNumber;
 }
 
 /** One history: its time, its chance, and its computers. Only one is played at a time. */
@@ -136,9 +139,9 @@ export class Process {
   readonly #fate: Fate;
   readonly #interrupt = new AbortController();
   #isInterrupted = false;
-  #hasFailed = false;
-  /** The number of the call from which the kill is counted. */
-  #since: number | undefined;
+  #diskFailures = 0;
+  /** The number of its first call of each name. */
+  readonly #firsts = new Map<string, number>();
   #held: (() => void)[] = [];
   readonly #atExit: (() => void)[] = [];
 
@@ -218,20 +221,25 @@ export class Process {
     this.calls += 1;
     this.tell(() => `${this.calls}: ${name} ${of}`);
     if (/^(GET|POST|PUT|PATCH|DELETE)$/.test(name)) this.requests.push(name);
+    if (!this.#firsts.has(name)) this.#firsts.set(name, this.calls);
     const { kill, stop, disk, interrupt } = this.#fate;
-    if (kill?.since === name) this.#since ??= this.calls;
-    if (kill && this.calls === kill.at + (kill.since === undefined ? 0 : (this.#since ?? Infinity))) this.#kill(kill);
+    if (kill && this.calls === this.#numberOf(kill)) this.#kill(kill);
     if (stop?.at === this.calls) this.#stop(stop.span);
-    if (interrupt && this.calls >= interrupt.at && !this.#isInterrupted) this.interruptNow();
+    if (interrupt && this.calls >= this.#numberOf(interrupt) && !this.#isInterrupted) this.interruptNow();
     const isOfDisk = !/^(GET|POST|PUT|PATCH|DELETE|SQL|turn|stdout)/.test(name);
-    if (!disk || this.calls < disk.at || this.#hasFailed || !isOfDisk) return false;
-    this.#hasFailed = true;
+    const isOver = this.#diskFailures >= (disk?.times ?? 1);
+    if (!disk || this.calls < this.#numberOf(disk) || isOver || !isOfDisk) return false;
+    this.#diskFailures += 1;
     this.tell(() => `THE DISK FAILS: ${disk.code}`);
     if (disk.code !== 'EROFS') return true;
     // As after an error that the kernel answers by mounting it anew.
     this.computer.disk.isReadOnly = true;
     this.computer.world.time.after(10_000, () => (this.computer.disk.isReadOnly = false));
     return false;
+  }
+
+  #numberOf({ at, since }: CallNumber): number {
+    return at + (since === undefined ? 0 : (this.#firsts.get(since) ?? Infinity));
   }
 
   interruptNow(): void {

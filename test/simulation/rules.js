@@ -122,6 +122,11 @@ export const rules = [
     ],
   ]),
   ...inFile('apply', 'store/lock/local-claims.ts', [
+    [
+      'who holds users says so after a power cut too',
+      'await orFailure(`write ${base}`, syncFolder(dirname(base)));',
+      '',
+    ],
     ['what a dead run left is counted when its users are claimed', 'if (isStale) await queue.findDead(settle);', ''],
   ]),
   ...inFile('apply', 'store/queue.ts', [

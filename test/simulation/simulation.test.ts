@@ -391,6 +391,22 @@ test('a power cut in the first run on a computer takes neither the claims nor th
   }
 });
 
+test('after a power cut all requests count that the run had under way', async () => {
+  const line = 'license apply /home/ada/roster.csv -o ndjson -y --concurrency 8';
+  const fate = { kill: { at: 20, how: 'power', since: 'POST' } };
+  const plan = {
+    ...{ seed: 5, roster: Array.from({ length: 8 }, (_, index) => [`user-${index}`, 4]) },
+    runs: [
+      { line: 'license ensure --remote-user zed --size-allowance 4 -o ndjson' },
+      // No server is slow any more, and the folder has been synced.
+      { line, after: 0, pause: 90_000, fate },
+      { line, after: 1 },
+    ],
+    queue: { workers: 1, order: 'fifo', cost: [2500, 3000], limit: 500 },
+  };
+  expect((await worldOf('apply').play(plan)).wrongs).toEqual([]);
+});
+
 const signIn = (name: string, key: number, fate = {}) => ({
   line: `auth login licensing --base-url https://licensing.test --app-code 4711 --name ${name} --api-key-file /home/ada/key-${key} --no-check -y -o ndjson`,
   fate,

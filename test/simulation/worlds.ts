@@ -48,6 +48,18 @@ function unwritten(chance: Chance): Pick<LicensingPlan, 'runs' | 'shape'> {
   return { runs, shape: { stale: 4000 } };
 }
 
+/** The disk fails for a few calls after a late POST, and the interrupted run gives its user back. */
+function unrecorded(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
+  const since = 'POST';
+  const disk = { at: 1 + chance.below(25), since, times: 1 + chance.below(12), code: chance.pick(['EIO', 'ENOSPC']) };
+  const interrupt = { at: disk.at + chance.below(60), since };
+  const runs = [
+    { line: ensureAda, fate: { disk, interrupt } },
+    { line: ensureAda, after: 0, pause: chance.below(1500) },
+  ];
+  return { runs, mishaps: [{ method: 'POST', nth: 1, reply: 'dropped', commit: chance.pick([2000, 3000, 3900]) }] };
+}
+
 /** Runs for three users share a record, which one of them compacts while others append; one POST creates nothing. */
 function crossing(chance: Chance): Pick<LicensingPlan, 'runs' | 'mishaps'> {
   const pause = (): number => chance.pick([chance.below(250), 1000]);
@@ -119,12 +131,18 @@ function leftBehind(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'ros
     // Or it has claimed its users when the other one dies.
     ...(chance.happens(0.5) ? { after: 0, pause: chance.below(3000) } : { pause: chance.below(500) }),
   });
-  const fate = {
-    kill: { at: 1 + chance.below(60), how: chance.pick(['kill', 'kill', 'zombie'] as const), since: 'POST' },
-  };
+  const how = chance.pick(['kill', 'kill', 'zombie', 'power'] as const);
+  const fate = { kill: { at: 1 + chance.below(60), how, since: 'POST' } };
   const queue = { workers: 1, order: 'fifo', cost: [1500, 3000], limit: chance.pick([500, 1000]) } as const;
   const runs = [{ line: rows, fate }, ...Array.from({ length: 1 + chance.below(2) }, next)];
-  return { runs, queue, roster };
+  return { runs: how === 'power' ? afterLongAgo(runs) : runs, queue, roster };
+}
+
+/** These runs, after one long before them: the folder of records is there, and no server counts as slow any more. */
+function afterLongAgo(runs: readonly PlannedRun[]): PlannedRun[] {
+  const later = ({ after, pause = 0, ...run }: PlannedRun): PlannedRun =>
+    after === undefined ? { ...run, after: 0, pause: pause + 90_000 } : { ...run, after: after + 1, pause };
+  return [{ line: ensureOf('amy', false) }, ...runs.map(later)];
 }
 
 /** Resizes stand in the queue before the POST of the same run. */
@@ -254,7 +272,7 @@ const ensure: SimulatedWorld<LicensingPlan> = {
     if (seed % 16 === 5) return { seed, ...hurtRecord(chance) };
     if (seed % 16 === 15) return { seed, ...crowd(chance, (user) => ensureOf(user, false), 0.1) };
     if (seed % 16 === 3) return { seed, ...unmarked(chance) };
-    if (seed % 16 === 7) return { seed, ...unwritten(chance) };
+    if (seed % 16 === 7) return { seed, ...chance.pick([unwritten, unrecorded])(chance) };
     if (seed % 16 === 9) return { seed, ...strangers(chance) };
     if (seed % 16 === 11) return { seed, ...crossing(chance) };
     if (seed % 16 === 13) return { seed, ...hiding(chance, 4) };

@@ -1,9 +1,10 @@
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Milliseconds } from '../../core/duration.ts';
 import { batched, paced } from '../../core/batch.ts';
 import { Failure } from '../../core/failure.ts';
 import type { System } from '../../core/system.ts';
 import type { ClaimingJob, ClaimOptions, FreeClaims } from '../claims.ts';
+import { orFailure, syncFolder } from '../disk/files.ts';
 import { inWords } from '../disk/owner.ts';
 import type { QueuePlace } from '../queue.ts';
 import { isUnconfirmed, joinHistories, noRequests, onElapsed, type RequestHistory } from '../request-history.ts';
@@ -53,7 +54,7 @@ export async function openClaims(
     const taken = { histories, held: [...others.keys()], holder: [...others.values()][0], now };
     const free = names.filter((user) => !others.has(user));
     if (free.length === 0) return taken;
-    hold ??= { end: await acquireLock(holderPath(base, by), host) };
+    hold ??= await holdOf(base, by, host);
     // Held from here on: who gives others back meanwhile leaves that file.
     for (const user of free) held.add(user);
     const line = {
@@ -126,6 +127,18 @@ export async function openClaims(
       }
     },
   };
+}
+
+/** The file that says who holds users: after a power cut too it tells how many requests may be under way. */
+async function holdOf(base: string, by: string, host: Surroundings) {
+  const end = await acquireLock(holderPath(base, by), host);
+  try {
+    await orFailure(`write ${base}`, syncFolder(dirname(base)));
+    return { end };
+  } catch (cause) {
+    await end();
+    throw cause;
+  }
 }
 
 /** Adds lines to the record, and to the copy of a job. `broken`: why one is not on disk; then nothing more is sent. */
