@@ -168,7 +168,7 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
   const unchanged = { save: () => Promise.resolve(), use: refuseUnknown, remove: refuseUnknown };
   const shownProfiles = options.dry_run ? { ...profiles, ...unchanged } : profiles;
   const runKeyCommand = keyCommandRunner(running);
-  const credentials = openCredentials(system, clock, profiles, runKeyCommand, signal);
+  const credentials = openCredentials(system, profiles, runKeyCommand, signal);
   const chosen = { profile: options.profile, typed: options.typed.has('profile') };
   const source = options.sandbox ? sandbox : credentials;
   const isReadOnly = isGuarded(system.env, 'CHATELAINE_READ_ONLY');

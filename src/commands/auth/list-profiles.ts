@@ -1,9 +1,10 @@
-import { namesOf, urlOf } from '../../schema/profile.ts';
+import { ifAnswered } from '../../core/failure.ts';
+import { namesOf, urlOf, type Profile } from '../../schema/profile.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 
 export default command({
-  about: ['No server is asked, and no key is shown.'],
+  about: ['No server is asked, and no key is shown. Where a key is unusable, auth status says why.'],
   examples: ['chatelaine auth list', 'chatelaine auth list -o json'],
 
   async rows(_values, context) {
@@ -11,18 +12,23 @@ export default command({
     const defaults = await profiles.defaults();
     const stored = await profiles.all();
     if (stored.length === 0) context.note('no profile is stored; chatelaine auth login stores one');
-    return stored.map((profile) => ({
+    const rows = stored.map(async (profile) => ({
       profile: profile.name,
       kind: profile.kind,
       url: urlOf(profile),
       ...namesOf(profile),
       default: defaults[profile.kind] === profile.name,
       read_only: profile.read_only ?? false,
-      key: profile.key_command === undefined ? 'stored' : 'command',
+      key: (await ifAnswered(profiles.secretsOf(profile))) ? keyPlaceOf(profile) : 'unusable',
     }));
+    return Promise.all(rows);
   },
 
   show: {
     columns: [...whole('profile'), 'kind', ...whole('url', 'app_code', 'email'), 'default', 'read_only', 'key'],
   },
 });
+
+function keyPlaceOf({ key_command }: Profile): string {
+  return key_command === undefined ? 'stored' : 'command';
+}

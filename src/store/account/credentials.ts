@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import { Failure } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import { commandLine } from '../../core/shell-word.ts';
-import { variable, variableWithText, type Clock, type Environment, type System } from '../../core/system.ts';
+import { variable, variableWithText, type Environment, type System } from '../../core/system.ts';
 import { readField, valuesOf } from '../../schema/field.ts';
 import {
   accountFields,
   credentialFields,
-  urlOf,
   variableOf,
   variablesOf,
   type ChatProfile,
@@ -18,10 +15,8 @@ import {
   type ProfileField,
 } from '../../schema/profile.ts';
 import { refuseExposed } from '../../schema/url.ts';
-import { foldersOf } from '../disk/folders.ts';
-import { appOf, defaultOf, entryIn, originOfProfile, profileNamed, type StoredProfiles } from './profiles.ts';
-import { readConfiguration } from './configuration.ts';
-import { headersIn, headersOfEnvironment, type Headers, type Secrets } from './header-lines.ts';
+import { appOf, defaultOf, profileNamed, type StoredProfiles } from './profiles.ts';
+import { headersOfEnvironment, type Headers, type Secrets } from './header-lines.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
 
 /** `profile` is undefined for the environment's. */
@@ -63,7 +58,6 @@ type EnvironmentCredential = NonNullable<ReturnType<typeof environmentCredential
 /** Chooses one credential, whole (docs/apis.md, Credentials). @throws Failure config where none is, or it is unsafe */
 export function openCredentials(
   system: System,
-  clock: Clock,
   profiles: StoredProfiles,
   runKeyCommand: (command: string) => Promise<Secret>,
   /** Ends the reading of a key file that is a pipe. */
@@ -78,8 +72,8 @@ export function openCredentials(
   };
   const runOnce: typeof runKeyCommand = (command) => once(`command ${command}`, () => runKeyCommand(command));
   const secretsOf = async (profile: Profile): Promise<Secrets> => {
-    refuseExposed(urlOf(profile), profile, system.env);
-    return secretsOfProfile(profile, { system, clock }, runOnce);
+    const { key, headers } = await profiles.secretsOf(profile);
+    return { key: key ?? (await runOnce(profile.key_command ?? '')), headers };
   };
   let headers: Promise<Headers | undefined> | undefined;
   const secretsOfEnvironment = async (url: string, source: EnvironmentKey): Promise<Secrets> => {
@@ -106,7 +100,8 @@ export function openCredentials(
       const row = row_app_code === app_code ? undefined : row_app_code;
       if (given && (profile === undefined || !typed)) {
         const own = app_code ?? given.values.app_code ?? (environmentApp ??= row);
-        if (row !== undefined && row !== own) return licensingCredential(await appOf(profiles, row));
+        if (row !== undefined && row !== own)
+          return licensingCredential(await appOf(profiles, row, given.values.base_url));
         return licensingOfEnvironment(given);
       }
       const chosen = await chosenApp(profiles, { profile, typed, app_code }, system.env, row);
@@ -161,35 +156,6 @@ async function chosenApp(
   if (code !== undefined) return appOf(profiles, code);
   const isChosen = (await profiles.defaults()).licensing !== undefined;
   return isChosen || row === undefined ? defaultOf(profiles, 'licensing') : appOf(profiles, row);
-}
-
-/** The binding is checked before a command runs; a profile with only a command may lack it (a copied config.json). */
-async function secretsOfProfile(
-  profile: Profile,
-  host: { system: System; clock: Clock },
-  run: (command: string) => Promise<Secret>,
-): Promise<Secrets> {
-  const { entry, origin, api_key, headers: stored } = entryIn(await readConfiguration('credentials', host), profile);
-  const headers = headersIn(stored);
-  const bound = typeof origin === 'string' ? origin : 'no host';
-  if (entry !== undefined && origin !== originOfProfile(profile))
-    throw new Failure(
-      'config',
-      `the key of profile '${profile.name}' is for another host: ${bound}, not ${originOfProfile(profile)}`,
-      { hint: `Nothing was sent. If the new address is right, sign in again: ${signInAgain(profile)}` },
-    );
-  if (profile.key_command !== undefined) return { key: await run(profile.key_command), headers };
-  if (typeof api_key === 'string')
-    return { key: keyFrom(api_key, join(foldersOf(host.system).config, 'credentials.json')), headers };
-  throw new Failure('config', `no key is stored for profile '${profile.name}'`, {
-    hint: `Sign in again: ${signInAgain(profile)}`,
-  });
-}
-
-function signInAgain(profile: Profile): string {
-  const values: Readonly<Record<string, unknown>> = { ...profile };
-  const account = Object.keys(accountFields[profile.kind]).map((name) => [name, String(values[name])] as const);
-  return commandLine('auth login', [profile.kind], { ...Object.fromEntries(account), name: profile.name });
 }
 
 type EnvironmentKey =

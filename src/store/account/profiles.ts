@@ -3,9 +3,10 @@ import { Failure, labelled, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, System } from '../../core/system.ts';
 import { isObject } from '../../core/json.ts';
-import { shellWord } from '../../core/shell-word.ts';
+import { commandLine, shellWord } from '../../core/shell-word.ts';
 import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import {
+  accountFields,
   keyCommand,
   kinds,
   profileFields,
@@ -18,14 +19,15 @@ import {
 import { originOf, refuseExposed } from '../../schema/url.ts';
 import { remove } from '../disk/files.ts';
 import { foldersOf, namesFile } from '../disk/folders.ts';
-import { headersIn, type Headers } from './header-lines.ts';
+import { headersIn, type Headers, type Secrets } from './header-lines.ts';
+import { keyFrom } from './key-text.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 
 export type CandidateProfile = Pick<Profile, 'kind' | 'name'>;
 
 export type Profiles = ReturnType<typeof openProfiles>;
 
-export type StoredProfiles = Pick<Profiles, 'all' | 'defaults' | 'find' | 'names'>;
+export type StoredProfiles = Pick<Profiles, 'all' | 'defaults' | 'find' | 'names' | 'secretsOf'>;
 
 /** The stored profiles (docs/apis.md, Credentials). Methods throw Failure config for unsafe files and unknown names. */
 export function openProfiles(system: System, clock: Clock) {
@@ -55,6 +57,11 @@ export function openProfiles(system: System, clock: Clock) {
     /** Writes nothing, and fails where no profile has a name. */
     async refuseUnknown(names: string | readonly string[]): Promise<void> {
       refuseUnknown([names].flat(), await stored());
+    },
+    /** The key and headers; of a profile with a command without a key. @throws Failure config where they cannot be used */
+    async secretsOf(profile: Profile): Promise<Partial<Secrets>> {
+      refuseExposed(urlOf(profile), profile, system.env);
+      return secretsIn(await readConfiguration('credentials', host), profile, join(foldersOf(system).config, keysFile));
     },
     /** Those that are stored for the profile's server. */
     async headersOf(profile: Profile): Promise<Headers | undefined> {
@@ -123,8 +130,33 @@ async function saveSecrets(files: Files, profile: Profile, key: Secret | undefin
   await files.write('credentials', { ...credentials, keys });
 }
 
+const keysFile = 'credentials.json';
+
+/** Its host is checked before a command runs; a profile with only a command may lack it (a copied config.json). */
+function secretsIn(credentials: Content, profile: Profile, file: string): Partial<Secrets> {
+  const { entry, origin, api_key, headers: stored } = entryIn(credentials, profile);
+  const [headers, own] = [headersIn(stored), originOfProfile(profile)];
+  if (entry !== undefined && origin !== own) {
+    const bound = typeof origin === 'string' ? origin : 'no host';
+    throw new Failure('config', `the key of profile '${profile.name}' is for another host: ${bound}, not ${own}`, {
+      hint: `Nothing was sent. If the new address is right, sign in again: ${signInAgain(profile)}`,
+    });
+  }
+  if (profile.key_command !== undefined) return { headers };
+  if (typeof api_key === 'string') return { key: keyFrom(api_key, file), headers };
+  throw new Failure('config', `no key is stored for profile '${profile.name}'`, {
+    hint: `Sign in again: ${signInAgain(profile)}`,
+  });
+}
+
+function signInAgain(profile: Profile): string {
+  const values: Readonly<Record<string, unknown>> = { ...profile };
+  const account = Object.keys(accountFields[profile.kind]).map((name) => [name, String(values[name])] as const);
+  return commandLine('auth login', [profile.kind], { ...Object.fromEntries(account), name: profile.name });
+}
+
 /** What is stored beside a profile in the file of credentials, and the fields of it. */
-export function entryIn({ keys }: Content, { name }: Pick<Profile, 'name'>) {
+function entryIn({ keys }: Content, { name }: Pick<Profile, 'name'>) {
   const entry = isObject(keys) && Object.hasOwn(keys, name) ? keys[name] : undefined;
   const { origin, api_key, headers }: Content = isObject(entry) ? entry : {};
   return { entry, origin, api_key, headers };
@@ -160,7 +192,7 @@ export function parseProfile(name: string, stored: unknown): Profile {
   throw usage('kind is neither licensing nor chat');
 }
 
-export function originOfProfile(profile: Profile): string {
+function originOfProfile(profile: Profile): string {
   return originOf(urlOf(profile));
 }
 
@@ -195,14 +227,16 @@ function isOfKind<K extends Kind>(profile: Profile | undefined, kind: K): profil
   return profile?.kind === kind;
 }
 
-/** The stored app of that code. @throws Failure config when there is none, usage when there are several */
-export async function appOf(profiles: Pick<Profiles, 'all'>, code: number): Promise<LicensingProfile> {
+/** The stored app of that code; `url`: where it is to be signed in. @throws Failure config for none, usage for several */
+export async function appOf(profiles: Pick<Profiles, 'all'>, code: number, url?: string): Promise<LicensingProfile> {
   const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
   const [app, ...others] = apps.filter((profile) => profile.app_code === code);
   if (!app) {
     const codes = [...new Set(apps.map((profile) => profile.app_code))].join(', ');
+    const [known = 'URL', ...more] = new Set(url === undefined ? apps.map(urlOf) : [url]);
+    const base_url = more.length === 0 ? known : 'URL';
     throw new Failure('config', `no stored app has the code ${code}${codes === '' ? '' : ` (stored: ${codes})`}`, {
-      hint: `Sign in to it: chatelaine auth login licensing --base-url URL --app-code ${code}`,
+      hint: `Sign in to it: ${commandLine('auth login', ['licensing'], { base_url, app_code: code })}`,
     });
   }
   if (others.length === 0) return app;

@@ -218,7 +218,7 @@ test.each(['config', 'credentials'])('a %s.json of a newer version is neither us
     message: `${path} is of version 2 of the format; this program reads 1`,
     hint: 'Upgrade chatelaine; nothing was sent or changed.',
   };
-  const { licensing } = openCredentials(host.system, host.clock, profiles, () => Promise.resolve(key));
+  const { licensing } = openCredentials(host.system, profiles, () => Promise.resolve(key));
 
   expect(await failureOf(() => licensing({ profile: 'app' }))).toEqual(caught);
   expect(await failureOf(() => profiles.save({ ...app, app_code: 8 }, key))).toEqual(caught);
