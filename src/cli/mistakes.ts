@@ -1,4 +1,5 @@
 import type { AnyCommand } from '../commands/command.ts';
+import { commandTable } from '../commands/index.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { commandLine } from '../core/shell-word.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
@@ -18,7 +19,7 @@ export interface LinePlace {
 }
 
 /** The mistake in a line. It names the options that were typed, never a value: that may be a secret. */
-export function mistakeIn({ lacking, unknown, typed }: LineParts, place: LinePlace): Failure {
+export async function mistakeIn({ lacking, unknown, typed }: LineParts, place: LinePlace): Promise<Failure> {
   const { words, given, command } = place;
   const line = ['chatelaine', ...words].join(' ');
   const help = `See ${line} --help.`;
@@ -52,7 +53,7 @@ function countOf(number: number): string {
 }
 
 /** The value may be a key: of `--name=value` the name is shown, of `-xvalue` the letter. */
-function unknownOption(typed: string, line: string, place: LinePlace): Failure {
+async function unknownOption(typed: string, line: string, place: LinePlace): Promise<Failure> {
   const { options } = place;
   const flag = typed.startsWith('--') ? typed.replace(/=.*/s, '') : typed.slice(0, 2);
   const flags = Object.entries(options).flatMap(([name, field]) => {
@@ -66,14 +67,28 @@ function unknownOption(typed: string, line: string, place: LinePlace): Failure {
     settingAdvice(typed, place) ??
     keyAdvice(flag, options) ??
     suggestion(flag, flags) ??
+    (await optionElsewhere(flag)) ??
     `See ${line} --help.`;
   return usage(`unknown option ${flag}`, hint);
 }
 
-/** Options of other tools. */
+/** The first commands that have the option. */
+async function optionElsewhere(flag: string): Promise<string | undefined> {
+  const commands = await Promise.all(commandTable.map(({ load }) => load()));
+  const named = commands.filter(({ options = {} }) =>
+    Object.entries(options).some(([name, field]) => `--${flagOf(name, field)}` === flag && !field.hidden),
+  );
+  const names = named.slice(0, 3).map(({ name }) => name);
+  return names.length === 0 ? undefined : `${flag} is an option of ${names.join(', ')}.`;
+}
+
+const wholeTopics = 'The API deletes whole topics, not messages of one sender or time.';
+
+/** Options of other tools, and of other commands. */
 const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--format', 'Write -o FORMAT, as in -o json.'],
   ['--unread', 'Write --is unread.'],
+  ...['sender', 'since', 'until', 'ids'].map((name) => [`chatelaine topic delete --${name}`, wholeTopics] as const),
   ['chatelaine license rename --to', 'Write chatelaine license rename U NEW.'],
 ]);
 

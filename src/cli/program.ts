@@ -46,7 +46,7 @@ export async function readCommandLine(
   const isExcess = given.length > rows.length && !rows.some(([, { many }]) => many);
   if (isWrong || isMissing || isExcess || !command) {
     const { mistakeIn } = await import('./mistakes.ts');
-    throw mistakeIn(line, { words, options, command, argv, given });
+    throw await mistakeIn(line, { words, options, command, argv, given });
   }
   const texts = Object.fromEntries(rows.map(([name, { many }], at) => [name, many ? given.slice(at) : given[at]]));
   return { command, words: texts, typed: line.typed, options: readGlobals(line.typed, env, command) };

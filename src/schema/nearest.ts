@@ -1,9 +1,27 @@
 import { foldName, resolvedPrefix } from './topic.ts';
 
-/** `Did you mean …?` for the known words that contain this one (`user` of `remote_user`), else the nearest. */
+/** What people call a field or an option, and its names: the first that is known is meant. */
+const otherNames: Readonly<Record<string, string>> = {
+  topic: 'subject topic_name',
+  ...{ channel: 'display_recipient stream_id name', stream: 'channel display_recipient stream_id name' },
+  ...{ sender: 'sender_full_name', author: 'sender sender_full_name', message: 'content', body: 'content' },
+  ...{
+    date: 'time created last_time date_created timestamp',
+    after: 'since',
+    before: 'until older_than',
+    from: 'since',
+  },
+  ...{ login: 'remote_user', username: 'remote_user', customer: 'remote_user', account: 'remote_user email' },
+  ...{ sensors: 'size_allowance', key: 'license_code', license: 'license_code', application: 'app_code' },
+};
+
+/** `Did you mean …?` for other names, else for the known words that contain this one (`user` of `remote_user`), else the nearest. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
-  const whole = known.filter((name) => bare(name).split(/[-_/]/).includes(bare(word)));
-  const meant = whole.length > 0 ? whole.slice(0, 3) : nearest(word, known).slice(0, 1);
+  const typed = bare(word);
+  const names = Object.hasOwn(otherNames, typed) ? (otherNames[typed]?.split(' ') ?? []) : [];
+  const [other] = names.flatMap((name) => known.filter((one) => bare(one) === name));
+  const whole = known.filter((name) => bare(name).split(/[_/]/).includes(typed));
+  const meant = other !== undefined ? [other] : whole.length > 0 ? whole.slice(0, 3) : nearest(word, known).slice(0, 1);
   return meant.length > 0 ? `Did you mean ${meant.join(' or ')}?` : undefined;
 }
 
@@ -13,9 +31,9 @@ export function nearest(word: string, known: readonly string[]): string[] {
   return known
     .map((candidate) => ({ candidate, slips: slipsBetween(typed, bare(candidate)) }))
     .filter(({ candidate, slips }) => {
-      // One slip in a short word, one more for each five letters: `jsno` is `json`, `xml` is not `yaml`.
-      const length = Math.max(typed.length, bare(candidate).length);
-      return slips <= (length < 3 ? 0 : 1 + Math.floor(length / 5));
+      // One slip in a short word, in a long one fewer than a third of its letters: `sender` is not `header`.
+      const isShort = Math.max(typed.length, candidate.length) < 3;
+      return slips < (isShort ? 1 : Math.max(2, typed.length / 3));
     })
     .sort((one, other) => one.slips - other.slips)
     .slice(0, 3)
@@ -23,7 +41,7 @@ export function nearest(word: string, known: readonly string[]): string[] {
 }
 
 function bare(word: string): string {
-  return word.toLowerCase().replace(/^--/, '');
+  return word.toLowerCase().replace(/^--/, '').replaceAll('-', '_');
 }
 
 /** How many letters to add, drop, change or swap with their neighbour (optimal string alignment distance). */

@@ -86,6 +86,22 @@ test.each([
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
   [
+    'topic delete general --sender ada',
+    'unknown option --sender',
+    'The API deletes whole topics, not messages of one sender or time.',
+  ],
+  [
+    'topic list general --sender ada',
+    'unknown option --sender',
+    '--sender is an option of messages fetch, archive pull, archive export.',
+  ],
+  [
+    'license view --keep-columns x',
+    'unknown option --keep-columns',
+    '--keep-columns is an option of license list, license apply.',
+  ],
+  ['messages fetch --author ada', 'unknown option --author', 'Did you mean --sender?'],
+  [
     'archive export kitchen',
     '--output is required: ndjson, csv, markdown, text, html',
     'See chatelaine archive export --help.',

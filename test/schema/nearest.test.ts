@@ -12,10 +12,25 @@ test.each([
   ['xyz', ['size_allowance'], undefined],
   ['no', ['on'], undefined],
   ['', [], undefined],
+  ['lst', ['list'], 'Did you mean list?'],
+  // A guess is nearer than a third of the word.
+  ['--sender', ['--header'], undefined],
+  ['--hedaer', ['--header'], 'Did you mean --header?'],
+  ['change', ['channel'], undefined],
+  // What people call a field goes before a name that only contains the word.
+  ['topic', ['topic_links', 'match_subject', 'subject'], 'Did you mean subject?'],
+  ['topic', ['topic_name', 'topic_links'], 'Did you mean topic_name?'],
+  ['channel', ['stream_id', 'display_recipient'], 'Did you mean display_recipient?'],
+  ['sender', ['sender_id', 'sender_full_name', 'sender_email'], 'Did you mean sender_full_name?'],
+  ['key', ['license_code', 'api_key_stdin'], 'Did you mean license_code?'],
+  ['--customer', ['--remote-user', '--size-allowance'], 'Did you mean --remote-user?'],
+  ['--author', ['--sender', '--search'], 'Did you mean --sender?'],
+  ['--before', ['--older-than'], 'Did you mean --older-than?'],
 ])('%j and %j: %s', (word, known, text) => {
   expect(suggestion(word, known)).toBe(text);
 });
 
 test('the nearest is first, and there are three at most', () => {
-  expect(nearest('listt', ['fist', 'list', 'lists', 'lisp', 'other'])).toEqual(['list', 'lists', 'fist']);
+  const known = ['lisings', 'listings', 'listtingsx', 'listtinga', 'other'];
+  expect(nearest('listtings', known)).toEqual(['listings', 'listtingsx', 'listtinga']);
 });
