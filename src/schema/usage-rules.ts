@@ -5,7 +5,12 @@ import { flagOf, type Fields } from './field.ts';
 export type UsageRule =
   | { readonly option: string; readonly needs: readonly string[] }
   /** `say`: in place of the usual sentence. */
-  | { readonly option: string; readonly excludes: readonly string[]; readonly say?: (other: string) => string }
+  | {
+      readonly option: string;
+      readonly excludes: readonly string[];
+      readonly say?: (other: string) => string;
+      readonly hint?: string;
+    }
   | { readonly oneOf: readonly string[]; readonly say: string; readonly hint?: string };
 
 /** A switch that is off counts as not given. @throws Failure usage for the first rule that is broken */
@@ -22,7 +27,7 @@ export function checkRules(rules: readonly UsageRule[], fields: Fields, values: 
     } else if (isGiven(rule.option) && 'excludes' in rule) {
       const other = rule.excludes.find(isGiven);
       const { say = (name) => `${flag(rule.option)} and ${name} exclude each other` } = rule;
-      if (other !== undefined) throw usage(say(flag(other)));
+      if (other !== undefined) throw usage(say(flag(other)), rule.hint);
     }
   }
 }

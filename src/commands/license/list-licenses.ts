@@ -44,6 +44,7 @@ export default command({
     {
       option: 'from',
       excludes: ['remote_user', 'match', 'code', 'size_allowance', 'since', 'until', 'active', 'limit', 'all_apps'],
+      hint: 'The sheet chooses the users. --where COLUMN=VALUE takes some of its rows, --jq a part of the result: --jq \'.[] | select(.created >= "2026-01-31")\'',
     },
     ...sheetRules,
     { option: 'keep_columns', needs: ['from'] },

@@ -99,14 +99,17 @@ export const maxHeaderSearch = 100;
 export function columnsOf({ line, cells }: HeaderRow, wanted: WantedColumns, below: readonly HeaderRow[] = []) {
   if (cells.length > maxColumns) throw usage(`the header has ${cells.length} columns; at most ${maxColumns} are read`);
   const fit = fitOf(cells, wanted);
-  const others = fit.isWhole ? [] : below.map((row) => ({ line: row.line, ...fitOf(row.cells, wanted) }));
+  const others = fit.isWhole ? [] : below.map((row) => ({ ...row, ...fitOf(row.cells, wanted) }));
   const lower = others.find(({ isWhole }) => isWhole) ?? (fit.isNear ? undefined : others.find(({ isNear }) => isNear));
   if (lower) {
-    const found = (lower.isWhole ? wanted.required : [...lower.offers.values()]).join(' and ');
+    const meant = [...lower.offers.values(), ...wanted.required];
+    const found = lower.cells.filter((cell, at) =>
+      [cell, lower.columns[at] ?? ''].some((name) => meant.includes(name)),
+    );
     const options = lower.isWhole
       ? `Give --header-line ${lower.line}.`
       : `Add --header-line ${lower.line} ${lower.options}`;
-    throw usage(`line ${line} is not the header; line ${lower.line} has ${found}`, options);
+    throw usage(`line ${line} is not the header; line ${lower.line} has ${found.join(' and ')}`, options);
   }
   refuseRepeatedHeader(cells, fit.columns);
   if (fit.isWhole) return fit.columns;

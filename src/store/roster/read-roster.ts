@@ -43,6 +43,8 @@ interface RosterRules<T extends Fields, R extends Values<T>> {
   readonly nameOf: (row: Values<T>) => string;
   /** Rows with equal keys repeat each other, which is refused; without it no row does. */
   readonly keyOf?: (row: Values<T>) => string;
+  /** The column that tells apart what is named twice. */
+  readonly apart?: string;
   /** Makes the function that fills in what a row leaves to the run. It may fail with usage for one row. */
   readonly completion: (rows: readonly Values<T>[]) => Promise<(row: Values<T>) => R>;
 }
@@ -50,6 +52,7 @@ interface RosterRules<T extends Fields, R extends Values<T>> {
 /** How a roster of users compares rows: a user is named once in an application; without a code it is the run's own. */
 export const oncePerUser = {
   noun: 'user',
+  apart: 'app_code',
   nameOf: ({ remote_user }: { readonly remote_user: string }) => remote_user,
   keyOf: ({ remote_user, app_code }: { readonly remote_user: string; readonly app_code?: number }) =>
     `${app_code ?? ''} ${remote_user}`,
@@ -182,7 +185,7 @@ function orFault<T>(text: string, faults: Fault[], read: () => T): T | undefined
 async function complete<T extends Fields, R extends Values<T>>(
   rows: readonly Values<T>[],
   lines: readonly number[],
-  { noun, nameOf, keyOf, completion }: RosterRules<T, R>,
+  { fields, noun, nameOf, keyOf, apart, completion }: RosterRules<T, R>,
   bad: BadRows,
   { unit }: Place,
 ): Promise<R[]> {
@@ -204,7 +207,10 @@ async function complete<T extends Fields, R extends Values<T>>(
     if (first !== undefined) {
       const where = `is already ${unit === 'row' ? 'in' : 'on'} `;
       const reason = `${noun} '${nameOf(filled ?? row)}' ${where}${unit} ${first}`;
-      bad.add(line, { reason, rule: `the ${noun} ${where}an earlier ${unit}`, hint: `Remove one of the ${unit}s.` });
+      const isOpen = apart !== undefined && apart in fields && !(apart in row);
+      const otherwise = isOpen ? `, or name their applications in a column ${apart}` : '';
+      const hint = `Remove one of the ${unit}s${otherwise}.`;
+      bad.add(line, { reason, rule: `the ${noun} ${where}an earlier ${unit}`, hint });
     }
     if (filled) completed.push(filled);
   }

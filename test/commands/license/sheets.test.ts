@@ -73,10 +73,22 @@ describe('license list --from', () => {
     expect(requests.length).toBeLessThanOrEqual(3);
   });
 
-  test.each(['--remote-user ada', "--match 'a*'", '--all-apps', '--limit 3'])('excludes %s', async (words) => {
-    const { run, write } = await service();
-    expect((await run(`license list --from ${write(sheet)} ${words}`)).exitCode).toBe(2);
-  });
+  const filters = ['--remote-user ada', "--match 'a*'", '--code x', '--since 7d', '--until 7d', '--limit 3'];
+  test.each([...filters, '--size-allowance 4', '--active', '--all-apps'])(
+    'excludes %s, and says how to take a part of the result',
+    async (words) => {
+      const { run, write } = await service();
+      const line = `license list --from ${write(sheet)} -o json`;
+      const { error } = await run(`${line} ${words}`);
+      expect(error).toMatchObject({
+        exit: 2,
+        message: `--from and ${words.split(' ')[0] ?? ''} exclude each other`,
+        hint: 'The sheet chooses the users. --where COLUMN=VALUE takes some of its rows, --jq a part of the result: --jq \'.[] | select(.created >= "2026-01-31")\'',
+      });
+      const [, filter = ''] = /--jq '(.*)'$/.exec(error?.hint ?? '') ?? [];
+      expect(await run(`${line} --jq '${filter}'`)).toMatchObject({ exitCode: 5 });
+    },
+  );
 });
 
 describe('--where', () => {

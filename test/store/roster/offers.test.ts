@@ -61,11 +61,39 @@ describe('title rows above such a header', () => {
     });
   });
 
+  test.each([
+    [[], 'Remote User;Ort;Size-Allowance', 'Remote User and Size-Allowance', 'Give --header-line 3.'],
+    [['remote_user=Login'], 'Login;Size Allowance', 'Login and Size Allowance', 'Give --header-line 3.'],
+    [[], 'Anzahl;Remote User', 'Anzahl and Remote User', 'Add --header-line 3 --column size_allowance=Anzahl'],
+  ])('%j: the columns of %s are named as the sheet has them', async (columns, header, found, advice) => {
+    await expect(read(csv(`Kunden 2026;\n;\n${header}\nada;4\n`), columns)).rejects.toMatchObject({
+      message: `sheet: line 1 is not the header; line 3 has ${found}`,
+      details: { hint: advice },
+    });
+  });
+
   test('in a workbook', async () => {
     const rows = [rowOf(1, ['Kunden 2026']), rowOf(3, ['E-Mail', 'Anzahl']), rowOf(4, ['ada', 4])];
     const bytes = workbookOf({ sheets: { Kunden: rows.join('') } });
     await expect(read(bytes)).rejects.toMatchObject({ message: `sheet: ${message}`, details: { hint } });
     const { rows: found } = await read(bytes, ['remote_user=E-Mail', 'size_allowance=Anzahl'], 3);
     expect(found).toHaveLength(1);
+  });
+});
+
+test.each([
+  [
+    'remote_user,size_allowance\nada,4\nada,5\n',
+    'Remove one of the lines, or name their applications in a column app_code.',
+  ],
+  [
+    'remote_user,size_allowance,app_code\nada,4,\nada,5,\n',
+    'Remove one of the lines, or name their applications in a column app_code.',
+  ],
+  ['remote_user,size_allowance,app_code\nada,4,9\nada,5,9\n', 'Remove one of the lines.'],
+])('a user who is there twice may be meant in two applications, where the rows name none: %j', async (text, hint) => {
+  await expect(read(csv(text))).rejects.toMatchObject({
+    message: "sheet:3: user 'ada' is already on line 2",
+    details: { hint },
   });
 });

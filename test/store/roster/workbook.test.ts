@@ -568,7 +568,7 @@ describe('CSV below a title', () => {
 
   test('names the line of the header', async () => {
     expect(await refusal(csv, { file: 'roster.csv' })).toEqual([
-      'roster.csv: line 1 is not the header; line 3 has remote_user and size_allowance',
+      'roster.csv: line 1 is not the header; line 3 has Remote User and Size allowance',
       'Give --header-line 3.',
     ]);
   });
