@@ -1,4 +1,4 @@
-import { commandTable, nouns } from '../commands/index.ts';
+import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
 import { usage } from '../core/failure.ts';
 
 /** The words of a line without the word `help`, which is the option of that name. */
@@ -9,38 +9,38 @@ export function withoutHelpWord(words: readonly string[]): { words: readonly str
   return { words: isHelp ? [first, ...rest] : words, isHelp };
 }
 
-/** A word that means one command is its name: `retire` is `license retire`, `purge` is `topic delete`. */
+/** Words that mean one command are its name: `retire` is `license retire`, `purge` and `delete topic` are `topic delete`. */
 function inFull(words: readonly string[]): readonly string[] {
-  const [word = '', ...others] = words;
-  const names = commandTable.map(({ name }) => name);
-  if (others.length > 0 || Object.hasOwn(nouns, word) || names.includes(word)) return words;
-  const [meant, ...more] = names.filter((name) => name === otherWords.get(word) || name.endsWith(` ${word}`));
-  return meant === undefined || more.length > 0 ? words : meant.split(' ');
+  const [first = ''] = words;
+  if (words.length === 1 && Object.hasOwn(nouns, first)) return words;
+  const isMeant = ({ name }: CommandEntry): boolean =>
+    name === otherWords.get(words.join(' ')) || words.every((word) => name.split(' ').includes(word));
+  const [meant, ...more] = words.length === 0 ? [] : commandTable.filter(isMeant);
+  return meant === undefined || more.length > 0 ? words : meant.name.split(' ');
 }
 
 /**
  * The words of the command or noun. Found first, so that an unknown command does not show another's help. `option`:
  * one that belongs behind a command, and what follows it. @throws Failure usage with near names
  */
-export async function commandWords([noun, verb]: readonly string[], [option = '', next]: readonly string[]) {
+export async function commandWords(words: readonly string[], [option = '', next]: readonly string[], isHelp: boolean) {
+  const [noun, verb] = words;
   if (noun === undefined) return [];
   const names = commandTable.map(({ name }) => name);
   const isCommand = names.includes(noun);
   const shown = names.filter((name) => name.startsWith(`${noun} `)).map((name) => name.slice(noun.length + 1));
-  if (!isCommand && shown.length === 0) {
-    const first = new Set(names.map((name) => name.split(' ')[0] ?? name));
-    // `list` alone is `license list`, `settings list` and more.
-    const { unknownCommand } = await import('./other-words.ts');
-    const known = [...first, ...names.filter((name) => name.endsWith(` ${noun}`))];
-    throw unknownCommand(noun, known, { other: otherWords.get(noun) });
-  }
   if (verb !== undefined && shown.includes(verb)) return [noun, verb];
+  if (isCommand) return [noun];
   const flag = next === undefined ? undefined : /^--[^=]+/.exec(option)?.[0];
-  if (verb === undefined && flag !== undefined && !isCommand)
+  if (shown.length > 0 && verb === undefined) {
+    if (flag === undefined) return [noun];
     throw usage(`chatelaine ${noun} needs a command before ${flag}`, `Commands of ${noun}: ${shown.join(', ')}.`);
-  if (verb === undefined || isCommand) return [noun];
+  }
   const { unknownCommand } = await import('./other-words.ts');
-  throw unknownCommand(verb, shown, { noun });
+  const asked = isHelp ? words : [];
+  if (shown.length > 0) throw await unknownCommand(verb ?? '', shown, { noun, asked });
+  const known = [...names.map((name) => name.replace(/ .*/, '')), ...names.filter((name) => name.endsWith(` ${noun}`))];
+  throw await unknownCommand(noun, [...new Set(known)], { other: otherWords.get(noun), asked });
 }
 
 /** Commands by the words of other tools. */

@@ -1,5 +1,7 @@
+import { commandTable } from '../commands/index.ts';
 import { usage, type Failure } from '../core/failure.ts';
 import { nearest } from '../schema/nearest.ts';
+import { helpTexts } from './help.ts';
 
 const guide = (word: string): string => `Read: chatelaine help ${word}`;
 const inApp = (what: string): string => `The API cannot ${what}: do it in the app.`;
@@ -96,20 +98,42 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ...['delete', 'rm', 'remove', 'revoke', 'purge'].map((word) => [word, removing] as const),
 ]);
 
-/** The error for a word that is no command: what is meant, or why there is none. */
-export function unknownCommand(
+/** The error for a word that is no command: what is meant, or why there is none. `asked`: all words behind `help`. */
+export async function unknownCommand(
   word: string,
   known: readonly string[],
-  { noun, other }: { readonly noun?: string; readonly other?: string | undefined },
-): Failure {
+  about: { readonly noun?: string; readonly other?: string | undefined; readonly asked: readonly string[] },
+): Promise<Failure> {
+  const { noun, other, asked } = about;
   const verb = otherVerbs.get(word)?.find((meant) => known.includes(meant.split(' ')[0] ?? ''));
   const meant = noun === undefined ? other : verb && `${noun} ${verb}`;
   const ending = known.filter((name) => name.endsWith(` ${word}`));
-  const near = meant !== undefined ? [meant] : ending.length > 0 ? ending.slice(0, 3) : nearest(word, known);
+  const guesses = [meant === undefined ? [] : [meant], await commandsAbout(asked), ending.slice(0, 3)];
+  const near = guesses.find((names) => names.length > 0) ?? nearest(word, known);
   const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
-  const way = otherWays.get(noun === undefined ? word : `${noun} ${word}`);
+  const typed = [noun === undefined ? word : `${noun} ${word}`, ...asked, asked.join('-')];
+  const [way] = typed.flatMap((one) => otherWays.get(one) ?? []);
   const hint = way ?? (near.length > 0 ? `Did you mean ${near.join(' or ')}?` : all);
   // A URL, or the part with its user: a ledger's may hold a password. Failures hide words that look like a key.
   const mayHoldPassword = word.includes('://') || word.includes('@');
   return usage(`unknown command ${mayHoldPassword ? '[hidden: it may hold a password]' : `'${word}'`}`, hint);
+}
+
+/** The commands whose names and help have most of the words, those of a name twice; none where more than three do. */
+async function commandsAbout(words: readonly string[]): Promise<readonly string[]> {
+  if (words.length === 0) return [];
+  const wordsOf = (text: string) =>
+    text
+      .toLowerCase()
+      .match(/[a-z]+/g)
+      ?.map((word) => word.replace(/s$/, '')) ?? [];
+  const wanted = wordsOf(words.join(' '));
+  const texts = await helpTexts(80);
+  const found = commandTable.map(({ name }) => {
+    const [own, told] = [new Set(wordsOf(name)), new Set(wordsOf(texts.get(name) ?? ''))];
+    return { name, has: wanted.reduce((sum, word) => sum + (own.has(word) ? 2 : Number(told.has(word))), 0) };
+  });
+  const most = Math.max(1, ...found.map(({ has }) => has));
+  const best = found.filter(({ has }) => has === most);
+  return best.length > 3 ? [] : best.map(({ name }) => name);
 }

@@ -28,7 +28,7 @@ export async function readCommandLine(
   if (guide !== undefined) return { text: guide };
   const { words: named, isHelp } = withoutHelpWord(start.words);
   if (named[0] === 'version') return { text: `${version}\n` };
-  const words = await commandWords(named, start.unknown);
+  const words = await commandWords(named, start.unknown, isHelp);
   const command = await commandTable.find(({ name }) => name === words.join(' '))?.load();
   const { args = {}, options: own = {} } = command ?? {};
   const options: Fields = { ...globalOptions, ...own };
@@ -54,8 +54,9 @@ export async function readCommandLine(
 
 function guideText(words: string, width: number): string | undefined {
   if (words === 'help options') return optionsHelp(width);
-  const [asked, code] = /^help exit$|^(?:help )?exit[- ](?:codes?|status)$|^help (\d+)$/.exec(words) ?? [];
-  const exits = asked === undefined ? undefined : exitHelp(code, width);
+  const [asked, ...codes] =
+    /^help exit$|^(?:help )?exit[- ](?:codes?|status)(?: (\d+))?$|^help (\d+)$/.exec(words) ?? [];
+  const exits = asked === undefined ? undefined : exitHelp(codes[0] ?? codes[1], width);
   const [, page] = /^help (scripting|never-two|stability)$/.exec(words) ?? [];
   return exits ?? (page === undefined ? undefined : `man chatelaine-${page}\n`);
 }

@@ -21,6 +21,9 @@ test.each([
   ['help', '--help'],
   ['help retire', 'license retire --help'],
   ['help purge', 'topic delete --help'],
+  ['help delete topic', 'topic delete --help'],
+  ['help pull archive', 'archive pull --help'],
+  ['help exit code 8', 'help 8'],
 ])('`chatelaine %s` is `chatelaine %s`', async (word, option) => {
   const [asked, wanted] = await Promise.all([word, option].map((line) => run(fakeService(), line, { bare: true })));
 

@@ -64,6 +64,23 @@ test.each([
     expect(names.some((known) => name.startsWith(known) || known.startsWith(name))).toBe(true);
 });
 
+/** All words of a question count, not the first alone. */
+test.each([
+  ['how to delete a topic', 'Did you mean topic delete?'],
+  ['delete topics', 'Did you mean topic delete?'],
+  ['list of licenses', 'Did you mean license list?'],
+  ['view a license', 'Did you mean license view?'],
+  ['archive adopt', 'Did you mean archive pull?'],
+  ['messages since', 'Did you mean messages fetch?'],
+  ['nightly cron job', 'Read: chatelaine help cron'],
+  ['never two', 'Read: chatelaine help never-two'],
+  ['licens', 'Did you mean license?'],
+  ['xyzzy plugh', 'See chatelaine --help.'],
+])('help %s: %s', async (words, hint) => {
+  const { exitCode, error } = await run(fakeService(), `help ${words} -o json`, { bare: true });
+  expect([exitCode, error?.hint]).toEqual([2, hint]);
+});
+
 test('the first screen names the guides', async () => {
   const { stdout } = await run(fakeService(), '--help', { bare: true });
   expect(stdout).toContain('\n  help scripting, never-two, stability, exit-codes, accessibility, containers\n');
