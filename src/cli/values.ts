@@ -178,6 +178,9 @@ function switchOf(label: string, text: string): boolean {
 /** Options that agree to one run. */
 const ofOneRun: readonly string[] = ['yes', 'confirm', 'send-again', 'recreate', 'adopt'];
 
+/** Options whose value, which may be left out, follows a sign of equality. */
+const withBare: ReadonlySet<string> = new Set(['csv-safe', 'adopt']);
+
 /** Every line that repeats what was typed. `changed`: options with other values, undefined for none. */
 export function typedLine(
   name: string,
@@ -193,7 +196,7 @@ export function typedLine(
     ...others,
   ].flatMap(({ flag, text }) => {
     if (text === undefined || text === true) return text ? [`--${flag}`] : [];
-    return /^-./.test(String(text)) || flag === 'csv-safe' ? [`--${flag}=${text}`] : [`--${flag}`, String(text)];
+    return /^-./.test(String(text)) || withBare.has(flag) ? [`--${flag}=${text}`] : [`--${flag}`, String(text)];
   });
   return commandLine(name, own.some((word) => /^-./.test(word)) ? [...options, '--', ...own] : [...own, ...options]);
 }

@@ -128,7 +128,8 @@ async function agreedPuller(
   const others = await otherAccounts(folders, puller);
   if (others.length === 0) return puller;
   const owners = others.join(',');
-  if (adopt === undefined) throw otherAccount({ site: puller.site, account: owners }, puller);
+  if (adopt === undefined)
+    throw otherAccount({ site: puller.site, account: owners }, puller, context.again({ adopt: owners }));
   if (adopt === asked && context.interactive())
     await context.confirm(`The archive belongs to ${owners}. Go on with it as ${account}?`);
   else if (!isSameName(adopt, owners))

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { forward } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { namesIn } from '../../store/archive/archive-folder.ts';
+import { channelFolder, namesIn } from '../../store/archive/archive-folder.ts';
 import { exists } from '../../store/disk/files.ts';
 import { refuseLinks } from '../../store/disk/private-folder.ts';
 import { inPublicChannels, received } from '../messages/messages-by-ids.ts';
@@ -37,7 +37,7 @@ export async function channelFolders(
     });
   const found = new Map<number, ChannelFolder>();
   for (const name of await namesIn(folder)) {
-    const [, id, channel = ''] = /^(\d+)(?:-(.*))?$/s.exec(name) ?? [];
+    const [, id, channel = ''] = channelFolder.exec(name) ?? [];
     const own = join(folder, name);
     if (id === undefined || !(await exists(join(own, 'archive.json')))) continue;
     found.set(Number(id), { stream_id: Number(id), channel, folder: own, ...unlisted });

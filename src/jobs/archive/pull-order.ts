@@ -113,12 +113,17 @@ export async function otherAccounts(folders: readonly string[], puller: Puller):
   return [...others];
 }
 
-export function otherAccount(head: Pick<ArchiveHead, 'site' | 'account'>, { site, account }: Puller): Failure {
-  const adoption = head.site === site ? `, or go on with it: --adopt=${head.account}` : '';
+/** `adopting`: the line that goes on with it all the same. */
+export function otherAccount(
+  head: Pick<ArchiveHead, 'site' | 'account'>,
+  { site, account }: Puller,
+  adopting?: string,
+): Failure {
+  const adoption = adopting === undefined ? '' : ` To go on with it as ${account}: ${adopting}`;
   return new Failure(
     'config',
     `the archive belongs to ${head.account} at ${head.site}; this account is ${account} at ${site}`,
-    { hint: `Choose the profile of that account with --profile, or pull into another folder${adoption}.` },
+    { hint: `Choose the profile of that account with --profile, or pull into another folder.${adoption}` },
   );
 }
 

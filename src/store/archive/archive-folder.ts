@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { exists, ifThere, openFile, orFailure, unlessRefused, withFile, writeWhole } from '../disk/files.ts';
 import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private-folder.ts';
 import { acquireLock, type Patience, type Surroundings } from '../lock/lock.ts';
@@ -32,13 +33,21 @@ export function makeArchiveFolder(folder: string, mode?: number): Promise<void> 
 
 /** Refuses a folder that holds anything but what an archive begins with. @throws Failure usage */
 export async function refuseOtherFiles(folder: string): Promise<void> {
-  const [other] = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !name.startsWith('.'));
+  const others = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !name.startsWith('.'));
+  for (const name of others) {
+    if (!(await exists(join(folder, name, 'archive.json')))) continue;
+    const ofChannels = commandLine('archive pull', [folder], { 'all-channels': true });
+    const line = channelFolder.test(name) ? ofChannels : commandLine('archive pull', [join(folder, name)]);
+    const message = `${folder} is not an archive, and holds archives, such as ${name}`;
+    throw usage(message, `Go on with what is there: ${line}`);
+  }
+  const [other] = others;
   if (other === undefined) return;
-  throw usage(
-    `${folder} is not an archive and holds other files, such as ${other}`,
-    'Name an empty or a new folder; one of --all-channels needs that option each time.',
-  );
+  throw usage(`${folder} is not an archive and holds other files, such as ${other}`, 'Name an empty or a new folder.');
 }
+
+/** The name of a folder of --all-channels, with the id of its channel. */
+export const channelFolder = /^(\d+)(?:-(.*))?$/s;
 
 /** The names in a folder; none where it is missing. @throws Failure config */
 export async function namesIn(folder: string): Promise<string[]> {

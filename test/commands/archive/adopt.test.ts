@@ -35,10 +35,43 @@ test('another account is refused in all folders of --all-channels at once, befor
   expect(refused.error).toMatchObject({
     exit: 3,
     message: expect.stringContaining(`the archive belongs to ${second.email} at `) as string,
-    hint: expect.stringContaining(`--adopt=${second.email}`) as string,
+    hint:
+      'Choose the profile of that account with --profile, or pull into another folder. To go on with it as ' +
+      `${first.email}: chatelaine archive pull ${folder} --all-channels --output json --adopt=${second.email}`,
   });
   expect(contentOf(folder)).toEqual(before);
   expect((await run(`archive pull ${folder} --all-channels -q`, as(second))).exitCode).toBe(0);
+});
+
+test.each([
+  ['1-general', (folder: string) => `chatelaine archive pull ${folder} --all-channels`],
+  ['general', (folder: string) => `chatelaine archive pull ${join(folder, 'general')}`],
+])('a pull into the folder above the archive %s says how to go on with it', async (name, line) => {
+  const { run } = await openSandbox();
+  const folder = newFolder();
+  expect((await run(`archive pull ${join(folder, name)} --channel general -q`)).exitCode).toBe(0);
+  for (const more of ['', ' --dry-run']) {
+    const { error } = await run(`archive pull ${folder} -o json${more}`);
+    expect(error).toMatchObject({
+      exit: 2,
+      message: `${folder} is not an archive, and holds archives, such as ${name}`,
+      hint: `Go on with what is there: ${line(folder)}`,
+    });
+  }
+});
+
+test('the archive of another server is never adopted', async () => {
+  const { run, first, as } = await open();
+  const folder = newFolder();
+  await run(`archive pull ${folder} --channel general -q`, as(first));
+  const head = await readHead(folder);
+  if (!head) throw new Error('there is no head');
+  await writeManifest(folder, { ...head, site: 'https://else.test' });
+  const { error } = await run(`archive pull ${folder} --adopt=${first.email} -o json`, as(first));
+  expect(error).toMatchObject({
+    exit: 3,
+    hint: 'Choose the profile of that account with --profile, or pull into another folder.',
+  });
 });
 
 test('a new address of the same account is only recorded', async () => {
