@@ -87,7 +87,10 @@ const maxNamed = 20;
 
 function createdNote(users: readonly string[], where: string, profile: string | undefined): string {
   const count = (users.length === 1 ? 'one license' : `${users.length} licenses`) + where;
-  const named = users.toSorted().slice(0, maxNamed).flatMap((user) => ['--remote-user', user]);
+  const named = users
+    .toSorted()
+    .slice(0, maxNamed)
+    .flatMap((user) => ['--remote-user', user]);
   const words = profile === undefined ? named : ['--profile', profile, ...named];
   const first = users.length > maxNamed ? ` the first ${maxNamed}` : '';
   return `The run created ${count}, which cannot be undone. To retire${first}: ${commandLine('license retire', words)}`;
