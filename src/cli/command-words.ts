@@ -9,7 +9,7 @@ export function withoutHelpWord(words: readonly string[]): { words: readonly str
   return { words: isHelp ? [first, ...rest] : words, isHelp };
 }
 
-/** Words that mean one command are its name: `retire` is `license retire`, `purge` and `delete topic` are `topic delete`. */
+/** Words that mean one command are its name: `retire` is `license retire`, `delete topic` is `topic delete`. */
 function inFull(words: readonly string[]): readonly string[] {
   const [first = ''] = words;
   if (words.length === 1 && Object.hasOwn(nouns, first)) return words;
@@ -23,7 +23,10 @@ function inFull(words: readonly string[]): readonly string[] {
  * The words of the command or noun. Found first, so that an unknown command does not show another's help. `option`:
  * one that belongs behind a command, and what follows it. @throws Failure usage with near names
  */
-export async function commandWords(words: readonly string[], [option = '', next]: readonly string[], isHelp: boolean) {
+export async function commandWords(
+  { words, isHelp }: ReturnType<typeof withoutHelpWord>,
+  [option = '', next]: readonly string[],
+) {
   const [noun, verb] = words;
   if (noun === undefined) return [];
   const names = commandTable.map(({ name }) => name);

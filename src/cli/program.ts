@@ -26,16 +26,16 @@ export async function readCommandLine(
   const start = partLine(argv, globalOptions);
   const guide = guideText(start.words.join(' '), width);
   if (guide !== undefined) return { text: guide };
-  const { words: named, isHelp } = withoutHelpWord(start.words);
-  if (named[0] === 'version') return { text: `${version}\n` };
-  const words = await commandWords(named, start.unknown, isHelp);
+  const named = withoutHelpWord(start.words);
+  if (named.words[0] === 'version') return { text: `${version}\n` };
+  const words = await commandWords(named, start.unknown);
   const command = await commandTable.find(({ name }) => name === words.join(' '))?.load();
   const { args = {}, options: own = {} } = command ?? {};
   const options: Fields = { ...globalOptions, ...own };
   const line = partLine(argv, options, Object.keys(args));
   if (line.asks === 'version') return { text: `${version}\n` };
   const isWrong = line.unknown.length > 0 || line.lacking !== undefined;
-  if (isHelp || line.asks === 'help' || (!command && !isWrong)) {
+  if (named.isHelp || line.asks === 'help' || (!command && !isWrong)) {
     const [noun] = words;
     if (command) return { text: commandHelp(command, width) };
     return { text: noun === undefined ? programHelp(commandTable, width) : nounHelp(noun, commandTable, width) };

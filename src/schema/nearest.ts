@@ -15,7 +15,7 @@ const otherNames: Readonly<Record<string, string>> = {
   ...{ sensors: 'size_allowance', key: 'license_code', license: 'license_code', application: 'app_code' },
 };
 
-/** `Did you mean …?` for other names, else for the known words that contain this one (`user` of `remote_user`), else the nearest. */
+/** `Did you mean …?` for its other names, else for known words that contain it, else for the nearest. */
 export function suggestion(word: string, known: readonly string[]): string | undefined {
   const typed = bare(word);
   const names = Object.hasOwn(otherNames, typed) ? (otherNames[typed]?.split(' ') ?? []) : [];

@@ -58,7 +58,7 @@ export function openProfiles(system: System, clock: Clock) {
     async refuseUnknown(names: string | readonly string[]): Promise<void> {
       refuseUnknown([names].flat(), await stored());
     },
-    /** The key and headers; of a profile with a command without a key. @throws Failure config where they cannot be used */
+    /** Headers and key, which a command may give instead. @throws Failure config where they cannot be used */
     async secretsOf(profile: Profile): Promise<Partial<Secrets>> {
       refuseExposed(urlOf(profile), profile, system.env);
       return secretsIn(await readConfiguration('credentials', host), profile, join(foldersOf(system).config, keysFile));
@@ -227,7 +227,7 @@ function isOfKind<K extends Kind>(profile: Profile | undefined, kind: K): profil
   return profile?.kind === kind;
 }
 
-/** The stored app of that code; `url`: where it is to be signed in. @throws Failure config for none, usage for several */
+/** The stored app of that code; `url`: where one is missing. @throws Failure config for none, usage for several */
 export async function appOf(profiles: Pick<Profiles, 'all'>, code: number, url?: string): Promise<LicensingProfile> {
   const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
   const [app, ...others] = apps.filter((profile) => profile.app_code === code);
