@@ -1,18 +1,14 @@
 import { foldName, resolvedPrefix } from './topic.ts';
 
 /** What people call a field or an option, and its names: the first that is known is meant. */
+// prettier-ignore
 const otherNames: Readonly<Record<string, string>> = {
   topic: 'subject topic_name',
-  ...{ channel: 'display_recipient stream_id name', stream: 'channel display_recipient stream_id name' },
-  ...{ sender: 'sender_full_name', author: 'sender sender_full_name', message: 'content', body: 'content' },
-  ...{
-    date: 'time created last_time date_created timestamp',
-    after: 'since',
-    before: 'until older_than',
-    from: 'since',
-  },
-  ...{ login: 'remote_user', username: 'remote_user', customer: 'remote_user', account: 'remote_user email' },
-  ...{ sensors: 'size_allowance', key: 'license_code', license: 'license_code', application: 'app_code' },
+  channel: 'display_recipient stream_id name', stream: 'channel display_recipient stream_id name',
+  sender: 'sender_full_name', author: 'sender sender_full_name', message: 'content', body: 'content',
+  date: 'time created last_time date_created timestamp', after: 'since', from: 'since', before: 'until older_than',
+  login: 'remote_user', username: 'remote_user', customer: 'remote_user', account: 'remote_user email',
+  sensors: 'size_allowance', key: 'license_code', license: 'license_code', application: 'app_code',
 };
 
 /** `Did you mean …?` for its other names, else for known words that contain it, else for the nearest. */

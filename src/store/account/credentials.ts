@@ -1,10 +1,12 @@
-import { Failure } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
+import { commandLine, shellWord } from '../../core/shell-word.ts';
 import { variable, variableWithText, type Environment, type System } from '../../core/system.ts';
 import { readField, valuesOf } from '../../schema/field.ts';
 import {
   accountFields,
   credentialFields,
+  urlOf,
   variableOf,
   variablesOf,
   type ChatProfile,
@@ -15,7 +17,7 @@ import {
   type ProfileField,
 } from '../../schema/profile.ts';
 import { refuseExposed } from '../../schema/url.ts';
-import { appOf, defaultOf, profileNamed, type StoredProfiles } from './profiles.ts';
+import { defaultOf, profileNamed, type StoredProfiles } from './profiles.ts';
 import { headersOfEnvironment, type Headers, type Secrets } from './header-lines.ts';
 import { keyFrom, readKeyFile } from './key-text.ts';
 
@@ -156,6 +158,23 @@ async function chosenApp(
   if (code !== undefined) return appOf(profiles, code);
   const isChosen = (await profiles.defaults()).licensing !== undefined;
   return isChosen || row === undefined ? defaultOf(profiles, 'licensing') : appOf(profiles, row);
+}
+
+/** The stored app of that code; `url`: where one is missing. @throws Failure config for none, usage for several */
+async function appOf(profiles: Pick<StoredProfiles, 'all'>, code: number, url?: string): Promise<LicensingProfile> {
+  const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
+  const [app, ...others] = apps.filter((profile) => profile.app_code === code);
+  if (!app) {
+    const codes = [...new Set(apps.map((profile) => profile.app_code))].join(', ');
+    const [known = 'URL', ...more] = new Set(url === undefined ? apps.map(urlOf) : [url]);
+    const base_url = more.length === 0 ? known : 'URL';
+    throw new Failure('config', `no stored app has the code ${code}${codes === '' ? '' : ` (stored: ${codes})`}`, {
+      hint: `Sign in to it: ${commandLine('auth login', ['licensing'], { base_url, app_code: code })}`,
+    });
+  }
+  if (others.length === 0) return app;
+  const choices = [app, ...others].map(({ name }) => `--profile ${shellWord(name)}`).join(' or ');
+  throw usage(`several stored apps have the code ${code}`, `Choose one: add ${choices}`);
 }
 
 type EnvironmentKey =

@@ -3,7 +3,7 @@ import { Failure, labelled, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import type { Clock, System } from '../../core/system.ts';
 import { isObject } from '../../core/json.ts';
-import { commandLine, shellWord } from '../../core/shell-word.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import { readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
 import {
   accountFields,
@@ -13,7 +13,6 @@ import {
   readProfileName,
   urlOf,
   type Kind,
-  type LicensingProfile,
   type Profile,
 } from '../../schema/profile.ts';
 import { originOf, refuseExposed } from '../../schema/url.ts';
@@ -61,7 +60,8 @@ export function openProfiles(system: System, clock: Clock) {
     /** Headers and key, which a command may give instead. @throws Failure config where they cannot be used */
     async secretsOf(profile: Profile): Promise<Partial<Secrets>> {
       refuseExposed(urlOf(profile), profile, system.env);
-      return secretsIn(await readConfiguration('credentials', host), profile, join(foldersOf(system).config, keysFile));
+      const file = join(foldersOf(system).config, 'credentials.json');
+      return secretsIn(await readConfiguration('credentials', host), profile, file);
     },
     /** Those that are stored for the profile's server. */
     async headersOf(profile: Profile): Promise<Headers | undefined> {
@@ -129,8 +129,6 @@ async function saveSecrets(files: Files, profile: Profile, key: Secret | undefin
   const keys = Object.fromEntries(mapOf(credentials['keys']).set(profile.name, entry));
   await files.write('credentials', { ...credentials, keys });
 }
-
-const keysFile = 'credentials.json';
 
 /** Its host is checked before a command runs; a profile with only a command may lack it (a copied config.json). */
 function secretsIn(credentials: Content, profile: Profile, file: string): Partial<Secrets> {
@@ -225,23 +223,6 @@ export async function profileNamed<K extends Kind>(profiles: Pick<Profiles, 'fin
 
 function isOfKind<K extends Kind>(profile: Profile | undefined, kind: K): profile is ProfileOf<K> {
   return profile?.kind === kind;
-}
-
-/** The stored app of that code; `url`: where one is missing. @throws Failure config for none, usage for several */
-export async function appOf(profiles: Pick<Profiles, 'all'>, code: number, url?: string): Promise<LicensingProfile> {
-  const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
-  const [app, ...others] = apps.filter((profile) => profile.app_code === code);
-  if (!app) {
-    const codes = [...new Set(apps.map((profile) => profile.app_code))].join(', ');
-    const [known = 'URL', ...more] = new Set(url === undefined ? apps.map(urlOf) : [url]);
-    const base_url = more.length === 0 ? known : 'URL';
-    throw new Failure('config', `no stored app has the code ${code}${codes === '' ? '' : ` (stored: ${codes})`}`, {
-      hint: `Sign in to it: ${commandLine('auth login', ['licensing'], { base_url, app_code: code })}`,
-    });
-  }
-  if (others.length === 0) return app;
-  const choices = [app, ...others].map(({ name }) => `--profile ${shellWord(name)}`).join(' or ');
-  throw usage(`several stored apps have the code ${code}`, `Choose one: add ${choices}`);
 }
 
 const signIn = {
