@@ -242,19 +242,15 @@ function misplaced(
 ): string[] {
   const [, text = ''] = /messages were not deleted and are in ('.*?')(?:; \d|$|\n|"|\\)/.exec(run.stderr) ?? [];
   if (text === '') return [];
-  const looks = server.steps.filter((step) => 'pages' in step && step.client === run);
-  const since = looks.at(-2)?.at ?? run.started;
   const places = new Set<string>();
   const old = new Set<string>();
   const named = ({ stream_id, subject }: Partial<MessageRecord>): string =>
     `${String(stream_id)} > ${foldSubject(subject)}`;
-  for (const versions of server.versions.values()) {
-    const before = versions.findLast(({ at }) => at <= since);
-    for (const { message } of [...(before ? [before] : []), ...versions.filter(({ at }) => at > since)]) {
+  for (const id of server.versions.keys())
+    for (const message of versionsSince(id, run, { server })) {
       if (message) places.add(named(message));
       if (message?.cached) old.add(named(message.cached));
     }
-  }
   return text.split(/(?<='), (?=')/).flatMap((quoted) => {
     const [channel = '', ...subject] = quoted.slice(1, -1).split(' > ');
     const ids = server.state.channels
@@ -305,13 +301,25 @@ function endHeard({ client, end }: DeleteCall): 'answered' | 'crossed' | 'failed
  * answered, and no newer message was left. Not in the first answered call after a 500.
  */
 function takenForDeleted(ids: readonly number[], run: Process, ended: ChatEnded): number[] {
-  // Of those that a sample finds elsewhere nothing is concluded.
+  // Of those that a sample finds elsewhere nothing is concluded, as long as they were to be seen in its last looks.
   const isSampled = run.stderr.includes('were not deleted and are in');
-  const left = isSampled ? ids.filter((id) => !isVisible(versionAt(id, run, ended)?.message)) : ids;
+  const left = isSampled ? ids.filter((id) => versionsSince(id, run, ended).some((one) => !isVisible(one))) : ids;
   const found = [false, true].flatMap((hasLast) =>
     [false, true].flatMap((isLost) => takenAfter(knownTo(run, ended, hasLast), left, { ended, isLost })),
   );
   return [...new Set(found)];
+}
+
+/** What a message was since the look before the last one of a run. */
+function versionsSince(
+  id: number,
+  run: Process,
+  { server: { steps, versions } }: Pick<ChatEnded, 'server'>,
+): readonly Version['message'][] {
+  const looks = steps.filter((step) => 'pages' in step && step.client === run);
+  const since = looks.at(-2)?.at ?? run.started;
+  const all = versions.get(id) ?? [];
+  return all.slice(Math.max(0, all.findLastIndex(({ at }) => at <= since))).map(({ message }) => message);
 }
 
 /** What a message was when a run ended. */
@@ -395,10 +403,11 @@ function unansweredOf(run: Process, name: string, ended: ChatEnded): string[] {
 /** Between the look at the archive and the arrival of the call, in milliseconds. */
 const lookToCall = 1000;
 
-/** No run goes on deleting when its archive does not lie where it was. */
+/** No run goes on deleting when its archive, which it has from its first look on, does not lie where it was. */
 function withoutArchive({ server, taken }: ChatEnded): string[] {
+  const robbed = new Set(server.steps.flatMap(({ client, at }) => (at <= taken ? [client] : [])));
   const late = server.steps.filter(
-    (step) => 'size' in step && step.client.started < taken && step.at > taken + lookToCall && step.size > 0,
+    (step) => 'size' in step && robbed.has(step.client) && step.at > taken + lookToCall && step.size > 0,
   );
   return late.map(({ at }) => `a call at ${at} deletes, and the archive was taken away at ${taken}`);
 }

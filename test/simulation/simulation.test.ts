@@ -373,6 +373,23 @@ test.each([
     ],
     ...{ sizes: { page: 4, batch: 3, newest: 1 }, batches: 1000 },
   },
+  {
+    about: 'what went in an answered call counts as deleted, though it comes back after the last look',
+    ...{ seed: 2_001_574, messages: 45, batches: 1 },
+    runs: [{ line: purgeLine }],
+    people: [
+      { does: 'newer', nth: 46, to: { stream_id: 2 }, at: 54, on: { call: 'read', nth: 11 } },
+      { does: 'back', nth: 31, at: 38, on: { call: 'look', nth: 3 } },
+      { does: 'hide-all', nth: 52, at: 19, on: { call: 'look', nth: 1 } },
+    ],
+    sizes: { page: 25, look: 25, batch: 1, newest: 1, window: 5 },
+  },
+  {
+    about: 'a run that makes its archive where another one was taken away goes on',
+    ...{ messages: 30, batches: 1, sizes: { batch: 1 } },
+    runs: [{ line: purgeLine }, { line: purgeLine, pause: 260 }],
+    take: { at: 0, on: { call: 'look', nth: 1 } },
+  },
 ])('purge: $about', async ({ about: _, ...plan }) => {
   const { wrongs } = await worldOf('purge').play({ seed: 1, level: 489, ...plan });
   expect(wrongs).toEqual([]);
