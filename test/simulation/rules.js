@@ -338,7 +338,7 @@ export const rules = [
       'return !wentDeeper(standings, ids);',
       'return true;',
     ],
-    ['an archive that is taken away ends the run', 'await keeper?.confirm();', ''],
+    ['an archive that is taken away ends the run', 'await state.keeper?.confirm();', ''],
     ['that a call is asked is recorded before it is sent', "    await recordCall(purge, 'asked');\n", ''],
   ]),
   ...inFile('purge', 'jobs/topic/keep-topic.ts', [['a reaction is a version of its own', "'reactions', ", '']]),
@@ -360,7 +360,7 @@ export const rules = [
       'const isDeeper = first === undefined &&',
     ],
   ]),
-  ...inFile('purge', 'jobs/topic/purge-topic.ts', [
+  ...inFile('purge', 'jobs/topic/gone-messages.ts', [
     [
       'messages that are gone are asked for by their ids',
       '(await findsByIds(chat)) ? gone : sampleOf(gone)',
@@ -368,8 +368,6 @@ export const rules = [
     ],
     ['what is found elsewhere counts', "[elsewhere, 'elsewhere']", "[[], 'elsewhere']"],
     ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
-  ]),
-  ...inFile('purge', 'jobs/topic/purge-failures.ts', [
     [
       'an old copy is not in the topic that it names',
       'stream_id === own.stream_id && isSameName',

@@ -5,9 +5,9 @@ import { Planned } from '../../api/http/call.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
-import { purgeTogether, type PurgeLimits } from '../../jobs/topic/purge-together.ts';
-import { budgetOf, openPurges, type Purge } from '../../jobs/topic/purge-topics.ts';
-import type { PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
+import { openPurgeRun } from '../../jobs/topic/purge-run.ts';
+import type { PurgeArchives, PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
+import { openPurges } from '../../jobs/topic/purge-topics.ts';
 import { shownName, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
 import { topicLevels } from '../../schema/topic.ts';
@@ -19,6 +19,7 @@ import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts'
 import { refusalsOf } from '../../jobs/topic/holds.ts';
 import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
 import { describeTopics, hasMessages, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
+import { earlierPurges } from '../../jobs/topic/topic-archives.ts';
 import { checkNaming, namingOptions, readNaming, withLinked, type NamedTopics } from './named-topics.ts';
 import { keepOption, readHolds } from './holds.ts';
 import { channelArgument, readPlace } from './place.ts';
@@ -93,17 +94,17 @@ export default command({
     await checkAllowed(chat, named, account);
     const channel = place && (await findChannel(chat, place.channel));
     const naming = await readNaming(place, { ...named, before }, context);
-    const { clock, disk, record } = context;
-    const keeping = keepingOf(typed, account, context);
-    const told = record.recorder(account);
-    const purge = openPurges(chat, keeping, holds, { ...context, ...clock, ...disk, ...record, ...told });
+    const archives = archivesOf(typed, account, context);
     // A moment that was typed as an age is another one in the next run.
     const { before: _, ...names } = naming;
-    const run = await purge.openRun({ stream_id: channel?.stream_id, ...names, older_than: typed.older_than }, naming);
+    const { site, account: email } = archives;
+    const of = { job: 'topic delete', site, account: email, stream_id: channel?.stream_id };
+    const header = isSeveral(naming) ? { ...of, ...names, older_than: typed.older_than } : undefined;
+    const run = await openPurgeRun(header, context.record);
     context.record.untilWritten(run);
     const topics = await topicsOf(chat, channel, naming, run.begun);
     const earlier = async (topic: Topic) => {
-      const { isBegun, ended } = await purge.earlier(topic);
+      const { isBegun = false, ended } = archives.isKept ? await earlierPurges(topic, archives) : {};
       return { isBegun: isBegun || run.hasBegun(topic), ended };
     };
     const found = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier, site: account.site });
@@ -112,41 +113,50 @@ export default command({
     const surveys = all.filter((survey) => !refusals.has(survey));
     await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
     for (const { failure } of refusals.values()) context.note(failure.message);
+    const limits = { archives, holds, naming, run, max_messages, missing_ok };
+    const { clock, disk, record } = context;
+    const parts = { ...context, ...clock, ...disk, ...record.recorder(account) };
+    const purges = openPurges(chat, surveys, limits, parts);
     const isTyped = 'names' in naming && typed.from === undefined;
-    /** Deletes nothing of a held topic, which is a failure only if the user typed its name. */
-    const unlessHeld = (work: (survey: Doomed) => Promise<PurgeRow>) => async (survey: Doomed) => {
-      const refusal = refusals.get(survey);
-      try {
-        if (refusal) throw refusal.failure;
-        return await work(survey);
-      } catch (cause) {
-        if (isTyped || !(refusal?.isHeld ?? purge.isHeld(survey)) || !(cause instanceof Failure)) throw cause;
-        if (!refusal) await purge.leave(survey, cause);
-        return rowOf(survey, 0, 'held');
-      }
+    /** Of a held topic nothing is deleted, which is a failure only if the user typed its name. */
+    const heldRow = (survey: Doomed, isHeld: boolean, cause: unknown): PurgeRow => {
+      if (isTyped || !isHeld) throw cause;
+      return rowOf(survey, 'held');
     };
-    const budget = budgetOf(surveys, run, max_messages);
     if (context.options.dry_run) {
       // It asks for the request that would be sent first.
       const plan = async (survey: Doomed) => {
+        const refusal = refusals.get(survey);
+        if (refusal) return heldRow(survey, refusal.isHeld, refusal.failure);
         refuseNewer(survey, naming);
-        if (!hasMessages(survey)) return rowOf(survey, 0, 'missing');
+        if (!hasMessages(survey)) return rowOf(survey, 'missing');
         await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
         throw new Planned();
       };
-      yield* each(all, shownName, unlessHeld(plan));
+      yield* each(all, shownName, plan);
       return;
     }
     const isNumber = surveys.length > 1 || isSeveral(naming) || named.from !== undefined;
     if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
-    const purgeOne = purger(purge, surveys, { naming, run, budget, missing_ok });
-    const partly = (survey: Doomed) => {
-      if (refusals.has(survey) || purge.isHeld(survey)) return rowOf(survey, 0, 'held');
-      const outcome = purge.outcomeOf(survey);
-      const status = outcome?.status === 'unseen' ? 'unseen' : 'incomplete';
-      return rowOf(survey, outcome?.tally.deleted ?? 0, status, outcome);
+    const purgeOne = async (survey: Doomed) => {
+      const refusal = refusals.get(survey);
+      if (refusal) return heldRow(survey, refusal.isHeld, refusal.failure);
+      try {
+        const outcome = await purges.purge(survey);
+        if (outcome) return rowOf(survey, outcome.status, outcome);
+      } catch (cause) {
+        return heldRow(survey, purges.outcomeOf(survey)?.status === 'held', cause);
+      }
+      // An earlier run may have ended its purge.
+      const end = run.endOf(survey);
+      return end ? rowOf(survey, end.status ?? 'deleted', end) : rowOf(survey, 'missing');
     };
-    yield* each(all, shownName, unlessHeld(purgeOne), partly);
+    const partly = (survey: Doomed) => {
+      const outcome = purges.outcomeOf(survey);
+      if (refusals.has(survey) || outcome?.status === 'held') return rowOf(survey, 'held');
+      return rowOf(survey, outcome?.status === 'unseen' ? 'unseen' : 'incomplete', outcome);
+    };
+    yield* each(all, shownName, purgeOne, partly);
     run.done();
   },
 
@@ -165,12 +175,12 @@ export default command({
   },
 });
 
-/** Where archives are made, and with which files. @throws Failure usage for --files without an archive */
-function keepingOf(
+/** @throws Failure usage for --files without an archive */
+function archivesOf(
   { archive: folder, files, max_file_size }: Values<typeof keepingOptions>,
   { site, email }: { readonly site: string; readonly email: string },
   { options, disk }: Pick<Invocation, 'options'> & Pick<Disk, 'disk'>,
-) {
+): PurgeArchives {
   if (files && folder === false) throw usage('--files and --no-archive exclude each other: nothing was deleted');
   return {
     isKept: folder !== false,
@@ -197,17 +207,6 @@ async function confirmTopics(
   throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);
 }
 
-function purger(purge: Purge, surveys: readonly Doomed[], limits: PurgeLimits) {
-  const purgeOne = purgeTogether(purge, surveys, limits);
-  return async (survey: Doomed) => {
-    const outcome = await purgeOne(survey);
-    if (outcome) return rowOf(survey, outcome.tally.deleted, outcome.status, outcome);
-    // An earlier run may have ended its purge.
-    const end = limits.run.endOf(survey);
-    return end ? rowOf(survey, end.deleted, end.status ?? 'deleted') : rowOf(survey, 0, 'missing');
-  };
-}
-
 /** The role, where known, refuses before anything is archived. @throws Failure auth; rejected for the empty topic */
 async function checkAllowed(
   chat: ChatApi,
@@ -226,13 +225,16 @@ async function checkAllowed(
 
 type PurgeRow = ReturnType<typeof rowOf>;
 
-const nothingSeen = { arrived: 0, deeper: [], unsearched: 0, isLeast: false };
-
 function rowOf(
   survey: TopicSurvey,
-  deleted: number,
-  status: string,
-  { arrived, deeper, unsearched, isLeast }: Omit<PurgeOutcome, 'status' | 'tally'> = nothingSeen,
+  status: PurgeOutcome['status'] | 'missing',
+  {
+    deleted = 0,
+    arrived = 0,
+    deeper = [],
+    unsearched = 0,
+    isLeast = false,
+  }: Partial<Omit<PurgeOutcome, 'status'>> = {},
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };

@@ -1,11 +1,12 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { backoff } from '../../api/http/retry.ts';
-import { quantity, type Milliseconds } from '../../core/duration.ts';
+import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { CallEnd, LookStep } from '../../store/archive/line-file.ts';
 import type { Keeper } from './keep-topic.ts';
+import type { PurgeParts } from './purge-topic.ts';
 import {
   afterStep,
   countsOf,
@@ -20,30 +21,15 @@ import {
 } from './standings.ts';
 import { newerPages, newestPage, newestPages, shownName, type TopicSurvey } from './survey-topic.ts';
 
-export interface Purging {
-  sleep(span: Milliseconds): Promise<void>;
-  now(): Milliseconds;
-  note(text: string): void;
-  /** The line that continues the purge. */
-  again(): string;
-  /** Ctrl-C, SIGTERM and the deadline. */
-  readonly signal: AbortSignal;
-  /** Called before the first round and after each with the number of surveyed messages that are left. */
-  left?(count: number): void;
-  /** Maximum number of messages that may be deleted; any number without it. */
-  readonly maxMessages?: number | undefined;
-  /** Called with the messages that the topic shows. @throws Failure where one of them is held */
-  refuseHeld(ids: readonly number[]): void;
-  /** Called once all is kept, before the first call. */
-  begun(): Promise<void>;
-  /** Undefined with --no-archive. */
-  readonly keeper: Keeper | undefined;
-}
-
-export interface PurgeWork extends Purging {
+export interface PurgeWork extends Pick<PurgeParts, 'sleep' | 'now' | 'note' | 'again' | 'signal'> {
   readonly chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'channels' | 'topics' | 'deleteTopic'>;
   readonly survey: TopicSurvey;
   readonly state: PurgeState;
+  /** Called before the first round and after each with the number of surveyed messages that are left. */
+  left(count: number): void;
+  readonly maxMessages: number;
+  /** Called with the messages that the topic shows. @throws Failure where one of them is held */
+  refuseHeld(ids: readonly number[]): void;
 }
 
 /** How far a purge is; the rounds keep it current, for whoever reports a failure. */
@@ -51,6 +37,8 @@ interface PurgeState {
   standings: Standings;
   /** What is known of this run's last call, if there was one: without an answer the server may go on with it. */
   last?: 'open' | 'answered' | 'seen';
+  /** Undefined with --no-archive, and before it is open. */
+  keeper?: Keeper;
 }
 
 /** Rounds in which no message of the survey went, after which the purge gives up (docs/apis.md, Deleting a topic). */
@@ -64,12 +52,13 @@ const maxHiddenRounds = 50;
  * @throws Failure auth, rejected; usage or incomplete above `maxMessages`; incomplete where there is no progress
  */
 export async function deleteRounds(purge: PurgeWork): Promise<void> {
-  const { chat, survey, state, keeper, left, note, sleep, signal } = purge;
+  const { chat, survey, state, left, note, sleep, signal } = purge;
+  const { keeper } = state;
   const level = await chat.level();
   const isAtomic = level !== undefined && level < topicLevels.batches;
   let looked = await lookAt(purge, 'whole');
   for (let roundsWithoutProgress = 0; presentIn(state.standings).length > 0 || survey.isLimited;) {
-    left?.(leftIn(state.standings));
+    left(leftIn(state.standings));
     const came = await keepSeen(purge, looked);
     state.standings = withStandings(state.standings, [came, 'present']);
     refuseMore(purge);
@@ -95,9 +84,9 @@ export async function deleteRounds(purge: PurgeWork): Promise<void> {
   await keeper?.record({ ...looked.step, there: [] });
 }
 
-async function recordCall({ state, keeper }: PurgeWork, call: CallEnd): Promise<void> {
+async function recordCall({ state }: PurgeWork, call: CallEnd): Promise<void> {
   state.standings = afterStep(state.standings, { call });
-  await keeper?.record({ call });
+  await state.keeper?.record({ call });
 }
 
 function maxRounds({ survey: { isLimited }, state: { standings } }: PurgeWork, end: CallEnd): number {
@@ -123,7 +112,7 @@ const leastNewest = 5000;
  * nothing went, or half of the last whole look, and where the last call went deeper than the look before it.
  */
 export async function lookAt(
-  { chat, survey, state, keeper, now }: PurgeWork,
+  { chat, survey, state, now }: PurgeWork,
   extent: 'whole' | 'newest' | 'one page',
 ): Promise<Looked> {
   const pages: (readonly number[])[] = [];
@@ -133,7 +122,7 @@ export async function lookAt(
   const read = extent === 'one page' ? newestPage : newestPages;
   for await (const { messages, found_oldest } of read(chat, survey)) {
     pages.unshift(messages.map(({ id }) => id));
-    unkept.unshift(...messages.filter((message) => keeper?.lacks(message)));
+    unkept.unshift(...messages.filter((message) => state.keeper?.lacks(message)));
     const isLast = extent === 'one page' || (extent === 'newest' && isEnough(state.standings, pages.flat()));
     if (found_oldest || !isLast) continue;
     from = messages[0]?.id ?? Infinity;
@@ -149,7 +138,7 @@ export async function lookAt(
 /** After Ctrl-C: how many went, as one request shows. Its failure does not hide the interruption. */
 async function lookOnce(purge: PurgeWork): Promise<void> {
   const looked = await lookAt(purge, 'one page').catch(() => undefined);
-  if (looked) await purge.keeper?.record({ ...looked.step, there: [] });
+  if (looked) await purge.state.keeper?.record({ ...looked.step, there: [] });
 }
 
 /** Whether these, the newest messages of a topic, are enough before the next call. */
@@ -168,7 +157,7 @@ const maxCatchUps = 3;
 
 /** Keeps what a look showed, and newer messages, for which the last request before the call is. Returns their ids. */
 async function keepSeen(
-  { chat, survey, keeper }: PurgeWork,
+  { chat, survey, state: { keeper } }: PurgeWork,
   { newest, pages, unkept }: Looked,
 ): Promise<readonly number[]> {
   await keeper?.add(unkept);
@@ -184,7 +173,7 @@ async function keepSeen(
   return came;
 }
 
-function refuseMore({ survey, state, maxMessages = Infinity }: PurgeWork): void {
+function refuseMore({ survey, state, maxMessages }: PurgeWork): void {
   const tally = countsOf(state.standings);
   const [count, gone] = [deletable(tally), tally.gone + tally.deleted];
   if (count <= maxMessages) return;
@@ -198,11 +187,11 @@ function refuseMore({ survey, state, maxMessages = Infinity }: PurgeWork): void 
 
 /** How a call ended; Ctrl-C waits for its answer. @throws Failure of a signal or the deadline */
 async function deleteOnce(purge: PurgeWork): Promise<'whole' | 'part' | Failure> {
-  const { chat, survey, state, keeper, signal, note } = purge;
+  const { chat, survey, state, signal, note } = purge;
   // A call that a read-only profile or an unverified server refuses, or before which the disk fails, is not sent.
   const call = { isSent: false };
   const before = async (): Promise<void> => {
-    await keeper?.confirm();
+    await state.keeper?.confirm();
     await recordCall(purge, 'asked');
     state.last = 'open';
     call.isSent = true;

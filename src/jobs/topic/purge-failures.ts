@@ -1,10 +1,9 @@
-import type { MessageHead } from '../../api/chat/chat-messages.ts';
-import { Failure, ifAnswered } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
-import { isSameName } from '../../schema/topic.ts';
-import { truePlaces } from '../archive/true-places.ts';
+import { quantity } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
 import type { PurgeWork } from './delete-rounds.ts';
-import { leftIn, presentIn, type LastCall, type StandingCounts } from './standings.ts';
+import type { GoneMessages } from './gone-messages.ts';
+import type { PurgeOutcome } from './purge-topic.ts';
+import { leftIn, presentIn, statusOf, type LastCall, type StandingCounts } from './standings.ts';
 import { shownName, type TopicSurvey } from './survey-topic.ts';
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */
@@ -39,11 +38,21 @@ const sinceThen = {
   seen: 'when last seen',
 };
 
-/** `isSample`: only some of the ids were asked for, and there may be more survivors. */
-export function survivorFailure(
+/** The failure of a purge that ended as it did; undefined where all is deleted. */
+export async function failureOf(purge: PurgeWork, gone: GoneMessages): Promise<Failure | undefined> {
+  const { survey, state } = purge;
+  const tally = gone.tally();
+  const status = statusOf(tally);
+  if (status === 'deleted') return undefined;
+  if (tally.elsewhere > 0) return survivorFailure(survey, tally, await gone.places(), gone.isSample());
+  return status === 'unseen' ? unseen(survey, tally, state.standings.lastCall) : remaining(purge);
+}
+
+function survivorFailure(
   survey: TopicSurvey,
   tally: StandingCounts,
-  { places, isSample }: { readonly places: ReadonlySet<string>; readonly isSample: boolean },
+  places: ReadonlySet<string>,
+  isSample: boolean,
 ): Failure {
   const few = [...places].slice(0, 10).map((place) => `'${place}'`);
   const more = places.size > few.length ? ` and ${places.size - few.length} other topics` : '';
@@ -56,7 +65,7 @@ export function survivorFailure(
   );
 }
 
-export function unseen(survey: TopicSurvey, tally: StandingCounts, call: LastCall | undefined): Failure {
+function unseen(survey: TopicSurvey, tally: StandingCounts, call: LastCall | undefined): Failure {
   const { deleted, gone, goneOutOfOrder } = tally;
   const without = {
     asked: 'of an earlier run has no answer',
@@ -78,7 +87,7 @@ export function unseen(survey: TopicSurvey, tally: StandingCounts, call: LastCal
   );
 }
 
-export function remaining({ survey, state: { standings } }: PurgeWork): Failure {
+function remaining({ survey, state: { standings } }: PurgeWork): Failure {
   const left = leftIn(standings);
   const newer = presentIn(standings).length - left;
   const start =
@@ -98,35 +107,25 @@ export function countOf(tally: StandingCounts): number {
   return Object.values(tally).reduce((sum, count) => sum + count, 0);
 }
 
-/** A message, and the channel in which it was found, if one was asked. */
-export interface Survivor {
-  readonly message: MessageHead;
-  readonly channel: number | undefined;
-}
-
-/** The places of survivors: one that names the topic which it left is an old copy (docs/apis.md, Old copies). */
-export async function placesOf(
-  chat: PurgeWork['chat'],
-  { channel: own, topic_name }: TopicSurvey,
-  survivors: readonly Survivor[],
-): Promise<ReadonlySet<string>> {
-  const isLeft = ({ message: { stream_id, subject } }: Survivor): boolean =>
-    stream_id === own.stream_id && isSameName(String(subject), topic_name);
-  const gone = new Map(survivors.filter(isLeft).map(({ message, channel }) => [message.id, channel]));
-  const messages = survivors.map(({ message }) => message);
-  const places = await ifAnswered(truePlaces(chat, [])(messages, gone));
-  const names = new Map((await ifAnswered(chat.channels()))?.map(({ stream_id, name }) => [stream_id, name]));
-  return new Set(
-    messages.map((message) => {
-      const named = gone.has(message.id) ? { stream_id: gone.get(message.id), subject: undefined } : message;
-      const { stream_id, subject } = places?.get(message.id) ?? named;
-      const name = stream_id === message.stream_id ? message.display_recipient : (names.get(stream_id) ?? stream_id);
-      const channel = name === undefined ? 'another channel' : `#${textOf(name)}`;
-      return `${channel} > ${subject === undefined ? 'a topic that the server does not show' : textOf(subject)}`;
-    }),
+/** What the archive may lack, if there is one, and what is in no count. */
+export function warningsOf(survey: TopicSurvey, { arrived, deeper, deleted, unsearched }: PurgeOutcome): string[] {
+  const topic = `topic '${shownName(survey)}'`;
+  const texts = deeper.map(
+    ({ first, last, seen }) =>
+      `${topic}: a delete call went deeper than the look before it: messages ${first} to ${last} were last looked at ${seen}; ` +
+      'what was edited, or moved in between them, since then was deleted without being archived',
   );
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : writeJson(value);
+  if (survey.isLimited)
+    texts.push(
+      `${topic}: at least ${quantity(deleted, 'message was', 'messages were')} deleted; those that the plan hid are in no count and no archive`,
+    );
+  if (unsearched > 0)
+    texts.push(
+      `${topic}: its messages were not looked for in ${quantity(unsearched, 'private channel')} (too many requests): if they were moved there, they are not deleted`,
+    );
+  if (arrived > 0)
+    texts.push(
+      `${topic}: ${quantity(arrived, 'message')} arrived during the deletion; others that arrived during a delete call may have been deleted without being archived`,
+    );
+  return texts;
 }

@@ -1,7 +1,7 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { foldName } from '../../schema/topic.ts';
-import type { Journal } from '../../store/journal.ts';
+import type { Journal, JournalContent, JournalHeader } from '../../store/journal.ts';
 import type { Topic } from './survey-topic.ts';
 
 /** What the runs of one command over several topics have done; on disk, so that it continues after a crash. */
@@ -23,12 +23,17 @@ interface RunStep extends Partial<TopicEnd>, RunTopic {}
 
 type TopicRecord = Pick<Journal, 'finish' | 'close'>;
 
+interface Journals {
+  journal(header: JournalHeader): Promise<Journal>;
+  readJournal(header: JournalHeader): Promise<JournalContent | undefined>;
+}
+
 /**
- * The run that continues an interrupted one, whose journal `find` gives, or a new one, which writes nothing before its
- * first purge. Without journals, as for one topic, whose archive is record enough, nothing is written.
+ * The run that continues an interrupted one, or a new one, which writes nothing before its first purge. Without a
+ * header, as for one topic, whose archive is record enough, nothing is written.
  */
-export async function openPurgeRun(journals?: { find(): Promise<Journal | undefined>; make(): Promise<Journal> }) {
-  let journal = await journals?.find();
+export async function openPurgeRun(header: JournalHeader | undefined, { readJournal, journal: open }: Journals) {
+  let journal = header && (await readJournal(header)) && (await open(header));
   const steps = (journal?.records ?? []).filter(
     (record): record is RunStep => isObject(record) && typeof record['topic_name'] === 'string',
   );
@@ -39,12 +44,11 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
     ]),
   );
   const append = async (step: RunStep): Promise<void> => {
-    journal ??= await journals?.make();
-    await journal?.append(step);
+    if (header) await (journal ??= await open(header)).append(step);
   };
   let isDone = false;
   /** Of the one topic of a run without a journal. */
-  let open: TopicRecord | undefined;
+  let single: TopicRecord | undefined;
   return {
     /** Topics whose purge began in an earlier run, which may be empty now. */
     begun: [...new Map(steps.map((step) => [keyOf(step), step.topic_name])).values()],
@@ -54,7 +58,7 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
     begin: (topic: Topic) => append(recordOf(topic)),
     /** Its record is finished when something else remembers its row: the journal, or the reader. */
     async end(topic: Topic, end: TopicEnd, record: TopicRecord): Promise<void> {
-      if (!journals) open = record;
+      if (!header) single = record;
       else
         await afterLastCall(async () => {
           await append({ ...recordOf(topic), ...end });
@@ -68,15 +72,15 @@ export async function openPurgeRun(journals?: { find(): Promise<Journal | undefi
     async finish(): Promise<void> {
       if (!isDone) return;
       await afterLastCall(async () => {
-        await open?.finish();
+        await single?.finish();
         await journal?.finish();
       });
     },
     /** Leaves what is not finished for the next run. */
     close: () =>
       afterLastCall(async () => {
-        const record = open;
-        open = undefined;
+        const record = single;
+        single = undefined;
         await record?.close();
         await journal?.close();
       }),

@@ -1,26 +1,49 @@
-import type { MessageHead } from '../../api/chat/chat-messages.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
-import type { PrivateSearch } from '../messages/private-channels.ts';
-import { deleteRounds, lookAt, type Purging, type PurgeWork } from './delete-rounds.ts';
-import {
-  ascending,
-  countsOf,
-  expecting,
-  leftIn,
-  statusOf,
-  withStandings,
-  type Deeper,
-  type PurgeStatus,
-  type StandingCounts,
-} from './standings.ts';
-import { inPart, placesOf, remaining, survivorFailure, unseen, type Survivor } from './purge-failures.ts';
-import type { TopicSurvey } from './survey-topic.ts';
+import type { OpenArchive } from '../../store/archive/archive.ts';
+import type { PurgeEvent } from '../../store/record/history.ts';
+import type { Progress, WorkMessages } from '../work/work-messages.ts';
+import { deleteRounds, lookAt, type PurgeWork } from './delete-rounds.ts';
+import { goneMessages } from './gone-messages.ts';
+import { heldTopic, holdOf, type TopicHold } from './holds.ts';
+import { openKeeper } from './keep-topic.ts';
+import { countOf, failureOf, inPart, warningsOf } from './purge-failures.ts';
+import type { PurgeRun } from './purge-run.ts';
+import { expecting, leftIn, statusOf, type Deeper, type PurgeStatus, type StandingCounts } from './standings.ts';
+import { shownName, type TopicSurvey } from './survey-topic.ts';
+import type { ArchivePlace } from './topic-archives.ts';
+
+/** What a purge uses of its run. */
+export interface PurgeParts extends WorkMessages {
+  /** Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
+  interactive(): boolean;
+  /** The line that continues the purge. */
+  again(): string;
+  now(): Milliseconds;
+  sleep(span: Milliseconds): Promise<void>;
+  archive(folder: string): Promise<OpenArchive>;
+  record(event: PurgeEvent): Promise<void>;
+}
+
+/** Where archives are made, unless --no-archive forbids it. */
+export interface PurgeArchives extends ArchivePlace {
+  readonly isKept: boolean;
+}
+
+export interface TopicLimits {
+  readonly archives: PurgeArchives;
+  readonly holds: readonly TopicHold[];
+  /** Infinity for any number. */
+  readonly maxMessages: number;
+}
 
 export interface PurgeOutcome {
-  readonly status: PurgeStatus;
+  readonly status: PurgeStatus | 'held';
   /** Messages of the survey and of earlier, interrupted runs, and those that came later. */
   readonly tally: StandingCounts;
+  readonly deleted: number;
   /** Messages that came into the topic during this run. */
   readonly arrived: number;
   readonly deeper: readonly Deeper[];
@@ -33,52 +56,53 @@ export interface PurgeOutcome {
 export type TopicPurge = ReturnType<typeof openTopicPurge>;
 
 /** A purge of one surveyed topic; nothing is sent before `run`. */
-export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, purging: Purging) {
+export function openTopicPurge(
+  chat: PurgeWork['chat'] & Pick<ChatApi, 'organization' | 'upload'>,
+  survey: TopicSurvey,
+  { archives, holds, maxMessages }: TopicLimits,
+  context: PurgeParts,
+) {
+  const { archived, left, note, end } = progressOf(context, survey, archives.isKept);
   const state: PurgeWork['state'] = { standings: expecting(survey.ids) };
-  const purge: PurgeWork = { ...purging, chat, survey, state };
-  /** Messages that exist although they left the topic: they were renamed, resolved or moved meanwhile. */
-  const survivors = new Map<number, Survivor>();
-  /** Messages that left the topic, and were found nowhere so far; `untested`: for which a sample was asked. */
-  let missing: readonly number[] = [];
-  let untested: readonly number[] = [];
-  let unsearched = 0;
+  let isHeld = false;
+  const refuseHeld = (ids: readonly number[]): void => {
+    const hold = holdOf(holds, survey, ids);
+    isHeld ||= hold !== undefined;
+    if (hold) throw heldTopic(survey, hold);
+  };
+  const purge: PurgeWork = { ...context, chat, survey, state, maxMessages, refuseHeld, left };
+  const gone = goneMessages(purge);
   const outcome = (): PurgeOutcome => {
     const { deeper, of, start } = state.standings;
-    const isGone = (id: number): boolean => of.get(id) !== 'present';
-    // Of the untested ones nobody knows whether they were deleted, once one of the others was not.
-    const unknown = survivors.size > 0 ? untested.filter(isGone) : [];
-    const elsewhere = [...survivors.keys()].filter(isGone);
-    const tally = countsOf(withStandings(state.standings, [unknown, 'goneOutOfOrder'], [elsewhere, 'elsewhere']));
+    const tally = gone.tally();
+    const { deleted } = tally;
+    const status = isHeld && deleted === 0 ? 'held' : statusOf(tally);
     const isLeast = state.last === 'open' || state.last === 'answered';
-    return { status: statusOf(tally), tally, arrived: of.size - start.size, deeper, unsearched, isLeast };
+    return { status, tally, deleted, arrived: of.size - start.size, deeper, unsearched: gone.unsearched(), isLeast };
   };
-  const take = (message: MessageHead, channel?: number): void => {
-    if (state.standings.of.has(message.id)) survivors.set(message.id, { message, channel });
+  /** Whether the history knows of its begin, and of no end. */
+  let isTold = false;
+  const tell = async (event: PurgeEvent['event']): Promise<void> => {
+    const { tally, deleted, arrived, status } = outcome();
+    const { channel, topic_name, spellings } = survey;
+    const counts = { deleted, unseen: tally.gone + tally.goneOutOfOrder, arrived, status };
+    await context.record({
+      ...{ event, email: archives.account, stream_id: channel.stream_id, channel: channel.name, topic_name, spellings },
+      ...{ archive: state.keeper?.folder, messages: countOf(tally), ...(event !== 'purging' && counts) },
+    });
+    isTold = event === 'purging';
   };
-  /** Below level 300 a sample is asked for, the oldest included, since servers delete the oldest message last. */
-  const findGone = async (): Promise<void> => {
-    const left = [...state.standings.of].filter(([, standing]) => !/^(waiting|present)$/.test(standing));
-    const gone = ascending(left.map(([id]) => id));
-    const asked = new Set((await findsByIds(chat)) ? gone : sampleOf(gone));
-    [missing, untested] = [[...asked], gone.filter((id) => !asked.has(id))];
-    const { stream_id } = survey.channel;
-    for (const [narrow, channel] of [[inChannel(stream_id), stream_id], [inPublicChannels], [received]] as const) {
-      const query = { narrow, apply_markdown: false };
-      for await (const message of messagesOfIds({ ...chat.raw, level: chat.level }, query, missing))
-        if (asked.delete(message.id)) take(message, channel);
-      missing = [...asked];
-    }
+  /** Leaves the purge open, since it or its run failed; what that means for it. */
+  const leave = async <T>(cause: T): Promise<T | Failure> => {
+    if (isTold) await tell('left');
+    // What ended a purge says more than an archive that cannot be closed after it.
+    await state.keeper?.close().catch(() => undefined);
+    return cause instanceof Failure ? inPart(cause, purge) : cause;
   };
   return {
     outcome,
-    take,
-    missing: () => missing,
-    /** Of messages that are gone: in how many private channels they were not looked for. */
-    searched(channels: ReadonlyMap<number, number>): void {
-      unsearched = missing.reduce((most, id) => Math.max(most, channels.get(id) ?? 0), 0);
-    },
-    /** What a failure of this purge means. */
-    inPart: (cause: Failure) => inPart(cause, purge),
+    gone,
+    leave,
     /**
      * Keeps the messages, deletes in rounds, and looks at the end for what is left here or under another name. An empty
      * topic is only looked at: nothing of it was confirmed.
@@ -86,56 +110,77 @@ export function openTopicPurge(chat: PurgeWork['chat'], survey: TopicSurvey, pur
      */
     async run(): Promise<void> {
       try {
-        if (purging.keeper) state.standings = await purging.keeper.begin(survey);
-        await purging.begun();
+        if (archives.isKept) {
+          state.keeper = await openKeeper(chat, survey, { ...context, ...archives, archived, note });
+          state.standings = state.keeper.known;
+        }
+        await tell('purging');
         if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(purge);
         else await lookAt(purge, 'whole');
-        await findGone();
+        await gone.find();
         await lookAt(purge, 'whole');
       } catch (cause) {
         // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
-        if (isAnswering(cause) && !purging.signal.aborted) await findGone().catch(() => undefined);
-        throw cause instanceof Failure ? inPart(cause, purge) : cause;
+        if (isAnswering(cause) && !context.signal.aborted) await gone.find().catch(() => undefined);
+        throw await leave(cause);
       } finally {
-        if (state.last) purging.left?.(leftIn(state.standings));
+        if (state.last) left(leftIn(state.standings));
+        end();
       }
     },
-    /** The failure of a purge that ended as it did; undefined where all is deleted. */
-    async failure(): Promise<Failure | undefined> {
-      const { status, tally } = outcome();
-      if (status === 'deleted') return undefined;
-      if (tally.elsewhere > 0)
-        return survivorFailure(survey, tally, {
-          places: await placesOf(chat, survey, [...survivors.values()]),
-          isSample: untested.length > 0,
-        });
-      return status === 'unseen' ? unseen(survey, tally, state.standings.lastCall) : remaining(purge);
+    /** @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen` */
+    async finish(run: PurgeRun, missing_ok: boolean | undefined): Promise<PurgeOutcome> {
+      const now = outcome();
+      const { deleted, tally } = now;
+      const status = now.status === 'unseen' ? now.status : undefined;
+      try {
+        const failure = await failureOf(purge, gone);
+        for (const text of warningsOf(survey, now)) context.warn(text);
+        if (failure && !(status && missing_ok)) throw failure;
+        if (failure) context.warn(failure.message);
+        const record = { finish: async () => state.keeper?.finish(tally), close: async () => state.keeper?.close() };
+        await run.end(survey, { deleted, status }, record);
+        await tell('purged');
+        return now;
+      } catch (cause) {
+        throw await leave(cause);
+      }
     },
   };
-}
-
-/** Looks for what purges miss in private channels, for all of them together. */
-export async function findInPrivate(
-  { raw }: PurgeWork['chat'],
-  search: PrivateSearch,
-  purges: readonly TopicPurge[],
-): Promise<void> {
-  const ids = new Set(purges.flatMap((purge) => purge.missing()));
-  const take = (message: MessageHead, channel: number): void => purges.forEach((purge) => purge.take(message, channel));
-  const unsearched = await search.find(raw, { apply_markdown: false }, [...ids], take);
-  for (const purge of purges) purge.searched(unsearched);
-}
-
-/** Messages that are asked for one by one where the server does not know `message_ids`. */
-const sampleSize = 8;
-
-function sampleOf(ids: readonly number[]): number[] {
-  const step = Math.max(1, (ids.length - 1) / (sampleSize - 1));
-  const places = Array.from({ length: Math.min(sampleSize, ids.length) }, (_, index) => Math.round(index * step));
-  return places.flatMap((place) => ids[place] ?? []);
 }
 
 /** Whether a failure says nothing of the server's further answers. */
 function isAnswering(cause: unknown): boolean {
   return cause instanceof Failure && !cause.isInterruption && !(cause.kind === 'unavailable' && cause.details.http);
+}
+
+/** How many messages are archived, and how many are left: a line of progress, or without a person a note of each number. */
+function progressOf(context: PurgeParts, survey: TopicSurvey, isKept: boolean) {
+  const total = survey.ids.length;
+  let shown: { readonly label: string; readonly line: Progress } | undefined;
+  let last = total;
+  const end = (): void => {
+    shown?.line.end();
+    shown = undefined;
+  };
+  // The time of a line counts from its first number on.
+  const upTo = (label: string, count: number): void => {
+    if (shown?.label !== label) end();
+    shown ??= { label, line: context.progress(label, total) };
+    shown.line.upTo(count);
+  };
+  return {
+    archived: (count: number) => upTo('archived', count),
+    left(count: number): void {
+      if (context.interactive()) upTo(isKept ? `archived ${total}, gone` : 'gone', total - count);
+      else if (count !== last && count > 0)
+        context.note(`topic '${shownName(survey)}': ${count} of ${Math.max(total, count)} messages are left`);
+      last = count;
+    },
+    note(text: string): void {
+      end();
+      context.note(text);
+    },
+    end,
+  };
 }

@@ -5,49 +5,41 @@ import { Failure } from '../../core/failure.ts';
 import { foldName } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
 import { readHead } from '../../store/archive/archive-head.ts';
-import { openPurge, type PurgeEnd, type PurgeRecord } from '../../store/archive/line-file.ts';
-import { archiveForms, type ArchivedMessage } from '../../store/archive/part.ts';
+import { openPurge, type PurgeEnd } from '../../store/archive/line-file.ts';
+import { archiveForms } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
-import { archivedMessages } from '../archive/archived-messages.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
-import { ascending } from './standings.ts';
 import { shownName, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
 
-export interface Keeping {
+/** Where the archives of purges are, and of which account. */
+export interface ArchivePlace {
   /** Folder of the archives; each topic has one of its own in it. */
   readonly root: string;
   readonly site: string;
   readonly account: string;
-  open(folder: string): Promise<OpenArchive>;
   /** Bytes of the largest attached file; none are kept without it. */
   readonly maxFileSize?: number | undefined;
+}
+
+export interface Keeping extends ArchivePlace {
+  archive(folder: string): Promise<OpenArchive>;
   now(): Milliseconds;
   note(text: string): void;
   /** Called at the beginning and after each part with the number of messages that were archived so far. */
   archived(count: number): void;
 }
 
-/** Where the archives of purges are, and of which account. */
-type PurgePlace = Pick<Keeping, 'root' | 'site' | 'account'>;
-
-export interface TopicArchive {
-  readonly archive: OpenArchive;
-  readonly purge: PurgeRecord;
-}
-
-/** Whether messages of the topic may have been deleted. */
-export function isBegun({ purge }: TopicArchive): boolean {
-  return purge.stage === 'begun';
-}
+export type TopicArchive = Awaited<ReturnType<typeof openOne>>;
 
 export interface EarlierPurges {
+  /** Whether messages of the topic may have been deleted. */
   readonly isBegun: boolean;
   /** How the last one of the others ended. */
   readonly ended: PurgeEnd | undefined;
 }
 
 /** @throws Failure config where a record is damaged */
-export async function earlierPurges(topic: Topic, place: PurgePlace): Promise<EarlierPurges> {
+export async function earlierPurges(topic: Topic, place: ArchivePlace): Promise<EarlierPurges> {
   const { unfinished, ended } = await archivesOf(topic, place);
   return { isBegun: unfinished.some(({ stage }) => stage === 'begun'), ended };
 }
@@ -61,36 +53,35 @@ export async function openTopicArchives(
   chat: Pick<ChatApi, 'raw' | 'level' | 'organization'>,
   survey: TopicSurvey,
   keeping: Keeping,
-): Promise<readonly TopicArchive[]> {
+): Promise<{ readonly archives: readonly TopicArchive[]; readonly last: TopicArchive }> {
   const { unfinished, free } = await archivesOf(survey, keeping);
-  const opened: TopicArchive[] = [];
+  const archives: TopicArchive[] = [];
   try {
-    for (const { folder } of unfinished) opened.push(await openOne(folder, keeping));
-    const last = opened.at(-1);
-    for (const one of opened.filter(isBegun)) await refuseDamaged(one.archive);
-    if (last && (await pullTopic(chat, last, survey, keeping)).length === 0) return opened;
-    const fresh = await openOne(free, keeping);
-    opened.push(fresh);
-    const missing = await pullTopic(chat, fresh, survey, keeping);
-    if (missing.length > 0)
-      throw new Failure(
-        'incomplete',
-        `${missing.length} of ${survey.ids.length} messages of '${shownName(survey)}' were gone when they were archived: nothing was deleted`,
-        { hint: 'Somebody else deletes or moves messages of the topic. Run the same command again.' },
-      );
-    return opened;
+    for (const { folder } of unfinished) archives.push(await openOne(folder, keeping));
+    for (const { archive, isBegun } of archives) if (isBegun) await refuseDamaged(archive);
+    const before = archives.at(-1);
+    if (before && (await pullTopic(chat, before, survey, keeping)) === 0) return { archives, last: before };
+    const last = await openOne(free, keeping);
+    archives.push(last);
+    const missing = await pullTopic(chat, last, survey, keeping);
+    if (missing === 0) return { archives, last };
+    throw new Failure(
+      'incomplete',
+      `${missing} of ${survey.ids.length} messages of '${shownName(survey)}' were gone when they were archived: nothing was deleted`,
+      { hint: 'Somebody else deletes or moves messages of the topic. Run the same command again.' },
+    );
   } catch (cause) {
-    await closeAll(opened);
+    await closeAll(archives);
     throw cause;
   }
 }
 
 /** @throws Failure unavailable where another process ended the purge meanwhile */
-async function openOne(folder: string, { open }: Pick<Keeping, 'open'>): Promise<TopicArchive> {
+async function openOne(folder: string, { archive: open }: Keeping) {
   const archive = await open(folder);
   try {
     const purge = await archive.purge();
-    if (typeof purge.stage === 'string') return { archive, purge };
+    if (typeof purge.stage === 'string') return { archive, purge, isBegun: purge.stage === 'begun' };
     throw new Failure('unavailable', `another process has just ended the purge of ${folder}: nothing was deleted`, {
       hint: 'Run the same command again.',
     });
@@ -113,39 +104,28 @@ async function refuseDamaged({ folder }: OpenArchive): Promise<void> {
     );
 }
 
-/** The source of each message that an archive holds, and its later versions, the last one last. */
-export async function* keptVersions({ archive: { folder } }: TopicArchive): AsyncGenerator<ArchivedMessage> {
-  const archive = await readArchive(folder);
-  yield* archivedMessages(archive, 'source');
-  for (const { message } of archive.changes) if (message) yield message;
-}
-
 /** Closes every archive, also after one that cannot be closed. @throws Failure the first */
 export async function closeAll(archives: readonly TopicArchive[]): Promise<void> {
   const failed: unknown[] = [];
-  const failing = (cause: unknown): void => void failed.push(cause);
-  for (const { archive, purge } of archives) {
-    await purge.close().catch(failing);
-    await archive.close().catch(failing);
-  }
+  for (const one of archives.flatMap(({ purge, archive }) => [purge, archive]))
+    await one.close().catch((cause: unknown) => failed.push(cause));
   if (failed.length > 0) throw failed[0];
 }
 
-/** Brings the archive up to date. @returns the ids that it lacks in one of its forms */
+/** Brings the archive up to date. @returns how many messages it lacks in one of its forms */
 async function pullTopic(
   { raw, level, organization }: Pick<ChatApi, 'raw' | 'level' | 'organization'>,
   { archive }: TopicArchive,
-  { ids, ...topic }: TopicSurvey,
+  survey: TopicSurvey,
   { site, account, maxFileSize, note, archived }: Keeping,
-): Promise<readonly number[]> {
-  const { channel, topic_name } = topic;
+): Promise<number> {
   const order = {
     site,
     account,
     forms: archiveForms,
     files: maxFileSize !== undefined,
-    options: { channel: [String(channel.stream_id)], topic: [topic_name] },
-    selection: () => topicSelection(topic),
+    options: { channel: [String(survey.channel.stream_id)], topic: [survey.topic_name] },
+    selection: () => topicSelection(survey),
   };
   const isWhole = archive.parts.length > 0;
   await pullArchive({ ...raw, level, organization }, archive, order, { note, added: archived, isWhole });
@@ -153,18 +133,14 @@ async function pullTopic(
   for (const part of archive.parts)
     for (const form of archiveForms)
       for (const id of part[form]?.absent ?? (part[form] ? [] : part.ids)) held.delete(id);
-  return ids.filter((id) => !held.has(id));
-}
-
-export function idsOf(archives: readonly Pick<TopicArchive, 'archive'>[]): number[] {
-  return ascending(archives.flatMap(({ archive }) => archive.parts.flatMap((part) => part.ids)));
+  return survey.ids.filter((id) => !held.has(id)).length;
 }
 
 /** Archives that one topic may have: each complete purge leaves one. */
 const maxArchives = 1000;
 
 /** Archives of purges that did not end, oldest first, and the next folder. @throws Failure config for too many */
-async function archivesOf(topic: Topic, place: PurgePlace) {
+async function archivesOf(topic: Topic, place: ArchivePlace) {
   const unfinished: { folder: string; stage: 'new' | 'begun' }[] = [];
   let ended: PurgeEnd | undefined;
   for (let number = 1; number <= maxArchives; number += 1) {
@@ -181,7 +157,7 @@ async function archivesOf(topic: Topic, place: PurgePlace) {
 }
 
 /** The channel's id and the name for people, and a hash that is different for each account and spelling. */
-function folderOf({ channel, topic_name }: Topic, { root, site, account }: PurgePlace, number: number): string {
+function folderOf({ channel, topic_name }: Topic, { root, site, account }: ArchivePlace, number: number): string {
   const key = [site, account, channel.stream_id, foldName(topic_name)].join('\n');
   const hash = hashOf(Buffer.from(key)).slice(0, 8);
   const words = topic_name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];

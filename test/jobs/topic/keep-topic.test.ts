@@ -1,13 +1,10 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RawMessage, type MessageQuery } from '../../../src/api/chat/chat-messages.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { elementsOf } from '../../../src/core/json-elements.ts';
-import { topicKeeper } from '../../../src/jobs/topic/keep-topic.ts';
-import { expecting } from '../../../src/jobs/topic/standings.ts';
-import { openTopicPurge } from '../../../src/jobs/topic/purge-topic.ts';
-import type { PurgeStep } from '../../../src/store/archive/line-file.ts';
+import { openTopicPurge, type PurgeParts } from '../../../src/jobs/topic/purge-topic.ts';
 import { openArchive, type OpenArchive } from '../../../src/store/archive/archive.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 import { emptyHome } from '../../helpers/run.ts';
@@ -58,71 +55,70 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
       },
     });
   const clock = sleptClock();
-  const keeper = topicKeeper(chat, {
-    ...{ root: join(home, 'purges'), site: 'https://chat.test', account: 'ada@chat.test' },
-    open: async (folder) => broken(await openArchive(folder, { system: systemIn(home), clock }, { signal })),
-    ...{ now: () => 0, note: (text) => text.includes('verified') && topic.push(3), archived: () => undefined },
+  const purge = purgeOf(chat, home, {
+    archive: async (folder) => broken(await openArchive(folder, { system: systemIn(home), clock }, { signal })),
+    note: (text) => void (text.includes('verified') && topic.push(3)),
   });
-  const survey = {
-    ...{ channel: { stream_id: 5, name: 'kitchen' }, topic_name: 'lunch', ids: [1, 2], spellings: ['lunch'], files: 0 },
-    ...{ first_timestamp: null, last_timestamp: null, isLimited: false },
-  };
-  const note = (): void => undefined;
-  const purging = {
-    sleep: () => Promise.resolve(),
-    now: () => 0,
-    note,
-    again: () => 'again',
-    signal,
-    keeper,
-    refuseHeld: note,
-    begun: async () => undefined,
-  };
-  const purge = openTopicPurge(chat, survey, purging);
 
   await expect(purge.run()).rejects.toThrow(/cannot be read back: source-000002\.ndjson.*nothing more is deleted/);
-  await keeper.close();
   expect(calls).toBe(0);
 });
 
 test('a disk that fails right before a call: no call was sent, and the record has none', async () => {
-  const steps: PurgeStep[] = [];
+  const home = emptyHome();
   const page = {
-    messages: rowsOf([1, 2]),
-    found_newest: true,
-    found_oldest: true,
-    history_limited: false,
-    ignored: [],
+    ...{ messages: rowsOf([1, 2]), found_newest: true, found_oldest: true, history_limited: false, ignored: [] },
   };
   const [none, unasked] = [() => Promise.resolve(undefined), () => Promise.reject(new Error('not asked for'))];
   const chat = {
     ...{ raw: { messages: () => Promise.resolve(page) }, level: none, channels: none, topics: none, messages: unasked },
+    ...{ organization: none, upload: unasked },
     async deleteTopic(_id: number, _name: string, before?: () => Promise<void>): Promise<never> {
       await before?.();
       throw new Error('a call was sent');
     },
   };
+  const full = new Failure('unavailable', 'the disk is full');
+  const purge = purgeOf(chat, home, {
+    async archive(folder) {
+      const archive = await openArchive(
+        folder,
+        { system: systemIn(home), clock: sleptClock() },
+        { signal: new AbortController().signal },
+      );
+      return { ...archive, missing: () => Promise.reject(full) };
+    },
+  });
+
+  await expect(purge.run()).rejects.toThrow('the disk is full');
+  const [folder = ''] = readdirSync(join(home, 'purges'));
+  const record = readFileSync(join(home, 'purges', folder, 'purge.ndjson'), 'utf8');
+  expect(record).toContain('"look"');
+  expect(record).not.toContain('"call"');
+});
+
+/** The purge of a topic of two messages, whose archives are in that home. */
+function purgeOf(
+  chat: Parameters<typeof openTopicPurge>[0],
+  home: string,
+  parts: Pick<PurgeParts, 'archive'> & Partial<PurgeParts>,
+) {
   const survey = {
     ...{ channel: { stream_id: 5, name: 'kitchen' }, topic_name: 'lunch', ids: [1, 2], spellings: ['lunch'], files: 0 },
     ...{ first_timestamp: null, last_timestamp: null, isLimited: false },
   };
-  const [nothing, note] = [() => Promise.resolve(), () => undefined];
-  const keeper = {
-    ...{
-      folder: () => undefined,
-      begin: () => Promise.resolve(expecting([1, 2])),
-      lacks: () => false,
-      add: nothing,
-      finish: nothing,
+  const archives = { isKept: true, root: join(home, 'purges'), site: 'https://chat.test', account: 'ada@chat.test' };
+  const nothing = (): void => undefined;
+  const resolved = () => Promise.resolve();
+  return openTopicPurge(
+    chat,
+    survey,
+    { archives, holds: [], maxMessages: Infinity },
+    {
+      ...{ sleep: resolved, record: resolved, now: () => 0, again: () => 'again', interactive: () => false },
+      ...{ note: nothing, warn: nothing, conclude: nothing, signal: new AbortController().signal },
+      progress: () => ({ step: nothing, upTo: nothing, end: nothing }),
+      ...parts,
     },
-    ...{ close: nothing, confirm: () => Promise.reject(new Failure('unavailable', 'the disk is full')) },
-    record: (step: PurgeStep) => Promise.resolve(void steps.push(step)),
-  };
-  const signal = new AbortController().signal;
-  const given = {
-    ...{ sleep: nothing, now: () => 0, note, again: () => 'again', signal, keeper, refuseHeld: note, begun: nothing },
-  };
-
-  await expect(openTopicPurge(chat, survey, given).run()).rejects.toThrow('the disk is full');
-  expect(steps.filter((step) => 'call' in step)).toEqual([]);
-});
+  );
+}
