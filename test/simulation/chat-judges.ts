@@ -319,7 +319,14 @@ function versionsSince(
   const looks = steps.filter((step) => 'pages' in step && step.client === run);
   const since = looks.at(-2)?.at ?? run.started;
   const all = versions.get(id) ?? [];
-  return all.slice(Math.max(0, all.findLastIndex(({ at }) => at <= since))).map(({ message }) => message);
+  return all
+    .slice(
+      Math.max(
+        0,
+        all.findLastIndex(({ at }) => at <= since),
+      ),
+    )
+    .map(({ message }) => message);
 }
 
 /** What a message was when a run ended. */

@@ -6,7 +6,8 @@ import { Failure, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
 import { findChannel } from '../../jobs/topic/find-channel.ts';
 import { openPurgeRun } from '../../jobs/topic/purge-run.ts';
-import type { PurgeArchives, PurgeOutcome } from '../../jobs/topic/purge-topic.ts';
+import type { PurgeOutcome } from '../../jobs/topic/purge-failures.ts';
+import type { PurgeArchives } from '../../jobs/topic/purge-topic.ts';
 import { openPurges } from '../../jobs/topic/purge-topics.ts';
 import { shownName, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
@@ -16,7 +17,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Disk, Invocation, Terminal } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
-import { refusalsOf } from '../../jobs/topic/holds.ts';
+import { refusalsOf, type TopicRefusal } from '../../jobs/topic/holds.ts';
 import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
 import { describeTopics, hasMessages, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
 import { earlierPurges } from '../../jobs/topic/topic-archives.ts';
@@ -119,15 +120,15 @@ export default command({
     const purges = openPurges(chat, surveys, limits, parts);
     const isTyped = 'names' in naming && typed.from === undefined;
     /** Of a held topic nothing is deleted, which is a failure only if the user typed its name. */
-    const heldRow = (survey: Doomed, isHeld: boolean, cause: unknown): PurgeRow => {
-      if (isTyped || !isHeld) throw cause;
+    const heldRow = (survey: Doomed, { failure, isHeld }: TopicRefusal): PurgeRow => {
+      if (isTyped || !isHeld) throw failure;
       return rowOf(survey, 'held');
     };
     if (context.options.dry_run) {
       // It asks for the request that would be sent first.
       const plan = async (survey: Doomed) => {
         const refusal = refusals.get(survey);
-        if (refusal) return heldRow(survey, refusal.isHeld, refusal.failure);
+        if (refusal) return heldRow(survey, refusal);
         refuseNewer(survey, naming);
         if (!hasMessages(survey)) return rowOf(survey, 'missing');
         await chat.deleteTopic(survey.channel.stream_id, survey.topic_name);
@@ -140,12 +141,13 @@ export default command({
     if (surveys.some(hasMessages)) await confirmTopics(surveys, isNumber ? 'number' : 'name', confirm, context);
     const purgeOne = async (survey: Doomed) => {
       const refusal = refusals.get(survey);
-      if (refusal) return heldRow(survey, refusal.isHeld, refusal.failure);
+      if (refusal) return heldRow(survey, refusal);
       try {
         const outcome = await purges.purge(survey);
         if (outcome) return rowOf(survey, outcome.status, outcome);
       } catch (cause) {
-        return heldRow(survey, purges.outcomeOf(survey)?.status === 'held', cause);
+        if (!(cause instanceof Failure)) throw cause;
+        return heldRow(survey, { failure: cause, isHeld: purges.outcomeOf(survey)?.status === 'held' });
       }
       // An earlier run may have ended its purge.
       const end = run.endOf(survey);

@@ -1,12 +1,14 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { backoff } from '../../api/http/retry.ts';
-import { quantity } from '../../core/duration.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
+import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { CallEnd, LookStep } from '../../store/archive/line-file.ts';
+import type { PurgeEvent } from '../../store/record/history.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
 import type { Keeper } from './keep-topic.ts';
-import type { PurgeParts } from './purge-topic.ts';
 import {
   afterStep,
   countsOf,
@@ -20,6 +22,19 @@ import {
   type Standings,
 } from './standings.ts';
 import { newerPages, newestPage, newestPages, shownName, type TopicSurvey } from './survey-topic.ts';
+
+/** What a purge uses of its run. */
+export interface PurgeParts extends WorkMessages {
+  /** Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
+  interactive(): boolean;
+  /** The line that continues the purge. */
+  again(): string;
+  now(): Milliseconds;
+  sleep(span: Milliseconds): Promise<void>;
+  archive(folder: string): Promise<OpenArchive>;
+  record(event: PurgeEvent): Promise<void>;
+}
 
 export interface PurgeWork extends Pick<PurgeParts, 'sleep' | 'now' | 'note' | 'again' | 'signal'> {
   readonly chat: Pick<ChatApi, 'messages' | 'raw' | 'level' | 'channels' | 'topics' | 'deleteTopic'>;
@@ -229,8 +244,7 @@ async function isRepeatable(chat: Pick<ChatApi, 'level'>, { kind, details }: Fai
 function stuck({ survey, state: { standings } }: PurgeWork, ending: CallEnd | Failure): Failure {
   const left = leftIn(standings);
   const what = `the server makes no progress; ${left} of ${Math.max(left, survey.ids.length)} messages are left in '${shownName(survey)}'`;
-  const hint = 'Run the same command again later: it continues.';
-  return ending instanceof Failure
-    ? ending.as('incomplete', `${what}: ${ending.message}`, { hint })
-    : new Failure('incomplete', what, { hint });
+  const details = { hint: 'Run the same command again later: it continues.' };
+  if (!(ending instanceof Failure)) return new Failure('incomplete', what, details);
+  return ending.as('incomplete', `${what}: ${ending.message}`, details);
 }

@@ -2,9 +2,30 @@ import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { PurgeWork } from './delete-rounds.ts';
 import type { GoneMessages } from './gone-messages.ts';
-import type { PurgeOutcome } from './purge-topic.ts';
-import { leftIn, presentIn, statusOf, type LastCall, type StandingCounts } from './standings.ts';
+import {
+  leftIn,
+  presentIn,
+  statusOf,
+  type Deeper,
+  type LastCall,
+  type PurgeStatus,
+  type StandingCounts,
+} from './standings.ts';
 import { shownName, type TopicSurvey } from './survey-topic.ts';
+
+export interface PurgeOutcome {
+  readonly status: PurgeStatus | 'held';
+  /** Messages of the survey and of earlier, interrupted runs, and those that came later. */
+  readonly tally: StandingCounts;
+  readonly deleted: number;
+  /** Messages that came into the topic during this run. */
+  readonly arrived: number;
+  readonly deeper: readonly Deeper[];
+  /** Private channels in which messages that are gone were not looked for. */
+  readonly unsearched: number;
+  /** Whether nobody looked after the last call: more may be deleted. */
+  readonly isLeast: boolean;
+}
 
 /** A failure in the middle says how many messages were left when the topic was last seen. */
 export function inPart(cause: Failure, { survey, state, again }: PurgeWork): Failure {
@@ -44,15 +65,15 @@ export async function failureOf(purge: PurgeWork, gone: GoneMessages): Promise<F
   const tally = gone.tally();
   const status = statusOf(tally);
   if (status === 'deleted') return undefined;
-  if (tally.elsewhere > 0) return survivorFailure(survey, tally, await gone.places(), gone.isSample());
+  if (tally.elsewhere > 0)
+    return survivorFailure(survey, tally, { places: await gone.places(), isSample: gone.isSample() });
   return status === 'unseen' ? unseen(survey, tally, state.standings.lastCall) : remaining(purge);
 }
 
 function survivorFailure(
   survey: TopicSurvey,
   tally: StandingCounts,
-  places: ReadonlySet<string>,
-  isSample: boolean,
+  { places, isSample }: { readonly places: ReadonlySet<string>; readonly isSample: boolean },
 ): Failure {
   const few = [...places].slice(0, 10).map((place) => `'${place}'`);
   const more = places.size > few.length ? ` and ${places.size - few.length} other topics` : '';

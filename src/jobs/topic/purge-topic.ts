@@ -1,31 +1,16 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { PurgeEvent } from '../../store/record/history.ts';
-import type { Progress, WorkMessages } from '../work/work-messages.ts';
-import { deleteRounds, lookAt, type PurgeWork } from './delete-rounds.ts';
+import type { Progress } from '../work/work-messages.ts';
+import { deleteRounds, lookAt, type PurgeParts, type PurgeWork } from './delete-rounds.ts';
 import { goneMessages } from './gone-messages.ts';
 import { heldTopic, holdOf, type TopicHold } from './holds.ts';
 import { openKeeper } from './keep-topic.ts';
-import { countOf, failureOf, inPart, warningsOf } from './purge-failures.ts';
+import { countOf, failureOf, inPart, warningsOf, type PurgeOutcome } from './purge-failures.ts';
 import type { PurgeRun } from './purge-run.ts';
-import { expecting, leftIn, statusOf, type Deeper, type PurgeStatus, type StandingCounts } from './standings.ts';
+import { expecting, leftIn, statusOf } from './standings.ts';
 import { shownName, type TopicSurvey } from './survey-topic.ts';
 import type { ArchivePlace } from './topic-archives.ts';
-
-/** What a purge uses of its run. */
-export interface PurgeParts extends WorkMessages {
-  /** Ctrl-C, SIGTERM and the deadline. */
-  readonly signal: AbortSignal;
-  interactive(): boolean;
-  /** The line that continues the purge. */
-  again(): string;
-  now(): Milliseconds;
-  sleep(span: Milliseconds): Promise<void>;
-  archive(folder: string): Promise<OpenArchive>;
-  record(event: PurgeEvent): Promise<void>;
-}
 
 /** Where archives are made, unless --no-archive forbids it. */
 export interface PurgeArchives extends ArchivePlace {
@@ -39,20 +24,6 @@ export interface TopicLimits {
   readonly maxMessages: number;
 }
 
-export interface PurgeOutcome {
-  readonly status: PurgeStatus | 'held';
-  /** Messages of the survey and of earlier, interrupted runs, and those that came later. */
-  readonly tally: StandingCounts;
-  readonly deleted: number;
-  /** Messages that came into the topic during this run. */
-  readonly arrived: number;
-  readonly deeper: readonly Deeper[];
-  /** Private channels in which messages that are gone were not looked for. */
-  readonly unsearched: number;
-  /** Whether nobody looked after the last call: more may be deleted. */
-  readonly isLeast: boolean;
-}
-
 export type TopicPurge = ReturnType<typeof openTopicPurge>;
 
 /** A purge of one surveyed topic; nothing is sent before `run`. */
@@ -62,7 +33,7 @@ export function openTopicPurge(
   { archives, holds, maxMessages }: TopicLimits,
   context: PurgeParts,
 ) {
-  const { archived, left, note, end } = progressOf(context, survey, archives.isKept);
+  const { archived, left, note, end } = progressOf(context, survey, archives);
   const state: PurgeWork['state'] = { standings: expecting(survey.ids) };
   let isHeld = false;
   const refuseHeld = (ids: readonly number[]): void => {
@@ -85,11 +56,11 @@ export function openTopicPurge(
   const tell = async (event: PurgeEvent['event']): Promise<void> => {
     const { tally, deleted, arrived, status } = outcome();
     const { channel, topic_name, spellings } = survey;
+    const { stream_id, name } = channel;
+    const what = { email: archives.account, stream_id, channel: name, topic_name, spellings };
     const counts = { deleted, unseen: tally.gone + tally.goneOutOfOrder, arrived, status };
-    await context.record({
-      ...{ event, email: archives.account, stream_id: channel.stream_id, channel: channel.name, topic_name, spellings },
-      ...{ archive: state.keeper?.folder, messages: countOf(tally), ...(event !== 'purging' && counts) },
-    });
+    const ended = event === 'purging' ? {} : counts;
+    await context.record({ event, ...what, archive: state.keeper?.folder, messages: countOf(tally), ...ended });
     isTold = event === 'purging';
   };
   /** Leaves the purge open, since it or its run failed; what that means for it. */
@@ -154,8 +125,8 @@ function isAnswering(cause: unknown): boolean {
   return cause instanceof Failure && !cause.isInterruption && !(cause.kind === 'unavailable' && cause.details.http);
 }
 
-/** How many messages are archived, and how many are left: a line of progress, or without a person a note of each number. */
-function progressOf(context: PurgeParts, survey: TopicSurvey, isKept: boolean) {
+/** How many messages are archived, and are left: a line of progress, or without a person a note of each number. */
+function progressOf(context: PurgeParts, survey: TopicSurvey, { isKept }: PurgeArchives) {
   const total = survey.ids.length;
   let shown: { readonly label: string; readonly line: Progress } | undefined;
   let last = total;

@@ -5,13 +5,9 @@ import { privateSearch } from '../messages/private-channels.ts';
 import { isFatal } from '../work/each.ts';
 import { refuseNewer, type Naming } from './named-topics.ts';
 import type { PurgeRun } from './purge-run.ts';
-import {
-  openTopicPurge,
-  type PurgeOutcome,
-  type PurgeParts,
-  type TopicLimits,
-  type TopicPurge,
-} from './purge-topic.ts';
+import type { PurgeParts } from './delete-rounds.ts';
+import type { PurgeOutcome } from './purge-failures.ts';
+import { openTopicPurge, type TopicLimits, type TopicPurge } from './purge-topic.ts';
 import { deletable } from './standings.ts';
 import { hasMessages, type Doomed } from './survey-topics.ts';
 import { earlierPurges } from './topic-archives.ts';
