@@ -145,3 +145,19 @@ test('messages of another channel under the id of the channel: refused before a 
   expect({ exitCode, calls, left: server.messages.length }).toEqual({ exitCode: 7, calls: 0, left: 9 });
   expect(error?.message).toContain("asked for 'kitchen', the server answered with message 1 of another channel");
 });
+
+test('a server that says between two calls that it ignored the narrow: nothing more is deleted', async () => {
+  let isIgnoring = false;
+  const server = await openChatServer({
+    messages: topicOf('lunch', lunch),
+    deletesPerCall: 4,
+    get ignoresNarrow() {
+      return isIgnoring ? ('says' as const) : undefined;
+    },
+    meanwhile: (_messages, _request, calls) => void (isIgnoring = calls > 0),
+  });
+
+  const { exitCode } = await server.run('topic delete 5 lunch --confirm lunch -o json');
+
+  expect({ exitCode, left: server.messages.length }).toEqual({ exitCode: 8, left: 5 });
+});
