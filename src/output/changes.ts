@@ -8,7 +8,7 @@ const maxChars = 60_000;
 const maxCellChars = 300;
 
 /** The conclusion and the changed rows that fit, as Markdown without license codes. Cells are harmless code. */
-export function changes({ show, conclusions = [] }: ChangesChoices): Formatter {
+export function changes({ show, conclusions = [] }: Presentation): Formatter {
   const { outcome = { by: '', columns: [] } } = show;
   const { by, nothing } = outcome;
   const rows: (readonly string[])[] = [];
@@ -37,8 +37,6 @@ export function changes({ show, conclusions = [] }: ChangesChoices): Formatter {
   };
   return { one: row, row, end };
 }
-
-type ChangesChoices = Pick<Presentation, 'show' | 'conclusions'>;
 
 /** A number, or a text as code. A bar is escaped; behind a backslash, where renderers differ, it is `\x7c`. */
 function cellOf(value: unknown): string {

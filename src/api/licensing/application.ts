@@ -8,18 +8,12 @@ type ListApi = Pick<LicensingApi, 'list'>;
 
 /** @throws Failure auth where each license of a whole list has another code; an empty one proves nothing */
 export async function refuseOtherApplication(api: ListApi, app_code: number, remote_user?: string): Promise<void> {
-  const codes = new Set<string>();
   try {
-    for await (const license of api.list({ remote_user })) {
-      const code = otherCode(license, app_code);
-      if (code === undefined) return;
-      codes.add(code);
-    }
+    for await (const license of listOfApplication(api, { remote_user }, app_code))
+      if (otherCode(license, app_code) === undefined) return;
   } catch (cause) {
-    if (cause instanceof Failure && cause.kind === 'incomplete') return;
-    throw cause;
+    if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
   }
-  if (codes.size > 0) throw otherApplication(codes, app_code);
 }
 
 /** Yields a list, then refuses a key of another application than the filter or else the credential (`own`) names. */
