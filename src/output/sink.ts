@@ -27,12 +27,10 @@ export function guard(sink: Sink): Sink {
   return {
     async write(piece) {
       if (ended) throw ended;
-      try {
-        await sink.write(piece);
-      } catch (error) {
+      await sink.write(piece).catch((error: unknown) => {
         // A Failure ends the command, such as Ctrl-C; it is not an error of the sink.
         throw (ended = error instanceof Failure ? error : isClosedPipe(error) ? readerGone : unwritten(error));
-      }
+      });
     },
   };
 }
@@ -41,13 +39,10 @@ export function guard(sink: Sink): Sink {
 export function ignoringClosedPipe(given: Sink): Sink {
   const sink = guard(given);
   return {
-    async write(piece) {
-      try {
-        await sink.write(piece);
-      } catch (error) {
+    write: (piece) =>
+      sink.write(piece).catch((error: unknown) => {
         if (error !== readerGone) throw error;
-      }
-    },
+      }),
   };
 }
 
