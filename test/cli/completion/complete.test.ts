@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { complete } from '../../../src/cli/completion/complete.ts';
 import { answerFor, readBashLine } from '../../../src/cli/completion/completion-process.ts';
-import type { Offer, Surface } from '../../../src/cli/completion/reading.ts';
+import { readLine, type Offer, type Surface } from '../../../src/cli/completion/reading.ts';
 import { runAlone, words } from '../../helpers/run.ts';
 import { generalFormats } from '../../../src/output/formats.ts';
 
@@ -233,3 +233,10 @@ test('zsh gets the one word that takes the place of what was typed', () => {
 test('words that continue after = are said to be open', () => {
   expect(answerFor('fish', { kind: 'words', offers: [{ word: 'email=', text: '' }] })).toBe('open\nemail=\n');
 });
+
+test.each(['--profile=team', '--profile team', '-p team', '-pteam', '-qpteam'])(
+  'the profile of %s is read',
+  (option) => {
+    expect(readLine(surface, ['topic', 'list', ...words(option)])?.given.get('--profile')).toBe('team');
+  },
+);

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
 import type { MessageRecord } from '../../../src/sandbox/records.ts';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
+import { openChatServer, topicOf } from '../../helpers/chat-server.ts';
 import { emptyHome, openSandbox, type Ran } from '../../helpers/run.ts';
 
 // Each sentence about messages that are gone is compared with what the sandbox really holds (docs/archive-format.md,
@@ -234,4 +235,26 @@ test.each([
 
   expect(countsOf(await recheck())).toMatchObject(counts);
   expect(countsOf(await recheck())).toMatchObject({ edited: 0 });
+});
+
+test('a part that the disk breaks while a recheck reads the server: exit 7, and nothing is recorded as changed', async () => {
+  const folder = newFolder();
+  let isBroken = false;
+  const part = join(folder, 'rendered-000001.ndjson');
+  const server = await openChatServer({
+    messages: topicOf('lunch', [1, 2, 3]),
+    meanwhile(_messages, { path }) {
+      if (isBroken && path.endsWith('/messages')) writeFileSync(part, 'x');
+    },
+  });
+  await server.run(`archive pull ${folder} --channel 5`);
+  isBroken = true;
+
+  const { exitCode, error } = await server.run(`archive pull ${folder} --recheck -o json`);
+
+  expect({ exitCode, message: error?.message }).toEqual({
+    exitCode: 7,
+    message: expect.stringMatching(/^part 1: /) as string,
+  });
+  expect(existsSync(join(folder, 'changes.ndjson'))).toBe(false);
 });

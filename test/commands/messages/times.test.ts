@@ -158,3 +158,17 @@ test.each(['last week', 'this month', '2026-03', 'last monday', '3m'])(
     expect([exitCode, error?.message.endsWith('?'), server.seen]).toEqual([2, true, []]);
   },
 );
+
+test('a message without a time: --since cannot select, exit 7', async () => {
+  const server = await openChatServer({
+    messages: topicOf('log', [1, 2]),
+    meanwhile: (messages) => messages.forEach((message) => Reflect.deleteProperty(message, 'timestamp')),
+  });
+
+  const { exitCode, error } = await server.run('messages fetch --since 2d -o json');
+
+  expect({ exitCode, message: error?.message }).toEqual({
+    exitCode: 7,
+    message: 'message 2 has no timestamp: messages cannot be selected by time',
+  });
+});

@@ -314,6 +314,55 @@ describe('topic delete archives', () => {
     expect(archivesIn(root).map((folder) => idsIn(folder, 'source').length)).toEqual([2500]);
   });
 
+  test('messages that go between the survey and their archiving: exit 8, nothing is deleted', async () => {
+    const root = newRoot();
+    const server = await kitchen({
+      meanwhile(messages) {
+        const gone = archivesIn(root).length > 0 ? messages.findIndex(({ id }) => id === 3) : -1;
+        if (gone >= 0) messages.splice(gone, 1);
+      },
+    });
+
+    const { exitCode, error } = await server.run(`${line} --archive ${root} -o json`);
+
+    expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 8, calls: 0 });
+    expect(error?.message).toContain(
+      "1 of 60 messages of 'lunch' were gone when they were archived: nothing was deleted",
+    );
+  });
+
+  test('a message that is edited whenever it is read: no two forms are of one version, exit 7', async () => {
+    const root = newRoot();
+    let edits = 0;
+    const server = await kitchen({
+      meanwhile(messages) {
+        edits += 1;
+        for (const message of messages.slice(0, archivesIn(root).length)) message.last_edit_timestamp = edits;
+      },
+    });
+
+    const { exitCode, error } = await server.run(`${line} --archive ${root} -o json`);
+
+    expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 7, calls: 0 });
+    expect(error?.message).toContain('messages 1 to 60 changed each time between fetching HTML and Markdown');
+  });
+
+  test('a damaged record of an interrupted purge: exit 3, nothing more is deleted', async () => {
+    const refusal = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 40 };
+    const server = await kitchen({ deleteReply: (call) => (call === 1 ? refusal : undefined) });
+    const root = newRoot();
+    await server.run(`${line} --archive ${root}`);
+    const file = join(archivesIn(root)[0] ?? '', 'purge.ndjson');
+    const record = `x${readFileSync(file, 'utf8')}`;
+    writeFileSync(file, record);
+
+    const { exitCode, error } = await server.run(`${line} --archive ${root} -o json`);
+
+    expect({ exitCode, left: left(server).length }).toEqual({ exitCode: 3, left: 22 });
+    expect(error?.message).toBe(`${file} is damaged: line 1 is not valid JSON`);
+    expect(readFileSync(file, 'utf8')).toBe(record);
+  });
+
   test.each(['source-000001.ndjson', 'rendered-000001.ndjson'])(
     'an interrupted purge whose archive is damaged (%s): exit 8 before any call, and the archive is not written over',
     async (name) => {

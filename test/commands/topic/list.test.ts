@@ -99,3 +99,12 @@ test('the sandbox: every topic of a channel', async () => {
   );
   expect(rows.reduce((sum, row) => sum + row.messages, 0)).toBe(ids.length);
 });
+
+test('a server that does not list its channels: --all-channels is exit 6', async () => {
+  const { exitCode, error } = await (await openChatServer({ messages })).run('topic list --all-channels -o json');
+
+  expect({ exitCode, message: error?.message }).toEqual({
+    exitCode: 6,
+    message: 'this server does not list channels',
+  });
+});
