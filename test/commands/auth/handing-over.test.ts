@@ -9,7 +9,6 @@ test('a colleague goes on with copied profiles and a copied state folder, after 
   const [old, next] = [emptyHome(), emptyHome()];
   const own = (home: string) => ({ home, bare: true });
   const [app] = sandbox.licensing.apps;
-  if (!app) throw new Error('the sandbox has an application');
   const login = `auth login licensing --base-url ${sandbox.licensing.base_url} --app-code ${app.app_code} --name prod --api-key-stdin`;
   expect((await run(login, { ...own(old), stdin: app.api_key })).exitCode).toBe(0);
   await run('license create --remote-user eva --size-allowance 3', own(old));
