@@ -195,7 +195,7 @@ test('files are read through three doors, which a FIFO does not hold; the rest r
     'cli/process.ts',
     'core/read.ts',
     'store/disk/owner.ts',
-    'store/disk/private-file.ts',
+    'store/disk/private.ts',
   ]);
 });
 
@@ -203,7 +203,7 @@ test("folders are made one by one: mkdir's own recursion never ends below a pare
   const making = sources.filter(({ text }) => /\bmkdir(Sync)?\([^)]*\brecursive\b/.test(text));
   expect(
     making.map(({ name }) => name),
-    'take makeFolder of store/disk/private-folder.ts',
+    'take makeFolder of store/disk/private.ts',
   ).toEqual([]);
 });
 

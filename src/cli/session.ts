@@ -11,7 +11,7 @@ import { decodeText } from '../core/read.ts';
 import { checkZone } from '../core/moment.ts';
 import { urlOf } from '../schema/profile.ts';
 import { foldersOf } from '../store/disk/folders.ts';
-import { refuseUnwritable } from '../store/disk/private-folder.ts';
+import { refuseUnwritable } from '../store/disk/private.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openConnections, type Connections, openAccounts } from './connections.ts';
 import { isInteractive, readBytes } from './input.ts';

@@ -6,7 +6,7 @@ import type { Reach } from '../api/http/proxy.ts';
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
 import type { ChatCredential, LicensingChoice, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
-import type { Secrets } from '../store/account/header-lines.ts';
+import type { Secrets } from '../store/account/secrets.ts';
 import type { ChatProfile, Kind } from '../schema/profile.ts';
 import type { Profiles } from '../store/account/profiles.ts';
 import type { Secret } from '../core/secret.ts';

@@ -1,10 +1,7 @@
 import type { Milliseconds } from './duration.ts';
 import type { Clock } from './system.ts';
 
-/**
- * Items that come while a batch is written, or before the next one is due, are written together, in their order. A
- * batch that fails rejects for its own items; `write` says whether the next one may be written.
- */
+/** Writes items that come together in one batch, in order; a batch that fails rejects for its own items. */
 export function batched<T>(
   write: (items: readonly T[]) => Promise<void>,
   due: () => Promise<void> = () => Promise.resolve(),

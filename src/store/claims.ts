@@ -25,11 +25,7 @@ export interface Claims {
   posting(user: string, soon?: () => readonly string[]): Promise<void>;
   /** Its user stays claimed, an answer open until a release confirms it. @throws Failure: the user counts as asked */
   ended(user: string, end: PostEnd): Promise<void>;
-  /**
-   * Gives users back. A user that is never given back counts as abandoned once this process has ended.
-   * @param shown those whose license a list shows: no answer is open any more
-   * @throws Failure where that is not recorded
-   */
+  /** Gives users back; those that a list has `shown` have no open answer any more. @throws Failure if not recorded */
   release(users: readonly string[], shown?: ReadonlySet<string>): Promise<void>;
   /** Why the claims are lost, so that nothing more may be created; undefined while they are not. */
   lost(): Failure | undefined;

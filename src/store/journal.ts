@@ -6,7 +6,7 @@ import { nextTurn, unlink, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../core/json.ts';
 import { readBytes, replace, storageFailure, writePrivate } from './disk/files.ts';
-import { makePrivateFolder } from './disk/private-folder.ts';
+import { makePrivateFolder } from './disk/private.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
 import { appendLines, isCutBefore, openToAppend, readRecords, summedLine, type Damaged } from './disk/records.ts';
 
@@ -21,10 +21,7 @@ export interface JournalContent {
 
 /** A file that says that a job has begun, and keeps its records for the run that resumes it; held by one process. */
 export interface Journal extends JournalContent {
-  /**
-   * Resolves when the record is on disk. Records that are appended together share one write and one sync.
-   * @throws Failure unavailable when the disk is full; else config; from then on every append throws it
-   */
+  /** Resolves when the record is on disk. @throws Failure unavailable where the disk is full, config; then always */
   append(record: object): Promise<void>;
   /** Leaves the journal for the next run. */
   close(): Promise<void>;

@@ -2,11 +2,7 @@ import { constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, wri
 import { usage } from '../core/failure.ts';
 import { storageFailure } from './disk/files.ts';
 
-/**
- * A log: the function that it returns adds a line at once. Not synced: a power cut may lose the last lines. A log that
- * fails later is given up with a warning, since what is logged must go on.
- * @throws Failure usage for `-`, which would be a file of that name; config or unavailable where it cannot be written
- */
+/** Opens a log; a line is added at once, not synced, and a log that fails later ends with a warning. @throws Failure */
 export function openLogFile(path: string, warn: (text: string) => void): (line: string) => void {
   if (path === '-') throw usage('--log - names no file', 'Name one; /dev/stderr is standard error.');
   const file = openAppend(path, constants.O_WRONLY | constants.O_APPEND, `cannot write the log ${path}`);
@@ -23,11 +19,7 @@ export function openLogFile(path: string, warn: (text: string) => void): (line: 
   };
 }
 
-/**
- * A file whose text is replaced as a whole, each time by a longer one. The writer is synced, and throws Failure config
- * where it cannot write, unavailable where the disk is full.
- * @throws Failure usage for what is no regular file, and for one that is no summary; config where it cannot be opened
- */
+/** A file whose text is replaced, synced, each time by a longer one. @throws Failure usage for what is no summary */
 export function openSummaryFile(path: string): (text: string) => void {
   const cannot = `cannot write the summary ${path}`;
   const file = openAppend(path, constants.O_RDWR, cannot);

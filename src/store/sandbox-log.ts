@@ -3,7 +3,7 @@ import { inSequence } from '../core/batch.ts';
 import { constants, randomBytes, truncate, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { openFile, orFailure, remove, storageFailure, withFile } from './disk/files.ts';
-import { makePrivateFolder, refuseUnwritable } from './disk/private-folder.ts';
+import { makePrivateFolder, refuseUnwritable } from './disk/private.ts';
 import { withLock, type Surroundings } from './lock/lock.ts';
 import { isCutBefore, readRecords, recordLine } from './disk/records.ts';
 

@@ -99,7 +99,7 @@ export const rules = [
     ],
     ['the mark of the computer is synced', '  await syncFolder(folder);\n  return mark;', '  return mark;'],
   ]),
-  ...inFile('ensure', 'store/disk/private-folder.ts', [
+  ...inFile('ensure', 'store/disk/private.ts', [
     ['a new folder is synced into its parent', '  await syncFolder(parent);', ''],
   ]),
   ...inFile('ensure', 'store/disk/files.ts', [

@@ -6,8 +6,7 @@ import { namesIn } from '../../core/table-names.ts';
 import { type ChatCredential, type LicensingCredential, credentialFrom } from '../../store/account/credentials.ts';
 import type { Keys, Services, Terminal, Accounts, Invocation } from '../context.ts';
 import { kinds as allKinds, urlOf, userOf, type Kind, type Profile } from '../../schema/profile.ts';
-import type { Secrets } from '../../store/account/header-lines.ts';
-import { keyText } from '../../store/account/key-text.ts';
+import { type Secrets, keyText } from '../../store/account/secrets.ts';
 import type { CandidateProfile } from '../../store/account/profiles.ts';
 
 interface KeySource {

@@ -4,7 +4,7 @@ import { forward } from '../../api/chat/message-pages.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { channelFolder, namesIn } from '../../store/archive/archive-folder.ts';
 import { exists } from '../../store/disk/files.ts';
-import { refuseLinks } from '../../store/disk/private-folder.ts';
+import { refuseLinks } from '../../store/disk/private.ts';
 import { inPublicChannels, received } from '../messages/messages-by-ids.ts';
 import { isSharedPrivate } from '../messages/private-channels.ts';
 import { readHead } from '../../store/archive/archive-head.ts';

@@ -18,8 +18,7 @@ import {
 } from '../../schema/profile.ts';
 import { refuseExposed } from '../../schema/url.ts';
 import { defaultOf, profileNamed, type StoredProfiles } from './profiles.ts';
-import { headersOfEnvironment, type Headers, type Secrets } from './header-lines.ts';
-import { keyFrom, readKeyFile } from './key-text.ts';
+import { headersOfEnvironment, keyFrom, readKeyFile, type Headers, type Secrets } from './secrets.ts';
 
 /** `profile` is undefined for the environment's. */
 export type Holder = Secrets & { readonly profile: string | undefined };

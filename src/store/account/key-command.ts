@@ -6,7 +6,7 @@ import { Failure, orAborted, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { variable, withoutKeys, type Alarm, type System } from '../../core/system.ts';
 import { codeOf, unlessRefused } from '../disk/files.ts';
-import { firstLine, keyFrom } from './key-text.ts';
+import { firstLine, keyFrom } from './secrets.ts';
 
 /** Splits words as a POSIX shell, expanding nothing. On Windows a backslash escapes only `"`. @throws Failure usage */
 export function splitWords(text: string, platform: NodeJS.Platform): [string, ...string[]] {
@@ -55,7 +55,7 @@ export interface KeyCommandOptions {
 export async function runKeyCommand(command: string, options: KeyCommandOptions): Promise<Secret> {
   const [name, ...words] = splitWords(command, options.system.platform);
   const file = await findProgram(name, options.system);
-  const { code, stdout, stderr } = await run(file, words, options, (what, cause) => commandFailure(name, what, cause));
+  const { code, stdout, stderr } = await run(name, file, words, options);
   const line = firstLine(stdout);
   if (code !== 0) {
     const said = withoutLines(stderr, stdout);
@@ -110,18 +110,18 @@ function runnable(name: string, file: string, { platform }: System): string {
   });
 }
 
-/** What a program did, never what it printed, as the failure of its command. */
-type Trouble = (what: string, cause?: unknown) => Failure;
-
-/** Runs a program without a shell, in a process group that ends with it. @throws a trouble, the signal's reason */
+/** Runs a program without a shell, in a process group that ends with it. @throws Failure, the signal's reason */
 async function run(
+  name: string,
   file: string,
   words: readonly string[],
   { system, timeout = 30_000, alarm, signal, interactive = false }: KeyCommandOptions,
-  trouble: Trouble,
 ): Promise<ProgramOutcome> {
   signal?.throwIfAborted();
-  let child: ChildProcess;
+  const late = new AbortController();
+  const isLate = `was still running after ${formatDuration(timeout)}`;
+  const cancel = alarm(timeout, () => late.abort(commandFailure(name, isLate)));
+  let child: ChildProcess | undefined;
   try {
     child = spawn(file, words, {
       env: withoutKeys(system.env),
@@ -129,18 +129,14 @@ async function run(
       detached: system.platform !== 'win32',
       windowsHide: true,
     });
-  } catch (cause) {
-    // Node refuses some words at once, instead of by the event for that.
-    throw trouble(`cannot be run: ${codeOf(cause) ?? 'error'}`, cause);
-  }
-  const late = new AbortController();
-  const cancel = alarm(timeout, () => late.abort(trouble(`was still running after ${formatDuration(timeout)}`)));
-  try {
-    const inTime = orAborted(endOf(child, trouble), late.signal);
+    const inTime = orAborted(endOf(child, name), late.signal);
     return await (signal ? orAborted(inTime, signal) : inTime);
+  } catch (cause) {
+    if (cause instanceof Failure || cause === signal?.reason) throw cause;
+    throw commandFailure(name, `cannot be run: ${codeOf(cause) ?? 'error'}`, cause);
   } finally {
     cancel();
-    await endGroup(child, system, alarm);
+    if (child) await endGroup(child, system, alarm);
   }
 }
 
@@ -150,29 +146,25 @@ type ProgramOutcome = Readonly<{ code: number | string; stdout: string; stderr: 
 const longest = 65_536;
 
 /** A program that leaves an agent behind may leave its pipes open, so its own end is enough once a line is whole. */
-function endOf(child: ChildProcess, trouble: Trouble): Promise<ProgramOutcome> {
+function endOf(child: ChildProcess, command: string): Promise<ProgramOutcome> {
   return new Promise((resolve, reject) => {
     const output = { stdout: '', stderr: '' };
     let code: number | string | undefined;
-    const finish = (): void => {
-      if (code !== undefined) resolve({ code, ...output });
+    const finish = (isEnough = output.stdout.includes('\n')): void => {
+      if (code !== undefined && isEnough) resolve({ code, ...output });
     };
-    const finishOnLine = (): void => {
-      if (output.stdout.includes('\n')) finish();
-    };
-    for (const name of ['stdout', 'stderr'] as const) {
+    for (const name of ['stdout', 'stderr'] as const)
       child[name]?.setEncoding('utf8').on('data', (text: string) => {
         output[name] += text;
-        if (output[name].length > longest) reject(trouble(`printed more than ${longest} characters`));
-        finishOnLine();
+        if (output[name].length > longest) reject(commandFailure(command, `printed more than ${longest} characters`));
+        finish();
       });
-    }
-    child.once('error', (cause) => reject(trouble(`cannot be run: ${codeOf(cause) ?? 'error'}`, cause)));
+    child.once('error', reject);
     child.once('exit', (status, signal) => {
       code = status ?? signal ?? 'no code';
-      finishOnLine();
+      finish();
     });
-    child.once('close', finish);
+    child.once('close', () => finish(true));
   });
 }
 

@@ -18,13 +18,15 @@ import {
 import { originOf, refuseExposed } from '../../schema/url.ts';
 import { remove } from '../disk/files.ts';
 import { foldersOf, namesFile } from '../disk/folders.ts';
-import { headersIn, type Headers, type Secrets } from './header-lines.ts';
-import { keyFrom } from './key-text.ts';
+import { headersIn, keyFrom, type Headers, type Secrets } from './secrets.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 
 export type CandidateProfile = Pick<Profile, 'kind' | 'name'>;
 
 export type Profiles = ReturnType<typeof openProfiles>;
+
+/** What config.json holds, by name and by kind; a change writes it. */
+type StoredNames = Readonly<Record<'profiles' | 'defaults', Map<string, unknown>>>;
 
 export type StoredProfiles = Pick<Profiles, 'all' | 'defaults' | 'find' | 'names' | 'secretsOf'>;
 
@@ -33,8 +35,14 @@ export function openProfiles(system: System, clock: Clock) {
   const host = { system, clock };
   const read = async () => readConfiguration('config', host);
   const stored = async () => mapOf((await read())['profiles']);
-  const change = (edit: (config: Content, files: Files) => Content | Promise<Content>): Promise<void> =>
-    changeConfiguration(host, async (files) => files.write('config', await edit(await files.read('config'), files)));
+  const change = (edit: (stored: StoredNames, files: Files) => void | Promise<void>): Promise<void> =>
+    changeConfiguration(host, async (files) => {
+      const config = await files.read('config');
+      const [profiles, defaults] = [mapOf(config['profiles']), mapOf(defaultsIn(config))];
+      await edit({ profiles, defaults }, files);
+      const changed = { defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(profiles) };
+      await files.write('config', { ...config, ...changed });
+    });
   const parsed = (name: string, value: unknown): Profile => {
     const label = `${join(foldersOf(system).config, 'config.json')}: profile '${name}'`;
     return labelled(label, () => parseProfile(name, value), 'config');
@@ -73,41 +81,32 @@ export function openProfiles(system: System, clock: Clock) {
       const valid = check(profile);
       refuseExposed(urlOf(valid), valid, system.env);
       const { name, ...fields } = valid;
-      await change(async (config, files) => {
+      await change(async ({ profiles, defaults }, files) => {
         await saveSecrets(files, profile, key, headers);
-        const others = mapOf(config['profiles']);
-        others.delete(name);
-        const isFirst = ![...others.values()].some((other) => isObject(other) && other['kind'] === fields.kind);
-        const defaults = Object.entries(defaultsIn(config)).filter(
-          ([kind, one]) => kind === fields.kind || one !== name,
-        );
-        return {
-          ...config,
-          defaults: { ...Object.fromEntries(defaults), ...(isFirst && { [fields.kind]: name }) },
-          profiles: Object.fromEntries(others.set(name, fields)),
-        };
+        profiles.delete(name);
+        for (const [kind, one] of defaults) if (kind !== fields.kind && one === name) defaults.delete(kind);
+        const isFirst = ![...profiles.values()].some((other) => isObject(other) && other['kind'] === fields.kind);
+        if (isFirst) defaults.set(fields.kind, name);
+        profiles.set(name, fields);
       });
     },
     async use(name: string): Promise<void> {
-      await change((config) => {
-        const known = mapOf(config['profiles']);
-        refuseUnknown([name], known);
-        return { ...config, defaults: { ...defaultsIn(config), [parsed(name, known.get(name)).kind]: name } };
+      await change(({ profiles, defaults }) => {
+        refuseUnknown([name], profiles);
+        defaults.set(parsed(name, profiles.get(name)).kind, name);
       });
     },
     /** Forgets the profiles, keys without a profile, and their servers' names. No other default is chosen silently. */
     async remove(forgotten: readonly string[]): Promise<void> {
-      await change(async (config, files) => {
-        const others = mapOf(config['profiles']);
-        refuseUnknown(forgotten, others);
-        for (const name of forgotten) others.delete(name);
+      await change(async ({ profiles, defaults }, files) => {
+        refuseUnknown(forgotten, profiles);
+        for (const name of forgotten) profiles.delete(name);
         const credentials = await files.read('credentials');
         const keys = [...mapOf(credentials['keys'])];
-        const otherKeys = keys.filter(([name]) => others.has(name));
-        if (otherKeys.length < keys.length)
-          await files.write('credentials', { ...credentials, keys: Object.fromEntries(otherKeys) });
-        const defaults = Object.entries(defaultsIn(config)).filter(([, name]) => others.has(name));
-        return { ...config, defaults: Object.fromEntries(defaults), profiles: Object.fromEntries(others) };
+        const kept = keys.filter(([name]) => profiles.has(name));
+        if (kept.length < keys.length)
+          await files.write('credentials', { ...credentials, keys: Object.fromEntries(kept) });
+        for (const [kind, name] of defaults) if (!profiles.has(String(name))) defaults.delete(kind);
       });
       await remove(namesFile(system));
     },

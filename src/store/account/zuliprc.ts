@@ -2,7 +2,7 @@ import { usage } from '../../core/failure.ts';
 import { collect } from '../../schema/field.ts';
 import { readEmail } from '../../schema/profile.ts';
 import { readSite } from '../../schema/url.ts';
-import { keyFrom } from './key-text.ts';
+import { keyFrom } from './secrets.ts';
 
 const ignored = ['insecure', 'cert_bundle', 'client_cert', 'client_cert_key'];
 

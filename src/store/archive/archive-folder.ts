@@ -3,7 +3,7 @@ import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { exists, ifThere, openFile, orFailure, unlessRefused, withFile, writeWhole } from '../disk/files.ts';
-import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private-folder.ts';
+import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private.ts';
 import { acquireLock, type Patience, type Surroundings } from '../lock/lock.ts';
 import { filesFolder, keptName } from './kept-file.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isObject } from '../../core/json.ts';
 import { exists, writePrivate } from '../disk/files.ts';
-import { refuseLinks } from '../disk/private-folder.ts';
+import { refuseLinks } from '../disk/private.ts';
 import {
   differenceOf,
   listNames,

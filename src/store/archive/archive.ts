@@ -4,7 +4,7 @@ import { countBefore } from '../../core/halving.ts';
 import { constants, lstat } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { openFile, orFailure, syncFolder, withFile } from '../disk/files.ts';
-import { refuseLinks } from '../disk/private-folder.ts';
+import { refuseLinks } from '../disk/private.ts';
 import type { Patience, Surroundings } from '../lock/lock.ts';
 import {
   ascend,

@@ -4,7 +4,7 @@ import { isObject } from '../../core/json.ts';
 import type { FileHandle } from '../../core/outside.ts';
 import { inertName, type UploadPath } from '../../schema/upload.ts';
 import { hashOf, isMissing, openFile, orFailure, remove, storageFailure, writeWhole } from '../disk/files.ts';
-import { makeFolder } from '../disk/private-folder.ts';
+import { makeFolder } from '../disk/private.ts';
 
 /** What is known of an attached file: a line of files.ndjson (docs/archive-format.md, Attached files). */
 export type FileRecord = KeptFile | RefusedFile;

@@ -4,10 +4,7 @@ import { variable, type System } from '../../core/system.ts';
 
 type Whereabouts = Pick<System, 'env' | 'platform' | 'home'>;
 
-/**
- * Where files are (docs/apis.md, Credentials). Ignores an XDG path that is not absolute, as XDG says. `config` throws
- * Failure config when CHATELAINE_CONFIG_DIR is relative, once it is used.
- */
+/** Where files are (docs/apis.md, Credentials). `config` throws Failure config if CHATELAINE_CONFIG_DIR is relative. */
 export function foldersOf(system: Whereabouts) {
   return {
     /** Of config.json and credentials.json. */

@@ -18,7 +18,7 @@ import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, hasModes, isLasting, remove, storageFailure, syncFolder, unlessRefused } from './files.ts';
 import { foldersOf } from './folders.ts';
-import { makeFolderAmongOthers, makePrivateFolder } from './private-folder.ts';
+import { makeFolderAmongOthers, makePrivateFolder } from './private.ts';
 
 /** Who holds a lock (docs/exactly-once.md, Owners). */
 export interface Owner {
@@ -130,10 +130,7 @@ async function isOfHere(path: string, me: Owner, system: System): Promise<boolea
 
 const markPrefix = 'here-';
 
-/**
- * The file by which this user's processes recognize this computer. It is synced before a lock names it, even if
- * present: its maker may have been killed, and a lost mark makes its owner look alive.
- */
+/** The file by which this computer is recognized; synced even if present, since its maker may have been killed. */
 async function markOf(system: System): Promise<string> {
   const folder = await makeFolderAmongOthers(system.local, system);
   const found = (await readdir(folder)).find((name) => name.startsWith(markPrefix));

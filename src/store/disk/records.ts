@@ -7,10 +7,7 @@ import { openFile, syncFolder, withFile } from './files.ts';
 
 export type Damaged = (problem: string) => Failure;
 
-/**
- * Reads the records of an append-only file, with place as `eachLine`, without a last one that is cut or fails its sum.
- * @throws what `damaged` makes of others
- */
+/** Records and their places, without a last one that is cut or fails its sum. @throws what `damaged` makes of others */
 export function* eachRecord(bytes: Buffer, damaged: Damaged) {
   for (const { json, problem, line, size } of eachLine(bytes)) {
     if (!json || problem) throw damaged(`line ${line} is ${problem}`);
@@ -24,10 +21,7 @@ export function readRecords(bytes: Buffer, damaged: Damaged) {
   return { records: all.map(({ record }) => record), size: all.at(-1)?.size ?? 0 };
 }
 
-/**
- * Lines of JSON, without a last one that a crash cut. Those of an earlier release have no sums: they are right up to
- * the first that has one. `size`: bytes up to the end of the line.
- */
+/** Lines of JSON without a last one that is cut; lines without sums count up to the first that has one. */
 export function* eachLine(bytes: Buffer) {
   let [size, haveSums] = [0, false];
   for (let end = bytes.indexOf(10), line = 1; end >= 0; end = bytes.indexOf(10, size), line += 1) {

@@ -5,7 +5,7 @@ import { Secret } from '../../core/secret.ts';
 import { variable, type System } from '../../core/system.ts';
 import { exists } from '../disk/files.ts';
 import { libpqFile } from '../disk/folders.ts';
-import { readPrivate } from '../disk/private-file.ts';
+import { readPrivate } from '../disk/private.ts';
 import { parseLedgerUrl } from '../../schema/ledger-url.ts';
 
 /** How the certificate of the database server is verified; `none`: no TLS. */

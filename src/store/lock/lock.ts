@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { Clock, System } from '../../core/system.ts';
 import { codeOf, exists, ifThere, isLasting, readFile, remove, storageFailure, whenClosed } from '../disk/files.ts';
-import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private-folder.ts';
+import { folderAmongOthers, makeFolderAmongOthers, makePrivateFolder } from '../disk/private.ts';
 import { foldersOf } from '../disk/folders.ts';
 import { isOwner, liveOwner, remedy, thisOwner, type LiveOwner, type Owner } from '../disk/owner.ts';
 

@@ -7,7 +7,7 @@ import { isObject } from '../../core/json.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { ifThere, orFailure, refuseNewer, remove, writePrivate } from '../disk/files.ts';
-import { readPrivateBytes } from '../disk/private-file.ts';
+import { readPrivateBytes } from '../disk/private.ts';
 import {
   afterEvent,
   isRequestEvent,
@@ -22,10 +22,7 @@ import {
 import { appendTo, eachRecord, summedLine, type Damaged } from '../disk/records.ts';
 import { lockHolder, type Surroundings } from './lock.ts';
 
-/**
- * A line of the record of one application, `BASE.record`. The first line has what compaction kept. Whoever appends has
- * the lock. Users are hashes: no names.
- */
+/** A line of the record of one application, `BASE.record`, appended under its lock. Users are hashes: no names. */
 export type RecordLine = UserEvent & { readonly users: readonly string[] };
 
 type UserEvent =
@@ -129,11 +126,7 @@ function openAnswerOf({ answer }: RecordedHistory): RequestHistory {
   return answer ? { answer } : noRequests;
 }
 
-/**
- * Appends lines, or rewrites the record with them; they are on disk when this resolves. Its caller has the lock.
- * @param read the record, read under that lock
- * @throws Failure unavailable where the disk is full, config
- */
+/** Appends lines, or rewrites the record with them, under its lock; on disk when this resolves. @throws Failure */
 export async function addLines(
   base: string,
   lines: readonly RecordLine[],

@@ -39,10 +39,7 @@ export function openCreations(system: System, users: readonly string[]) {
   };
 }
 
-/**
- * Licenses of an application that runs created, by the user who has each by the last entry about it
- * (docs/exactly-once.md, What this computer created).
- */
+/** Licenses that runs created, by the user who has each by the last entry about it. */
 async function creationsIn(
   entries: Iterable<HistoryEntry> | AsyncIterable<HistoryEntry>,
   { origin, app_code }: CreationPlace,

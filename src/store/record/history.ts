@@ -5,15 +5,11 @@ import { readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
 import { ifThere, orFailure } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { readPrivateBytes } from '../disk/private-file.ts';
-import { makePrivateFolder } from '../disk/private-folder.ts';
+import { readPrivateBytes, makePrivateFolder } from '../disk/private.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 import { appendLoosely, lineIn, summedLine } from '../disk/records.ts';
 
-/**
- * What runs did, for people (docs/exactly-once.md, History): each kind of line by the name that only this kind has. A
- * line whose event ends in -ing is written before the request, and on disk then.
- */
+/** What runs did, for people (docs/exactly-once.md, History): each kind of line by the name that only this kind has. */
 export interface HistoryEvents {
   readonly remote_user: LicenseEvent;
   readonly topic_name: PurgeEvent;
@@ -22,10 +18,7 @@ export interface HistoryEvents {
 
 /** For a license: of a key the last four characters. */
 export interface LicenseEvent {
-  /**
-   * `changing` is written before a PATCH, `changed` or `refused` after it; the others after their request. `found`: an
-   * interrupted run asked for it, so it or somebody else created it.
-   */
+  /** A name in -ing is written before the request, and on disk then. `found`: an interrupted run asked for it. */
   readonly event: 'created' | 'found' | 'unknown' | 'changing' | 'changed' | 'refused';
   readonly app_code?: number | undefined;
   readonly app_code_before?: number | undefined;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { realAlarm, realClock } from '../../../src/cli/clock.ts';
 import { runKeyCommand, splitWords, type KeyCommandOptions } from '../../../src/store/account/key-command.ts';
-import { readKeyFile } from '../../../src/store/account/key-text.ts';
+import { readKeyFile } from '../../../src/store/account/secrets.ts';
 import type { Environment } from '../../../src/core/system.ts';
 import { failureOf, place } from '../place.ts';
 import { needs } from '../../helpers/needs.ts';

@@ -3,8 +3,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, w
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { storageFailure, writePrivate } from '../../../src/store/disk/files.ts';
-import { readPrivate } from '../../../src/store/disk/private-file.ts';
-import { makePrivateFolder } from '../../../src/store/disk/private-folder.ts';
+import { readPrivate, makePrivateFolder } from '../../../src/store/disk/private.ts';
 import { failureOf, place } from '../place.ts';
 import { needs } from '../../helpers/needs.ts';
 

@@ -1,11 +1,31 @@
 import { basename, dirname, join } from 'node:path';
-import { access, chmod, constants, lstat, mkdir, readdir, stat } from '../../core/outside.ts';
+import {
+  access,
+  chmod,
+  constants,
+  lstat,
+  mkdir,
+  readdir,
+  stat,
+  readFile,
+  type FileHandle,
+  type Stats,
+} from '../../core/outside.ts';
 import { Failure } from '../../core/failure.ts';
-import { removing } from '../../core/shell-word.ts';
+import { removing, shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { codeOf, exists, hasModes, ifThere, storageFailure, syncFolder, unlessRefused } from './files.ts';
+import {
+  codeOf,
+  exists,
+  hasModes,
+  ifThere,
+  storageFailure,
+  syncFolder,
+  unlessRefused,
+  openFile,
+  withFile,
+} from './files.ts';
 import { foldersOf } from './folders.ts';
-import { refuseUnsafe } from './private-file.ts';
 
 /** Makes or closes a folder that only this user can enter. @throws Failure config, unavailable when the disk is full */
 export async function makePrivateFolder(folder: string, system: System): Promise<void> {
@@ -64,10 +84,7 @@ export async function refuseUnwritable(folder: string, system: System): Promise<
   }
 }
 
-/**
- * Makes a folder and its parents, and syncs each into its parent before anything is put into it: a power cut would take
- * all. An empty one may be a killed process's. mkdir's own recursion never ends below /proc.
- */
+/** Makes a folder and its parents, each synced into its parent. mkdir's own recursion never ends below /proc. */
 export async function makeFolder(folder: string, mode = 0o700): Promise<void> {
   const parent = dirname(folder);
   if (parent === folder || ((await unlessRefused(readdir(folder)))?.length ?? 0) > 0) return;
@@ -101,12 +118,73 @@ export function folderAmongOthers(shared: string, system: System): string {
   return join(shared, `chatelaine-${system.uid ?? 'user'}`);
 }
 
-/**
- * Refuses a folder, links followed, that another user owns or can write, since he could put a key command into it
- * (docs/apis.md, Credentials). Repairs nothing. @throws Failure config with the command that repairs it
- */
+/** Refuses a folder, links followed, into which another user could put a key command. @throws Failure config */
 export async function refuseUnsafeFolder(folder: string, system: System): Promise<void> {
   const found = hasModes(system) ? await ifThere(`look at the folder ${folder}`, stat(folder)) : undefined;
   const words = { what: `the folder ${folder}`, repair: 'Check what it holds, then: chmod 700' };
   if (found) await refuseUnsafe(folder, found, system, 0o022, words);
+}
+
+/** The text of a file, if there is one. `forbidden`: unsafe mode bits, except on Windows. @throws Failure config */
+export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
+  // Tools that keep a configuration elsewhere, and mounts of Kubernetes, put links there.
+  return (await bytesOf(path, system, forbidden, openFile(path, constants.O_RDONLY, 0)))?.toString('utf8');
+}
+
+/** The same for a file that only this program makes: it is no link. */
+export function readPrivateBytes(path: string, system: System): Promise<Buffer | undefined> {
+  return bytesOf(path, system, 0o077, openFile(path));
+}
+
+async function bytesOf(path: string, system: System, forbidden: number, opening: Promise<FileHandle>) {
+  const reading = withFile(opening, async (file) => {
+    await refuseUnsafe(path, await file.stat(), system, forbidden);
+    return file.readFile();
+  });
+  return ifThere(`read ${path}`, reading);
+}
+
+/** Refuses what another user owns, or others can read or write. @throws Failure config with the repairing command */
+export async function refuseUnsafe(
+  path: string,
+  found: Stats,
+  system: System,
+  forbidden: number,
+  {
+    what = path,
+    repair = 'Run: chmod 600',
+    otherwise = '',
+  }: Partial<Record<'what' | 'repair' | 'otherwise', string>> = {},
+): Promise<void> {
+  if (!hasModes(system)) return;
+  if (found.uid !== system.uid && found.uid !== 0) {
+    throw new Failure('config', `${what} belongs to another user (id ${found.uid})`, {
+      hint: `Check what it holds, then: chown ${system.uid ?? ''} ${shellWord(path)}`,
+    });
+  }
+  if ((found.mode & forbidden) === 0 || (await isOwnGroupAlone(found, system, forbidden))) return;
+  const danger = (found.mode & forbidden & 0o055) === 0 ? 'written' : 'read';
+  throw new Failure('config', `${what} can be ${danger} by other users (mode ${(found.mode & 0o777).toString(8)})`, {
+    hint: `${repair} ${shellWord(path)}${otherwise}`,
+  });
+}
+
+export async function canOthersRead(path: string, system: System): Promise<boolean> {
+  const found = hasModes(system) ? await unlessRefused(stat(path)) : undefined;
+  return found?.isFile() === true && (found.mode & 0o044) !== 0;
+}
+
+/** Whether these bits let only a group write whose one member is this user: in Ubuntu and Fedora each user has one. */
+async function isOwnGroupAlone({ mode, gid }: Stats, system: System, bits: number): Promise<boolean> {
+  if ((mode & bits) !== 0o020) return false;
+  const [users, groups] = await Promise.all([rowsOf('/etc/passwd'), rowsOf('/etc/group')]);
+  const me = users.find(([, , uid]) => uid === String(system.uid))?.[0];
+  const members = groups.find(([, , id]) => id === String(gid))?.[3]?.split(',');
+  const others = users.filter(([name, , , group]) => group === String(gid) && name !== me);
+  return me !== undefined && others.length === 0 && members?.every((name) => name === '' || name === me) === true;
+}
+
+async function rowsOf(file: string): Promise<string[][]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').map((line) => line.split(':'));
 }
