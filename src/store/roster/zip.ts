@@ -1,14 +1,5 @@
 import { crc32, createInflateRaw } from 'node:zlib';
-import { usage, type Failure } from '../../core/failure.ts';
-
-interface ZipEntry {
-  readonly method: number;
-  readonly isEncrypted: boolean;
-  readonly crc: number;
-  readonly size: number;
-  readonly packedSize: number;
-  readonly headerAt: number;
-}
+import { unless, usage, type Failure } from '../../core/failure.ts';
 
 export type Zip = ReturnType<typeof openZip>;
 
@@ -20,45 +11,48 @@ const endSize = 22;
 
 /** Reads a zip archive's directory (APPNOTE.TXT 4.3), also that of large archives. @throws Failure usage for none */
 export function openZip(bytes: Buffer) {
-  const entries = directoryOf(bytes);
+  const entries = orBroken(() => directoryOf(bytes));
   return {
     names: [...entries.keys()],
     /** The content of a file in pieces, if there is one. @throws Failure usage for a damaged, locked or large one */
     async *read(name: string): AsyncGenerator<Buffer, void, undefined> {
-      const entry = entries.get(name);
-      if (entry) yield* contentOf(bytes, entry);
+      const at = entries.get(name);
+      if (at !== undefined) yield* contentOf(bytes, at);
     },
   };
 }
 
-function directoryOf(bytes: Buffer): ReadonlyMap<string, ZipEntry> {
+function orBroken<T>(read: () => T): T {
+  const found = unless(RangeError, read);
+  if (found === undefined) throw damaged('its directory is broken');
+  return found;
+}
+
+/** Where the entry of each file is. */
+function directoryOf(bytes: Buffer): ReadonlyMap<string, number> {
   const end = bytes.lastIndexOf(endMark, undefined, 'latin1');
   if (end < 0 || end + endSize > bytes.length) throw damaged('it is cut off');
   const end64 = bytes.lastIndexOf(endMark64, end, 'latin1');
   const isLarge = bytes.readUInt32LE(end + 16) === 0xffffffff && end64 >= 0;
-  const entries = new Map<string, ZipEntry>();
-  try {
-    let at = isLarge ? wholeNumber(bytes, end64 + 48) : bytes.readUInt32LE(end + 16);
-    for (const limit = isLarge ? end64 : end; at < limit && markAt(bytes, at) === entryMark;) {
-      const [nameSize, extraSize, noteSize] = [28, 30, 32].map((field) => bytes.readUInt16LE(at + field));
-      const [nameEnd, extraEnd] = [at + 46 + (nameSize ?? 0), at + 46 + (nameSize ?? 0) + (extraSize ?? 0)];
-      entries.set(bytes.toString('utf8', at + 46, nameEnd), {
-        method: bytes.readUInt16LE(at + 10),
-        isEncrypted: (bytes.readUInt16LE(at + 8) & 1) === 1,
-        crc: bytes.readUInt32LE(at + 16),
-        ...placeOf(bytes, at, nameEnd, extraEnd),
-      });
-      at = extraEnd + (noteSize ?? 0);
-    }
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw damaged('its directory is broken');
+  const entries = new Map<string, number>();
+  let at = isLarge ? wholeNumber(bytes, end64 + 48) : bytes.readUInt32LE(end + 16);
+  for (const limit = isLarge ? end64 : end; at < limit && markAt(bytes, at) === entryMark;) {
+    const [nameEnd, extraEnd] = endsOf(bytes, at);
+    entries.set(bytes.toString('utf8', at + 46, nameEnd), at);
+    at = extraEnd + bytes.readUInt16LE(at + 32);
   }
   return entries;
 }
 
+/** Of the name and of the extra fields of an entry. */
+function endsOf(bytes: Buffer, at: number): readonly [number, number] {
+  const nameEnd = at + 46 + bytes.readUInt16LE(at + 28);
+  return [nameEnd, nameEnd + bytes.readUInt16LE(at + 30)];
+}
+
 /** A file's place and size: in the extra field 1 where the numbers do not fit, or a writer put them there anyway. */
-function placeOf(bytes: Buffer, at: number, nameEnd: number, extraEnd: number) {
+function placeOf(bytes: Buffer, at: number) {
+  const [nameEnd, extraEnd] = endsOf(bytes, at);
   let extra = nameEnd;
   while (extra + 4 <= extraEnd && bytes.readUInt16LE(extra) !== 1) extra += 4 + bytes.readUInt16LE(extra + 2);
   extra += 4;
@@ -80,15 +74,16 @@ function markAt(bytes: Buffer, at: number): string {
   return bytes.toString('latin1', at, at + 4);
 }
 
-async function* contentOf(bytes: Buffer, entry: ZipEntry): AsyncGenerator<Buffer, void, undefined> {
-  if (entry.isEncrypted) throw usage('it is protected by a password', 'Open it, and save it without one.');
-  const { headerAt, packedSize, method } = entry;
+async function* contentOf(bytes: Buffer, at: number): AsyncGenerator<Buffer, void, undefined> {
+  const { size: says, packedSize, headerAt } = orBroken(() => placeOf(bytes, at));
+  const [flags, method] = [bytes.readUInt16LE(at + 8), bytes.readUInt16LE(at + 10)];
+  if ((flags & 1) === 1) throw usage('it is protected by a password', 'Open it, and save it without one.');
   if (markAt(bytes, headerAt) !== headerMark || headerAt + 30 > bytes.length) throw damaged('a file is missing');
   const start = headerAt + 30 + bytes.readUInt16LE(headerAt + 26) + bytes.readUInt16LE(headerAt + 28);
   const packed = bytes.subarray(start, start + packedSize);
   if (packed.length < packedSize) throw damaged('it is cut off');
   if (method !== 0 && method !== 8) throw damaged(`its compression (${method}) is not known`);
-  if (entry.size > maxPartBytes) throw tooLarge();
+  if (says > maxPartBytes) throw tooLarge();
   let [size, crc] = [0, 0];
   for await (const chunk of method === 0 ? [packed] : inflate(packed)) {
     size += chunk.length;
@@ -96,7 +91,7 @@ async function* contentOf(bytes: Buffer, entry: ZipEntry): AsyncGenerator<Buffer
     crc = crc32(chunk, crc);
     yield chunk;
   }
-  if (crc !== entry.crc) throw damaged('a checksum is wrong');
+  if (crc !== bytes.readUInt32LE(at + 16)) throw damaged('a checksum is wrong');
 }
 
 function tooLarge(): Failure {
