@@ -4,11 +4,11 @@ import type { Clock } from './system.ts';
 /** Writes items that come together in one batch, in order; a batch that fails rejects for its own items. */
 export function batched<T>(
   write: (items: readonly T[]) => Promise<void>,
-  due: () => Promise<void> = () => Promise.resolve(),
-): (item: T) => Promise<void> {
+  due = (): Promise<void> => Promise.resolve(),
+) {
   let batch: { readonly items: T[]; readonly written: Promise<void> } | undefined;
   const oneTurn = inSequence();
-  return (item) => {
+  return (item: T): Promise<void> => {
     if (batch) batch.items.push(item);
     else {
       const items = [item];

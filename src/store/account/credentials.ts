@@ -213,12 +213,7 @@ function environmentKey(env: Environment, kind: Kind): EnvironmentKey | undefine
   return file === undefined ? undefined : { variable: fileName, file };
 }
 
-function incomplete(
-  kind: Kind,
-  present: readonly string[],
-  missing: readonly string[],
-  key: EnvironmentKey | undefined,
-): Failure {
+function incomplete(kind: Kind, present: readonly string[], missing: readonly string[], key?: EnvironmentKey) {
   const namesOf = (fields: readonly string[]): string[] => fields.map((name) => variableOf(kind, name));
   const keyNames = `${variableOf(kind, 'api_key')} (or ${variableOf(kind, 'api_key_file')})`;
   const lacking = [...namesOf(missing), ...(key ? [] : [keyNames])];

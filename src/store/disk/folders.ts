@@ -10,7 +10,7 @@ export function foldersOf(system: Whereabouts) {
     /** Of config.json and credentials.json. */
     get config(): string {
       const chosen = variable(system.env, 'CHATELAINE_CONFIG_DIR');
-      if (chosen === undefined) return below(system, 'XDG_CONFIG_HOME', 'APPDATA', ['.config'], ['AppData', 'Roaming']);
+      if (chosen === undefined) return below(system, 'XDG_CONFIG_HOME', 'APPDATA', '.config', 'AppData/Roaming');
       // On Windows a path without a drive or a server depends on the current drive.
       const isWhole = system.platform !== 'win32' || win32.parse(chosen).root.length > 1;
       if (pathsOf(system).isAbsolute(chosen) && isWhole) return chosen;
@@ -20,7 +20,7 @@ export function foldersOf(system: Whereabouts) {
     },
     keep: variable(system.env, 'CHATELAINE_KEEP'),
     /** Of journals, locks, purge archives and the sandbox's data. */
-    state: below(system, 'XDG_STATE_HOME', 'LOCALAPPDATA', ['.local', 'state'], ['AppData', 'Local']),
+    state: below(system, 'XDG_STATE_HOME', 'LOCALAPPDATA', '.local/state', 'AppData/Local'),
   };
 }
 
@@ -29,13 +29,7 @@ export function namesFile(system: Whereabouts): string {
   return pathsOf(system).join(foldersOf(system).state, 'completion.json');
 }
 
-function below(
-  system: Whereabouts,
-  xdg: string,
-  windows: string,
-  plain: readonly string[],
-  roaming: readonly string[],
-): string {
+function below(system: Whereabouts, xdg: string, windows: string, plain: string, roaming: string): string {
   const paths = pathsOf(system);
   const isWindows = system.platform === 'win32';
   const named = [variable(system.env, xdg), isWindows ? variable(system.env, windows) : undefined];
@@ -43,7 +37,7 @@ function below(
   // A home that is no absolute path would mean the current folder, so it counts as no home at all.
   const nowhere = isWindows ? 'C:\\nonexistent' : '/nonexistent';
   const home = paths.isAbsolute(system.home) ? system.home : nowhere;
-  return paths.join(chosen ?? paths.join(home, ...(isWindows ? roaming : plain)), 'chatelaine');
+  return paths.join(chosen ?? paths.join(home, isWindows ? roaming : plain), 'chatelaine');
 }
 
 /** Where libpq has that file of the user: in the home folder; on Windows elsewhere, under another name. */

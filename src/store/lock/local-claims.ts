@@ -30,11 +30,8 @@ export interface LocalClaimOptions extends ClaimOptions {
 }
 
 /** The claims on the users of one application, named by its server and code (docs/exactly-once.md, The record). */
-export async function openClaims(
-  name: string,
-  host: Surroundings,
-  { remember, signal, settle, by, queue, job }: LocalClaimOptions,
-): Promise<FreeClaims> {
+export async function openClaims(name: string, host: Surroundings, options: LocalClaimOptions): Promise<FreeClaims> {
+  const { remember, signal, settle, by, queue, job } = options;
   const { clock, system } = host;
   const folder = await lockFolder(system);
   const base = join(folder, hashOf(name));

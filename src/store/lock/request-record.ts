@@ -127,18 +127,13 @@ function openAnswerOf({ answer }: RecordedHistory): RequestHistory {
 }
 
 /** Appends lines, or rewrites the record with them, under its lock; on disk when this resolves. @throws Failure */
-export async function addLines(
-  base: string,
-  lines: readonly RecordLine[],
-  { system, clock }: Surroundings,
-  read?: RequestRecord,
-): Promise<void> {
+export async function addLines(base: string, lines: readonly RecordLine[], host: Surroundings, read?: RequestRecord) {
   const path = base + suffix;
   const text = lines.flatMap((line) => (line.users.length > 0 ? [summedLine(line)] : [])).join('');
   if (read?.isStale || !(await orFailure(`write ${path}`, appendTo(path, text)))) {
-    const { users, lostEnd } = read ?? (await readRecord(base, system));
-    const now = clock.now();
-    const live = await liveHolders(base, [...users.values(), ...lines], system);
+    const { users, lostEnd } = read ?? (await readRecord(base, host.system));
+    const now = host.clock.now();
+    const live = await liveHolders(base, [...users.values(), ...lines], host.system);
     const known = [...users].flatMap(([user, { hold, history, until, job }]): KnownUser[] => {
       if (hold && !live.has(hold.by))
         return [{ user, job, history: { ...history, posted: now }, until: now + hold.remember }];

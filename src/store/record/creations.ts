@@ -40,10 +40,7 @@ export function openCreations(system: System, users: readonly string[]) {
 }
 
 /** Licenses that runs created, by the user who has each by the last entry about it. */
-async function creationsIn(
-  entries: Iterable<HistoryEntry> | AsyncIterable<HistoryEntry>,
-  { origin, app_code }: CreationPlace,
-): Promise<Map<string, HistoryEntry>> {
+async function creationsIn(entries: HistoryEntry[] | AsyncIterable<HistoryEntry>, { origin, app_code }: CreationPlace) {
   const known = new Map<string, HistoryEntry>();
   const taken = new Map<string, HistoryEntry>();
   /** Licenses that got another name before the run that created them told of it: it waits for a list. */

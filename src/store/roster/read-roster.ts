@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure, labelled, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { isWithoutFormula } from '../../core/spreadsheet.ts';
 import { suggestion } from '../../schema/nearest.ts';
@@ -31,6 +31,8 @@ export interface RosterSource extends RosterFile {
   readonly where?: readonly string[] | undefined;
   readonly note?: ((text: string) => void) | undefined;
 }
+
+type Cells = ReadonlyMap<string, unknown>;
 
 interface RosterRules<T extends Fields, R extends Values<T>> {
   readonly fields: T;
@@ -73,8 +75,8 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   const chosen = rowsWhere(source.where ?? [], wanted);
   const read: Values<T>[] = [];
   const lines: number[] = [];
-  const kept: ReadonlyMap<string, unknown>[] = [];
-  const row = (line: number, values: ReadonlyMap<string, unknown>): void => {
+  const kept: Cells[] = [];
+  const row = (line: number, values: Cells): void => {
     if (!chosen.takes(values)) return;
     const isJson = opened.format.endsWith('json');
     const slip = isJson ? undefined : slipIn(names, values);
@@ -90,7 +92,8 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
       if (source.keepBeside) kept.push(values);
     }
   };
-  await readRosterRows(opened, wanted, { row, bad: bad.add }, () => chosen.end(source.note));
+  await readRosterRows(opened, wanted, { row, bad: bad.add });
+  labelled(source.file, () => chosen.end(source.note));
   const rows = await complete(read, lines, rules, bad, place);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
   const others = source.keepBeside ? otherColumns(kept, names, source.keepBeside) : [];
@@ -109,7 +112,7 @@ function rowsWhere(words: readonly string[], wanted: WantedColumns) {
   const names = new Map<string, string>();
   let [taken, all] = [0, 0];
   return {
-    takes(values: ReadonlyMap<string, unknown>): boolean {
+    takes(values: Cells): boolean {
       if (sought.size === 0) return true;
       const own = new Map<string, string>();
       for (const [name, value = ''] of values) {
@@ -138,7 +141,7 @@ function rowsWhere(words: readonly string[], wanted: WantedColumns) {
 }
 
 /** A control character in a table is a slip, such as an open quote over two lines. JSON spells it out. */
-function slipIn(names: readonly string[], values: ReadonlyMap<string, unknown>): Fault | undefined {
+function slipIn(names: readonly string[], values: Cells): Fault | undefined {
   for (const name of names) {
     const [sign] = /\p{Cc}/u.exec(String(values.get(name))) ?? [];
     if (sign === undefined) continue;
@@ -220,11 +223,7 @@ async function complete<T extends Fields, R extends Values<T>>(
 }
 
 /** Every row gets each of the other columns, so that a table has them whatever its first row is. */
-function otherColumns(
-  rows: readonly ReadonlyMap<string, unknown>[],
-  own: readonly string[],
-  beside: readonly string[],
-): OtherColumns[] {
+function otherColumns(rows: readonly Cells[], own: readonly string[], beside: readonly string[]): OtherColumns[] {
   const names = new Set(rows.flatMap((each) => [...each.keys()]));
   const kept = [...names].filter((name) => !own.includes(name));
   const labels = kept.map((name) => (beside.includes(normalized(name)) ? `roster_${normalized(name)}` : name));

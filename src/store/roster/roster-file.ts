@@ -54,23 +54,16 @@ type ReadRows = (roster: OpenedRoster, wanted: WantedColumns, reader: RosterRead
 const readers: Readonly<Record<RosterFormat, ReadRows>> = {
   csv: async ({ text, headerLine = 1 }, wanted, reader) =>
     (await import('./csv.ts')).readCsvRows(text, headerLine, wanted, reader),
-  xlsx: async (roster, wanted, reader) =>
-    (await import('./workbook.ts')).readWorkbookRows(roster.bytes, roster, wanted, reader),
+  xlsx: async (roster, wanted, reader) => (await import('./workbook.ts')).readWorkbookRows(roster, wanted, reader),
   ndjson: readLines,
   json: (roster, wanted, reader) =>
     (roster.text.trimStart().startsWith('{') ? readLines : readArray)(roster, wanted, reader),
 };
 
 /** Reads a roster's rows once, in order, with their line (JSON: their number). @throws Failure usage; as the others */
-export async function readRosterRows(
-  roster: OpenedRoster,
-  wanted: WantedColumns,
-  reader: RosterReader,
-  end?: () => void,
-): Promise<void> {
+export async function readRosterRows(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): Promise<void> {
   try {
     await readers[roster.format](roster, wanted, reader);
-    end?.();
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.kind !== 'usage' || cause.details.problems) throw cause;
     throw cause.as('usage', `${roster.file}: ${cause.message}`);

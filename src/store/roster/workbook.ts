@@ -15,16 +15,17 @@ import { readSheet, type CellContext, type Merge, type NumberStyle, type SheetCe
 import { elementsIn, isTrue, textIn, unescaped } from './xml.ts';
 import { openZip, type Zip } from './zip.ts';
 
+type WorkbookChoice = TableChoice & { readonly bytes: Buffer };
+
 /** Reads the rows below the header. @throws Failure usage for no workbook, no such sheet, or another header */
 export async function readWorkbookRows(
-  bytes: Buffer,
-  choice: TableChoice,
+  book: WorkbookChoice,
   wanted: WantedColumns,
   reader: RosterReader,
 ): Promise<void> {
-  const { headerLine, warn } = choice;
+  const { bytes, headerLine, warn } = book;
   const sheets = await openWorkbook(bytes);
-  const sheet = await chooseSheet(sheets, choice, wanted);
+  const sheet = await chooseSheet(sheets, book, wanted);
   const { rows, merges } = await sheet.read();
   const start = rows.findIndex(({ line }) => line >= (headerLine ?? 1));
   const [first, ...below] = start < 0 ? [] : rows.slice(start);
