@@ -82,7 +82,11 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
     const slip = isJson ? undefined : slipIn(names, values);
     const faults: Fault[] = [];
     const lacks = column !== undefined && isJson && !values.has(column);
-    const value = valuesOf(fields, (name, field) => readValue(name, field, values.get(name), faults));
+    const value = valuesOf(fields, (name, field) => {
+      // A spreadsheet takes ="00123" for the text 00123.
+      const text = String(values.get(name)).replace(/^="([^"]*)"$/, '$1');
+      return orFault(text, faults, () => readValue(name, field, values.get(name), text));
+    });
     if (slip) bad.add(line, slip);
     else if (lacks) bad.add(line, { reason: `${column} is missing` });
     else if (faults.length > 0) bad.add(line, joined(faults));
@@ -153,26 +157,20 @@ function slipIn(names: readonly string[], values: Cells): Fault | undefined {
   return undefined;
 }
 
-function readValue(name: string, field: Field, value: unknown, faults: Fault[]): unknown {
+function readValue(name: string, field: Field, value: unknown, text: string): unknown {
   if (value === undefined || value === '') {
-    if (field.required) faults.push({ reason: `${name} is missing` });
+    if (field.required) throw usage(`${name} is missing`);
     return undefined;
   }
   if (field.kind === 'json' && typeof value === 'object') return value;
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
-    faults.push({ reason: `${name}: neither a text nor a number` });
-    return undefined;
-  }
-  // A spreadsheet takes ="00123" for the text 00123.
-  const text = String(value).replace(/^="([^"]*)"$/, '$1');
+  if (!['string', 'number', 'bigint'].includes(typeof value)) throw usage(`${name}: neither a text nor a number`);
   // A user with an apostrophe that --csv-safe added would get a second license under that name.
-  if (isWithoutFormula(text)) {
-    const hint = 'Write the file without --csv-safe, or remove the apostrophe: another user has the name without it.';
-    const rule = 'has an apostrophe as --csv-safe puts one before what could be a formula';
-    faults.push({ reason: `${name}: ${text} ${rule}`, rule: `${name} ${rule}`, hint });
-    return undefined;
-  }
-  return orFault(text, faults, () => readField(name, field, text));
+  if (isWithoutFormula(text))
+    throw usage(
+      `${name}: ${text} has an apostrophe as --csv-safe puts one before what could be a formula`,
+      'Write the file without --csv-safe, or remove the apostrophe: another user has the name without it.',
+    );
+  return readField(name, field, text);
 }
 
 function orFault<T>(text: string, faults: Fault[], read: () => T): T | undefined {
