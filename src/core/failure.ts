@@ -4,10 +4,7 @@ export const success = { exit: 0, name: 'ok', means: 'done, an empty result incl
 export const failures = {
   internal: { exit: 1, means: 'chatelaine cannot start, or has a bug' },
   usage: { exit: 2, means: 'a bad option, value or input file; nothing was changed' },
-  config: {
-    exit: 3,
-    means: 'credentials, configuration or a stored file cannot be used; nothing was changed',
-  },
+  config: { exit: 3, means: 'credentials, configuration or a stored file cannot be used; nothing was changed' },
   auth: { exit: 4, means: 'the server refused the credential or permission; for auth status, a credential is refused' },
   not_found: { exit: 5, means: 'something that you named does not exist, or this account cannot see it' },
   rejected: { exit: 6, means: 'the server refused or ignored something, or --jq failed' },

@@ -150,8 +150,5 @@ function isOwn(record: unknown): boolean {
 function unwritable(path: string, cause: unknown): Failure {
   const failure = storageFailure(`cannot write the journal ${path}`, cause);
   if (failure.kind !== 'config' || failure.details.hint !== undefined) return failure;
-  return new Failure('config', failure.message, {
-    hint: 'Set XDG_STATE_HOME to a folder that can be written.',
-    cause,
-  });
+  return new Failure('config', failure.message, { hint: 'Set XDG_STATE_HOME to a folder that can be written.', cause });
 }

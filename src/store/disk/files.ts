@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { access, constants, open, randomBytes, rename, unlink, type FileHandle } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, systemReason } from '../../core/failure.ts';
-import { isWindows, type System } from '../../core/system.ts';
+import { isWindows } from '../../core/system.ts';
 
 /** The result of a file system call; undefined where nothing is at its path. @throws Failure config that it `cannot` */
 export function ifThere<T>(cannot: string, call: Promise<T>): Promise<T | undefined> {
@@ -185,8 +185,4 @@ export function codeOf(cause: unknown): string | undefined {
 
 export function isMissing(cause: unknown): boolean {
   return codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR';
-}
-
-export function hasModes(system: System): boolean {
-  return system.platform !== 'win32' && system.uid !== undefined;
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import {
-  access,
   connect,
   createServer,
   randomBytes,
@@ -16,9 +15,9 @@ import { isObject } from '../../core/json.ts';
 import { Failure } from '../../core/failure.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { codeOf, hasModes, isLasting, remove, storageFailure, syncFolder, unlessRefused } from './files.ts';
+import { codeOf, isLasting, remove, storageFailure, syncFolder, unlessRefused } from './files.ts';
 import { foldersOf } from './folders.ts';
-import { makeFolderAmongOthers, makePrivateFolder } from './private.ts';
+import { hasModes, makeFolderAmongOthers, makePrivateFolder } from './private.ts';
 
 /** Who holds a lock (docs/exactly-once.md, Owners). */
 export interface Owner {
@@ -125,7 +124,7 @@ async function livenessOf(owner: Owner, me: Owner, system: System): Promise<'run
 
 /** On Windows a path that a lock names may be on another computer, to which a lookup would send the user's sign-in. */
 async function isOfHere(path: string, me: Owner, system: System): Promise<boolean> {
-  return path === me.here || (hasModes(system) && (await unlessRefused(access(path).then(() => true))) === true);
+  return path === me.here || (hasModes(system) && (await unlessRefused(stat(path))) !== undefined);
 }
 
 const markPrefix = 'here-';

@@ -14,17 +14,7 @@ import {
 import { Failure } from '../../core/failure.ts';
 import { removing, shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import {
-  codeOf,
-  exists,
-  hasModes,
-  ifThere,
-  storageFailure,
-  syncFolder,
-  unlessRefused,
-  openFile,
-  withFile,
-} from './files.ts';
+import { codeOf, exists, ifThere, storageFailure, syncFolder, unlessRefused, openFile, withFile } from './files.ts';
 import { foldersOf } from './folders.ts';
 
 /** Makes or closes a folder that only this user can enter. @throws Failure config, unavailable when the disk is full */
@@ -187,4 +177,8 @@ async function isOwnGroupAlone({ mode, gid }: Stats, system: System, bits: numbe
 async function rowsOf(file: string): Promise<string[][]> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return text.split('\n').map((line) => line.split(':'));
+}
+
+export function hasModes(system: System): boolean {
+  return system.platform !== 'win32' && system.uid !== undefined;
 }
