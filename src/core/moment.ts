@@ -76,7 +76,7 @@ function withDate(text: string, now: Milliseconds): string {
   return isOther ? text : date + text.slice(all.length);
 }
 
-/** Of a name, whole or by its first three letters. */
+/** The index of a name that is written whole, or by its first three letters. */
 function placeIn(names: readonly string[], word: string): number {
   return names.findIndex((name) => name === word || name.slice(0, 3) === word);
 }

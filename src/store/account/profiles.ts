@@ -25,7 +25,7 @@ export type CandidateProfile = Pick<Profile, 'kind' | 'name'>;
 
 export type Profiles = ReturnType<typeof openProfiles>;
 
-/** What config.json holds, by name and by kind; a change writes it. */
+/** The content of config.json, by name and by kind; a change writes it. */
 type StoredNames = Readonly<Record<'profiles' | 'defaults', Map<string, unknown>>>;
 
 export type StoredProfiles = Pick<Profiles, 'all' | 'defaults' | 'find' | 'names' | 'secretsOf'>;

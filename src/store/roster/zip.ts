@@ -44,7 +44,7 @@ function directoryOf(bytes: Buffer): ReadonlyMap<string, number> {
   return entries;
 }
 
-/** Of the name and of the extra fields of an entry. */
+/** The ends of an entry's name and of its extra fields. */
 function endsOf(bytes: Buffer, at: number): readonly [number, number] {
   const nameEnd = at + 46 + bytes.readUInt16LE(at + 28);
   return [nameEnd, nameEnd + bytes.readUInt16LE(at + 30)];
