@@ -46,8 +46,12 @@ export async function lookUpChannel(
   if (!found) throw await noChannel(chat, text);
   const { channel } = found;
   // Digits alone can be meant as a name.
-  if (channel && wanted === Number(text)) await refuseAmbiguous(chat, channel, text);
-  return channel;
+  const named = channel && wanted === Number(text) ? await channelFor(chat, text) : undefined;
+  if (!channel || !named || named.channel?.stream_id === channel.stream_id) return channel;
+  throw usage(
+    `'${text}' is the id of the channel ${channel.name === undefined ? '' : `'${channel.name}' `}and the name of another channel`,
+    `Write id:${text} or name:${text}.`,
+  );
 }
 
 /**
@@ -131,17 +135,4 @@ export async function everyChannel(chat: Pick<ChatApi, 'channels'>, left: readon
       return channel ? { ...channel, isEmpty: first === null } : [];
     })
     .sort((one, other) => one.stream_id - other.stream_id);
-}
-
-async function refuseAmbiguous(
-  chat: Pick<ChatApi, 'messages' | 'channels'>,
-  { stream_id, name }: Channel,
-  text: string,
-): Promise<void> {
-  const found = await channelFor(chat, text);
-  if (!found || found.channel?.stream_id === stream_id) return;
-  throw usage(
-    `'${text}' is the id of the channel ${name === undefined ? '' : `'${name}' `}and the name of another channel`,
-    `Write id:${text} or name:${text}.`,
-  );
 }

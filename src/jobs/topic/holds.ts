@@ -42,13 +42,23 @@ export interface TopicRefusal {
   readonly isHeld: boolean;
 }
 
-/** The surveyed topics of which nothing may be deleted. */
+/**
+ * The surveyed topics of which nothing may be deleted: held ones, and those in a channel of which a hold names messages
+ * that are found in no channel, so that nobody can tell which topic shows them.
+ */
 export async function refusalsOf<S extends TopicSurvey>(
   chat: Pick<ChatApi, 'raw' | 'level'>,
   holds: readonly TopicHold[],
   surveys: readonly S[],
 ): Promise<ReadonlyMap<S, TopicRefusal>> {
-  const lost = await channelsOfLostHolds(chat, holds, surveys);
+  const channels = new Map(surveys.map(({ channel }) => [channel.stream_id, channel]));
+  const seen = new Set(surveys.flatMap(({ ids }) => ids));
+  const lost = new Map<number, Failure>();
+  for (const hold of holds) {
+    const named = [...channels.values()].filter((channel) => isOf(hold, channel));
+    if (named.length === 0 || hold.ids.length === 0 || hold.ids.some((id) => seen.has(id))) continue;
+    if (!(await isFound(chat, hold, named))) for (const { stream_id } of named) lost.set(stream_id, lostHold(hold));
+  }
   const refusals = new Map<S, TopicRefusal>();
   for (const survey of surveys) {
     const hold = holdOf(holds, survey, survey.ids);
@@ -62,45 +72,26 @@ export function heldTopic(topic: Topic, { where }: TopicHold): Failure {
   return new Failure('rejected', `topic '${labelOf(topic)}' is held by ${where}: nothing of it is deleted`);
 }
 
+function lostHold({ where, ids }: TopicHold): Failure {
+  const named = `${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ', …' : ''}`;
+  const message = `${where}: no channel shows the messages ${named} of this hold: nothing is deleted in the channel`;
+  return new Failure('rejected', message, {
+    hint: 'They were deleted, or moved out of sight: look for them with an account that sees more, or remove the row.',
+  });
+}
+
 /** Ids of one hold that are asked for: one that is found is enough. */
 const mostAsked = 100;
-
-/**
- * The channels in which nothing may be deleted, each with the failure: a hold of it names messages that are found in no
- * channel, so nobody can tell which topic shows them.
- */
-async function channelsOfLostHolds(
-  chat: Pick<ChatApi, 'raw' | 'level'>,
-  holds: readonly TopicHold[],
-  surveys: readonly TopicSurvey[],
-): Promise<ReadonlyMap<number, Failure>> {
-  const channels = new Map(surveys.map(({ channel }) => [channel.stream_id, channel]));
-  const seen = new Set(surveys.flatMap(({ ids }) => ids));
-  const lost = new Map<number, Failure>();
-  for (const hold of holds) {
-    const named = [...channels.values()].filter((channel) => isOf(hold, channel));
-    if (named.length === 0 || hold.ids.length === 0 || hold.ids.some((id) => seen.has(id))) continue;
-    if (await isFound(chat, hold, named)) continue;
-    const ids = hold.ids.slice(0, 10).join(', ');
-    const message = `${hold.where}: no channel shows the messages ${ids}${hold.ids.length > 10 ? ', …' : ''} of this hold`;
-    const failure = new Failure('rejected', `${message}: nothing is deleted in the channel`, {
-      hint: 'They were deleted, or moved out of sight: look for them with an account that sees more, or remove the row.',
-    });
-    for (const { stream_id } of named) lost.set(stream_id, failure);
-  }
-  return lost;
-}
 
 async function isFound(
   chat: Pick<ChatApi, 'raw' | 'level'>,
   { ids }: TopicHold,
   channels: readonly Channel[],
 ): Promise<boolean> {
-  const asked = new Set(ids.slice(0, mostAsked));
+  const asked = ids.slice(0, mostAsked);
+  const source = { ...chat.raw, level: chat.level };
   for (const narrow of [...channels.map(({ stream_id }) => inChannel(stream_id)), inPublicChannels, received])
-    for await (const { id } of messagesOfIds({ ...chat.raw, level: chat.level }, { narrow, apply_markdown: false }, [
-      ...asked,
-    ]))
-      if (asked.has(id)) return true;
+    for await (const { id } of messagesOfIds(source, { narrow, apply_markdown: false }, asked))
+      if (asked.includes(id)) return true;
   return false;
 }

@@ -16,38 +16,41 @@ import type { Channel } from './find-channel.ts';
 import { holdOf, type TopicHold } from './holds.ts';
 import { topicNamesIn } from './near.ts';
 
-interface TopicSummary {
+interface ListedTopic {
   /** In the spelling of its newest message. */
   readonly topic_name: string;
-  readonly messages?: number;
-  readonly first_id?: number;
-  readonly last_id?: number;
-  /** Those of all its messages. */
-  readonly ids?: () => Iterable<number>;
-  /** UTC seconds. */
-  readonly first_timestamp?: number;
-  readonly last_timestamp?: number;
-  readonly resolved: boolean;
+  /** Undefined where names alone were asked for. */
+  readonly counts?: ReturnType<typeof countsIn>;
 }
 
+interface TopicList {
+  readonly topics: readonly ListedTopic[];
+  /** The plan hides older messages, so that counts and first dates are of those shown. */
+  readonly isLimited: boolean;
+  readonly isChanged: boolean;
+  /** Old copies, whose topic the server does not show. */
+  readonly unplaced: number;
+}
+
+const nothing: TopicList = { topics: [], unplaced: 0, isLimited: false, isChanged: false };
+
+/** A topic while it is read: the UTC seconds of its messages, by their ids. */
 interface ReadTopic {
   topic_name: string;
-  /** UTC seconds, by the id of the message. */
   readonly times: Map<number, number>;
 }
 
 /**
  * The one with the newest message first. All messages are fetched, page by page, and their ids and times are held;
- * without counts the server's own list is asked for, where it has one. `isLimited`: the plan hides older messages, so
- * that counts and first dates are of those shown. `unplaced`: old copies, whose topic the server does not show.
+ * without counts the server's own list is asked for, where it has one.
  */
 export async function listTopics(
   chat: Pick<ChatApi, 'messages' | 'topics' | 'level'>,
   channel: Channel,
   show: 'counts' | 'names' = 'counts',
-) {
+): Promise<TopicList> {
   const names = show === 'counts' ? undefined : await topicNamesIn(chat, channel);
-  if (names) return { topics: names.map(uncounted), isLimited: false, isChanged: false, unplaced: 0 };
+  if (names) return { ...nothing, topics: names.map((topic_name) => ({ topic_name })) };
   const topics = new Map<string, ReadTopic>();
   const lost = new Map<number, number>();
   let [isLimited, isChanged] = [false, false];
@@ -70,16 +73,11 @@ export async function listTopics(
     topics.get(from)?.times.delete(id);
     if (topic !== undefined) addTo(topics, topic, id, Number(time));
   }
-  const newestFirst: readonly TopicSummary[] = [...topics.values()]
-    .filter(({ times }) => times.size > 0)
-    .map(summaryOf)
-    .sort((one, other) => other.last_timestamp - one.last_timestamp);
-  return {
-    topics: newestFirst,
-    isLimited,
-    isChanged,
-    unplaced: [...misplaced.values()].filter(({ topic }) => topic === undefined).length,
-  };
+  const newestFirst = [...topics.values()]
+    .flatMap(({ topic_name, times }) => (times.size > 0 ? [{ topic_name, counts: countsIn(times) }] : []))
+    .sort((one, other) => other.counts.last_timestamp - one.counts.last_timestamp);
+  const unplaced = [...misplaced.values()].filter(({ topic }) => topic === undefined).length;
+  return { topics: newestFirst, isLimited, isChanged, unplaced };
 }
 
 interface TopicChoice {
@@ -119,27 +117,28 @@ export async function* chosenTopics(
     if (unplaced > 0) conclude(`messages whose topic the server does not show, in no topic of this list: ${unplaced}`);
     if (isLimited) warn(`${named}${limitedCounts}`);
     if (isChanged) warn(`${named}${changedView}; run the same command again`);
-    for (const { first_timestamp = null, last_timestamp = null, topic_name, ids, ...summary } of topics) {
-      const { messages, resolved, ...ends } = summary;
+    for (const { topic_name, counts } of topics) {
+      const resolved = topic_name.startsWith(resolvedPrefix);
       if (topic !== undefined && !isSameName(topic, topic_name)) continue;
       if (match && !matchesGlobInAnyCase(match, topic_name)) continue;
-      if (before !== undefined && (last_timestamp ?? Infinity) * 1000 >= before) continue;
+      if (before !== undefined && (counts?.last_timestamp ?? Infinity) * 1000 >= before) continue;
       if (resolved ? unresolved : only) continue;
-      if (holdOf(holds, { channel, topic_name }, ids?.() ?? [])) {
+      if (holdOf(holds, { channel, topic_name }, counts?.ids ?? [])) {
         sum.held += 1;
         continue;
       }
+      const { messages = 0, first_timestamp = null, last_timestamp = null, ids = [] } = counts ?? {};
       const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
       sum.topics += 1;
-      sum.messages += messages ?? 0;
-      const of = { stream_id: channel.stream_id, channel: channel.name };
+      sum.messages += messages;
       yield {
-        ...of,
+        stream_id: channel.stream_id,
+        channel: channel.name,
         topic_name,
         ...(show === 'counts' && { messages, ...times }),
         resolved,
-        ...ends,
-        ...(withIds && ids && { ids: ascending(ids()) }),
+        ...(counts && { first_id: ids[0], last_id: ids.at(-1) }),
+        ...(withIds && counts && { ids }),
       };
     }
   }
@@ -149,8 +148,6 @@ export async function* chosenTopics(
     retryable: true,
   });
 }
-
-const nothing: Awaited<ReturnType<typeof listTopics>> = { topics: [], unplaced: 0, isLimited: false, isChanged: false };
 
 const limitedCounts = 'the history is cut by the plan of the organization: older messages exist that are not counted';
 
@@ -171,18 +168,11 @@ function addTo(topics: Map<string, ReadTopic>, topic_name: string, id: number, t
   topic.times.set(id, time);
 }
 
-function summaryOf({ topic_name, times }: ReadTopic) {
-  let [first_timestamp, last_timestamp, first_id, last_id] = [Infinity, -Infinity, Infinity, -Infinity];
-  for (const [id, time] of times) {
+function countsIn(times: ReadonlyMap<number, number>) {
+  let [first_timestamp, last_timestamp] = [Infinity, -Infinity];
+  for (const time of times.values()) {
     first_timestamp = Math.min(first_timestamp, time);
     last_timestamp = Math.max(last_timestamp, time);
-    first_id = Math.min(first_id, id);
-    last_id = Math.max(last_id, id);
   }
-  const own = { messages: times.size, first_timestamp, last_timestamp, first_id, last_id };
-  return { ...uncounted(topic_name), ...own, ids: () => times.keys() };
-}
-
-function uncounted(topic_name: string): TopicSummary {
-  return { topic_name, resolved: topic_name.startsWith(resolvedPrefix) };
+  return { messages: times.size, first_timestamp, last_timestamp, ids: ascending(times.keys()) };
 }

@@ -60,7 +60,7 @@ async function namesOf(
   const { match, before = Infinity } = naming;
   const { topics } = await listTopics(chat, channel);
   const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));
-  const old = matched.filter(({ last_timestamp = 0 }) => last_timestamp * 1000 < before);
+  const old = matched.filter(({ counts }) => (counts?.last_timestamp ?? 0) * 1000 < before);
   if (old.length + begun.length > 0) return [...begun, ...old.map(({ topic_name }) => topic_name)];
   const globs = match.map((glob) => `'${glob}'`).join(' or ');
   const count = matched.length === 1 ? '1 topic matches' : `${matched.length} topics match`;

@@ -125,10 +125,9 @@ export function withStandings(
 }
 
 export function countsOf({ of }: Standings): StandingCounts {
-  const tally = { waiting: 0, present: 0, gone: 0, unanswered: 0, deleted: 0, goneOutOfOrder: 0, elsewhere: 0 };
-  for (const standing of of.values()) tally[standing] += 1;
-  const { unanswered, ...counts } = tally;
-  return { ...counts, gone: counts.gone + unanswered };
+  const tally = { waiting: 0, present: 0, gone: 0, deleted: 0, goneOutOfOrder: 0, elsewhere: 0 };
+  for (const standing of of.values()) tally[standing === 'unanswered' ? 'gone' : standing] += 1;
+  return tally;
 }
 
 /** The messages that are in the topic as far as the looks have shown, ascending. */

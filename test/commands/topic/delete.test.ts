@@ -400,6 +400,16 @@ describe('which channel', () => {
     expect(error?.message).toContain("'2024' is the id of the channel 'archive' and the name of another channel");
   });
 
+  test('the same, though nothing is left in the channel of that name', async () => {
+    const server = await openChatServer({ messages: numbered });
+    await server.run('topic delete name:2024 lunch --confirm lunch --no-archive');
+    const before = deletions(server);
+
+    const { exitCode } = await server.run('topic delete 2024 lunch --confirm lunch');
+
+    expect({ exitCode, before, after: deletions(server) }).toEqual({ exitCode: 2, before: 1, after: 1 });
+  });
+
   test.each([['nowhere'], ['77'], ['id:77']])('%s is not there: exit 5', async (channel) => {
     const server = await kitchen();
 
