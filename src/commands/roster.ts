@@ -1,11 +1,10 @@
 import type { LicensingApi } from '../api/licensing/licensing.ts';
-import type { RosterSource } from '../store/roster/read-roster.ts';
+import type { CheckedRoster, RosterRules, RosterSource } from '../store/roster/read-roster.ts';
 import { namesIn } from '../core/table-names.ts';
 import type { UsageRule } from '../schema/usage-rules.ts';
 import { choiceField, countField, flagField, textField, type Fields, type Values } from '../schema/field.ts';
 import { rosterFormats } from '../schema/license.ts';
-import type { Accounts, Disk, Services, Terminal } from './context.ts';
-import { appCodeOf } from './license/options.ts';
+import type { Disk, Services, Terminal } from './context.ts';
 
 export const whereOption = {
   where: {
@@ -60,15 +59,16 @@ export async function rosterSource(
   return { file: file === '-' ? 'standard input' : file, bytes, ...how };
 }
 
-/** Tells the application of each row: its own, else that of the run, which need not be known where each row has one. */
-export async function appCodeOfEach(
-  rows: readonly { readonly app_code?: number }[],
-  typed: number | undefined,
-  context: Accounts,
-): Promise<(row: { readonly app_code?: number }) => number> {
-  const isNeeded = rows.some(({ app_code }) => app_code === undefined);
-  const own = isNeeded ? await appCodeOf(context, typed) : 0;
-  return ({ app_code = own }) => app_code;
+/** Reads the rows of a file by those rules. @throws Failure usage */
+export async function readSheet<const T extends Fields, R extends Values<T>>(
+  file: string,
+  how: RosterValues,
+  rules: RosterRules<T, R>,
+  context: RosterParts,
+  keepBeside?: readonly string[],
+): Promise<CheckedRoster<R>> {
+  const source = await rosterSource(file, how, context, keepBeside);
+  return (await import('../store/roster/read-roster.ts')).readRoster(source, rules);
 }
 
 /** One API for each application: on the key of the run if that has its code, else on the one that is stored for it. */

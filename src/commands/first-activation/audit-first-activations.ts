@@ -1,11 +1,18 @@
 import { auditSensors } from '../../jobs/license/audit-sensors.ts';
-import { readRoster, type RosterSource } from '../../store/roster/read-roster.ts';
 import { optional, type Values, textField } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts } from '../context.ts';
-import { apiOfEachApp, defaultConcurrency, rosterOptions, rosterSource, workerOptions } from '../roster.ts';
+import {
+  apiOfEachApp,
+  defaultConcurrency,
+  readSheet,
+  rosterOptions,
+  workerOptions,
+  type RosterParts,
+  type RosterValues,
+} from '../roster.ts';
 
 export default command({
   about: [
@@ -35,8 +42,7 @@ export default command({
     { roster: file, app_code: typed, concurrency = defaultConcurrency, journal: journalFile, ...how },
     context,
   ) {
-    const source = await rosterSource(file, how, context);
-    const { rows: sensors, sha256: input } = await readSensors(source, typed, context);
+    const { rows: sensors, sha256: input } = await readSensors(file, how, typed, context);
     const identity = context.accounts.identityOf(await context.licensingAccount({ app_code: typed }));
     const header = { job: 'first-activation audit', identity, app_code: typed ?? null, input };
     for (const app_code of new Set(sensors.map((sensor) => sensor.app_code)))
@@ -72,7 +78,7 @@ const oncePerSensor = {
 };
 
 /** Reads addresses in the form that is sent, and fills in the run's own application. */
-function readSensors(source: RosterSource, typed: number | undefined, context: Accounts) {
+function readSensors(file: string, how: RosterValues, typed: number | undefined, context: Accounts & RosterParts) {
   const completion = async () => {
     const { mac_format, app_code: own } = await context.licensingAccount({ app_code: typed });
     const code = typed ?? own;
@@ -82,5 +88,5 @@ function readSensors(source: RosterSource, typed: number | undefined, context: A
       return { ...row, mac_address: read(row.mac_address), ...(app_code === undefined ? {} : { app_code }) };
     };
   };
-  return readRoster(source, { fields: sensorRosterFields, ...oncePerSensor, completion });
+  return readSheet(file, how, { fields: sensorRosterFields, ...oncePerSensor, completion }, context);
 }

@@ -6,9 +6,8 @@ import { firstActivationFields, licenseExtras, readMac } from '../../schema/lice
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import { licenseShow, withOurs } from '../license/show.ts';
-import { readRoster } from '../../store/roster/read-roster.ts';
 import type { Disk, Terminal } from '../context.ts';
-import { rosterOptions, rosterSource, sheetRules, type RosterValues } from '../roster.ts';
+import { readSheet, rosterOptions, sheetRules, type RosterValues } from '../roster.ts';
 
 const { mac_address, app_code } = firstActivationFields;
 
@@ -85,16 +84,9 @@ interface SensorLicense extends License {
 
 /** The addresses of a list, or of a table's column; a sensor may be there twice. @throws Failure usage */
 async function addressesIn(file: string, how: RosterValues, read: typeof readMac, context: Disk & Terminal) {
-  let number = 0;
-  const { rows } = await readRoster(await rosterSource(file, how, context), {
-    fields: { mac_address },
-    alone: 'mac_address',
-    noun: 'sensor',
-    nameOf: String,
-    keyOf: () => String((number += 1)),
-    completion: async () => (row) => ({ mac_address: read(row.mac_address) }),
-  });
-  return rows.map((row) => row.mac_address);
+  const completion = async () => (row: { readonly mac_address: string }) => ({ mac_address: read(row.mac_address) });
+  const rules = { fields: { mac_address }, alone: 'mac_address', noun: 'sensor', nameOf: String, completion };
+  return (await readSheet(file, how, rules, context)).rows.map((row) => row.mac_address);
 }
 
 const noLicense: License = { key: undefined, fields: {} };

@@ -3,20 +3,15 @@ import { countFindings } from '../../jobs/license/accepted-findings.ts';
 import { auditLicenses, readAccepted, type ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
 import type { Listed } from '../../jobs/license/kept-licenses.ts';
 import { retiredHere } from '../../jobs/license/retire.ts';
-import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
-import { optional, type Values, textField } from '../../schema/field.ts';
+import { oncePerUser } from '../../store/roster/read-roster.ts';
+import { optional, textField } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Terminal, Accounts, Disk, Services } from '../context.ts';
-import { appCodeOfEach, rosterOptions, rosterSource, type RosterValues } from '../roster.ts';
+import type { Accounts, Services } from '../context.ts';
+import { rosterOptions } from '../roster.ts';
 import { allAppsOption, ofEveryApp, allAppsRule, type OwnApp } from './apps.ts';
-
-const auditFields = {
-  remote_user: rosterFields.remote_user,
-  size_allowance: { ...rosterFields.size_allowance, required: false },
-  app_code: rosterFields.app_code,
-} as const;
+import { readUsers } from './license-roster.ts';
 
 export default command({
   about: [
@@ -52,7 +47,8 @@ export default command({
   rules: [allAppsRule],
 
   async *rows({ app_code, all_apps, roster, accept, write_accepted, ...options }, context) {
-    const expected = roster === undefined ? undefined : await readExpected(roster, options, app_code, context);
+    const values = { ...options, app_code };
+    const expected = roster === undefined ? undefined : (await readUsers(roster, values, oncePerUser, context)).rows;
     const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
     const accepted =
       accept === undefined ? new Map<string, string>() : readAccepted(await context.disk.read(accept), accept);
@@ -75,21 +71,6 @@ export default command({
     outcome: { by: 'finding', columns: ['finding', 'remote_user', 'app_code', 'size_allowance'] },
   },
 });
-
-async function readExpected(
-  file: string,
-  options: RosterValues,
-  explicit: number | undefined,
-  context: Accounts & Disk & Terminal,
-): Promise<readonly ExpectedLicense[]> {
-  const source = await rosterSource(file, options, context);
-  const completion = async (read: readonly Values<typeof auditFields>[]) => {
-    const codeOf = await appCodeOfEach(read, explicit, context);
-    return (row: Values<typeof auditFields>) => ({ ...row, app_code: codeOf(row) });
-  };
-  const { rows } = await readRoster(source, { fields: auditFields, ...oncePerUser, completion });
-  return rows;
-}
 
 async function* licensesOf(
   expected: readonly ExpectedLicense[] | undefined,

@@ -1,44 +1,56 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
+import type { ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
 import { userKey } from '../../jobs/license/license-user.ts';
 import type { ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
+import type { Values } from '../../schema/field.ts';
 import { rosterFields, type LicenseFields } from '../../schema/license.ts';
-import { oncePerUser, readRoster, type CheckedRoster } from '../../store/roster/read-roster.ts';
-import type { Accounts, Disk, Terminal } from '../context.ts';
-import { appCodeOfEach, rosterSource, type RosterValues } from '../roster.ts';
+import { oncePerUser, type CheckedRoster, type RosterRules } from '../../store/roster/read-roster.ts';
+import type { Accounts } from '../context.ts';
+import { readSheet, type RosterParts, type RosterValues } from '../roster.ts';
+import { appCodeOf } from './options.ts';
 import type { Target } from './target.ts';
 
 export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license_code'] as const;
 
-const sizeless = { ...rosterFields, size_allowance: { ...rosterFields.size_allowance, required: false } };
+/** The options of a file of users: those of the roster, and what its rows may leave out. */
+export type UserValues = RosterValues & { readonly keep_columns?: boolean } & {
+  readonly [K in 'app_code' | 'size_allowance']?: LicenseFields[K] | undefined;
+};
 
-type RosterRead = RosterValues & { readonly keep_columns?: boolean } & Partial<
-    Pick<LicenseFields, 'app_code' | 'size_allowance'>
-  >;
+const userFields = { ...rosterFields, size_allowance: { ...rosterFields.size_allowance, required: false } };
 
-type RosterRow = Pick<LicenseFields, 'remote_user'> & Partial<LicenseFields>;
+type UserRow = Values<typeof userFields>;
 
-/** The roster, every row checked and with its application. @throws Failure usage; config where that is not known */
-export async function readLicenseRoster(
+type UserRules = Pick<RosterRules<typeof userFields, ExpectedLicense>, 'noun' | 'nameOf' | 'keyOf' | 'alone'>;
+
+/** Users of a file, each with its application. @throws Failure usage; config where an application is not known */
+export async function readUsers(
   file: string,
-  { keep_columns, app_code, size_allowance, ...values }: RosterRead,
-  context: Accounts & Disk & Terminal,
-): Promise<CheckedRoster<LicenseFields>> {
-  const beside = [...applyColumns, 'license', 'error', 'change', 'size_allowance_before'];
-  const source = await rosterSource(file, values, context, keep_columns ? beside : undefined);
-  const fields = size_allowance === undefined ? rosterFields : sizeless;
-  const completion = async (rows: readonly RosterRow[]) => {
-    const codeOf = await appCodeOfEach(rows, app_code, context);
-    // The order is that of the result, whatever that of the file.
-    return (row: RosterRow): LicenseFields => ({
-      remote_user: row.remote_user,
-      app_code: codeOf(row),
-      size_allowance: row.size_allowance ?? size_allowance ?? 0,
-    });
+  { keep_columns, app_code, size_allowance, ...how }: UserValues,
+  { fields = userFields, ...rules }: UserRules & { readonly fields?: typeof userFields },
+  context: Accounts & RosterParts,
+  beside?: readonly string[],
+): Promise<CheckedRoster<ExpectedLicense>> {
+  const completion = async (rows: readonly UserRow[]) => {
+    // The code of the run need not be known where each row has one.
+    const own = rows.some((row) => row.app_code === undefined) ? await appCodeOf(context, app_code) : 0;
+    return ({ remote_user, ...row }: UserRow): ExpectedLicense => {
+      const size = row.size_allowance ?? size_allowance;
+      // The order is that of the result, whatever that of the file.
+      return { remote_user, app_code: row.app_code ?? own, ...(size !== undefined && { size_allowance: size }) };
+    };
   };
-  const alone = size_allowance === undefined ? undefined : 'remote_user';
-  return readRoster(source, { fields, alone, ...oncePerUser, completion });
+  return readSheet(file, how, { fields, ...rules, completion }, context, keep_columns ? beside : undefined);
+}
+
+/** The roster, in which each row has its size, or that of the run. @throws as `readUsers` */
+export async function readLicenseRoster(file: string, values: UserValues, context: Accounts & RosterParts) {
+  const own = values.size_allowance === undefined ? { fields: rosterFields } : { alone: 'remote_user' };
+  const beside = [...applyColumns, 'license', 'error', 'change', 'size_allowance_before'];
+  const { rows, ...roster } = await readUsers(file, values, { ...own, ...oncePerUser }, context, beside);
+  return { ...roster, rows: rows.map(({ size_allowance = 0, ...row }): LicenseFields => ({ ...row, size_allowance })) };
 }
 
 export function keptColumns({

@@ -5,19 +5,12 @@ import type { SeenUser } from '../../jobs/license/case.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
 import { lookUp, userKey, type LicenseUser } from '../../jobs/license/license-user.ts';
 import { listRoster } from '../../jobs/license/plan.ts';
-import { optional, type Values } from '../../schema/field.ts';
-import { licenseColumns, licenseExtras, rosterFields } from '../../schema/license.ts';
-import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
+import { licenseColumns, licenseExtras } from '../../schema/license.ts';
+import { oncePerUser } from '../../store/roster/read-roster.ts';
 import type { Accounts, Disk, Services, Terminal, Time } from '../context.ts';
-import { apiOfEachApp, appCodeOfEach, defaultConcurrency, rosterSource, type RosterValues } from '../roster.ts';
+import { apiOfEachApp, defaultConcurrency } from '../roster.ts';
+import { readUsers, type UserValues } from './license-roster.ts';
 import { withOurs } from './show.ts';
-
-const sheetFields = {
-  remote_user: rosterFields.remote_user,
-  ...optional({ size_allowance: rosterFields.size_allowance, app_code: rosterFields.app_code }),
-} as const;
-
-type SheetValues = RosterValues & { readonly keep_columns?: boolean; readonly app_code?: number };
 
 /**
  * The license of each row's user, in the order of the sheet; nothing is changed.
@@ -25,10 +18,12 @@ type SheetValues = RosterValues & { readonly keep_columns?: boolean; readonly ap
  */
 export async function* licensesOfSheet(
   file: string,
-  values: SheetValues,
+  values: UserValues,
   context: Services & Accounts & Disk & Terminal & Time,
 ): AsyncGenerator<License> {
-  const { rows, others } = await readSheet(file, values, context);
+  // A user may be in several rows.
+  const rules = { noun: oncePerUser.noun, nameOf: oncePerUser.nameOf, alone: 'remote_user' };
+  const { rows, others } = await readUsers(file, values, rules, context, [...licenseColumns, ...licenseExtras]);
   const licensing = apiOfEachApp(context, values.app_code);
   const users = [...new Map(rows.map((row) => [userKey(row), row])).values()];
   const parts = { licensing, elapsed: context.clock.elapsed, concurrency: defaultConcurrency };
@@ -67,19 +62,3 @@ export async function* licensesOfSheet(
 }
 
 const maxNamed = 20;
-
-/** A user may be in several rows. */
-async function readSheet(
-  file: string,
-  { keep_columns, app_code, ...how }: SheetValues,
-  context: Accounts & Disk & Terminal,
-) {
-  const beside = [...licenseColumns, ...licenseExtras];
-  const source = await rosterSource(file, how, context, keep_columns ? beside : undefined);
-  const completion = async (read: readonly Values<typeof sheetFields>[]) => {
-    const codeOf = await appCodeOfEach(read, app_code, context);
-    return (row: Values<typeof sheetFields>) => ({ ...row, app_code: codeOf(row) });
-  };
-  const { noun, nameOf } = oncePerUser;
-  return readRoster(source, { fields: sheetFields, alone: 'remote_user', noun, nameOf, completion });
-}

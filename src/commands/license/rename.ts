@@ -3,9 +3,9 @@ import { usage } from '../../core/failure.ts';
 import type { GivenNames } from '../../jobs/license/given-names.ts';
 import { textField, type Values } from '../../schema/field.ts';
 import { licenseFields, soughtUser } from '../../schema/license.ts';
-import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
+import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
-import { rosterOptions, rosterSource, sheetRules } from '../roster.ts';
+import { readSheet, rosterOptions, sheetRules } from '../roster.ts';
 import { changeEach, openChanges, userOf } from './changed.ts';
 import { refuseSecond, renamingOptions } from './edit.ts';
 import { changedFields, changedShow, keyAlone } from './show.ts';
@@ -42,8 +42,7 @@ export default command({
     if (from === undefined && (user === undefined || new_remote_user === undefined))
       throw usage('give U and NEW, or --from FILE');
     const typed = [{ remote_user: user ?? '', new_remote_user: new_remote_user ?? '' }];
-    const rows =
-      from === undefined ? typed : (await readRoster(await rosterSource(from, how, context), renamings)).rows;
+    const rows = from === undefined ? typed : (await readSheet(from, how, renamings, context)).rows;
     const names = new Map(rows.map((row) => [row.remote_user, row.new_remote_user]));
     refuseChains(names);
     const account = await context.licensingAccount();

@@ -1,9 +1,9 @@
 import { retiredFields } from '../../jobs/license/retire.ts';
 import { textField } from '../../schema/field.ts';
 import { licenseCode, licenseFilters, soughtUser, type LicenseFields } from '../../schema/license.ts';
-import { oncePerUser, readRoster } from '../../store/roster/read-roster.ts';
+import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { command } from '../command.ts';
-import { rosterOptions, rosterSource, sheetRules } from '../roster.ts';
+import { readSheet, rosterOptions, sheetRules } from '../roster.ts';
 import { changeEach, openChanges } from './changed.ts';
 import { changedFields, changedShow } from './show.ts';
 
@@ -31,8 +31,7 @@ export default command({
 
   async *rows({ license_code, remote_user, from, ...how }, context) {
     const account = await context.licensingAccount();
-    const rows =
-      from === undefined ? undefined : (await readRoster(await rosterSource(from, how, context), leavers)).rows;
+    const rows = from === undefined ? undefined : (await readSheet(from, how, leavers, context)).rows;
     const users = rows?.map((row) => row.remote_user) ?? remote_user;
     const input = users ? { users } : { codes: [...new Set(license_code)] };
     const changes = await openChanges('license retire', input, account, context);

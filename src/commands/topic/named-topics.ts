@@ -5,7 +5,7 @@ import { namesInList } from '../../core/tsv.ts';
 import type { Naming } from '../../jobs/topic/named-topics.ts';
 import { foldName, isSameName } from '../../schema/topic.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
-import { rosterSource, whereOption, type RosterParts, type RosterValues } from '../roster.ts';
+import { readSheet, whereOption, type RosterParts, type RosterValues } from '../roster.ts';
 import { ageOption, readAge, type TimeParts } from '../typed-time.ts';
 import type { NamedPlace } from './place.ts';
 
@@ -78,18 +78,22 @@ const rowFields = {
 } as const satisfies Fields;
 
 async function readTopicRows(file: string, how: RosterValues, context: RosterParts) {
-  const { readRoster } = await import('../../store/roster/read-roster.ts');
-  const { rows } = await readRoster(await rosterSource(file, how, context), {
-    fields: rowFields,
-    column: 'topic_name',
-    noun: 'topic',
-    nameOf: ({ topic_name = '' }) => topic_name,
-    keyOf: ({ stream_id, channel, topic_name = '' }) => `${stream_id ?? channel} ${foldName(topic_name)}`,
-    completion: async () => (row: Values<typeof rowFields>) => {
-      if (row.stream_id === undefined && row.channel === undefined)
-        throw usage('neither stream_id nor channel is there');
-      return { ...row, topic_name: row.topic_name ?? '' };
+  const { rows } = await readSheet(
+    file,
+    how,
+    {
+      fields: rowFields,
+      column: 'topic_name',
+      noun: 'topic',
+      nameOf: ({ topic_name = '' }) => topic_name,
+      keyOf: ({ stream_id, channel, topic_name = '' }) => `${stream_id ?? channel} ${foldName(topic_name)}`,
+      completion: async () => (row: Values<typeof rowFields>) => {
+        if (row.stream_id === undefined && row.channel === undefined)
+          throw usage('neither stream_id nor channel is there');
+        return { ...row, topic_name: row.topic_name ?? '' };
+      },
     },
-  });
+    context,
+  );
   return rows;
 }

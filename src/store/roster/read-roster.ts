@@ -34,7 +34,7 @@ export interface RosterSource extends RosterFile {
 
 type Cells = ReadonlyMap<string, unknown>;
 
-interface RosterRules<T extends Fields, R extends Values<T>> {
+export interface RosterRules<T extends Fields, R extends Values<T>> {
   readonly fields: T;
   /** The column that a list without a header holds. */
   readonly alone?: string | undefined;
