@@ -27,12 +27,11 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   if (command.show?.others !== 'kept') checkFields([]);
   const isWrite = command.dryRun?.includes('requests') === true && !options.dry_run && values['method'] !== 'GET';
   const session = await openSession(running, command, checkFields, isWrite ? 'write' : 'read');
-  const { conclusions } = session;
   // Rows of writes are outcomes: the run ends them itself, and says what is left.
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
   const asides: string[] = [];
   const aside = (line: string): void => void asides.push(line);
-  const printed = { note: messages.note, aside, filter, turn, conclusions, given: values };
+  const printed = { note: messages.note, aside, filter, turn, conclusions: session.concluded, given: values };
   const print = printer(command, { ...presentation, result: { ...result, ...printed } }, running);
   try {
     const outcome = count(command.run(values, session.context), command, running);
@@ -42,8 +41,7 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   } catch (cause) {
     throw session.hasWritten() ? afterWrites(cause) : cause;
   } finally {
-    const places = isWrite ? session.context.accounts.places().map((place) => `on ${place}`) : [];
-    for (const line of [...conclusions, ...session.seen(), ...places]) messages.note(line);
+    for (const line of session.conclusions()) messages.note(line);
     for (const line of asides) messages.aside(line);
     await session.close();
   }

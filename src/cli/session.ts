@@ -4,18 +4,21 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
+import { isGuarded } from '../commands/environment.ts';
 import { commandTable, nouns } from '../commands/index.ts';
 import type { Context, Accounts, Disk, Ledgers, Services } from '../commands/context.ts';
+import { once } from '../core/batch.ts';
 import { writeJson } from '../core/json.ts';
 import { decodeText } from '../core/read.ts';
 import { checkZone } from '../core/moment.ts';
+import { openRunHistory } from '../jobs/license/run-history.ts';
+import { openLedgers } from '../jobs/license/run-ledgers.ts';
 import { urlOf } from '../schema/profile.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openConnections, type Connections, openAccounts } from './connections.ts';
 import { isInteractive, readBytes } from './input.ts';
-import { openLedgers, historyOf } from './ledgers.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { RunParts } from './values.ts';
@@ -51,14 +54,16 @@ export async function openSession(
   const { host, options, messages, signal, again } = running;
   const { clock } = host;
   const planned: PlannedCall[] = [];
-  const conclusions: string[] = [];
+  const concluded: string[] = [];
   const oldCopies = new Set<number>();
   const kept: Parameters<Disk['record']['untilWritten']>[0][] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
   const sandbox = embeddedSandbox(host);
   const accounts = openAccounts(running, sandbox, aim);
-  const { ledgers, tell, unanswered, close: closeLedgers } = openLedgers(running, accounts);
+  const isReadOnly = isGuarded(host.system.env, 'CHATELAINE_READ_ONLY');
+  const run = { ...running, ...accounts.accounts, ...running.redactor, command, isReadOnly };
+  const { ledgers, tell, unanswered, close: closeLedgers } = openLedgers(run);
   const connections = openConnections(running, (call) => planned.push(call), unanswered);
   const code = await codeFor(command);
   const context: Context = {
@@ -85,19 +90,10 @@ export async function openSession(
     sandbox: () => sandboxControl(host, signal, messages.note),
     ...questions(running, accounts.accounts),
     note: messages.note,
-    conclude: (text) => void conclusions.push(text),
+    conclude: (text) => void concluded.push(text),
     warn: messages.warn,
     progress: (label, total) => openProgress(running, label, total),
-    disk: {
-      read: async (file) => decodeText(await readBytes(running, file)),
-      readBytes: (file) => readBytes(running, file),
-      async archive(folder, patience) {
-        const { openArchive } = await import('../store/archive/archive.ts');
-        return openArchive(folder, host, { ...patience, signal });
-      },
-      files: () => foldersOf(host.system),
-      refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),
-    },
+    disk: diskOf(running),
     record: {
       async journal(header, file) {
         const { openJournal } = await import('../store/journal.ts');
@@ -107,7 +103,7 @@ export async function openSession(
         const { readJournal } = await import('../store/journal.ts');
         return readJournal(file ?? journalFile(host, header), header);
       },
-      ...historyOf(command, accounts, running, tell),
+      ...openRunHistory(run, tell),
       untilWritten: (record) => void kept.push(record),
       countUnprinted: (row) => running.summary?.add(row, show),
     },
@@ -123,11 +119,13 @@ export async function openSession(
     context,
     planned,
     hasWritten: connections.hasWritten,
-    conclusions,
-    seen: () =>
-      oldCopies.size === 0
-        ? []
-        : [`messages come with a place that they left, from an old copy in the cache of the server: ${oldCopies.size}`],
+    concluded,
+    /** The last lines of the run. */
+    conclusions: () => [
+      ...concluded,
+      ...(oldCopies.size === 0 ? [] : [`${fromOldCopy}: ${oldCopies.size}`]),
+      ...(aim === 'write' ? accounts.accounts.places().map((place) => `on ${place}`) : []),
+    ],
     async finish(): Promise<void> {
       for (const record of kept) {
         await record.finish();
@@ -141,6 +139,8 @@ export async function openSession(
     },
   };
 }
+
+const fromOldCopy = 'messages come with a place that they left, from an old copy in the cache of the server';
 
 /** The two services, whose credential is found out when the first call is made. */
 function services(
@@ -189,6 +189,20 @@ function services(
   };
 }
 
+function diskOf(running: RunParts): Disk['disk'] {
+  const { host, signal } = running;
+  return {
+    read: async (file) => decodeText(await readBytes(running, file)),
+    readBytes: (file) => readBytes(running, file),
+    async archive(folder, patience) {
+      const { openArchive } = await import('../store/archive/archive.ts');
+      return openArchive(folder, host, { ...patience, signal });
+    },
+    files: () => foldersOf(host.system),
+    refuseUnwritableState: () => refuseUnwritable(foldersOf(host.system).state, host.system),
+  };
+}
+
 function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'places'>) {
   const { host, options, redactor, signal } = running;
   const prompt = once(async () => {
@@ -214,9 +228,4 @@ function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'pl
 function journalFile({ system }: Host, header: JournalHeader): string {
   const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
   return join(foldersOf(system).state, 'journals', `${name}.ndjson`);
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
 }

@@ -13,14 +13,11 @@ import type { Secret } from '../core/secret.ts';
 import type { OpenArchive } from '../store/archive/archive.ts';
 import type { Journal, JournalContent, JournalHeader } from '../store/journal.ts';
 import type { Milliseconds } from '../core/duration.ts';
-import type { EntryOf, HistoryEvents } from '../store/record/history.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Clock } from '../core/system.ts';
-import type { Ledger } from '../store/ledger/ledger.ts';
-import type { Creations } from '../jobs/license/history.ts';
-import type { ClaimingJob, QueuedClaims } from '../store/claims.ts';
+import type { RunHistory } from '../jobs/license/run-history.ts';
+import type { RunLedgers } from '../jobs/license/run-ledgers.ts';
 import type { Patience } from '../store/lock/lock.ts';
-import type { OpenAnswer, RequestHistories } from '../store/request-history.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import type { serveOptions } from '../sandbox/serve-options.ts';
 import type { WorkMessages, WrittenRecord } from '../jobs/work/work-messages.ts';
@@ -144,7 +141,7 @@ export interface Disk {
     /** @throws Failure config where the folder of state can neither be made nor written; nothing is made */
     refuseUnwritableState(): Promise<void>;
   };
-  readonly record: {
+  readonly record: RunHistory & {
     /** The journal of a job, held by this process alone; without a file it is named by the job's header. */
     journal(header: JournalHeader, file?: string): Promise<Journal>;
     /** Records of earlier runs in that journal, without holding it; undefined where none left one. */
@@ -153,60 +150,12 @@ export interface Disk {
     untilWritten(record: WrittenRecord): void;
     /** Counts a row for --summary that is not printed. */
     countUnprinted(row: unknown): void;
-    /** What runs of this computer did, from lines that hold a text, the oldest first. @throws Failure config */
-    past<K extends keyof HistoryEvents>(kind: K, holding?: string): Promise<readonly EntryOf<K>[]>;
-    /** Where this run tells what it does on that server. */
-    recorder(credential: LicensingCredential | ChatCredential): Recorder;
   };
-}
-
-export interface Recorder {
-  readonly run: string;
-  /** Appends to the history; where it cannot be written there is a warning, once. */
-  record(event: HistoryEvents[keyof HistoryEvents]): Promise<void>;
 }
 
 /** Who creates licenses for which users: on this machine, or in a ledger that several machines share. */
 export interface Ledgers {
-  readonly ledgers: {
-    /**
-     * In the ledger of that credential, else in a file of this machine. @param settle how long a POST is remembered
-     * at least @throws Failure unavailable or auth where a ledger cannot be reached; the first claim shows the rest
-     */
-    claims(
-      account: LicensingCredential,
-      app_code: number,
-      settle: Milliseconds,
-      width?: number,
-      job?: ClaimingJob,
-    ): Promise<QueuedClaims>;
-    /** The requests that this computer recorded for users whom a job, begun then, held last; its runs have ended. */
-    ofJob(
-      account: LicensingCredential,
-      app_code: number,
-      users: readonly string[],
-      job: { readonly name: string; readonly begun: Milliseconds },
-    ): Promise<RequestHistories>;
-    /**
-     * Answered POSTs whose license no list has shown. Claims nothing, and waits for nobody; a ledger that cannot be
-     * asked is a warning. @throws Failure config where the record of requests is damaged
-     */
-    openAnswers(
-      account: LicensingCredential,
-      app_code: number,
-      users: readonly string[],
-    ): Promise<ReadonlyMap<string, OpenAnswer>>;
-    /** Licenses that runs created for users of the credential of an application; of the sandbox nothing is known. */
-    creations(
-      accountOf: (app_code: number) => LicensingCredential | undefined,
-      users: readonly string[],
-    ): Creations & { nameWith(app_code: number, text: string): Promise<string | undefined> };
-    /** @throws Failure config where none is configured; `any` is undefined then */
-    configured(): Promise<Ledger>;
-    any(): Promise<Ledger | undefined>;
-    /** `source`: CHATELAINE_LEDGER, or the name of a profile. */
-    all(): Promise<readonly { readonly source: string; readonly ledger: Ledger }[]>;
-  };
+  readonly ledgers: RunLedgers;
 }
 
 export interface Time {

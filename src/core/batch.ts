@@ -42,3 +42,9 @@ export function inSequence(): <T>(work: () => Promise<T>) => Promise<T> {
     return next;
   };
 }
+
+/** Makes a value when it is first asked for. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}

@@ -8,18 +8,26 @@ export interface CreationPlace extends Pick<HistoryEntry, 'origin'> {
   readonly told: (user: string) => Promise<HistoryEntry[]>;
 }
 
-export type OpenedCreations = ReturnType<typeof openCreations>;
-
 /** The licenses that runs created for these users. One user is looked for; for many the history is read once. */
-export function openCreations(system: System, users: readonly string[]) {
+export function openCreations(
+  system: System,
+  users: readonly string[],
+  placeOf: (app_code: number) => CreationPlace | undefined,
+) {
   const known = new Map<number, Promise<Map<string, HistoryEntry>>>();
   const readAll = (place: CreationPlace): Promise<Map<string, HistoryEntry>> => {
     const reading = known.get(place.app_code) ?? creationsIn(eachEntry(system, 'remote_user'), place);
     known.set(place.app_code, reading);
     return reading;
   };
+  const usersOf = async (app_code: number): Promise<string[]> => {
+    const place = placeOf(app_code);
+    return place ? [...(await readAll(place)).keys()] : [];
+  };
   return {
-    async of(place: CreationPlace, user: string): Promise<HistoryEntry | undefined> {
+    async of(app_code: number, user: string): Promise<HistoryEntry | undefined> {
+      const place = placeOf(app_code);
+      if (!place) return undefined;
       const entries = await place.told(user);
       const isTold = entries.length > 0;
       if (users.length > 1 && !isTold) return (await readAll(place)).get(user);
@@ -30,12 +38,10 @@ export function openCreations(system: System, users: readonly string[]) {
       if (isTold) entries.sort((one, other) => one.time.localeCompare(other.time));
       return (await creationsIn(entries, place)).get(user);
     },
-    async nameWith(place: CreationPlace, text: string): Promise<string | undefined> {
-      return [...(await readAll(place)).keys()].find((user) => user.includes(text));
-    },
-    async others(place: CreationPlace, user: string): Promise<readonly string[]> {
-      return [...(await readAll(place)).keys()].filter((one) => one !== user).slice(-3);
-    },
+    nameWith: async (app_code: number, text: string): Promise<string | undefined> =>
+      (await usersOf(app_code)).find((user) => user.includes(text)),
+    others: async (app_code: number, user: string): Promise<readonly string[]> =>
+      (await usersOf(app_code)).filter((one) => one !== user).slice(-3),
   };
 }
 
