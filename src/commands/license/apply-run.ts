@@ -214,8 +214,8 @@ async function* retireAll(
   const retire = (user: MissingUser) => retireMissing(user, licensing(user.app_code), now, record, names);
   try {
     const named = ({ remote_user: user, key, ...rest }: MissingUser) => ({ ...rest, ...retiredFields(user, key, now) });
-    await names.take(missing.map(named));
-    for await (const row of each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire)) {
+    const retired = () => each(missing, ({ remote_user }) => `the license of '${remote_user}'`, retire);
+    for await (const row of names.during(missing.map(named), retired)) {
       count += 1;
       yield row;
     }
@@ -223,7 +223,6 @@ async function* retireAll(
     if (!(cause instanceof Failure) || (cause.kind !== 'rejected' && cause.kind !== 'not_found')) throw cause;
     throw cause.as('incomplete', cause.message);
   } finally {
-    await names.end();
     if (count > 0) conclude(`${count} retired on ${inTargets(targets)}`);
   }
 }

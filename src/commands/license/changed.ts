@@ -47,7 +47,7 @@ interface LicenseChange extends Partial<ChangeJob> {
   readonly status: string;
   readonly ask?: string;
   /** Called once the new names are claimed, before anything is changed. */
-  readonly check?: (names: GivenNames | undefined) => Promise<void>;
+  readonly check?: (names: GivenNames) => Promise<void>;
 }
 
 type ChosenLicense = readonly [code: string, License | undefined];
@@ -64,7 +64,7 @@ export async function* changeEach(change: LicenseChange, account: LicensingCrede
   const names = namesOf(account, context);
   const nameOf = ([code, license]: ChosenLicense): LicenseUser | undefined =>
     license && nameGiven(license, change.fieldsOf(textOf(license, 'remote_user') ?? '', code), account.app_code);
-  const isHeld = (one: ChosenLicense): number => (names?.isHeld(nameOf(one)) ? 1 : 0);
+  const isHeld = (one: ChosenLicense): number => (names.isHeld(nameOf(one)) ? 1 : 0);
   /** @throws Failure rejected where the license is not of the user any more that was meant */
   const changeOne = async ([code, listed]: ChosenLicense): Promise<ChangedLicense> => {
     const past = change.past?.filter(({ end }) => end === code.slice(-4)) ?? [];
@@ -90,16 +90,14 @@ export async function* changeEach(change: LicenseChange, account: LicensingCrede
     return { ...changed, before, after, status: change.status };
   };
   const label = ([code]: ChosenLicense) => `the license that ends with ${code.slice(-4)}`;
-  try {
-    await names?.take([...chosen].flatMap((one) => nameOf(one) ?? []));
+  const given = [...chosen].flatMap((one) => nameOf(one) ?? []);
+  yield* names.during(given, async function* () {
     await change.check?.(names);
     await change.open?.();
     // A name that another run has ends this one: all others are given before.
     const inOrder = [...chosen].sort((one, other) => isHeld(one) - isHeld(other));
     yield* withUndo(each(inOrder, label, changeOne), run, context);
-  } finally {
-    await names?.end();
-  }
+  });
 }
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */

@@ -75,17 +75,12 @@ export default command({
               .catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields, context)));
       const { run, record } = context.record.recorder(account);
       const changeIt = async (): Promise<License> => {
-        if (!names) return change();
         await names.take(name ? [name] : []);
-        const users = name && !allow_duplicate ? [name] : [];
-        try {
-          await refuseSecond(api, ({ key }) => key === code, users, { claimed: names, trust_list });
-          return await (found ? recordedChange(found, fields, record, change, names) : names.give(name, change));
-        } finally {
-          await names.end();
-        }
+        const users = name && !allow_duplicate && !context.options.dry_run ? [name] : [];
+        await refuseSecond(api, ({ key }) => key === code, users, { claimed: names, trust_list });
+        return found ? recordedChange(found, fields, record, change, names) : names.give(name, change);
       };
-      const license = await changeIt();
+      const license = await changeIt().finally(names.end);
       const before = changedFrom(found, fields);
       const status = found && Object.keys(before).length === 0 ? 'unchanged' : 'changed';
       const changed = { ...license, before, after: fields, status };
@@ -125,15 +120,15 @@ export async function refuseSecond(
   api: Pick<LicensingApi, 'ofUser' | 'deciding'>,
   isOwn: (license: License, user: string) => boolean,
   users: readonly LicenseHolder[],
-  { claimed, trust_list }: { readonly claimed: GivenNames | undefined; readonly trust_list?: boolean | undefined },
+  { claimed, trust_list }: { readonly claimed: GivenNames; readonly trust_list?: boolean | undefined },
 ): Promise<void> {
-  const deciding = users.length > 0 ? await claimed?.settled() : undefined;
+  const deciding = users.length > 0 ? await claimed.settled() : undefined;
   const looking = deciding ? api.deciding(deciding) : api;
   for (const user of users) {
-    if (claimed?.isHeld(user)) continue;
+    if (claimed.isHeld(user)) continue;
     const { exact, near } = await looking.ofUser(user, trust_list ? 'tell' : 'refuse');
     const other = [...exact, ...near].find((license) => !isOwn(license, user.remote_user));
-    const answer = exact.length === 0 ? claimed?.answerOf(user) : undefined;
+    const answer = exact.length === 0 ? claimed.answerOf(user) : undefined;
     if (!other && !answer) continue;
     const { remote_user, app_code = 0 } = user;
     const shown =

@@ -55,7 +55,7 @@ export default command({
       return listed !== undefined && fieldsOf(userOf(listed)).remote_user === name;
     };
     const { app_code } = account;
-    const check = async (claimed: GivenNames | undefined): Promise<void> => {
+    const check = async (claimed: GivenNames): Promise<void> => {
       const users = allow_duplicate ? [] : [...names.values()].map((remote_user) => ({ remote_user, app_code }));
       await refuseSecond(context.licensing(), isOwn, users, { claimed, trust_list });
     };

@@ -1,4 +1,4 @@
-import { givenNames, type GivenNames } from '../../jobs/license/given-names.ts';
+import { givenNames } from '../../jobs/license/given-names.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import type { ClaimingJob, QueuedClaims } from '../../store/claims.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
@@ -48,9 +48,10 @@ export async function claimsOf(
 export function namesOf(
   account: LicensingCredential,
   { options, ledgers, clock, ...terminal }: Ledgers & Time & Terminal & Pick<Invocation, 'options'>,
-): GivenNames | undefined {
-  const claimsOf = (app_code: number) => ledgers.claims(account, app_code, defaultSettle);
-  return options.dry_run ? undefined : givenNames({ ...terminal, ...clock, settle: defaultSettle, claimsOf });
+) {
+  const claimsOf = async (app_code: number) =>
+    options.dry_run ? undefined : ledgers.claims(account, app_code, defaultSettle);
+  return givenNames({ ...terminal, ...clock, settle: defaultSettle, claimsOf });
 }
 
 /** Open answers of each application, without a claim. */

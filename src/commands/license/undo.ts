@@ -61,16 +61,11 @@ export default command({
       const license = await recordedChange(found, fields, record, update, names);
       return { ...license, before: changedFrom(found, fields), after: fields, status: 'undone' };
     };
-    try {
-      const given = steps.flatMap(({ undo }) =>
-        undo.is === 'needed' ? (nameGiven(undo.license, undo.fields) ?? []) : [],
-      );
-      await names?.take(given);
-      const undone = each(steps, ({ change }) => change.remote_user, undoOne);
-      yield* withUndo(undone, run, context);
-    } finally {
-      await names?.end();
-    }
+    const given = steps.flatMap(({ undo }) =>
+      undo.is === 'needed' ? (nameGiven(undo.license, undo.fields) ?? []) : [],
+    );
+    const undone = () => each(steps, ({ change }) => change.remote_user, undoOne);
+    yield* withUndo(names.during(given, undone), run, context);
     const users = usersOfEachApp(created.map(({ app_code = 0, remote_user }) => ({ app_code, remote_user })));
     for (const [app_code, named] of users) {
       const { profile } = users.size > 1 ? await context.licensingAccount({ row_app_code: app_code }) : {};

@@ -56,13 +56,20 @@ export function givenNames({ settle, claimsOf, now, elapsed, sleep, note, warn }
       for (const remote_user of users) {
         const name = { remote_user, app_code };
         const history = known.get(remote_user) ?? noRequests;
-        names.set(userKey(name), {
-          ...name,
-          history,
-          holder: held.includes(remote_user) ? holder : undefined,
-          isGiven: false,
-        });
+        const taker = held.includes(remote_user) ? holder : undefined;
+        names.set(userKey(name), { ...name, history, holder: taker, isGiven: false });
       }
+    }
+  };
+
+  /** Gives the names back; a list may show later which license has one. */
+  const end = async (): Promise<void> => {
+    const ended = { event: 'ended', time: now(), unanswered: 0 } as const;
+    for (const [app_code, claims] of apps) {
+      const own = ofApp(app_code);
+      const given = own.flatMap((one) => (one.isGiven ? [claims.ended(one.remote_user, ended)] : []));
+      await orWarn(Promise.all(given), warn, unrecorded);
+      await orWarn(claims.release(own.map(({ remote_user }) => remote_user)), warn, unreleased);
     }
   };
 
@@ -117,14 +124,14 @@ export function givenNames({ settle, claimsOf, now, elapsed, sleep, note, warn }
         throw cause;
       }
     },
-    /** Gives the names back; a list may show later which license has one. */
-    async end(): Promise<void> {
-      const end = { event: 'ended', time: now(), unanswered: 0 } as const;
-      for (const [app_code, claims] of apps) {
-        const own = ofApp(app_code);
-        const given = own.flatMap((one) => (one.isGiven ? [claims.ended(one.remote_user, end)] : []));
-        await orWarn(Promise.all(given), warn, unrecorded);
-        await orWarn(claims.release(own.map(({ remote_user }) => remote_user)), warn, unreleased);
+    end,
+    /** Claims the names, yields what the work yields, and gives them back however it ends. */
+    async *during<T>(wanted: readonly LicenseHolder[], work: () => AsyncIterable<T>): AsyncGenerator<T> {
+      try {
+        await take(wanted);
+        yield* work();
+      } finally {
+        await end();
       }
     },
   };

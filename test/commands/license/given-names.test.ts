@@ -3,6 +3,7 @@ import { realClock } from '../../../src/cli/clock.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { serverOf } from '../../../src/schema/url.ts';
 import { openClaims } from '../../../src/store/lock/local-claims.ts';
+import { unhurried } from '../../helpers/clock.ts';
 import { licensingWorld, seedOf } from '../../helpers/licensing-world.ts';
 import { needs } from '../../helpers/needs.ts';
 import { madeLongAgo, startPostgres, type Cluster } from '../../helpers/postgres.ts';
@@ -42,7 +43,9 @@ describe.each(ways)('%s to one name', (_way, lineOf) => {
     'beside %s: one license has it',
     async (line) => {
       const world = await worldOf();
-      const [, { exitCode, stderr }] = await Promise.all([world.run(lineOf(0)), world.run(line, { stdin: 'new\n' })]);
+      const clock = unhurried(world.time.client);
+      const runs = [world.run(lineOf(0), { clock }), world.run(line, { stdin: 'new\n', clock })] as const;
+      const [, { exitCode, stderr }] = await Promise.all(runs);
       expect(namedNew(world)).toBe(1);
       expect(exitCode, stderr).toBe(0);
     },
