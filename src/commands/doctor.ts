@@ -85,7 +85,7 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
       meant === undefined ? null : `Did you mean ${meant}?`,
     );
   if (stored && names.length === 0) yield* examineLedgers(context);
-  const accounts = candidatesOf(names, { stored: stored ?? [], kinds: environment ?? [] }, context);
+  const accounts = await candidatesOf(names, context, { stored: stored ?? [], kinds: environment ?? [] });
   for (const account of accounts) yield* examineAccount(account, context);
   if (accounts.length > 0) return;
   const advice = 'Run chatelaine auth login, or try --sandbox.';
@@ -94,12 +94,7 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
 
 /** Only what can be shown to others: neither paths nor the words of a server. */
 async function* probeServers(names: readonly string[], context: DoctorParts): AsyncGenerator<Check> {
-  const stored = (await context.accounts.profiles().all()).map(({ name }) => name);
-  for (const { subject, open } of candidatesOf(
-    names,
-    { stored, kinds: context.accounts.environmentKinds() },
-    context,
-  )) {
+  for (const { subject, open } of await candidatesOf(names, context)) {
     try {
       const opened = await open();
       if (opened.kind === 'chat') continue;

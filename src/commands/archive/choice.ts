@@ -7,8 +7,7 @@ import { readLink } from '../../schema/link.ts';
 import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import type { Terminal } from '../context.ts';
-import { rangeOptions } from '../messages/range.ts';
-import { namesAmong } from '../messages/selection.ts';
+import { namesAmong, rangeOptions } from '../messages/selection.ts';
 import { spanOf, type TimeParts } from '../typed-time.ts';
 
 const { channel, topic, sender } = narrowOperators;

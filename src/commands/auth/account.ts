@@ -27,12 +27,12 @@ export interface Candidate {
 }
 
 /** The named profiles, else the credentials in use: of the embedded sandbox, or of the environment and all stored. */
-export function candidatesOf(
+export async function candidatesOf(
   names: readonly string[],
-  { stored, kinds }: { readonly stored: readonly string[]; readonly kinds: readonly Kind[] },
   { options, licensingAccount, chatAccount, accounts }: Accounts & Invocation,
-): Candidate[] {
-  const inUse = (name: string, kind: Kind): Candidate => ({
+  inUse?: { readonly stored: readonly string[]; readonly kinds: readonly Kind[] },
+): Promise<Candidate[]> {
+  const ofKind = (name: string, kind: Kind): Candidate => ({
     name,
     subject: `${name} ${kind}`,
     open: () => (kind === 'chat' ? chatAccount() : licensingAccount()),
@@ -40,8 +40,10 @@ export function candidatesOf(
   const named = (list: readonly string[]): Candidate[] =>
     list.map((name) => ({ name, subject: name, open: () => accounts.credentialOf(name) }));
   if (names.length > 0) return named(names);
-  if (options.sandbox) return namesIn(allKinds).map((kind) => inUse('sandbox', kind));
-  return [...kinds.map((kind) => inUse('environment', kind)), ...named(stored)];
+  if (options.sandbox) return namesIn(allKinds).map((kind) => ofKind('sandbox', kind));
+  const stored = inUse?.stored ?? (await accounts.profiles().all()).map(({ name }) => name);
+  const kinds = inUse?.kinds ?? accounts.environmentKinds();
+  return [...kinds.map((kind) => ofKind('environment', kind)), ...named(stored)];
 }
 
 export const keyPlaces = {

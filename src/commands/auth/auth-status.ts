@@ -34,8 +34,7 @@ async function candidates(names: readonly string[], context: Accounts & Invocati
   const chosen = names.length > 0 ? names : [context.options.profile ?? []].flat();
   // A word that names no profile may be a key, and is in no row.
   await context.accounts.profiles().refuseUnknown(chosen);
-  const stored = (await context.accounts.profiles().all()).map(({ name }) => name);
-  return candidatesOf(chosen, { stored, kinds: context.accounts.environmentKinds() }, context);
+  return candidatesOf(chosen, context);
 }
 
 const words: Partial<Record<Failure['kind'], string>> = {

@@ -34,15 +34,11 @@ export interface Job extends Omit<Planning, 'answerOf'> {
   readonly targets: readonly Target[];
   /** The plan that is carried out as it was read. */
   readonly reviewed?: ReviewedPlan | undefined;
-  readonly values: {
-    readonly journal?: string | undefined;
-    readonly max_create?: number | undefined;
-    readonly exit_code?: boolean | undefined;
-    readonly retire_missing?: boolean | undefined;
-    readonly max_retire?: number | undefined;
-    readonly accept?: string | undefined;
-    readonly write_plan?: string | undefined;
-  };
+  readonly values: Partial<
+    Record<'journal' | 'accept' | 'write_plan', string> &
+      Record<'max_create' | 'max_retire', number> &
+      Record<'exit_code' | 'retire_missing', boolean>
+  >;
 }
 
 /**

@@ -75,12 +75,16 @@ export default command({
               .catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields, context)));
       const { run, record } = context.record.recorder(account);
       const changeIt = async (): Promise<License> => {
-        await names.take(name ? [name] : []);
         const users = name && !allow_duplicate && !context.options.dry_run ? [name] : [];
-        await refuseSecond(api, ({ key }) => key === code, users, { claimed: names, trust_list });
-        return found ? recordedChange(found, fields, record, change, names) : names.give(name, change);
+        try {
+          await names.take(name ? [name] : []);
+          await refuseSecond(api, ({ key }) => key === code, users, { claimed: names, trust_list });
+          return await (found ? recordedChange(found, fields, record, change, names) : names.give(name, change));
+        } finally {
+          await names.end();
+        }
       };
-      const license = await changeIt().finally(names.end);
+      const license = await changeIt();
       const before = changedFrom(found, fields);
       const status = found && Object.keys(before).length === 0 ? 'unchanged' : 'changed';
       const changed = { ...license, before, after: fields, status };

@@ -1,21 +1,27 @@
 import { createHash } from 'node:crypto';
+import { sizeOf, type License } from '../../api/licensing/license.ts';
+import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import type { ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
-import { userKey } from '../../jobs/license/license-user.ts';
+import type { SeenUser } from '../../jobs/license/case.ts';
+import { severalWarning } from '../../jobs/license/case-words.ts';
+import { lookUp, userKey, type LicenseUser } from '../../jobs/license/license-user.ts';
+import { listRoster } from '../../jobs/license/plan.ts';
 import type { ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import type { Values } from '../../schema/field.ts';
-import { rosterFields, type LicenseFields } from '../../schema/license.ts';
+import { licenseColumns, licenseExtras, rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { oncePerUser, type CheckedRoster, type RosterRules } from '../../store/roster/read-roster.ts';
-import type { Accounts } from '../context.ts';
-import { readSheet, type RosterParts, type RosterValues } from '../roster.ts';
+import type { Accounts, Services, Time } from '../context.ts';
+import { apiOfEachApp, defaultConcurrency, readSheet, type RosterParts, type RosterValues } from '../roster.ts';
 import { appCodeOf } from './options.ts';
+import { withOurs } from './show.ts';
 import type { Target } from './target.ts';
 
 export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license_code'] as const;
 
 /** The options of a file of users: those of the roster, and what its rows may leave out. */
-export type UserValues = RosterValues & { readonly keep_columns?: boolean } & {
+type UserValues = RosterValues & { readonly keep_columns?: boolean } & {
   readonly [K in 'app_code' | 'size_allowance']?: LicenseFields[K] | undefined;
 };
 
@@ -52,6 +58,57 @@ export async function readLicenseRoster(file: string, values: UserValues, contex
   const { rows, ...roster } = await readUsers(file, values, { ...own, ...oncePerUser }, context, beside);
   return { ...roster, rows: rows.map(({ size_allowance = 0, ...row }): LicenseFields => ({ ...row, size_allowance })) };
 }
+
+/**
+ * The license of each row's user, in the order of the sheet; nothing is changed.
+ * @throws Failure not_found after the rows, naming users who have none; incomplete where that is not known
+ */
+export async function* licensesOfSheet(
+  file: string,
+  values: UserValues,
+  context: Services & Accounts & RosterParts & Time,
+): AsyncGenerator<License> {
+  // A user may be in several rows.
+  const rules = { noun: oncePerUser.noun, nameOf: oncePerUser.nameOf, alone: 'remote_user' };
+  const { rows, others } = await readUsers(file, values, rules, context, [...licenseColumns, ...licenseExtras]);
+  const licensing = apiOfEachApp(context, values.app_code);
+  const users = [...new Map(rows.map((row) => [userKey(row), row])).values()];
+  const parts = { licensing, elapsed: context.clock.elapsed, concurrency: defaultConcurrency };
+  const { seenOf } = await listRoster(users, parts);
+  const found = new Map<string, SeenUser['result']>();
+  for (const user of users) {
+    const { by, result } = seenOf(user);
+    found.set(userKey(user), by === 'filter' ? result : await lookUp(licensing(user.app_code), user));
+  }
+  const licensesOf = (user: LicenseUser): readonly License[] => {
+    const result = found.get(userKey(user));
+    return result?.shows === 'licenses' ? result.licenses : [];
+  };
+  for (const user of users) if (licensesOf(user).length > 1) context.warn(severalWarning(user));
+  const shape = users.flatMap(licensesOf)[0]?.fields ?? {};
+  const blank = Object.fromEntries(Object.keys(shape).map((name) => [name, null]));
+  for (const [index, { remote_user, app_code: code, size_allowance }] of rows.entries()) {
+    const licenses = licensesOf({ remote_user, app_code: code });
+    const license = licenses.find((one) => sizeOf(one) === size_allowance) ?? licenses[0];
+    const fields = license?.fields ?? { ...blank, remote_user, app_code: code };
+    yield { key: license ? license.key : '', fields: withOurs(fields, { ...others[index] }) };
+  }
+  const unknown = [...found.values()].find(({ shows }) => shows === 'incomplete');
+  if (unknown?.shows === 'incomplete') throw unknown.failure;
+  const without = users.filter((user) => licensesOf(user).length === 0).map(({ remote_user }) => remote_user);
+  if (without.length === 0) return;
+  const named = without.slice(0, maxNamed).join(', ') + (without.length > maxNamed ? ', …' : '');
+  const have = without.length === 1 ? 'has' : 'have';
+  throw new Failure(
+    'not_found',
+    `${without.length} of ${quantity(users.length, 'user')} ${have} no license: ${named}`,
+    {
+      hint: 'What is missing is created with the same file and its options by license apply.',
+    },
+  );
+}
+
+const maxNamed = 20;
 
 export function keptColumns({
   rows,

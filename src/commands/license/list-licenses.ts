@@ -52,7 +52,7 @@ export default command({
 
   async *rows({ from, all_apps, match, code, size_allowance, since, until, active, limit, ...filter }, context) {
     if (from !== undefined) {
-      yield* (await import('./license-sheet.ts')).licensesOfSheet(from, filter, context);
+      yield* (await import('./license-roster.ts')).licensesOfSheet(from, filter, context);
       return;
     }
     const { isUser, isKey, isTime } = searchFor({ match, code, since, until }, context);
