@@ -7,7 +7,7 @@ import { asObject, cellsOf, namesOf } from '../output/columns.ts';
 import { singly } from '../output/json-rows.ts';
 import type { Clock } from '../core/system.ts';
 import type { JsonFilter, Presentation } from '../output/presentation.ts';
-import { ignoringClosedPipe, streamSink, type Sink } from '../output/sink.ts';
+import { streamSink, type Sink } from '../output/sink.ts';
 import { writeResult } from '../output/write.ts';
 import { openSession } from './session.ts';
 import { presentationOf, type RunPresentation } from './run-presentation.ts';
@@ -90,10 +90,9 @@ type Print = (outcome: unknown) => Promise<void>;
 
 function printer(command: AnyCommand, looks: Pick<RunPresentation, 'result' | 'open' | 'noFields'>, running: RunParts) {
   const { show, dryRun, result } = command;
-  const { result: presentation, open, noFields } = looks;
-  // Rows of writes are outcomes: a reader that has gone ends the output, and not the work.
-  const isWrite = dryRun?.includes('requests') && !presentation.isText;
-  const sink = isWrite ? ignoringClosedPipe(sinkOf(running)) : sinkOf(running);
+  const { result: given, open, noFields } = looks;
+  const presentation = { ...given, isWrite: dryRun?.includes('requests') === true && !given.isText };
+  const sink = sinkOf(running);
   const lacking = (row: unknown, names: readonly string[]): readonly string[] =>
     names.filter((name) => cellsOf(row, [name], show)[0] === undefined);
   const lacks = (missing: readonly string[], row: unknown): Failure =>

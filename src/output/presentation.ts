@@ -67,6 +67,8 @@ export interface Presentation {
   readonly format: FormatRow;
   /** The rows are pieces of a text, which is written unchanged in place of any format. */
   readonly isText?: boolean;
+  /** The rows are outcomes: a reader that has gone ends the output, and not the work; an error waits for the work. */
+  readonly isWrite?: boolean;
   /** One text for each row, on a line of its own, in place of any format. */
   readonly sentence?: ((row: unknown) => string) | undefined;
   readonly filter?: JsonFilter | undefined;

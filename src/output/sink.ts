@@ -21,28 +21,22 @@ const moment = 100;
 /** Thrown by a guarded sink whose reader is gone: no failure (docs/architecture.md, Failures and exit codes). */
 export const readerGone = new Error('nobody reads the output any longer');
 
-/** A sink that, once a write failed, fails without trying again: with `readerGone` on EPIPE, else with a Failure. */
-export function guard(sink: Sink): Sink {
+/**
+ * A sink that, once a write failed, fails without trying again: with `readerGone` on EPIPE, else with a Failure. Rows
+ * of a write are swallowed once the reader is gone, so that they are drawn to their end.
+ */
+export function guard(sink: Sink, { isWrite }: { readonly isWrite?: boolean } = {}): Sink {
   let ended: Error | undefined;
   return {
     async write(piece) {
-      if (ended) throw ended;
-      await sink.write(piece).catch((error: unknown) => {
+      try {
+        if (!ended) await sink.write(piece);
+      } catch (error) {
         // A Failure ends the command, such as Ctrl-C; it is not an error of the sink.
-        throw (ended = error instanceof Failure ? error : isClosedPipe(error) ? readerGone : unwritten(error));
-      });
+        ended = error instanceof Failure ? error : isClosedPipe(error) ? readerGone : unwritten(error);
+      }
+      if (ended && !(isWrite && ended === readerGone)) throw ended;
     },
-  };
-}
-
-/** A sink that swallows what comes after its reader is gone, so that the rows are drawn to their end. */
-export function ignoringClosedPipe(given: Sink): Sink {
-  const sink = guard(given);
-  return {
-    write: (piece) =>
-      sink.write(piece).catch((error: unknown) => {
-        if (error !== readerGone) throw error;
-      }),
   };
 }
 

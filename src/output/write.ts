@@ -14,7 +14,7 @@ export type Result = { readonly many: AsyncIterable<unknown> } | { readonly one:
  * rows are asked to end and this resolves. @throws Failure incomplete when the sink fails
  */
 export async function writeResult(result: Result, presentation: Presentation, sink: Sink): Promise<void> {
-  const target = guard(sink);
+  const target = guard(sink, presentation);
   try {
     if (presentation.filter) await writeFiltered(result, presentation, presentation.filter, target);
     else await writeDocument(result, presentation, target);
@@ -76,7 +76,7 @@ function iterate(values: readonly unknown[]): AsyncIterable<unknown> {
 }
 
 async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentation, sink: Sink): Promise<void> {
-  const { format, show, quiet = false, note, aside, turn, sort, isText } = presentation;
+  const { format, show, quiet = false, note, aside, turn, sort, isText, isWrite } = presentation;
   const formatter = await formatterOf(presentation);
   const batch = openBatch(sink);
   const source = watch(sort === undefined || isText ? rows : inOrder(singly(rows), orderOf(sort), show));
@@ -90,9 +90,10 @@ async function writeRows(rows: AsyncIterable<unknown>, presentation: Presentatio
   try {
     await Promise.race([writing, batch.broken]);
   } catch (error) {
-    // The sink may break while a row is awaited: the rows are asked to end, and not waited for.
-    if (source.waiting()) void Promise.allSettled([source.stop()]);
-    else await writing;
+    // The sink may break while a row is awaited: the rows are asked to end, and those of a read are not waited for.
+    if (!source.waiting()) await writing;
+    const stopped = Promise.allSettled([source.stop()]);
+    if (isWrite) await stopped;
     throw error;
   }
 }

@@ -23,34 +23,36 @@ export function openLogFile(path: string, warn: (text: string) => void): (line: 
 export function openSummaryFile(path: string): (text: string) => void {
   const cannot = `cannot write the summary ${path}`;
   const file = openAppend(path, constants.O_RDWR, cannot);
-  refuseOther(path, file);
+  const start = orFailure(cannot, () => startOf(file));
+  if (start !== '' && !/^\{\s*"command":\s*(null|"[^"]*"),\s*"outcome":/.test(start ?? '')) {
+    const fault = start === undefined ? 'is not a regular file' : 'holds something else than a summary';
+    throw usage(`--summary ${path} ${fault}`, 'Name a new file, or the summary of an earlier run, which is replaced.');
+  }
   return (text) => {
     const bytes = Buffer.from(`${text}\n`);
-    try {
+    orFailure(cannot, () => {
       for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at, at);
       ftruncateSync(file, bytes.length);
       fsyncSync(file);
-    } catch (cause) {
-      throw storageFailure(cannot, cause);
-    }
+    });
   };
 }
 
 /** Open until the end, as readers of a pipe expect; never blocking, since no signal would end the wait for a reader. */
 function openAppend(path: string, flags: number, cannot: string): number {
+  return orFailure(cannot, () => openSync(path, flags | constants.O_CREAT | constants.O_NONBLOCK, 0o600));
+}
+
+/** Undefined: no regular file. A roster may have been named, or the JSON of another program, which has a command too. */
+function startOf(file: number): string | undefined {
+  const start = Buffer.alloc(100);
+  return fstatSync(file).isFile() ? start.toString('utf8', 0, readSync(file, start, 0, 100, 0)) : undefined;
+}
+
+function orFailure<T>(cannot: string, work: () => T): T {
   try {
-    return openSync(path, flags | constants.O_CREAT | constants.O_NONBLOCK, 0o600);
+    return work();
   } catch (cause) {
     throw storageFailure(cannot, cause);
   }
-}
-
-/** The roster may have been named, or the JSON of another program, which may begin with a command as well. */
-function refuseOther(path: string, file: number): void {
-  const isFile = fstatSync(file).isFile();
-  const start = Buffer.alloc(100);
-  const text = isFile ? start.toString('utf8', 0, readSync(file, start, 0, start.length, 0)) : '';
-  if (isFile && (text === '' || /^\{\s*"command":\s*(null|"[^"]*"),\s*"outcome":/.test(text))) return;
-  const fault = isFile ? 'holds something else than a summary' : 'is not a regular file';
-  throw usage(`--summary ${path} ${fault}`, 'Name a new file, or the summary of an earlier run, which is replaced.');
 }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { isWhole } from '../helpers/extent.ts';
 import { generalFormats } from '../../src/output/formats.ts';
-import { ignoringClosedPipe, type Sink } from '../../src/output/sink.ts';
+import type { Sink } from '../../src/output/sink.ts';
 import { writeResult } from '../../src/output/write.ts';
 import { failing, look } from './looks.ts';
 
@@ -85,7 +85,7 @@ describe('when nobody reads any longer', () => {
       }
     }
     const sink = closing(1);
-    await writeResult({ many: rows() }, look('ndjson'), ignoringClosedPipe(sink));
+    await writeResult({ many: rows() }, { ...look('ndjson'), isWrite: true }, sink);
     expect(done).toBe(500);
     expect([sink.pieces.length, sink.attempts]).toEqual([1, 2]);
   });
@@ -93,7 +93,7 @@ describe('when nobody reads any longer', () => {
   test('what such writes end with is still reported', async () => {
     const error = new Error('row 2 failed');
     await expect(
-      writeResult({ many: failing([{ a: 1 }], error) }, look('json'), ignoringClosedPipe(closing(0))),
+      writeResult({ many: failing([{ a: 1 }], error) }, { ...look('json'), isWrite: true }, closing(0)),
     ).rejects.toBe(error);
   });
 
@@ -113,6 +113,25 @@ test('a full disk is a failure that says so', async () => {
   });
   await turn();
   expect(wasEnded()).toBe(true);
+});
+
+test('a write whose output fails ends when the row that it is at has ended', async () => {
+  const steps: string[] = [];
+  async function* rows(): AsyncGenerator {
+    try {
+      yield { id: 1 };
+      for (let turns = 0; turns < 100; turns += 1) await turn();
+      steps.push('done');
+      yield { id: 2 };
+      steps.push('begun');
+    } finally {
+      steps.push('ended');
+    }
+  }
+  const full = closing(0, refusal('ENOSPC'));
+  const writing = writeResult({ many: rows() }, { ...look('ndjson'), isWrite: true }, full);
+  await expect(writing).rejects.toMatchObject({ kind: 'incomplete' });
+  expect(steps).toEqual(['done', 'ended']);
 });
 
 test('a row is shown while the next is awaited', async () => {

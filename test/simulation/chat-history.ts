@@ -1,6 +1,6 @@
 import { account, chatServer, topic, type ChatMishap, type ChatServer, type Deed } from './chat-server.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
-import { deadline, heal, playRuns, type PlannedRun, type Verdict } from './licensing-history.ts';
+import { deadline, heal, playRuns, withDeadline, type PlannedRun, type Verdict } from './licensing-history.ts';
 import { dispatcherTo } from './network.ts';
 import { closeAll } from './outside.ts';
 import { setSizes, type Sizes } from './sizes.ts';
@@ -86,7 +86,7 @@ export async function playChat(
   }
   const start = (line: string, _number: number, fate: Fate): Process =>
     new Process(computer, {
-      line: `${line} --deadline ${deadline}ms`.split(' '),
+      line: withDeadline(line),
       env: environment,
       fate,
       dispatcher: dispatcherTo(server.server),

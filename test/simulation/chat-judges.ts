@@ -14,7 +14,7 @@ import {
   type Version,
 } from './chat-server.ts';
 import type { Process } from './computer.ts';
-import { deadline, type Verdict } from './licensing-history.ts';
+import { spanOf, type Verdict } from './licensing-history.ts';
 
 /** A delete call in progress is waited for by Ctrl-C, and its time limit is the longest there is. */
 const grace = 130_000;
@@ -196,6 +196,7 @@ export function endOf(run: Process, name: string): string[] {
   if (run.isAlive) return [`${name} hangs`];
   const wrongs: string[] = [];
   if (run.exit === 1) wrongs.push(`${name} is exit 1: ${run.stderr}`);
+  const deadline = spanOf(run, 'deadline');
   if (run.exit !== undefined && run.ended !== undefined && run.ended - run.started > deadline + grace)
     wrongs.push(`${name} waited ${(run.ended - run.started) / 1000} s, its --deadline is ${deadline / 1000} s`);
   return wrongs;

@@ -22,10 +22,37 @@ export interface Fate {
   };
   /** Held before that call for so many milliseconds, while its timers go on. */
   readonly stop?: { readonly at: number; readonly span: number };
-  /** How the first calls of the disk from there on end (`times`: 1); EROFS: the whole disk, for 10 s. */
-  readonly disk?: CallNumber & { readonly code: string; readonly times?: number };
-  /** Ctrl-C, by the second number of it. */
-  readonly interrupt?: CallNumber;
+  readonly disk?: DiskFault | readonly DiskFault[];
+  /** A signal, Ctrl-C unless it is named, and so many milliseconds later the same one, which kills. */
+  readonly interrupt?: CallNumber & { readonly by?: keyof typeof signals; readonly again?: number };
+  /** From the nth write on nobody reads the output (EPIPE), or its disk is full. */
+  readonly stdout?: { readonly nth: number; readonly code: 'EPIPE' | 'ENOSPC' };
+  /** The clock of the computer is set by so many milliseconds. */
+  readonly clock?: { readonly at: number; readonly by: number };
+}
+
+/** How the first calls of the disk from there on end (`times`: 1); EROFS: the whole disk, for 10 s. */
+interface DiskFault extends CallNumber {
+  readonly code: string;
+  readonly times?: number;
+  /** The error comes `after` the call was carried out; or of a `sync`, which drops what it had. */
+  readonly of?: 'after' | 'sync';
+}
+
+const signals = {
+  SIGINT: new Failure('cancelled', 'interrupted'),
+  SIGTERM: new Failure('terminated', 'ended by SIGTERM'),
+  SIGHUP: new Failure('hangup', 'the terminal was closed'),
+};
+
+/** The faults of its disk, in any number. */
+export function disksOf({ disk = [] }: Fate): readonly DiskFault[] {
+  return Array.isArray(disk) ? (disk as readonly DiskFault[]) : [disk as DiskFault];
+}
+
+/** Whether it may be killed: it ends without a word. */
+export function isKillable({ kill, interrupt }: Fate = {}): boolean {
+  return kill !== undefined || interrupt?.again !== undefined;
 }
 
 /** One history: its time, its chance, and its computers. Only one is played at a time. */
@@ -136,10 +163,11 @@ export class Process {
   readonly requests: string[] = [];
   /** Milliseconds for which it asked to sleep. */
   slept = 0;
-  readonly #fate: Fate;
+  readonly fate: Fate;
   readonly #interrupt = new AbortController();
   #isInterrupted = false;
-  #diskFailures = 0;
+  readonly #failures = new Map<DiskFault, number>();
+  #writes = 0;
   /** The number of its first call of each name. */
   readonly #firsts = new Map<string, number>();
   #held: (() => void)[] = [];
@@ -151,7 +179,7 @@ export class Process {
     this.pid = computer.freePid();
     this.startTicks = computer.ticks();
     this.started = computer.world.time.now();
-    this.#fate = fate;
+    this.fate = fate;
     computer.processes.push(this);
     this.tell(() => `$ chatelaine ${this.line}`);
     this.later(0, () => {
@@ -191,14 +219,13 @@ export class Process {
   }
 
   /** A call to the outside, made when its turn comes. It never ends where the process is dead by then. */
-  call<T>(name: string, of: string, make: () => T): Promise<T> {
-    const isFailing = this.#begin(name, of);
+  call<T>(name: string, of: string, make: () => T, drop?: () => void): Promise<T> {
+    const fault = this.#begin(name, of);
     return new Promise((resolve, reject) => {
       if (!this.isAlive) return;
       this.later(this.computer.world.chance.next() ** 4 * 4, () => {
         try {
-          if (isFailing) throw diskError(this.#fate.disk?.code ?? '', name, of);
-          resolve(make());
+          resolve(befallen(fault, { name, of, drop }, make));
         } catch (cause) {
           this.tell(() => `  ${name} ${of}: ${cause instanceof Error ? cause.message : String(cause)}`);
           reject(cause instanceof Error ? cause : new Error(String(cause)));
@@ -208,44 +235,68 @@ export class Process {
   }
 
   /** A call that the process cannot wait for. */
-  callAtOnce<T>(name: string, of: string, make: () => T): T {
-    const isFailing = this.#begin(name, of);
+  callAtOnce<T>(name: string, of: string, make: () => T, drop?: () => void): T {
+    const fault = this.#begin(name, of);
     if (!this.isAlive) throw new Error('a dead process reaches nothing');
-    if (isFailing) throw diskError(this.#fate.disk?.code ?? '', name, of);
-    return make();
+    return befallen(fault, { name, of, drop }, make);
   }
 
-  /** Counts the call, and lets the fate of the process come; whether the call fails. */
-  #begin(name: string, of: string): boolean {
-    if (!this.isAlive) return false;
+  /** Counts the call, and lets the fate of the process come; the fault with which the call ends. */
+  #begin(name: string, of: string): DiskFault | undefined {
+    if (!this.isAlive) return undefined;
     this.calls += 1;
     this.tell(() => `${this.calls}: ${name} ${of}`);
     if (/^(GET|POST|PUT|PATCH|DELETE)$/.test(name)) this.requests.push(name);
+    const { kill, stop, interrupt, clock } = this.fate;
     if (!this.#firsts.has(name)) this.#firsts.set(name, this.calls);
-    const { kill, stop, disk, interrupt } = this.#fate;
     if (kill && this.calls === this.#numberOf(kill)) this.#kill(kill);
     if (stop?.at === this.calls) this.#stop(stop.span);
-    if (interrupt && this.calls >= this.#numberOf(interrupt) && !this.#isInterrupted) this.interruptNow();
-    const isOfDisk = !/^(GET|POST|PUT|PATCH|DELETE|SQL|turn|stdout)/.test(name);
-    const isOver = this.#diskFailures >= (disk?.times ?? 1);
-    if (!disk || this.calls < this.#numberOf(disk) || isOver || !isOfDisk) return false;
-    this.#diskFailures += 1;
-    this.tell(() => `THE DISK FAILS: ${disk.code}`);
-    if (disk.code !== 'EROFS') return true;
+    if (clock?.at === this.calls) this.#setClock(clock.by);
+    if (interrupt && this.calls >= this.#numberOf(interrupt) && !this.#isInterrupted) this.interruptNow(interrupt);
+    if (/^(GET|POST|PUT|PATCH|DELETE|SQL|turn|stdout)/.test(name)) return undefined;
+    const fault = disksOf(this.fate).find((one) => {
+      const isOver = (this.#failures.get(one) ?? 0) >= (one.times ?? 1);
+      return this.calls >= this.#numberOf(one) && !isOver && (one.of !== 'sync' || /^f(data)?sync$/.test(name));
+    });
+    if (!fault) return undefined;
+    this.#failures.set(fault, (this.#failures.get(fault) ?? 0) + 1);
+    this.tell(() => `THE DISK FAILS: ${fault.code} ${fault.of ?? ''}`);
+    if (fault.code !== 'EROFS') return fault;
     // As after an error that the kernel answers by mounting it anew.
     this.computer.disk.isReadOnly = true;
     this.computer.world.time.after(10_000, () => (this.computer.disk.isReadOnly = false));
-    return false;
+    return undefined;
   }
 
   #numberOf({ at, since }: CallNumber): number {
     return at + (since === undefined ? 0 : (this.#firsts.get(since) ?? Infinity));
   }
 
-  interruptNow(): void {
+  interruptNow({ by = 'SIGINT', again }: Omit<NonNullable<Fate['interrupt']>, 'at'> = {}): void {
     this.#isInterrupted = true;
-    this.tell(() => 'CTRL-C');
-    this.later(0, () => this.#interrupt.abort(new Failure('cancelled', 'interrupted')));
+    this.tell(() => by);
+    this.later(0, () => this.#interrupt.abort(signals[by]));
+    if (again === undefined) return;
+    this.later(again, () => {
+      this.tell(() => `${by} AGAIN`);
+      this.die('gone');
+    });
+  }
+
+  #setClock(by: number): void {
+    this.tell(() => `THE CLOCK IS SET BY ${by} ms`);
+    this.computer.clockAhead += by;
+  }
+
+  /** A write to the output; the error of those that its fate lets fail. */
+  async #print(text: string): Promise<void> {
+    this.#writes += 1;
+    const { stdout } = this.fate;
+    const isLost = stdout && this.#writes >= stdout.nth;
+    await this.call('stdout', '', () => {
+      if (isLost) throw diskError(stdout.code, 'write');
+      this.stdout += text;
+    });
   }
 
   #kill({ how, loss = 'all' }: NonNullable<Fate['kill']>): void {
@@ -329,9 +380,9 @@ export class Process {
       terminal: { group: this.pid, isForeground: () => false, open: () => Readable.from([]) },
       stdout: new Writable({
         write: (chunk: Buffer, _encoding, done) => {
-          void this.call('stdout', '', () => (this.stdout += chunk.toString())).then(() => done());
+          this.#print(chunk.toString()).then(() => done(), done);
         },
-      }),
+      }).on('error', () => undefined),
       stderr: new Writable({
         write: (chunk: Buffer, _encoding, done) => {
           if (this.isAlive) this.stderr += chunk.toString();
@@ -343,6 +394,19 @@ export class Process {
       dispatcher,
     };
   }
+}
+
+/** Makes the call, unless a fault of the disk comes before it. */
+function befallen<T>(
+  fault: DiskFault | undefined,
+  { name, of, drop }: { readonly name: string; readonly of: string; readonly drop: (() => void) | undefined },
+  make: () => T,
+): T {
+  if (fault?.of === 'sync') drop?.();
+  if (fault && fault.of !== 'after') throw diskError(fault.code, name, of);
+  const made = make();
+  if (fault) throw diskError(fault.code, name, of);
+  return made;
 }
 
 let acting: Process | undefined;

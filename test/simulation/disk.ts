@@ -36,6 +36,8 @@ export class File {
   bytes: Buffer = Buffer.alloc(0);
   /** What is on the platter; undefined: nothing of it yet. */
   synced: Buffer | undefined;
+  /** A sync has failed and dropped it: until the next write it counts as written, and is not. */
+  isDropped = false;
 
   constructor(mode: number) {
     this.mode = mode;
@@ -95,6 +97,7 @@ export class OpenFile {
     file.bytes.copy(grown);
     grown.set(bytes, start);
     file.bytes = grown;
+    file.isDropped = false;
     if (position === null) this.#at = end;
   }
 
@@ -103,10 +106,16 @@ export class OpenFile {
     const kept = Buffer.alloc(length);
     file.bytes.copy(kept, 0, 0, length);
     file.bytes = kept;
+    file.isDropped = false;
   }
 
   sync(): void {
     sync(this.entry);
+  }
+
+  /** A sync that fails, as Linux does it: what was not written counts as written from then on. */
+  drop(): void {
+    if (this.entry instanceof File) this.entry.isDropped = true;
   }
 }
 
@@ -215,7 +224,7 @@ function* filesIn(folder: Folder, path: string): Generator<readonly [string, Fil
 
 function sync(entry: Entry): void {
   if (entry instanceof Folder) entry.synced = new Map(entry.entries);
-  else entry.synced = entry.bytes;
+  else if (!entry.isDropped) entry.synced = entry.bytes;
 }
 
 /** A file with two names is forgotten once. */
@@ -224,6 +233,7 @@ function forget(entry: Entry, loss: Loss, seen: Set<Entry>): void {
   seen.add(entry);
   if (entry instanceof File) {
     entry.bytes = survivingBytes(entry, loss);
+    entry.isDropped = false;
     sync(entry);
     return;
   }

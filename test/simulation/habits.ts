@@ -40,10 +40,9 @@ export function answerWith(
   };
   const isGap = gaps.some(([from, to]) => from <= elapsed && elapsed < to);
   const rows = isGap ? [] : (body as Row[]).toSorted(byAge).slice(newest === undefined ? 0 : -newest);
-  return json(
-    listed.status,
-    rows.filter(isFound).map((row) => (keys ? hidden(row, keys) : row)),
-  );
+  const shown = rows.filter(isFound).map((row) => (keys ? hidden(row, keys) : row));
+  // A cache in front of it says how old the answer is.
+  return { ...json(listed.status, shown), headers: listed.headers };
 }
 
 function byAge(one: Row, other: Row): number {

@@ -25,6 +25,8 @@ export interface PlannedRun {
   readonly after?: number;
   readonly pause?: number;
   readonly fate?: Fate;
+  /** Options of this run alone; when the faults are over, its line is run without them. */
+  readonly options?: string;
   /** What befalls the end of the record of requests of its computer before it begins. */
   readonly hurt?: 'byte' | 'half' | 'flip';
 }
@@ -43,6 +45,8 @@ export interface LicensingPlan {
   readonly isShared?: boolean;
   /** The computers share their claims by a ledger. */
   readonly ledger?: LedgerPlan;
+  /** Each run writes its summary into /home/ada/summary-N.json. */
+  readonly isSummedUp?: boolean;
   /** By how much the clock of the second computer is ahead. */
   readonly clockAhead?: number;
   /** Rows of /home/ada/roster.csv: user and size. */
@@ -72,6 +76,17 @@ export interface Ended {
 }
 
 export const deadline = 120_000;
+
+/** The line with the limit of time that it has where it names none. */
+export function withDeadline(line: string): string[] {
+  return `${line}${line.includes(' --deadline ') ? '' : ` --deadline ${deadline}ms`}`.split(' ');
+}
+
+/** An option of a run that is a span, in milliseconds. */
+export function spanOf({ line }: Pick<Process, 'line'>, name: 'deadline' | 'timeout' | 'settle'): number {
+  const [, span] = new RegExp(` --${name} (\\d+)ms`).exec(line) ?? [];
+  return span === undefined ? { deadline, timeout: 30_000, settle: 5000 }[name] : Number(span);
+}
 const mostHealing = 4;
 
 /** Plays a history from its beginning to its end. */
@@ -85,6 +100,7 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
   const server = licensingServer(world, plan.mishaps ?? [], plan.others ?? [], plan.shape, plan);
   const ledger = plan.ledger && ledgerServer(world, plan.ledger);
   if (ledger) putLedger(world, ledger);
+  let summaries = 0;
   const start = (line: string, number: number, fate: Fate, hurt?: PlannedRun['hurt']): Process => {
     const computer = computers[number];
     if (!computer) throw new Error(`no computer ${number}`);
@@ -95,9 +111,9 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
     };
     // Lists of these worlds have no total, and are whole.
     const isTrusted = plan.shape?.filters === 'ignored' && /^license (ensure|apply)/.test(line);
-    const words = `${line}${isTrusted ? ' --trust-list' : ''} --deadline ${deadline}ms`.split(' ');
+    const summary = plan.isSummedUp ? ` --summary /home/ada/summary-${(summaries += 1)}.json` : '';
     return new Process(computer, {
-      line: words,
+      line: withDeadline(`${line}${isTrusted ? ' --trust-list' : ''}${summary}`),
       env: { ...environment, ...state },
       fate,
       dispatcher: dispatcherTo(server.server),
@@ -159,9 +175,10 @@ export async function playRuns(
 ): Promise<Process[]> {
   const runs: (Process | undefined)[] = planned.map(() => undefined);
   const due = new Set(planned.keys());
-  const begin = (index: number, { line, computer = 0, pause = 0, fate = {}, hurt }: PlannedRun): void => {
+  const begin = (index: number, { line, options, computer = 0, pause = 0, fate = {}, hurt }: PlannedRun): void => {
     due.delete(index);
-    world.time.after(pause, () => void (runs[index] = start(line, computer, fate, hurt)));
+    const whole = options === undefined ? line : `${line} ${options}`;
+    world.time.after(pause, () => void (runs[index] = start(whole, computer, fate, hurt)));
   };
   const isOver = (): boolean => {
     for (const index of due) {

@@ -1,12 +1,12 @@
-import { deadline, type Ended, type LicensingPlan } from './licensing-history.ts';
-import type { Process } from './computer.ts';
+import { deadline, spanOf, type Ended, type LicensingPlan } from './licensing-history.ts';
+import { disksOf, isKillable, type Process } from './computer.ts';
 import type { Mishap, SentPost } from './licensing-server.ts';
 import { replies } from './replies.ts';
 import { judgeWords } from './word-judges.ts';
 
 const settle = 5000;
-/** A request in progress is waited for by Ctrl-C and at the deadline; then outputs are written. */
-const grace = 70_000;
+/** A request in progress is waited for by Ctrl-C and at the deadline, up to --timeout; then outputs are written. */
+const grace = 40_000;
 
 /** What no rule allows, and the documented limits that the history met. */
 export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; readonly limits: string[] } {
@@ -44,21 +44,25 @@ function limitsOf({
   habits,
 }: LicensingPlan): string[] {
   const limits = new Set<string>();
+  const settle = Math.min(...runs.map(({ line, options = '' }) => spanOf({ line: `${line} ${options}` }, 'settle')));
+  // A cache that tells no age is a server that shows what is new late.
+  const stale = (shape?.stale ?? 0) + (shape?.cache_shape === 'date' ? (shape.cache ?? 0) : 0);
   if (queue && queue.cost[1] >= settle) limits.add('carried out after --settle');
   for (const { method, reply, commit } of mishaps) {
     if (method !== 'POST') continue;
     const { means } = replies[reply];
     if (means === 'refused' && commit !== undefined) limits.add('carried out though it was refused');
-    const shown = (commit ?? 0) + (shape?.stale ?? 0);
+    const shown = (commit ?? 0) + stale;
     if (commit !== undefined && shown >= settle) limits.add('carried out after --settle');
     if (means === 'answered' && commit === undefined) limits.add('answered and not kept');
   }
   if (habits?.newest !== undefined) limits.add('behind the end of a list');
-  if ((shape?.stale ?? 0) >= settle) limits.add('shown after --settle');
-  if (isShared && runs.some(({ computer = 0, fate }) => (fate?.kill ?? fate?.disk) && computer > 0))
+  if (stale >= settle) limits.add('shown after --settle');
+  if (isShared && runs.some(({ computer = 0, fate }) => (isKillable(fate) || fate?.disk) && computer > 0))
     limits.add('a holder that cannot be seen');
   // Where a ledger is, its clock alone counts.
-  if (clockAhead > 0 && !ledger) limits.add('a clock that was set forward');
+  const isSet = clockAhead > 0 || runs.some(({ fate }) => (fate?.clock?.by ?? 0) > 0);
+  if (isSet && !ledger) limits.add('a clock that was set forward');
   return [...limits];
 }
 
@@ -67,10 +71,12 @@ function isRenamed({ runs }: LicensingPlan): boolean {
   return runs.some(({ line }) => /^license (rename|edit|undo|retire --)/.test(line));
 }
 
-/** Whoever was killed before its answer was recorded does not know what it created, nor does the history. */
+/** Whoever was killed before its answer was recorded, or could not write the history, leaves it without the license. */
 function isUntold(user: string, { server: { posts }, plan: { habits } }: Ended): boolean {
   const isHiding = habits?.newest !== undefined || habits?.gaps !== undefined;
-  return isHiding && posts.some((post) => post.user === user && post.client.exit === undefined);
+  const lacks = ({ exit, stderr }: Process): boolean =>
+    exit === undefined || /the history lacks|the deadline of/.test(stderr);
+  return isHiding && posts.some((post) => post.user === user && lacks(post.client));
 }
 
 /** Nobody has two licenses that requests of ours made, nor one beside a license that was there to be seen. */
@@ -96,7 +102,8 @@ function sentAgain({ server: { posts }, plan, runs }: Ended): string[] {
   const isDiskFailing = plan.runs.some(({ fate }) => fate?.disk);
   const isCreated = isRenamed(plan) || plan.runs.some(({ line }) => line.startsWith('license create'));
   return posts.flatMap(({ user, reply, client }, index) => {
-    const isAnswered = replies[reply].means === 'answered';
+    const isCut = (replies[reply].after ?? 0) > spanOf(client, 'timeout') || client.stderr.includes('the deadline of');
+    const isAnswered = replies[reply].means === 'answered' && !isCut;
     const hasHeard = client.exit !== undefined && client.exit < 128 && runs.includes(client);
     // A ledger that is lost when the answer comes does not know of it.
     const knows = (other: Process): boolean =>
@@ -124,13 +131,17 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
     method === 'POST' && reply !== '400' && replies[reply].means !== 'answered';
   const isQuiet =
     !plan.ledger?.faults?.length &&
-    plan.runs.every(({ fate, line }) => Object.keys(fate ?? {}).length === 0 && (plan.queue || /ensure/.test(line)));
+    plan.runs.every(
+      ({ fate, line, options }) =>
+        Object.keys(fate ?? {}).length === 0 && options === undefined && (plan.queue || /ensure/.test(line)),
+    );
   if (
     !isQuiet ||
     limits.length > 0 ||
     habits?.keys ||
     habits?.newest ||
     habits?.gaps ||
+    shape?.cache ||
     shape?.list_shape !== undefined ||
     !mishaps.every(isLost)
   )
@@ -146,7 +157,7 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
 function sentBeside({ server: { posts }, plan }: Ended, limits: readonly string[]): string[] {
   // Of two requests for a user the earlier one can be shown, and taken for the later one.
   if (limits.includes('carried out after --settle')) return [];
-  if (!plan.queue || plan.runs.some(({ fate }) => Object.keys(fate ?? {}).length > 0)) return [];
+  if (!plan.queue || plan.runs.some(({ fate, options }) => options ?? Object.keys(fate ?? {}).length > 0)) return [];
   return posts.flatMap(({ at, user, client: { computer } }, index) => {
     const earlier = posts.slice(0, index).filter((one) => plan.ledger || one.client.computer === computer);
     const lost = earlier.filter(({ reply, replied = Infinity }) => reply !== 'made' && replied < at - moment / 2);
@@ -196,8 +207,9 @@ function wrongsOfRun(
   const wrongs: string[] = [];
   if (run.exit === 1) wrongs.push(`${name} is exit 1: ${run.stderr}`);
   if (run.exit === 2 || run.exit === 3) wrongs.push(...notUnchanged(run, name, server));
-  if (run.ended !== undefined && run.ended - run.started > deadline + grace)
-    wrongs.push(`${name} waited ${(run.ended - run.started) / 1000} s, its --deadline is ${deadline / 1000} s`);
+  const last = spanOf(run, 'deadline');
+  if (run.ended !== undefined && run.ended - run.started > last + spanOf(run, 'timeout') + grace)
+    wrongs.push(`${name} waited ${(run.ended - run.started) / 1000} s, its --deadline is ${last / 1000} s`);
   // What these gave may have got another name since.
   if (/^license (rename|edit|undo|retire --)/.test(run.line)) return wrongs;
   if (run.exit === 0 && run.line.startsWith('license retire')) return [...wrongs, ...notRetired(name, licenses)];
@@ -292,7 +304,7 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
 function leftFiles({ computers, plan, runs }: Ended): string[] {
   const files = computers.flatMap(({ disk, share }) => [...disk.files().keys(), ...(share?.files().keys() ?? [])]);
   const left = [...new Set(files)].filter((path) => /\.(tmp|lock|holder)(\.|$)|\.lock\.|\/live\//.test(path));
-  const failed = plan.runs.filter(({ fate }) => fate?.disk).length;
+  const failed = plan.runs.flatMap(({ fate }) => disksOf(fate ?? {})).length;
   const faults = failed + runs.filter(({ exit }) => exit === undefined).length;
   return left.length > 6 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(' ')}`] : [];
 }

@@ -189,7 +189,7 @@ class Handle {
   }
 
   #call<T>(name: string, work: () => T): Promise<T> {
-    return actingProcess().call(name, this.#path, work);
+    return actingProcess().call(name, this.#path, work, () => this.#open.drop());
   }
 
   readonly stat = (): Promise<Found> => this.#call('fstat', () => found(this.#open.entry));
@@ -259,7 +259,12 @@ export function closeAll(): void {
 
 function atOnce<T>(name: string, fd: number, work: (file: OpenFile) => T): T {
   const { file, path } = numbered(fd);
-  return actingProcess().callAtOnce(name, path, () => work(file));
+  return actingProcess().callAtOnce(
+    name,
+    path,
+    () => work(file),
+    () => file.drop(),
+  );
 }
 
 /** To an open file, or to a file by its name: opened and written by one call, as a kill cannot come between. */

@@ -1,6 +1,6 @@
 import { chanceOf, type Chance } from './chance.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
-import { deadline, heal, playRuns, type PlannedRun, type Verdict } from './licensing-history.ts';
+import { heal, playRuns, withDeadline, type PlannedRun, type Verdict } from './licensing-history.ts';
 import { licensingServer } from './licensing-server.ts';
 import { dispatcherTo } from './network.ts';
 import { closeAll } from './outside.ts';
@@ -93,7 +93,7 @@ async function playSignIn({ seed, runs: planned }: SignInPlan, trace?: (line: st
   const { server } = licensingServer(world, [], []);
   const start = (line: string, _number: number, fate: Fate): Process =>
     new Process(computer, {
-      line: `${line} --deadline ${deadline}ms`.split(' '),
+      line: withDeadline(line),
       ...{ env: {}, fate, dispatcher: dispatcherTo(server) },
     });
   const runs = await playRuns(world, planned, start);

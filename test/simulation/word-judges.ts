@@ -1,4 +1,4 @@
-import type { Process } from './computer.ts';
+import { isKillable, type Process } from './computer.ts';
 import type { Ended, LicensingPlan } from './licensing-history.ts';
 import { replies } from './replies.ts';
 
@@ -6,7 +6,7 @@ import { replies } from './replies.ts';
 export function judgeWords(ended: Ended): string[] {
   return [
     ...[...createdTwice(ended), ...oldAsNew(ended), ...pricesOf(ended), ...untold(ended)],
-    ...[...notZero(ended), ...notUnknown(ended)],
+    ...[...notZero(ended), ...notUnknown(ended), ...otherWords(ended)],
   ];
 }
 
@@ -20,16 +20,26 @@ interface Created {
 function createdIn({ runs, healed }: Ended): Created[] {
   const all = [...runs, ...healed.flatMap(([, tries]) => tries)].filter(({ exit }) => exit === 0);
   return all.flatMap((run) =>
-    run.stdout
-      .split('\n')
-      .slice(0, -1)
-      .flatMap((line) => {
-        const row = JSON.parse(line) as Row;
-        const isCreated = row.status === undefined ? saysCreated(run) : row.status === 'created';
-        const code = row.license_code ?? row.license?.license_code;
-        return isCreated && code !== undefined ? [{ run, user: row.remote_user, code }] : [];
-      }),
+    rowsIn(run).flatMap((row) => {
+      const isCreated = row.status === undefined ? saysCreated(run) : row.status === 'created';
+      const code = row.license_code ?? row.license?.license_code;
+      return isCreated && code !== undefined ? [{ run, user: row.remote_user, code }] : [];
+    }),
   );
+}
+
+function rowsIn({ stdout }: Process): Row[] {
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Row);
+}
+
+function historyOf({ disk, share }: Ended['computers'][number]): HistoryLine[] {
+  const lines = [...disk.files(), ...(share?.files() ?? [])].flatMap(([path, bytes]) =>
+    /history-\d+\.ndjson$/.test(path) ? bytes.toString().split('\n').slice(0, -1) : [],
+  );
+  return lines.map((line) => JSON.parse(line) as HistoryLine);
 }
 
 interface HistoryLine {
@@ -48,7 +58,7 @@ interface Row {
 
 /** A job that goes on after a kill, or with a journal that a disk kept, says it of what the run before it asked for. */
 function createdTwice(ended: Ended): string[] {
-  if (ended.plan.runs.some(({ fate }) => fate?.kill ?? fate?.disk)) return [];
+  if (ended.plan.runs.some(({ fate }) => isKillable(fate) || fate?.disk)) return [];
   const codes = createdIn(ended).map(({ code }) => code);
   const twice = new Set(codes.filter((code, at) => codes.indexOf(code) < at));
   return [...twice].map((code) => `two runs say that they created ${code}`);
@@ -64,7 +74,8 @@ function oldAsNew(ended: Ended): string[] {
     const isEarlier = license && Date.parse(license.created) + 1000 < run.started;
     const isOld = isEarlier && !isLate && run.line.startsWith('license create');
     // A run that was killed may have asked for each row that it had claimed: the next one cannot tell.
-    const isClaimed = plan.runs.some(({ fate }) => fate?.kill ?? fate?.disk) && run.line.startsWith('license apply');
+    const isKilled = plan.runs.some(({ fate }) => isKillable(fate) || fate?.disk);
+    const isClaimed = isKilled && run.line.startsWith('license apply');
     const isOther =
       code.startsWith('OTHER-') && !isClaimed && plan.others?.some((one) => one.user === user && one.at === 0);
     return isOld || isOther ? [`"${run.line}" says that it created ${code}, which was there before`] : [];
@@ -102,26 +113,35 @@ function priceOf(run: Process): string {
 
 /** Where processes are killed, stopped or interrupted, and nothing else happens, each that ends by itself is right. */
 function notZero({ plan, runs }: Ended): string[] {
-  const isKilled = plan.runs.some(({ fate }) => fate?.kill);
-  const isCalm = plan.runs.every(({ fate, hurt }) => !fate?.disk && !hurt);
+  const isKilled = plan.runs.some(({ fate }) => isKillable(fate));
+  const isCalm = plan.runs.every(({ fate, hurt, options }) => !fate?.disk && !fate?.clock && !hurt && !options);
   const isOther = (plan.clockAhead ?? 0) !== 0 || (plan.isShared && isKilled) || plan.runs.some(isRenaming);
   if (!isCalm || isOther || !isWithoutFault({ ...plan, runs: [] })) return [];
   return runs.flatMap(({ exit, stderr, line }, index) => {
     // A signal can end a request in the moment in which it is sent; of its user another license may be new.
-    const isCut = plan.runs[index]?.fate?.interrupt !== undefined && exit === 9 && line.startsWith('license create');
+    const { interrupt, stdout } = plan.runs[index]?.fate ?? {};
+    const isCut = interrupt !== undefined && exit === 9 && line.startsWith('license create');
+    const isEnded = interrupt !== undefined && exit === endedBy[interrupt.by ?? 'SIGINT'];
+    const isUnwritten = stdout?.code === 'ENOSPC' && exit === 8 && stderr.includes('The result could not be written');
     // One job is done by one run at a time.
-    const isRight = exit === undefined || exit === 0 || exit === 130 || isCut || stderr.includes('is in use by');
-    return isRight ? [] : [`run ${index + 1} (${line}) is exit ${exit}, and nothing was wrong: ${stderr}`];
+    const isRight = exit === undefined || exit === 0 || isEnded || isCut || isUnwritten;
+    if (isRight || stderr.includes('is in use by')) return [];
+    return [`run ${index + 1} (${line}) is exit ${exit}, and nothing was wrong: ${stderr}`];
   });
 }
+
+const endedBy = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
 /** Exit 9 says that a request may have been carried out, or that no list shows what was answered. */
 function notUnknown({ plan, server: { posts }, runs }: Ended): string[] {
   const { shape = {}, habits, mishaps = [], queue, ledger } = plan;
-  const isHidden = habits || queue || ledger || shape.stale || shape.filters === 'ignored' || shape.list_shape;
+  const isSlow = habits || queue || ledger || shape.stale || shape.cache;
+  const isHidden = isSlow || shape.filters === 'ignored' || shape.list_shape;
   const isLate = mishaps.some(({ method, commit }) => method === 'POST' && commit !== 0);
   const isUnread = mishaps.some(({ method, reply }) => method === 'GET' && replies[reply].means !== 'answered');
-  const isInterrupted = plan.runs.some(({ fate, hurt }) => fate?.disk ?? fate?.interrupt ?? fate?.kill ?? hurt);
+  const isInterrupted = plan.runs.some(
+    ({ fate, hurt, options }) => fate?.disk ?? fate?.interrupt ?? fate?.kill ?? fate?.clock ?? hurt ?? options,
+  );
   if (isHidden || isLate || isUnread || isInterrupted || posts.some(({ reply }) => reply !== 'made')) return [];
   return runs.flatMap(({ exit, line, stderr }, index) =>
     exit === 9 ? [`run ${index + 1} (${line}) is exit 9, and every request was answered: ${stderr}`] : [],
@@ -141,11 +161,63 @@ function isWithoutFault({
   ledger,
   others = [],
 }: LicensingPlan): boolean {
-  const isPlain = !shape.stale && shape.filters !== 'ignored' && shape.list_shape === undefined;
+  const isPlain = !shape.stale && !shape.cache && shape.filters !== 'ignored' && shape.list_shape === undefined;
   const isAlone = others.every(({ at }) => at === 0);
   const hasLedgerFault = ledger !== undefined && ((ledger.faults ?? []).length > 0 || (ledger.busy ?? 0) > 0);
-  const isCalm = runs.every(({ fate, hurt }) => Object.keys(fate ?? {}).length === 0 && !hurt);
+  const isCalm = runs.every(({ fate, hurt, options }) => Object.keys(fate ?? {}).length === 0 && !hurt && !options);
   return isPlain && isAlone && isCalm && mishaps.length === 0 && !queue && !habits && !hasLedgerFault;
+}
+
+/** What a run writes at its end, where it does: its summary, the counts of its last line, and the rows that it printed. */
+function otherWords({ plan, runs, healed, computers }: Ended): string[] {
+  const isCut = plan.runs.some(({ fate }) => fate?.disk ?? fate?.kill?.how === 'power');
+  if (isCut) return [];
+  const all = [...runs, ...healed.flatMap(([, tries]) => tries)].filter(
+    ({ exit, ended }) => exit !== undefined && ended,
+  );
+  const changed = computers.flatMap((computer) => historyOf(computer)).filter(({ event }) => event.startsWith('chang'));
+  return all.flatMap((run) => {
+    const rows = rowsIn(run);
+    const counts = tally(rows.map(({ status = 'created' }) => status));
+    const wrongs: string[] = [];
+    const say = (what: string): void => void wrongs.push(`"${run.line}" ${what}`);
+    const summary = summaryOf(run);
+    if (summary && summary.exit !== run.exit) say(`is exit ${run.exit}, and its summary says ${summary.exit}`);
+    const isWhole = run.fate.stdout === undefined && rows.length > 0;
+    if (summary && isWhole && !isSame(summary.counts, counts)) say(`sums up ${JSON.stringify(summary.counts)}`);
+    const summed = tally(summary?.changes.map(({ status }) => status) ?? []);
+    delete counts['unchanged'];
+    if (summary && isWhole && !isSame(summed, counts)) say(`sums up changes ${JSON.stringify(summary.changes)}`);
+    for (const [, count, status = ''] of run.stderr.matchAll(/(?<=^|, )(\d+) (created|resized)(?=,| on |$)/gm))
+      if (isWhole && Number(count) !== counts[status]) say(`says that ${count} are ${status}`);
+    for (const { remote_user: user, status } of rows)
+      if (status === 'resized' && !changed.some(({ remote_user }) => remote_user === user))
+        say(`resized the license of ${user}, which no history tells`);
+    return wrongs;
+  });
+}
+
+function summaryOf({ line, computer }: Process): Summary | undefined {
+  const path = / --summary (\S+)/.exec(line)?.[1];
+  const text = path === undefined ? undefined : computer.disk.files().get(path)?.toString();
+  return text === undefined ? undefined : (JSON.parse(text) as Summary);
+}
+
+interface Summary {
+  readonly exit: number | null;
+  readonly counts?: Readonly<Record<string, number>>;
+  readonly changes: readonly { readonly status: string }[];
+}
+
+function tally(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+function isSame(one: Readonly<Record<string, number>> = {}, other: Readonly<Record<string, number>>): boolean {
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return names.every((name) => one[name] === other[name]);
 }
 
 /** The history of a computer tells each license that its runs created once. */
@@ -155,12 +227,9 @@ function untold(ended: Ended): string[] {
   // A key that was answered, and that no list could contradict, is told; the list that does so later is told too.
   const { mishaps = [] } = plan;
   if (mishaps.some(({ reply }) => reply === 'other-key') && mishaps.some(({ method }) => method === 'GET')) return [];
-  return computers.flatMap(({ disk, share, name, processes }) => {
-    const told = [...disk.files(), ...(share?.files() ?? [])].flatMap(([path, bytes]) =>
-      /history-\d+\.ndjson$/.test(path) ? bytes.toString().split('\n').slice(0, -1) : [],
-    );
-    const ends = told.flatMap((line) => {
-      const { event, remote_user, license_code_end } = JSON.parse(line) as HistoryLine;
+  return computers.flatMap((computer) => {
+    const { name, processes } = computer;
+    const ends = historyOf(computer).flatMap(({ event, remote_user, license_code_end }) => {
       const isTold = event === 'created' || event === 'found';
       return isTold && license_code_end !== undefined ? [`${remote_user} ${license_code_end}`] : [];
     });

@@ -1,5 +1,6 @@
 import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
 import { chanceOf, type Chance } from './chance.ts';
+import { withCircumstances, withSurroundings } from './circumstances.ts';
 import type { Fate } from './computer.ts';
 import type { LedgerFault, LedgerPlan } from './ledger-server.ts';
 import { playLicensing, type LicensingPlan, type PlannedRun, type Verdict } from './licensing-history.ts';
@@ -616,19 +617,19 @@ function* everyMishap(method: Mishap['method']): Generator<readonly Mishap[]> {
       yield [{ method, nth: 1, reply, ...(commit === undefined ? {} : { commit }) }];
 }
 
-/** Where a plan is only JSON. */
-function erased<Plan>({ play, ...world }: SimulatedWorld<Plan>): SimulatedWorld {
-  return { ...world, play: (plan, trace) => play(plan as Plan, trace) };
+/** Where a plan is only JSON; `vary` adds what befalls runs of every world. */
+function erased<Plan>({ play, draw, ...world }: SimulatedWorld<Plan>, vary: (plan: Plan) => Plan): SimulatedWorld {
+  return { ...world, draw: (seed) => vary(draw(seed)), play: (plan, trace) => play(plan as Plan, trace) };
 }
 
 export const worlds: Readonly<Record<string, SimulatedWorld>> = {
-  ensure: erased(ensure),
-  create: erased(create),
-  apply: erased(apply),
-  ledger: erased(shared),
-  retire: erased(retire),
-  rename: erased(rename),
-  purge: erased(purge),
-  archive: erased(archive),
-  'sign-in': erased(signIn),
+  ensure: erased(ensure, withSurroundings),
+  create: erased(create, withSurroundings),
+  apply: erased(apply, withSurroundings),
+  ledger: erased(shared, withSurroundings),
+  retire: erased(retire, withSurroundings),
+  rename: erased(rename, withSurroundings),
+  purge: erased(purge, withCircumstances),
+  archive: erased(archive, withCircumstances),
+  'sign-in': erased(signIn, withCircumstances),
 };
