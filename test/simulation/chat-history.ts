@@ -97,7 +97,7 @@ export async function playChat(
     heal(world, lines, (line) => start(line, 0, {}), isSettled);
   const healed = await again([...new Set(plan.runs.map(({ line }) => line))]);
   // What an earlier run was not answered is closed by --missing-ok, as its error says.
-  const open = healed.filter(([line, all]) => line.startsWith(purgeLine) && all.at(-1)?.exit === 8);
+  const open = healed.filter(([line, all]) => line.startsWith('topic delete') && all.at(-1)?.exit === 8);
   healed.push(...(await again(open.map(([line]) => line + closing))));
   if (last !== undefined && computer.disk.files().has(`${archiveFolder}/archive.json`)) {
     const run = start(last, 0, {});

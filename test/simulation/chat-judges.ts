@@ -36,7 +36,7 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
 }
 
 /** Each archived message, of all archives and versions, by id: parts that are listed, and changes. */
-function archived({ computer: { disk } }: ChatEnded): ReadonlyMap<number, ReadonlySet<string>> {
+export function archived({ computer: { disk } }: ChatEnded): ReadonlyMap<number, ReadonlySet<string>> {
   const isArchived = (path: string): boolean =>
     [archiveFolder, awayFolder].some((folder) => path.startsWith(`${folder}/`));
   const files = [...disk.files()].filter(([path]) => isArchived(path));
@@ -63,7 +63,7 @@ interface Change {
 /** What people change of a message, and an archive keeps. */
 type Shown = Pick<MessageRecord, 'content' | 'reactions'>;
 
-function shownOf({ content, reactions }: Shown): string {
+export function shownOf({ content, reactions }: Shown): string {
   return `${content} ${reactions.length}`;
 }
 
@@ -185,7 +185,7 @@ function rowOf({ stdout }: Process): Row | undefined {
 
 /** A run with a fault leaves what it wrote, its locks, also of the history, and its sign of life; others nothing. */
 export function leftFiles({ computer, plan }: ChatEnded): string[] {
-  const own = /\/(archive\.json|\w+\.ndjson|(source|rendered|history)-\d+\.ndjson)$|\/here-\w+$/;
+  const own = /\/(archive\.json|\w+\.ndjson|(source|rendered|history)-\d+\.ndjson)$|\.ndjson\.done$|\/here-\w+$/;
   const left = [...computer.disk.files().keys()].filter((path) => !own.test(path) && !path.startsWith(awayFolder));
   const faults = plan.runs.filter(({ fate }) => Object.keys(fate ?? {}).length > 0).length;
   return left.length > 5 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(', ')}`] : [];

@@ -109,7 +109,7 @@ function smallPulls(): ChatPlan[] {
  * Each plan with a kill, or a power cut, before each call of its first run; at night with another one of the second run
  * at each of its calls. `every`: each so manyth alone, spread over plans and calls.
  */
-async function* everyKill(
+export async function* everyKill(
   plans: readonly ChatPlan[],
   play: (plan: ChatPlan) => Promise<Verdict>,
   isNight: boolean,
@@ -217,11 +217,11 @@ function beside(chance: Chance): Pick<ChatPlan, 'elsewhere' | 'perHour'> {
 }
 
 /** Many kills are about a call to delete: the first one of the run, or what follows it. */
-function nearCall(chance: Chance, fate: Fate): Fate {
+export function nearCall(chance: Chance, fate: Fate): Fate {
   return fate.kill && chance.happens(0.5) ? { kill: { ...fate.kill, at: chance.below(12), since: 'POST' } } : fate;
 }
 
-function mishapsOf(chance: Chance): ChatMishap[] {
+export function mishapsOf(chance: Chance): ChatMishap[] {
   return Array.from({ length: 1 + chance.below(3) }, () => {
     const call = chance.pick(['delete', 'delete', 'read', 'look'] as const);
     const commit = chance.pick([undefined, 0, 0, 700, 3000]);
@@ -289,7 +289,7 @@ function goingOf(chance: Chance): Pick<Deed, 'which' | 'to'> {
 }
 
 /** Up to six pages, of which a look reads a few. */
-function sizesOf(chance: Chance, messages: number): Sizes {
+export function sizesOf(chance: Chance, messages: number): Sizes {
   const page = 2 + Math.ceil(messages / chance.pick([2, 4, 6]));
   const newest = chance.pick([1, page]);
   return { page, look: page, batch: chance.pick([1, 3, page]), newest, window: chance.pick([1, 5, 1000]) };

@@ -7,6 +7,7 @@ import { playLicensing, type LicensingPlan, type PlannedRun, type Verdict } from
 import type { Mishap } from './licensing-server.ts';
 import { replies, replyNames } from './replies.ts';
 import { archive, purge } from './chat-worlds.ts';
+import { purges } from './purges-world.ts';
 import { rename } from './rename-world.ts';
 import type { QueuePlan } from './server-queue.ts';
 import { signIn } from './sign-in-history.ts';
@@ -630,6 +631,7 @@ export const worlds: Readonly<Record<string, SimulatedWorld>> = {
   retire: erased(retire, withSurroundings),
   rename: erased(rename, withSurroundings),
   purge: erased(purge, withCircumstances),
+  purges: erased(purges, withCircumstances),
   archive: erased(archive, withCircumstances),
   'sign-in': erased(signIn, withCircumstances),
 };
