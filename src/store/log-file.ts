@@ -43,7 +43,7 @@ function openAppend(path: string, flags: number, cannot: string): number {
   return orFailure(cannot, () => openSync(path, flags | constants.O_CREAT | constants.O_NONBLOCK, 0o600));
 }
 
-/** Undefined: no regular file. A roster may have been named, or the JSON of another program, which has a command too. */
+/** Undefined: no regular file. A roster may have been named, or JSON of another program, which has a command too. */
 function startOf(file: number): string | undefined {
   const start = Buffer.alloc(100);
   return fstatSync(file).isFile() ? start.toString('utf8', 0, readSync(file, start, 0, 100, 0)) : undefined;

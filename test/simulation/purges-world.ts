@@ -44,7 +44,7 @@ interface Row {
   readonly deleted: number;
 }
 
-/** Nobody else acts: all that is deleted is archived, and a run that ends well tells of both topics, and of all of them. */
+/** Nobody else acts: all that is deleted is archived, and a run that ends well tells of all messages of both topics. */
 function judgePurges(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> {
   const texts = archived(ended);
   const { server, runs, healed } = ended;

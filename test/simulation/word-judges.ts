@@ -168,7 +168,7 @@ function isWithoutFault({
   return isPlain && isAlone && isCalm && mishaps.length === 0 && !queue && !habits && !hasLedgerFault;
 }
 
-/** What a run writes at its end, where it does: its summary, the counts of its last line, and the rows that it printed. */
+/** The summary of a run, the counts of its last line and the history say what its rows and its exit code say. */
 function otherWords({ plan, runs, healed, computers }: Ended): string[] {
   const isCut = plan.runs.some(({ fate }) => fate?.disk ?? fate?.kill?.how === 'power');
   if (isCut) return [];
