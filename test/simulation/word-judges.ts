@@ -185,7 +185,7 @@ function otherWords({ plan, runs, healed, computers }: Ended): string[] {
     if (summary && summary.exit !== run.exit) say(`is exit ${run.exit}, and its summary says ${summary.exit}`);
     const isWhole = run.fate.stdout === undefined && rows.length > 0;
     if (summary && isWhole && !isSame(summary.counts, counts)) say(`sums up ${JSON.stringify(summary.counts)}`);
-    const summed = tally(summary?.changes.map(({ status }) => status) ?? []);
+    const summed = tally(summary?.changes?.map(({ status }) => status) ?? []);
     delete counts['unchanged'];
     if (summary && isWhole && !isSame(summed, counts)) say(`sums up changes ${JSON.stringify(summary.changes)}`);
     for (const [, count, status = ''] of run.stderr.matchAll(/(?<=^|, )(\d+) (created|resized)(?=,| on |$)/gm))
@@ -206,7 +206,7 @@ function summaryOf({ line, computer }: Process): Summary | undefined {
 interface Summary {
   readonly exit: number | null;
   readonly counts?: Readonly<Record<string, number>>;
-  readonly changes: readonly { readonly status: string }[];
+  readonly changes?: readonly { readonly status: string }[];
 }
 
 function tally(names: readonly string[]): Record<string, number> {
