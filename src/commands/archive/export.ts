@@ -1,22 +1,53 @@
 import { dirname } from 'node:path';
 import { usage } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { utcText } from '../../core/moment.ts';
 import {
   archivedMessages,
   channelNames,
-  type ChosenArchive,
   chosenArchive,
+  matches,
   withoutRepeated,
+  type ChannelNames,
+  type ChosenArchive,
 } from '../../jobs/archive/archived-messages.ts';
-import { besideArchive, besidePages, countOf, headOf } from '../../jobs/archive/document-head.ts';
-import { documentOf, formFor, readArchives, streamed, takesPages } from '../../jobs/archive/export-document.ts';
+import {
+  besideArchive,
+  besidePages,
+  countOf,
+  documentOf,
+  formFor,
+  headOf,
+  readArchives,
+  streamed,
+  takesPages,
+} from '../../jobs/archive/export-document.ts';
 import { writePages, type CopiedFile } from '../../jobs/archive/write-pages.ts';
+import { idsOf } from '../../jobs/topic/near.ts';
 import { documentFormats } from '../../output/messages/documents.ts';
+import { flagField, textField, type Fields, type Values } from '../../schema/field.ts';
+import { readLink } from '../../schema/link.ts';
 import { messageFields } from '../../schema/messages.ts';
+import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
 import { writeTextFile } from '../../store/archive/archive-folder.ts';
-import { flagField, textField } from '../../schema/field.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
-import { choiceOptions, readChoice, whyNone } from './choice.ts';
+import type { Terminal } from '../context.ts';
+import { namesAmong, rangeOptions } from '../messages/selection.ts';
+import { spanOf, type TimeParts } from '../typed-time.ts';
 import { foldersArgument } from './folder.ts';
+
+const { channel, topic, sender } = narrowOperators;
+const { since, until } = rangeOptions;
+
+/** The options that take a part of an archive: those of a selection of messages that an archive can tell. */
+const choiceOptions = {
+  channel: { ...channel, help: `${channel.help}; any of several` },
+  topic: { ...topic, help: `${topic.help}; any of several` },
+  sender: { ...sender, help: `${sender.help}; any of several` },
+  since,
+  until,
+} as const satisfies Fields;
 
 export default command({
   about: [
@@ -73,22 +104,22 @@ export default command({
     const archives = await readArchives(folder, warn);
     const form = formFor(output, raw_content, archives);
     const [{ head }] = archives;
-    async function* messages() {
-      for (const archive of archives) yield* archivedMessages(archive, form, signal);
-    }
     const isForPeople = /^(html|markdown|text)$/.test(output);
     const which = typed.channel ? 'all' : 'last';
-    const names =
-      isForPeople || typed.channel ? await channelNames(archives, form, which, signal) : new Map<never, never>();
-    const { isChosen, words } = await readChoice(typed, head, messages, names, context);
+    const names: ChannelNames =
+      isForPeople || typed.channel ? await channelNames(archives, form, which, signal) : new Map();
+    async function* messages() {
+      for (const archive of archives) yield* archivedMessages(await chosenArchive(archive, form), form, signal);
+    }
+    const { isChosen, words } = await readChoice(typed, head, messages(), names, context);
+    const choice = { isChosen, names: isForPeople ? names : undefined, signal };
     const found: ChosenArchive[] = [];
-    for (const archive of archives.map((one) => (isForPeople ? { ...one, names } : one)))
-      found.push(isChosen ? await chosenArchive(archive, form, isChosen, signal) : archive);
-    const chosen = withoutRepeated(found, form);
+    for (const archive of archives) found.push(await chosenArchive(archive, form, choice));
+    const chosen = withoutRepeated(found);
     const count = countOf(chosen);
     const repeated = countOf(found) - count;
     if (repeated > 0) note(`messages that several archives hold, exported once: ${repeated}`);
-    if (count === 0) warn((await whyNone(typed.channel, messages())) ?? 'no archived message is chosen');
+    if (count === 0) warn(whyNone(typed.channel, names) ?? 'no archived message is chosen');
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {
       note(`${to} would be written`);
@@ -118,3 +149,48 @@ export default command({
 
   result: 'text',
 });
+
+/** Digits are an id: why none is chosen where a channel has them for a name. */
+function whyNone(channels: readonly string[] = [], names: ChannelNames) {
+  const known = new Set([...names.values()].flat());
+  const digits = channels.find((text) => /^\d+$/.test(text) && known.has(text));
+  return (
+    digits &&
+    `no channel has the id ${digits}; a channel is named so: write name:${digits} for the channel of that name`
+  );
+}
+
+/** The choice of the values, and its words; nothing is undefined, where all is chosen. @throws Failure usage */
+async function readChoice(
+  typed: Values<typeof choiceOptions>,
+  { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
+  messages: AsyncIterable<JsonObject>,
+  channels: ChannelNames,
+  context: TimeParts & Pick<Terminal, 'note'>,
+) {
+  const names = namesAmong(typed.sender ?? []);
+  const senders = new Map<unknown, JsonObject>();
+  if (names.length > 0)
+    for await (const { sender_id, sender_full_name } of messages)
+      senders.set(sender_id, { user_id: sender_id, full_name: sender_full_name });
+  const users = idsOf(names, [...senders.values()], context.note).set('me', account);
+
+  const { since: from = -Infinity, until: to = Infinity } = spanOf(typed, context);
+  const groups = (['channel', 'topic', 'sender'] as const).flatMap((name) => {
+    const texts = (typed[name] ?? []).map((text) => String((name === 'sender' && users.get(text)) || text));
+    const terms = (text: string) => (name === 'channel' ? readLink(text, site)?.terms : undefined);
+    const group = texts.map((text) => terms(text) ?? [narrowTerm(name, text)]);
+    return texts.length === 0 ? [] : [{ group, word: `${name} ${texts.join(', ')}` }];
+  });
+  const bounds = Object.entries({ since: from, until: to }).flatMap(([name, time]) =>
+    Number.isFinite(time) ? `${name} ${utcText(time / 1000)}` : [],
+  );
+  const words = [...groups.map(({ word }) => word), ...bounds];
+  const isChosen = (message: JsonObject): boolean => {
+    const time = Number(message['timestamp']) * 1000;
+    const isOf = ({ group }: (typeof groups)[number]): boolean =>
+      group.some((terms) => terms.every((term) => matches(message, term, channels)));
+    return time >= from && time < to && groups.every(isOf);
+  };
+  return { isChosen: words.length === 0 ? undefined : isChosen, words };
+}

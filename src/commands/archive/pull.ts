@@ -222,11 +222,7 @@ function tellChanges({ changes, gone, unsearched }: Rechecked, { note, warn }: P
 const messagesText = (count: number): string => quantity(count, 'archived message is', 'archived messages are');
 
 /** An archive without a range is of everything. */
-function wholeSelection(
-  values: SelectionValues,
-  facts: AccountFacts,
-  context: TimeParts & Pick<Terminal, 'note'>,
-): MessageSelection {
+function wholeSelection(values: SelectionValues, facts: AccountFacts, context: TimeParts & Pick<Terminal, 'note'>) {
   const { limit, message_ids, since, until } = values;
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
   const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);

@@ -4,27 +4,30 @@ import { commandLine } from '../../core/shell-word.ts';
 import type { Archive } from '../../store/archive/archive.ts';
 import {
   hasId,
+  idsOfFile,
   lastIdOf,
+  messageIn,
   readPart,
-  type ArchivedMessage,
   type ArchiveForm,
   type ArchivePart,
+  type PartLine,
 } from '../../store/archive/part.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { NarrowTerm } from '../../schema/narrow.ts';
 import { foldTopic, isSameName } from '../../schema/topic.ts';
 import { channelsIn } from '../messages/selection.ts';
 
-/** A part of which an export takes some messages: `chosen` are their ids, and number, first and last are of them. */
-export interface ChosenPart extends ArchivePart {
-  readonly chosen?: readonly number[];
+/** A part, and the messages that an export takes of it: one or more, ascending. */
+export interface ChosenPart {
+  readonly part: ArchivePart;
+  readonly ids: readonly number[];
 }
 
-export type ChosenArchive = Archive & {
+export interface ChosenArchive extends Omit<Archive, 'parts'> {
   readonly parts: readonly ChosenPart[];
-  /** Their messages are shown under the last name of their channel. */
-  readonly names?: ChannelNames;
-};
+  /** Messages are shown under the last name of their channel. */
+  readonly names?: ChannelNames | undefined;
+}
 
 /** Every name that a channel had, the last one last, by its id. */
 export type ChannelNames = ReadonlyMap<unknown, readonly string[]>;
@@ -37,201 +40,135 @@ export async function channelNames(
   signal: AbortSignal,
 ): Promise<ChannelNames> {
   const newest = new Map<unknown, Map<string, number>>();
-  for (const archive of archives)
-    for (const part of which === 'last' && isOfOneChannel(archive) ? newestOf(archive) : archive.parts) {
-      const read = await readPart(archive.folder, part, form);
-      for await (const { id, ...message } of heeding(signal, read.problem === undefined ? read.messages : [], sizeOf)) {
-        const { stream_id, display_recipient: name } = message;
+  for (const { folder, head, parts } of archives)
+    for (const part of which === 'last' && isOfOneChannel(head) ? newestOf(parts) : parts)
+      for await (const { id, line } of heeding(signal, (await readPart(folder, part, form)).lines)) {
+        const { stream_id, display_recipient: name } = messageIn(line);
         const ids = newest.get(stream_id) ?? new Map<string, number>();
         if (typeof name === 'string') newest.set(stream_id, ids.set(name, Math.max(ids.get(name) ?? 0, id)));
       }
-    }
   return new Map(
     [...newest].map(([id, ids]) => [id, [...ids].sort(([, one], [, other]) => one - other).map(([name]) => name)]),
   );
 }
 
-function isOfOneChannel({ head: { selection } }: Archive): boolean {
+function isOfOneChannel({ selection }: Archive['head']): boolean {
   const narrow: unknown = isObject(selection) ? selection['narrow'] : undefined;
   const channels = Array.isArray(narrow) ? channelsIn(narrow) : [];
   return channels.length === 1 && typeof channels[0] === 'number';
 }
 
-function newestOf({ parts }: Archive): readonly ArchivePart[] {
+function newestOf(parts: readonly ArchivePart[]) {
   return parts.filter(({ last }) => last === lastIdOf(parts));
 }
 
-/** Every message in one form, ascending; holds a part, and what is late in it. @throws Failure incomplete for damage */
-export async function* archivedMessages(
-  archive: ChosenArchive,
+/** All messages, or the chosen ones alone, but all of a damaged part, where the export ends. @throws as `isChosen` */
+export async function chosenArchive(
+  { parts, ...archive }: Archive,
   form: ArchiveForm,
-  signal?: AbortSignal,
-): AsyncGenerator<ArchivedMessage> {
-  for (const span of spansOf(archive.parts)) {
-    const found = await itemsOf(archive, span, form, ({ messages }) => messages);
-    for await (const message of heeding(signal, found, sizeOf)) {
-      const name = archive.names?.get(message['stream_id'])?.at(-1);
-      yield name === undefined || name === message['display_recipient']
-        ? message
-        : { ...message, display_recipient: name };
+  { isChosen, names, signal }: ArchiveChoice = {},
+): Promise<ChosenArchive> {
+  const chosen: ChosenPart[] = [];
+  for (const part of parts) {
+    let ids = idsOfFile(part, form);
+    const read = isChosen && (await readPart(archive.folder, part, form));
+    if (read && read.problem === undefined) {
+      ids = [];
+      for await (const { id, line } of heeding(signal, read.lines)) if (isChosen?.(messageIn(line))) ids.push(id);
     }
+    if (ids.length > 0) chosen.push({ part, ids });
+  }
+  return { ...archive, parts: chosen, names };
+}
+
+interface ArchiveChoice {
+  readonly isChosen?: ((message: JsonObject) => boolean) | undefined;
+  readonly names?: ChannelNames | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** Of archives that overlap each message is in the last one alone. */
+export function withoutRepeated(archives: readonly ChosenArchive[]): readonly ChosenArchive[] {
+  const seen = new Set<number>();
+  const lastFirst = archives.toReversed().map(({ parts, ...archive }) => {
+    const unseen = parts.map(({ part, ids }) => ({ part, ids: ids.filter((id) => !seen.has(id) && seen.add(id)) }));
+    return { ...archive, parts: unseen.filter(({ ids }) => ids.length > 0) };
+  });
+  return lastFirst.reverse();
+}
+
+export function holdsMessage({ parts }: { readonly parts: readonly Pick<ChosenPart, 'ids'>[] }, id: number): boolean {
+  return parts.some(({ ids }) => hasId(ids, id));
+}
+
+/** Every message in one form, ascending; holds a part, and what is late in it. @throws Failure incomplete for damage */
+export async function* archivedMessages(archive: ChosenArchive, form: ArchiveForm, signal?: AbortSignal) {
+  for await (const line of archivedLines(archive, form, signal)) {
+    const message = messageIn(line);
+    const name = archive.names?.get(message['stream_id'])?.at(-1) ?? message['display_recipient'];
+    yield name === message['display_recipient'] ? message : { ...message, display_recipient: name };
   }
 }
 
-/** The same messages as lines of JSON, byte for byte as they were archived. @throws as archivedMessages */
-export async function* archivedLines(
-  archive: ChosenArchive,
-  form: ArchiveForm,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
-  for (const span of spansOf(archive.parts)) {
-    const found = await itemsOf(archive, span, form, ({ lines }) => lines);
-    for await (const line of heeding(signal, found, ({ length }) => length)) yield `${line}\n`;
+/** The same messages as JSON, byte for byte as they were archived. @throws as archivedMessages */
+export async function* archivedLines({ folder, parts }: ChosenArchive, form: ArchiveForm, signal?: AbortSignal) {
+  for (const span of spansOf(parts)) {
+    const found: Iterable<PartLine>[] = [];
+    for (const chosen of span) found.push(linesOf(chosen, await wholePart(folder, chosen.part, form)));
+    const [first = [], ...late] = found;
+    const merged = () => found.flatMap((lines) => [...lines]).sort((one, other) => one.id - other.id);
+    for await (const { line } of heeding(signal, late.length === 0 ? first : merged())) yield line;
   }
 }
 
 /** Each part, with what came late below its end: the spans ascend, and their parts overlap. */
-export function spansOf(parts: readonly ChosenPart[]): ChosenPart[][] {
-  const [own, late] = [parts.filter((part) => !part.late), parts.filter((part) => part.late)];
-  if (late.length === 0) return own.map((part) => [part]);
-  if (own.length === 0) return [late];
-  const ends = own.map(({ last }, index) => (index === own.length - 1 ? Infinity : last));
-  return own.map((part, index) => {
-    const [below, end] = [ends[index - 1] ?? -Infinity, ends[index] ?? Infinity];
-    const isInside = (id: number): boolean => below < id && id <= end;
-    return [part, ...late.flatMap((one) => withChosen(one, (one.chosen ?? one.ids).filter(isInside)))];
+export function spansOf(parts: readonly ChosenPart[]): (readonly ChosenPart[])[] {
+  const [own, late] = [parts.filter(({ part }) => !part.late), parts.filter(({ part }) => part.late)];
+  if (own.length === 0) return late.length === 0 ? [] : [late];
+  return own.map((one, index) => {
+    const below = own[index - 1]?.ids.at(-1) ?? -Infinity;
+    const end = (index < own.length - 1 && one.ids.at(-1)) || Infinity;
+    const inside = late.map(({ part, ids }) => ({ part, ids: ids.filter((id) => below < id && id <= end) }));
+    return [one, ...inside.filter(({ ids }) => ids.length > 0)];
   });
 }
 
-/** The part with those of its messages alone; none where they are none. */
-function withChosen(part: ChosenPart, chosen: readonly number[]): ChosenPart[] {
-  const [first, last] = [chosen[0], chosen.at(-1)];
-  return first === undefined || last === undefined ? [] : [{ ...part, chosen, first, last, count: chosen.length }];
+function* linesOf({ ids }: ChosenPart, lines: Iterable<PartLine>) {
+  const chosen = new Set(ids);
+  for (const one of lines) if (chosen.has(one.id)) yield one;
 }
 
-async function itemsOf<T>(
-  archive: Archive,
-  span: readonly ChosenPart[],
-  form: ArchiveForm,
-  itemsIn: (read: Awaited<ReturnType<typeof wholePart>>) => Iterable<T>,
-): Promise<Iterable<T>> {
-  const lists: Iterable<Numbered<T>>[] = [];
-  for (const part of span) lists.push(chosenOf(part, form, itemsIn(await wholePart(archive, part, form))));
-  return merge(lists);
-}
-
-type Numbered<T> = readonly [id: number, item: T];
-
-/** The items of ascending lists in the order of their ids. */
-function* merge<T>(lists: readonly Iterable<Numbered<T>>[]): Generator<T> {
-  const heads = lists.map((list) => {
-    const items = list[Symbol.iterator]();
-    return { items, next: items.next() };
+async function wholePart(folder: string, part: ArchivePart, form: ArchiveForm) {
+  const { problem, lines } = await readPart(folder, part, form);
+  if (problem === undefined) return lines;
+  throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${problem}`, {
+    hint: `Run: ${commandLine('archive pull', [folder])}`,
+    retryable: false,
   });
-  for (;;) {
-    let least: { readonly head: (typeof heads)[number]; readonly item: Numbered<T> } | undefined;
-    for (const head of heads)
-      if (head.next.done !== true && (!least || head.next.value[0] < least.item[0]))
-        least = { head, item: head.next.value };
-    if (!least) return;
-    yield least.item[1];
-    least.head.next = least.head.items.next();
-  }
-}
-
-/** Of the items of a whole part, one for each message, those that are chosen. */
-function* chosenOf<T>(part: ChosenPart, form: ArchiveForm, items: Iterable<T>): Generator<Numbered<T>> {
-  const [chosen, absent] = [part.chosen && new Set(part.chosen), new Set(part[form]?.absent)];
-  const ids = part.ids.filter((one) => !absent.has(one)).values();
-  for (const item of items) {
-    const id = Number(ids.next().value);
-    if (!chosen || chosen.has(id)) yield [id, item];
-  }
 }
 
 /** Characters between two turns of the event loop: without a turn, no signal is heard and no deadline passes. */
 const portion = 50_000;
 
-/** The same items; the event loop turns between them. @throws the reason of the signal soon after it aborts */
-export async function* heeding<T>(
-  signal: AbortSignal | undefined,
-  items: Iterable<T>,
-  sizeOf: (item: T) => number,
-): AsyncGenerator<T> {
+/** The same lines; the event loop turns between them. @throws the reason of the signal soon after it aborts */
+async function* heeding(signal: AbortSignal | undefined, lines: Iterable<PartLine>) {
   let size = portion;
-  for (const item of items) {
+  for (const one of lines) {
     if (size >= portion) {
       await nextTurn();
       signal?.throwIfAborted();
       size = 0;
     }
-    // An export writes about as many around the content of a message.
-    size += sizeOf(item) + 500;
-    yield item;
+    size += one.line.length;
+    yield one;
   }
-}
-
-export function sizeOf({ content }: ArchivedMessage): number {
-  return typeof content === 'string' ? content.length : 0;
-}
-
-async function wholePart(archive: Archive, part: ArchivePart, form: ArchiveForm) {
-  const read = await readPart(archive.folder, part, form);
-  if (read.problem === undefined) return read;
-  throw new Failure('incomplete', `the export ends before part ${part.part}: ${form}: ${read.problem}`, {
-    hint: `Run: ${commandLine('archive pull', [archive.folder])}`,
-    retryable: false,
-  });
-}
-
-export function holdsMessage({ parts }: { readonly parts: readonly ChosenPart[] }, id: number): boolean {
-  return parts.some(({ first, last, ids, chosen = ids }) => hasId({ first, last, ids: chosen }, id));
-}
-
-/** The chosen messages alone, but all at a damaged part, where the export ends. @throws as `isChosen` */
-export async function chosenArchive(
-  archive: Archive,
-  form: ArchiveForm,
-  isChosen: (message: JsonObject) => boolean,
-  signal: AbortSignal,
-): Promise<ChosenArchive> {
-  const parts: ChosenPart[] = [];
-  for (const part of archive.parts) {
-    const read = await readPart(archive.folder, part, form);
-    const chosen: number[] = [];
-    for await (const message of heeding(signal, read.problem === undefined ? read.messages : [], sizeOf))
-      if (isChosen(message)) chosen.push(message.id);
-    parts.push(...(read.problem === undefined ? withChosen(part, chosen) : [part]));
-  }
-  return { ...archive, parts };
-}
-
-/** Of archives that overlap each message is in the last one alone. */
-export function withoutRepeated(archives: readonly ChosenArchive[], form: ArchiveForm): readonly ChosenArchive[] {
-  const seen = new Set<number>();
-  const lastFirst = archives.toReversed().map((archive): ChosenArchive => {
-    return { ...archive, parts: archive.parts.flatMap((part) => unseenOf(part, form, seen)) };
-  });
-  return lastFirst.reverse();
-}
-
-function unseenOf(part: ChosenPart, form: ArchiveForm, seen: Set<number>): readonly ChosenPart[] {
-  const absent = new Set(part[form]?.absent);
-  const ids = (part.chosen ?? part.ids).filter((id) => !absent.has(id));
-  const chosen = ids.filter((id) => !seen.has(id));
-  for (const id of chosen) seen.add(id);
-  return chosen.length === ids.length ? [part] : withChosen(part, chosen);
 }
 
 /** Whether a message matches a term. @throws Failure usage for a term that an archive cannot tell */
-export function matches(
-  message: JsonObject,
-  { operator, operand, negated }: NarrowTerm,
-  names?: ChannelNames,
-): boolean {
+export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm, names: ChannelNames) {
   const { stream_id, display_recipient, subject, sender_id, sender_email, sender_full_name } = message;
   const fields: Partial<Record<string, readonly unknown[]>> = {
-    channel: [stream_id, ...(names?.get(stream_id) ?? [display_recipient])],
+    channel: [stream_id, ...(names.get(stream_id) ?? [display_recipient])],
     topic: [Array.isArray(display_recipient) ? undefined : subject],
     sender: [sender_id, sender_email, sender_full_name],
   };

@@ -34,7 +34,7 @@ export async function listAttached(archive: OpenArchive, { forms, site }: Archiv
   const part = archive.parts.find((one) => one.part === number);
   if (!part || part.attached) return;
   const reads = await Promise.all(forms.map((form) => readPart(archive.folder, part, form)));
-  const messages = reads.flatMap((read) => (read.problem === undefined ? [...read.messages] : []));
+  const messages = reads.flatMap((read) => [...read.messages]);
   await archive.list({ ...part, attached: uploadsOf(messages, site) });
 }
 

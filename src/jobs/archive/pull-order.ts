@@ -79,8 +79,7 @@ async function idsOfBefore({ folder, parts }: OpenArchive, head: ArchiveHead): P
   const selection = selectionIn(head);
   const [part, form] = [parts[0], head.forms[0]];
   if (!part || !form || !channelsIn(selection.narrow).some((name) => typeof name === 'string')) return head.selection;
-  const read = await readPart(folder, part, form);
-  return read.problem === undefined ? withChannelIds(selection, [...read.messages]) : head.selection;
+  return withChannelIds(selection, [...(await readPart(folder, part, form)).messages]);
 }
 
 /** The selection with the id of each channel that it names, where one of these messages shows it. */

@@ -97,7 +97,7 @@ function groupsOf(archives: readonly ChosenArchive[]): PageGroup[] {
   for (const archive of archives)
     for (const span of spansOf(archive.parts)) {
       const last = groups.at(-1);
-      const count = span.reduce((sum, part) => sum + part.count, 0);
+      const count = span.reduce((sum, { ids }) => sum + ids.length, 0);
       if (last?.archive === archive && last.count + count <= pageMessages) {
         last.parts.push(...span);
         last.count += count;

@@ -50,11 +50,7 @@ interface TimePlace<M extends MessageHead> {
  * At most 25 requests: the ends of what the narrow selects, then halves of the ids between (31 bits) down to a page.
  * @throws Failure unavailable for an empty answer that does not say that it was the last
  */
-async function placeOf<M extends MessageHead>(
-  chat: MessageSource<M>,
-  query: MessageQuery,
-  moment: Milliseconds,
-): Promise<TimePlace<M>> {
+async function placeOf<M extends MessageHead>(chat: MessageSource<M>, query: MessageQuery, moment: Milliseconds) {
   const pageAt = (anchor: string): Promise<MessagePage<M>> =>
     chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
   const next = async (anchor: string): Promise<M | undefined> => onlyMessage(await pageAt(anchor), 'found_newest');

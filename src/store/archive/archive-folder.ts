@@ -58,10 +58,7 @@ export async function namesIn(folder: string): Promise<string[]> {
 const headBytes = 1024;
 
 /** Documents of one kind (with its mark), and attached files. @throws Failure usage naming the first other file */
-export async function documentsIn(
-  folder: string,
-  kind: { readonly name: RegExp; readonly mark: string },
-): Promise<string[]> {
+export async function documentsIn(folder: string, kind: { readonly name: RegExp; readonly mark: string }) {
   const found = await namesIn(folder);
   await refuseLinks(folder, join(folder, filesFolder));
   const kept = found.includes(filesFolder) ? await namesIn(join(folder, filesFolder)) : [];

@@ -224,10 +224,7 @@ async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<FileD
   for (const file of names.sort()) if (!own.has(file) && !/\/\./.test(file)) yield { file, problem: strangeFile };
 }
 
-function* problemsOfLine(
-  { part, ids, late, ...line }: ArchivePart,
-  parts: readonly ArchivePart[],
-): Generator<ArchiveProblem> {
+function* problemsOfLine({ part, ids, late, ...line }: ArchivePart, parts: readonly ArchivePart[]) {
   const problem = (text: string): ArchiveProblem => ({ part, file: 'parts.ndjson', problem: text, ids: null });
   const earlier = parts.slice(
     0,
@@ -242,7 +239,7 @@ function* problemsOfLine(
   }
   if (!ascend(ids)) yield problem('its ids do not ascend, or one is there twice');
   if (!late && above && (ids[0] ?? 0) <= above.last) yield problem(`its ids do not follow those of part ${above.part}`);
-  const other = earlier.find((one) => (late || one.late) && ids.some((id) => hasId(one, id)));
+  const other = earlier.find((one) => (late || one.late) && ids.some((id) => hasId(one.ids, id)));
   if (other) yield problem(`one of its ids is in part ${other.part} too`);
   if (line.count !== ids.length || line.first !== ids[0] || line.last !== ids.at(-1))
     yield problem('first, last and count are not those of its ids');

@@ -46,11 +46,7 @@ export function filesByPath(records: readonly FileRecord[]): Map<UploadPath, Fil
 }
 
 /** Writes an attached file, whole and synced or not at all. @throws Failure config, unavailable for a full disk */
-export async function writeKeptFile(
-  folder: string,
-  path: UploadPath,
-  content: AsyncIterable<Uint8Array>,
-): Promise<KeptFile> {
+export async function writeKeptFile(folder: string, path: UploadPath, content: AsyncIterable<Uint8Array>) {
   // A name of our own, which cannot leave the folder: a hash of the path, and the plain characters of its name.
   const plain = basename(path).replace(/[^A-Za-z0-9._-]+/g, '_');
   const name = plain.replace(/^[._-]+|\.+$/g, '').slice(-80) || 'file';

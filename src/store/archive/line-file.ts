@@ -17,11 +17,7 @@ export interface LineList<T> {
 }
 
 /** The lines that `recordOf` takes; a missing file has none. `what`: what a line should be. @throws Failure config */
-export async function readList<T>(
-  path: string,
-  recordOf: (record: unknown) => T | undefined,
-  what: string,
-): Promise<LineList<T>> {
+export async function readList<T>(path: string, recordOf: (record: unknown) => T | undefined, what: string) {
   const bytes = (await readBytes(path)) ?? Buffer.alloc(0);
   const records: T[] = [];
   const damaged: string[] = [];

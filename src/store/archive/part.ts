@@ -61,8 +61,14 @@ export function lastIdOf(parts: readonly Pick<ArchivePart, 'last'>[]): number {
   return parts.reduce((highest, { last }) => Math.max(highest, last), 0);
 }
 
-export function hasId({ first, last, ids }: Pick<ArchivePart, 'first' | 'last' | 'ids'>, id: number): boolean {
-  return first <= id && id <= last && ids[countBefore(ids, (one) => one < id)] === id;
+export function hasId(ids: readonly number[], id: number): boolean {
+  return (ids[0] ?? Infinity) <= id && ids[countBefore(ids, (one) => one < id)] === id;
+}
+
+/** The ids of the messages in the part's file of that form. */
+export function idsOfFile({ ids, ...files }: ArchivePart, form: ArchiveForm): number[] {
+  const absent = new Set(files[form]?.absent);
+  return ids.filter((id) => !absent.has(id));
 }
 
 /** The next part, not yet written. */
@@ -103,62 +109,72 @@ export function bytesOf(messages: readonly StoredMessage[]): Buffer {
 
 const lineEnd = Buffer.from('\n');
 
-/** A part file as it was read: its messages, or what is wrong with it. */
-export type ReadPart =
-  | {
-      /** Each text is read when its turn is: what a whole part holds stays in memory long after it was used. */
-      readonly lines: Iterable<string>;
-      readonly messages: Iterable<ArchivedMessage>;
-      readonly problem?: undefined;
-    }
-  | { readonly problem: string };
+/** A part file as it was read: its messages in the order of their ids, or what is wrong with it. */
+export interface ReadPart {
+  /** Each text is read when its turn is: what a whole part holds stays in memory long after it was used. */
+  readonly lines: Iterable<PartLine>;
+  readonly messages: Iterable<ArchivedMessage>;
+  readonly problem?: string | undefined;
+}
+
+export interface PartLine {
+  readonly id: number;
+  readonly line: string;
+}
 
 /** Reads a part in one form and compares it with its line of parts.ndjson. */
 export async function readPart(folder: string, part: ArchivePart, form: ArchiveForm): Promise<ReadPart> {
+  const nothing = { lines: [], messages: [] };
   const entry = part[form];
-  if (!entry) return { problem: `the ${form} form is missing` };
+  if (!entry) return { ...nothing, problem: `the ${form} form is missing` };
   const bytes = await readBytes(join(folder, entry.file));
-  if (!bytes) return { problem: 'the file is missing' };
-  if (bytes.length !== entry.bytes) return { problem: `${bytes.length} bytes; parts.ndjson says ${entry.bytes}` };
-  if (hashOf(bytes) !== entry.sha256)
-    return { problem: 'the content changed: its SHA-256 is not that of parts.ndjson' };
-  const lines = { [Symbol.iterator]: () => linesIn(bytes) };
-  const problem = problemIn(lines, part.ids, entry);
-  return problem === undefined ? { lines, messages: { [Symbol.iterator]: () => parseLines(lines) } } : { problem };
+  if (!bytes) return { ...nothing, problem: 'the file is missing' };
+  const ids = idsOfFile(part, form);
+  const lines = { [Symbol.iterator]: () => linesIn(bytes, ids) };
+  const problem = problemIn(bytes, entry) ?? problemOfLines(lines, ids.length);
+  return problem === undefined
+    ? { lines, messages: { [Symbol.iterator]: () => messagesIn(lines) } }
+    : { ...nothing, problem };
 }
 
-function problemIn(lines: Iterable<string>, ids: readonly number[], { absent = [] }: PartFile): string | undefined {
-  const gone = new Set(absent);
-  const expected = ids.filter((id) => !gone.has(id));
+function problemIn(content: Buffer, { bytes, sha256 }: PartFile) {
+  if (content.length !== bytes) return `${content.length} bytes; parts.ndjson says ${bytes}`;
+  return hashOf(content) === sha256 ? undefined : 'the content changed: its SHA-256 is not that of parts.ndjson';
+}
+
+function problemOfLines(lines: Iterable<PartLine>, expected: number) {
   let count = 0;
   try {
-    for (const { id } of parseLines(lines)) {
-      if (id !== expected[count]) return otherMessages;
-      count += 1;
-    }
+    for (const { id, line } of lines)
+      if (messageIn(line).id === id) count += 1;
+      else return otherMessages;
   } catch (cause) {
     if (cause instanceof SyntaxError) return `not JSON lines: ${cause.message}`;
     throw cause;
   }
-  return count === expected.length ? undefined : otherMessages;
+  return count === expected ? undefined : otherMessages;
 }
 
 const otherMessages = 'its messages are not those of parts.ndjson';
 
 /** The lines of a file, each made a text when its turn is; what follows the last line end is none. */
-function* linesIn(bytes: Buffer): Generator<string> {
-  for (let start = 0, end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, start)) {
-    yield bytes.toString('utf8', start, end);
-    start = end + 1;
+function* linesIn(bytes: Buffer, ids: readonly number[]): Generator<PartLine> {
+  let [start, count] = [0, 0];
+  for (let end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, start)) {
+    yield { id: ids[count] ?? NaN, line: bytes.toString('utf8', start, end) };
+    [start, count] = [end + 1, count + 1];
   }
 }
 
-function* parseLines(lines: Iterable<string>): Generator<ArchivedMessage> {
-  for (const line of lines) {
-    const message = parseJson(line);
-    if (!isMessage(message)) throw new SyntaxError('a line is not a message with an id');
-    yield message;
-  }
+function* messagesIn(lines: Iterable<PartLine>) {
+  for (const { line } of lines) yield messageIn(line);
+}
+
+/** @throws SyntaxError */
+export function messageIn(line: string): ArchivedMessage {
+  const message = parseJson(line);
+  if (isMessage(message)) return message;
+  throw new SyntaxError('a line is not a message with an id');
 }
 
 export function isMessage(value: unknown): value is ArchivedMessage {
