@@ -7,19 +7,15 @@ import type { Formatter, Presentation } from '../presentation.ts';
 import { wrapLines } from '../wrap.ts';
 import { htmlReader } from './html-text.ts';
 import {
-  conversationOf,
   isHtml,
-  marksOf,
-  reactionsOf,
   recipientsOf,
   renderedOf,
-  senderOf,
-  sentAt,
+  shownMessage,
   textOf,
   type MessageFields,
+  type ShownMessage,
 } from './message-parts.ts';
 import type { PageHead } from './page-shell.ts';
-import { widgetOf } from './widget.ts';
 
 const indent = '  ';
 
@@ -41,21 +37,13 @@ export function conversation({ width, color, links }: ConversationLook): Formatt
       return Number.isNaN(date.getTime()) ? '' : `${clock.day(date)} ${clock.time(date)}`;
     },
   });
-  /** The heading of a message; `topic`: its topic with what a search found in it marked. */
-  const headingOf = (message: MessageFields, topic = ''): string => {
-    const date = sentAt(message);
-    const name = plain(conversationOf(message));
-    const place = topic === '' ? name : name.slice(0, -plain(textOf(message['subject'])).length) + topic;
-    return `${place}${date ? ` — ${clock.day(date)}` : ''}`;
-  };
   /** The text of a message, and of a poll or list what it shows now. */
-  const linesOf = (message: MessageFields): string[] => {
-    const widget = widgetOf(message);
+  const linesOf = (message: MessageFields, shown: ShownMessage, date: Date | undefined): string[] => {
     // HTML beside the content marks what a search found.
     const isMarked = color && textOf(message['match_content']) !== '';
-    const { content, mark } = renderedOf(isMarked ? { content: message['match_content'] } : message);
-    const { title, items = [] } = widget?.shown ?? {};
-    let text = isMarked || isHtml(message) ? readHtml(content) : plainLines(content.trimEnd());
+    const { content, mark } = isMarked ? renderedOf({ content: message['match_content'] }) : shown;
+    const { title, items = [] } = shown.list ?? {};
+    let text = isMarked || shown.isHtml ? readHtml(content) : plainLines(content.trimEnd());
     if (title !== undefined) text = plainLines([title, ...items.map((item) => `• ${item.text}`)].join('\n'));
     if (links)
       text = replaceUploads(text, links.site, (path, _address, before) => {
@@ -63,29 +51,32 @@ export function conversation({ width, color, links }: ConversationLook): Formatt
         return place !== undefined && before.endsWith('<') ? `<${place}>` : place;
       });
     if (mark !== undefined) text += `\n${mark}`;
-    const date = sentAt(message);
-    const sender = plain(senderOf(message));
-    const marks = marksOf(message, widget).map((word) => paint.dim(`(${plain(word)})`));
+    const sender = plain(shown.sender);
+    const marks = shown.marks.map((word) => paint.dim(`(${plain(word)})`));
     const head = [date ? clock.time(date) : '--:--', paint.bold(sender), ...marks].join('  ');
-    const isAction = message['is_me_message'] === true && text.startsWith('/me');
-    const body = isAction ? `* ${sender}${text.slice('/me'.length)}` : text;
-    const reactions = reactionsOf(message).map(({ emoji, count }) => `${plain(emoji)} ${count}`);
-    return [
-      ...wrapLines(head, width, ''),
-      ...wrapLines(body, width, indent),
-      ...(reactions.length > 0 ? wrapLines(reactions.join('  '), width, indent) : []),
-    ];
+    const body = shown.isAction && text.startsWith('/me') ? `* ${sender}${text.slice('/me'.length)}` : text;
+    const reactions = shown.reactions.map(({ emoji, count }) => `${plain(emoji)} ${count}`).join('  ');
+    const lines = [...wrapLines(head, width, ''), ...wrapLines(body, width, indent)];
+    return reactions === '' ? lines : [...lines, ...wrapLines(reactions, width, indent)];
   };
   const row = (value: unknown): string => {
     const message = asObject(value);
     if (!message) return `${plain(cellText(value))}\n`;
     base = textOf(message['url']);
-    const next = headingOf(message);
-    const topic = color && recipientsOf(message) === undefined ? readHtml(textOf(message['match_subject'])) : '';
-    const title = wrapLines(headingOf(message, topic), width, '').map((line) => paint.bold(line));
-    const lines = next === heading ? [] : [...(heading === '' ? [] : ['']), ...title, ''];
+    const shown = shownMessage(message);
+    const date = shown.moment === '' ? undefined : new Date(shown.moment);
+    const day = date ? ` — ${clock.day(date)}` : '';
+    const place = plain(shown.heading);
+    const next = place + day;
+    const isNext = next !== heading;
+    const isFirst = heading === '';
     heading = next;
-    return [...lines, ...linesOf(message), ''].join('\n');
+    // What a search found in the topic is marked.
+    const topic = color && recipientsOf(message) === undefined ? readHtml(textOf(message['match_subject'])) : '';
+    const marked = topic === '' ? place : place.slice(0, -plain(textOf(message['subject'])).length) + topic;
+    const title = isNext ? wrapLines(marked + day, width, '').map((line) => paint.bold(line)) : [];
+    const lines = isNext ? [...(isFirst ? [] : ['']), ...title, ''] : [];
+    return [...lines, ...linesOf(message, shown, date), ''].join('\n');
   };
   return { one: (value) => (value === undefined || value === null ? '' : row(value)), row, end: () => '' };
 }

@@ -2,10 +2,9 @@ import { withUploadsAt } from '../../schema/upload.ts';
 import { asObject } from '../columns.ts';
 import { lineBreak } from '../plain.ts';
 import type { Formatter } from '../presentation.ts';
-import { conversationOf, marksOf, renderedOf, senderOf, sentAt } from './message-parts.ts';
 import type { PageHead } from './page-shell.ts';
 import type { LinkTargets } from './sanitize.ts';
-import { widgetOf } from './widget.ts';
+import { shownMessage } from './message-parts.ts';
 
 /** Messages in source form as one Markdown document: a heading for each topic and day, then sender, time and text. */
 export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlOf' | 'pages'>): Formatter {
@@ -22,24 +21,22 @@ export function markdown({ title, notes, warnings, links }: Omit<PageHead, 'urlO
     return [`# ${escapeMark(title)}`, ...lines, ''].join('\n\n');
   };
   const row = (value: unknown): string => {
-    const message = asObject(value) ?? {};
+    const shown = shownMessage(asObject(value) ?? {});
     const head = open();
-    const next = conversationOf(message);
-    const sent = sentAt(message)?.toISOString() ?? '';
-    const isNext = next !== conversation;
-    const isDay = isNext || sent.slice(0, 10) !== day;
-    [conversation, day] = [next, sent.slice(0, 10)];
-    const headings = [...(isNext ? [`## ${escapeMark(next)}`] : []), ...(isDay && day !== '' ? [`### ${day}`] : [])];
-    const widget = widgetOf(message);
-    const { content, mark } = renderedOf(message);
-    const body = widget?.shown
-      ? [escapeMark(widget.shown.title), '', ...widget.shown.items.map(({ text }) => `- ${escapeMark(text)}`)]
-      : bodyOf(content, links);
+    const isNext = shown.heading !== conversation;
+    const isDay = isNext || shown.day !== day;
+    ({ heading: conversation, day } = shown);
+    const title = isNext ? [`## ${escapeMark(shown.heading)}`] : [];
+    const headings = [...title, ...(isDay && day !== '' ? [`### ${day}`] : [])];
+    const { list, mark } = shown;
+    const body = list
+      ? [escapeMark(list.title), '', ...list.items.map(({ text }) => `- ${escapeMark(text)}`)]
+      : bodyOf(shown.content, links);
     const quote = [...body, ...(mark === undefined ? [] : ['', escapeMark(mark)])].map((line) =>
       line === '' ? '>' : `> ${line}`,
     );
-    const marks = marksOf(message, widget).map((mark) => `(${escapeMark(mark)})`);
-    const by = [`**${escapeMark(senderOf(message))}**`, sent.slice(11, 16), ...marks];
+    const marks = shown.marks.map((word) => `(${escapeMark(word)})`);
+    const by = [`**${escapeMark(shown.sender)}**`, shown.time, ...marks];
     return `${head}${[...headings, by.join(' '), quote.join('\n')].join('\n\n')}\n\n`;
   };
   return { one: row, row, end: open };

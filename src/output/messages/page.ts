@@ -1,22 +1,9 @@
-import { utcText } from '../../core/moment.ts';
 import { asObject } from '../columns.ts';
 import type { Formatter } from '../presentation.ts';
-import {
-  conversationOf,
-  dayOf,
-  isHtml,
-  marksOf,
-  placeOf,
-  reactionsOf,
-  renderedOf,
-  senderOf,
-  textOf,
-  type MessageFields,
-} from './message-parts.ts';
+import { shownMessage, textOf, type ShownMessage } from './message-parts.ts';
 import { script } from './page-parts.ts';
 import { escaped, navigation, opening, type PageConversation, type PageHead } from './page-shell.ts';
 import { sanitizer } from './sanitize.ts';
-import { widgetOf } from './widget.ts';
 
 export interface PageForm extends Formatter {
   /** The conversations so far, by their headings. */
@@ -26,9 +13,9 @@ export interface PageForm extends Formatter {
 /** Messages as one HTML page. `listed` receives each message's line for the search over several pages. */
 export function page(head: PageHead, listed?: (line: string) => void): PageForm {
   const conversations = new Map<string, PageConversation>();
-  let before: MessageFields = {};
+  let before: ShownMessage | undefined;
   let isOpen = false;
-  const look: ArticleLook = { head, sanitized: sanitizer(head.links) };
+  const sanitized = sanitizer(head.links);
   const open = (): string => {
     if (isOpen) return '';
     isOpen = true;
@@ -36,16 +23,18 @@ export function page(head: PageHead, listed?: (line: string) => void): PageForm 
   };
   const row = (value: unknown): string => {
     const message = asObject(value) ?? {};
-    const [heading, day, id] = [conversationOf(message), dayOf(message), `m${textOf(message['id'])}`];
-    const isSame = isOpen && heading === conversationOf(before) && day === dayOf(before);
-    const known = conversations.get(heading) ?? { ...placeOf(message), id, messages: 0, first: day };
+    const [shown, id] = [shownMessage(message), `m${textOf(message['id'])}`];
+    const { channel, topic, heading, day } = shown;
+    const isSame = heading === before?.heading && day === before.day;
+    const known = conversations.get(heading) ?? { channel, topic, id, messages: 0, first: day };
     conversations.set(heading, { ...known, messages: known.messages + 1, last: day });
-    const content = contentOf(message, look);
-    listed?.(searchLine(message, id, content));
+    const content = contentOf(shown, sanitized);
+    listed?.(searchLine(shown, id, content));
     const title = `<h2 data-heading><bdi>${escaped(heading)}</bdi> <small>${day}</small></h2>\n`;
-    const isMore = isSame && continues(message, before);
-    before = message;
-    return open() + (isSame ? '' : title) + articleOf(id, message, look, { content, isMore });
+    const isMore = isSame && continues(shown, before);
+    before = shown;
+    const article = articleOf(id, shown, { url: head.urlOf(message), content, isMore });
+    return open() + (isSame ? '' : title) + article;
   };
   const end = (): string => open() + footOf(conversations, head);
   return { one: (value) => row(value) + end(), row, end, conversations };
@@ -61,72 +50,57 @@ const beginning = [
 const longestPause = 600;
 
 /** A message of the same sender soon after, with nothing to say beside the name, needs no head of its own. */
-function continues(message: MessageFields, before: MessageFields): boolean {
-  const isSameSender = senderOf(message) === senderOf(before) && message['sender_id'] === before['sender_id'];
-  const pause = Number(message['timestamp']) - Number(before['timestamp']);
-  return isSameSender && pause <= longestPause && marksOf(message, widgetOf(message)).length === 0;
+function continues({ user, sender, seconds, marks }: ShownMessage, before: ShownMessage | undefined) {
+  const isSameSender = user === before?.user && sender === before?.sender;
+  return isSameSender && seconds - before.seconds <= longestPause && marks.length === 0;
 }
 
 /** Name, time, sender, conversation and text of a message, parted by tabs: HTML without tags. */
-function searchLine(message: MessageFields, id: string, content: string): string {
+function searchLine({ sender, heading, day, time }: ShownMessage, id: string, content: string): string {
   const text = content.replace(/<[^>]*>/g, ' ');
-  const names = [senderOf(message), conversationOf(message)].map(escaped);
-  const time = utcText(message['timestamp'])?.slice(0, 16).replace('T', ' ') ?? '';
-  return [id, time, ...names, text].map((part) => part.replace(/\s+/g, ' ').trim()).join('\t');
-}
-
-interface ArticleLook {
-  readonly head: PageHead;
-  readonly sanitized: (html: string) => string;
+  const parts = [id, `${day} ${time}`, escaped(sender), escaped(heading), text];
+  return parts.map((part) => part.replace(/\s+/g, ' ').trim()).join('\t');
 }
 
 function articleOf(
   id: string,
-  message: MessageFields,
-  look: ArticleLook,
-  { content, isMore }: { readonly content: string; readonly isMore: boolean },
+  { user, sender, moment, time, marks, reactions, isAction, isHtml, list }: ShownMessage,
+  { url, content, isMore }: { readonly url: string | undefined; readonly content: string; readonly isMore: boolean },
 ): string {
-  const sender = senderOf(message);
-  const url = look.head.urlOf(message);
-  const widget = widgetOf(message);
-  const moment = utcText(message['timestamp']) ?? '';
   const by = [
     `<b><bdi>${escaped(sender)}</bdi></b>`,
-    `<a href="#${escaped(id)}"><time datetime="${moment}">${moment.slice(11, 16)}</time></a>`,
-    ...marksOf(message, widget).map((mark) => `<span>${escaped(mark)}</span>`),
+    `<a href="#${escaped(id)}"><time datetime="${moment}">${time}</time></a>`,
+    ...marks.map((mark) => `<span>${escaped(mark)}</span>`),
     ...(url === undefined ? [] : [`<a href="${escaped(url)}" rel="noopener noreferrer">open in the chat</a>`]),
   ].join('');
-  const isAction = message['is_me_message'] === true && !widget?.shown && isHtml(message);
-  const reactions = reactionsOf(message).map(({ emoji, count }) => `<li>${escaped(emoji)} ${count}</li>`);
-  const { sender_id: user } = message;
+  const given = reactions.map(({ emoji, count }) => `<li>${escaped(emoji)} ${count}</li>`);
   // One of the twelve colours of the style sheet: the same for the same sender.
   const colour = typeof user === 'number' ? Math.abs(Math.trunc(user)) % 12 : sender.length % 12;
   return [
     `<article id="${escaped(id)}"${isMore ? ' class="more"' : ''}>`,
     `<div class="avatar c${colour}" aria-hidden="true">${initialsOf(sender)}</div>`,
     `<div class="by">${by}</div>`,
-    `<div class="content${isAction ? ' action' : ''}" dir="auto">${content}</div>`,
-    reactions.length === 0 ? '' : `<ul class="reactions">${reactions.join('')}</ul>`,
+    `<div class="content${isAction && !list && isHtml ? ' action' : ''}" dir="auto">${content}</div>`,
+    given.length === 0 ? '' : `<ul class="reactions">${given.join('')}</ul>`,
     '</article>',
     '',
   ].join('\n');
 }
 
-function contentOf(message: MessageFields, { sanitized }: ArticleLook): string {
-  const shown = widgetOf(message)?.shown;
-  if (shown) {
-    const most = Math.max(1, ...shown.items.map(({ votes = 0 }) => votes));
-    const items = shown.items.map(({ text, votes }) => {
+function contentOf(shown: ShownMessage, sanitized: (html: string) => string): string {
+  const { list, content, mark } = shown;
+  if (list) {
+    const most = Math.max(1, ...list.items.map(({ votes = 0 }) => votes));
+    const items = list.items.map(({ text, votes }) => {
       const bar = votes === undefined ? '' : `<meter max="${most}" value="${votes}"></meter>`;
       return `<li>${bar}${escaped(text)}</li>`;
     });
-    return `<p><strong>${escaped(shown.title)}</strong></p><ul class="items">${items.join('')}</ul>`;
+    return `<p><strong>${escaped(list.title)}</strong></p><ul class="items">${items.join('')}</ul>`;
   }
-  const { content, mark } = renderedOf(message);
   const rest = mark === undefined ? '' : `<p>${mark}</p>`;
-  if (!isHtml(message)) return `<p class="source">${escaped(content)}</p>${rest}`;
+  if (!shown.isHtml) return `<p class="source">${escaped(content)}</p>${rest}`;
   const html = sanitized(content) + rest;
-  return message['is_me_message'] === true ? html.replace(/^<p>\/me/, `<p>* ${escaped(senderOf(message))}`) : html;
+  return shown.isAction ? html.replace(/^<p>\/me/, `<p>* ${escaped(shown.sender)}`) : html;
 }
 
 function footOf(conversations: PageForm['conversations'], { pages }: PageHead): string {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { conversation } from '../../../src/output/messages/conversation.ts';
 import { markdown } from '../../../src/output/messages/markdown.ts';
 import { page } from '../../../src/output/messages/page.ts';
-import { widgetOf } from '../../../src/output/messages/widget.ts';
+import { widgetOf } from '../../../src/output/messages/message-parts.ts';
 import { look } from '../looks.ts';
 
 const says = (sender_id: number, content: unknown) => ({ sender_id, content: JSON.stringify(content) });
