@@ -393,7 +393,7 @@ export const rules = [
     ],
     ['a hold whose messages are in no channel bars the channel', 'lost.get(survey.channel.stream_id)', 'undefined'],
   ]),
-  ...inFile('purge', 'jobs/messages/private-channels.ts', [
+  ...inFile('purge', 'jobs/messages/messages-by-ids.ts', [
     ['private channels are asked too', 'if (open.delete(message.id))', 'if (message.id < 0)'],
   ]),
   ...inFile('archive', 'jobs/messages/places.ts', [
@@ -425,7 +425,7 @@ export const rules = [
     ],
   ]),
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
-    ['of a place that messages left the others are asked for', 'stayed } of moves.values())', 'stayed } of [])'],
+    ['of a place that messages left the others are asked for', '.filter(({ isLeft }) => isLeft)', '.slice(0, 0)'],
   ]),
   ...inFile('sign-in', 'store/account/configuration.ts', [
     [

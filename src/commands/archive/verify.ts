@@ -10,8 +10,7 @@ import {
   type Archive,
   type ArchiveProblem,
 } from '../../store/archive/archive.ts';
-import { copyHint, limitedHistory } from '../../store/archive/archive-head.ts';
-import { isKeptAside } from '../../store/archive/archive-lists.ts';
+import { copyHint, limitedHistory, isKeptAside } from '../../store/archive/archive-head.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';

@@ -1,13 +1,20 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessageSource, MessageQuery } from '../../api/chat/chat-messages.ts';
-import type { ReasonGone } from '../../store/archive/archive-lists.ts';
+import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { ReasonGone } from '../../store/archive/archive-head.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
-import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
+import {
+  unlessClosed,
+  idsShown,
+  findsByIds,
+  inChannel,
+  inPublicChannels,
+  messagesOfIds,
+  received,
+  type MessageChat,
+} from '../messages/messages-by-ids.ts';
 import { byNamedPlace, namesPlace } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
-import { Failure } from '../../core/failure.ts';
-import { markdownOf, messagesBetween } from './part-forms.ts';
+import { markdownOf, messagesAmong } from './pull-pages.ts';
 
 interface Known<M> {
   /** Ascending. */
@@ -26,7 +33,7 @@ interface Known<M> {
  * (docs/apis.md, Old copies), and have the channel in which they were found, if it was asked for.
  */
 export async function messagesNow<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  chat: MessageChat<M>,
   selection: MessageSelection,
   { ids: all, channelOf, reasonFor, seen }: Known<M>,
   form: ArchiveForm,
@@ -39,23 +46,19 @@ export async function messagesNow<M extends MessageHead>(
   const ids = all.filter((id) => !shown.has(id));
   const gone = new Map<number, ReasonGone>();
   const left = new Map<number, number | undefined>();
-  const [first, last] = [ids[0], ids.at(-1)];
-  if (first === undefined || last === undefined) return { shown, gone, left };
-  const wanted = new Set(ids);
-  const take = (message: M): void => {
-    if (wanted.has(message.id)) shown.set(message.id, message);
-  };
+  if (ids.length === 0) return { shown, gone, left };
   const query = { ...selection.form, ...markdownOf(form) };
   if (await findsByIds(chat)) {
-    for await (const message of messagesOfIds(chat, { ...query, narrow: selection.narrow }, ids)) take(message);
-  } else (await messagesBetween(chat, selection, [first, last], form)).forEach(take);
+    for await (const message of messagesOfIds(chat, { ...query, narrow: selection.narrow }, ids))
+      shown.set(message.id, message);
+  } else for (const message of await messagesAmong(chat, selection, ids, form)) shown.set(message.id, message);
   for (const id of ids) if (!shown.has(id)) gone.set(id, await reasonFor(id, channelOf(id)));
   const searched: Scope[] = [{ narrow: selection.narrow, holds: () => true }];
   for (const scope of scopesOf([...gone.keys()], channelOf)) {
     const missing = [...gone].filter(([id, why]) => why !== 'limit' && scope.holds(id)).map(([id]) => id);
     const doubtful: M[] = [];
     for await (const message of messagesOfIds(chat, { ...query, narrow: scope.narrow }, missing)) {
-      take(message);
+      shown.set(message.id, message);
       gone.delete(message.id);
       if (searched.some(({ narrow, holds }) => holds(message.id) && namesPlace(narrow, message)))
         doubtful.push(message);
@@ -67,11 +70,7 @@ export async function messagesNow<M extends MessageHead>(
 }
 
 /** Those that are found in a narrow, and not in the place that they name; a limit of the plan may come and go. */
-export async function notInNamedPlace(
-  chat: MessageSource<MessageHead> & Pick<ChatApi, 'level'>,
-  narrow: readonly unknown[],
-  messages: readonly MessageHead[],
-): Promise<readonly number[]> {
+export async function notInNamedPlace(chat: MessageChat, narrow: readonly unknown[], messages: readonly MessageHead[]) {
   const left: number[] = [];
   for (const [place, rows] of byNamedPlace(messages)) {
     let ids = rows.map(({ id }) => id);
@@ -81,9 +80,7 @@ export async function notInNamedPlace(
       [narrow, true],
       [place, false],
     ] as const) {
-      const query = { narrow: where, apply_markdown: false, allow_empty_topic_name: true };
-      const seen = new Set<number>();
-      for await (const { id } of messagesOfIds(chat, query, ids)) seen.add(id);
+      const seen = await idsShown(chat, { narrow: where, allow_empty_topic_name: true }, ids);
       ids = ids.filter((id) => seen.has(id) === isThere);
     }
     left.push(...ids);
@@ -121,18 +118,11 @@ interface Visibility {
  */
 export async function visibilityOf(chat: MessageSource<MessageHead>, narrow: readonly unknown[]): Promise<Visibility> {
   const first = async (anchor: string) => {
-    const query: MessageQuery = { narrow, anchor, num_before: 0, num_after: 1 };
-    const page = await chat.messages(query);
-    return { isLimited: page.history_limited, lowest: onlyMessage(page, 'found_newest')?.id };
+    const page = await unlessClosed(chat.messages({ narrow, anchor, num_before: 0, num_after: 1 }));
+    return { isLimited: page?.history_limited === true, lowest: page && onlyMessage(page, 'found_newest')?.id };
   };
-  try {
-    const oldest = await first('oldest');
-    return oldest.isLimited ? { isLimited: true, lowest: (await first('1')).lowest } : oldest;
-  } catch (cause) {
-    if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW')
-      return { isLimited: false, lowest: undefined };
-    throw cause;
-  }
+  const oldest = await first('oldest');
+  return oldest.isLimited ? { isLimited: true, lowest: (await first('1')).lowest } : oldest;
 }
 
 /** Why messages that are not shown are gone (docs/archive-format.md, Changes); asks for each narrow once. */

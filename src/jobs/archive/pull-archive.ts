@@ -1,24 +1,29 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
-import { incompleteAfter } from '../../api/http/answer.ts';
+import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import type { ArchiveHead } from '../../store/archive/archive-head.ts';
-import { type StoredMessage, bytesOf, lastIdOf, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
+import { type ArchiveHead, keepAside } from '../../store/archive/archive-head.ts';
+import {
+  type StoredMessage,
+  bytesOf,
+  idsOfFile,
+  lastIdOf,
+  type ArchiveForm,
+  type ArchivePart,
+} from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
 import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { channelsIn, operandsIn, type MessageSelection } from '../messages/selection.ts';
 import { readName } from '../../schema/narrow.ts';
-import { keepAside } from '../../store/archive/archive-lists.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
-import type { PrivateSearch } from '../messages/private-channels.ts';
+import type { PrivateSearch, MessageChat } from '../messages/messages-by-ids.ts';
 import { listAttached } from './attached-files.ts';
-import { formsOf, markdownOf } from './part-forms.ts';
+import { formsOf, markdownOf, firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import { headFor, type PullOrder, selectionIn, withChannelIds } from './pull-order.ts';
-import { firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
-import type { News } from './channel-folders.ts';
+import type { News } from './pull-channels.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
 
 interface Pulling<M> {
@@ -70,20 +75,15 @@ export async function pullArchive<M extends StoredMessage>(
       if (count > 0) pulling.added?.(added);
     }
   } catch (cause) {
-    throw added > 0 ? interrupted(added, cause) : cause;
+    const what = `${quantity(added, 'message was', 'messages were')} archived, then`;
+    throw added > 0 ? incompleteWith(what, cause) : cause;
   }
   if (!isVisible && warn) await lookAtChannels(chat, archive, head, warn);
   if (!archive.head) await archive.setHead(head);
   archive.mark({ complete: true, ...(news && { reached: news.reached }) });
   refuseLosses(repaired.losses, archive.folder);
-  return {
-    head: archive.head ?? head,
-    added,
-    /** Files of parts that were fetched again. */
-    repaired: repaired.count,
-    /** Which files were read: all, or those that look changed. */
-    which,
-  } as const;
+  // `repaired`: files of parts that were fetched again; `which` files were read.
+  return { head: archive.head ?? head, added, repaired: repaired.count, which } as const;
 }
 
 /** How long files that look unchanged are trusted. */
@@ -112,7 +112,7 @@ async function lookAtChannels(
 
 /** Adds part after part what the archive lacks, yielding the number of messages of each page that shows any. */
 async function* addMissing<M extends StoredMessage>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  chat: MessageChat<M>,
   archive: OpenArchive,
   head: ArchiveHead,
   { isWhole = false, seen, kept, warn }: Pick<Pulling<M>, 'isWhole' | 'seen' | 'kept' | 'warn'>,
@@ -153,23 +153,13 @@ async function* addMissing<M extends StoredMessage>(
   if (isAll && archive.head?.history_limited) await archive.setHead({ ...archive.head, history_limited: false });
 }
 
-function interrupted(added: number, cause: unknown): unknown {
-  if (!(cause instanceof Failure)) return cause;
-  const failure = incompleteAfter(1, cause);
-  if (failure === cause || !(failure instanceof Failure)) return cause;
-  return cause.as('incomplete', `${quantity(added, 'message was', 'messages were')} archived, then: ${cause.message}`, {
-    hint: 'Run the same command again: it continues.',
-    retryable: true,
-  });
-}
-
 /**
  * Fetches every damaged or missing file of a part again. Where the result is not what was archived, because messages
  * were deleted, edited or moved on the server, the damaged file is kept aside. `changed` trusts files that look as
  * when they were last read. Returns how many files were replaced, and a line for each that could not be recovered.
  */
 async function repairArchive(
-  chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
+  chat: MessageChat<StoredMessage & MessageHead>,
   archive: OpenArchive,
   head: ArchiveHead,
   { which, note, search }: Pick<Pulling<never>, 'note' | 'search'> & { readonly which: 'all' | 'changed' },
@@ -178,10 +168,9 @@ async function repairArchive(
   for (const number of archive.parts.map(({ part }) => part)) {
     for (const form of head.forms) {
       const part = archive.parts.find((one) => one.part === number);
-      const read = part && (await archive.check(part, form, which));
-      if (!part || !read) continue;
-      if (read.problem === undefined) continue;
-      note(`part ${number}, ${form}: ${read.problem}; fetching its ${quantity(part.count, 'message')} again`);
+      const problem = part && (await archive.check(part, form, which));
+      if (!part || problem === undefined) continue;
+      note(`part ${number}, ${form}: ${problem}; fetching its ${quantity(part.count, 'message')} again`);
       losses.push(await repairFile(chat, archive, selectionIn(head), { part, form, search }));
     }
     await listAttached(archive, head, number);
@@ -191,26 +180,25 @@ async function repairArchive(
 
 /** Replaces one file of a part; says what could not be recovered. */
 async function repairFile(
-  chat: MessageSource<StoredMessage & MessageHead> & Pick<ChatApi, 'level'>,
+  chat: MessageChat<StoredMessage & MessageHead>,
   { folder, repair }: OpenArchive,
   selection: MessageSelection,
   { part, form, search }: Pick<Pulling<never>, 'search'> & { readonly part: ArchivePart; readonly form: ArchiveForm },
-): Promise<string | undefined> {
+) {
   const known = { ids: part.ids, channelOf: () => undefined, reasonFor: reasons(chat) };
   const { shown, gone } = await messagesNow(chat, selection, known, form);
   const query = { ...selection.form, ...markdownOf(form) };
   await search?.find(chat, query, [...gone.keys()], (message) => shown.set(message.id, message));
   const messages = part.ids.flatMap((id) => shown.get(id) ?? []);
+  const { attached: _listedAgain, ...unlisted } = part;
   const recorded = part[form];
-  const absent = new Set(recorded ? recorded.absent : part.ids);
-  const lost = part.ids.filter((id) => !absent.has(id) && !shown.has(id));
-  const content = bytesOf(messages);
   const before = recorded && (await readBytes(join(folder, recorded.file)));
+  const content = bytesOf(messages);
   // Where the line alone is damaged, the file is what the server shows.
   const isWhole = hashOf(content) === recorded?.sha256 || before?.equals(content);
   const aside = recorded && before && !isWhole ? await keepAside(folder, recorded.file, before) : undefined;
-  const { attached: _listedAgain, ...unlisted } = part;
   await repair(unlisted, form, messages);
+  const lost = recorded ? idsOfFile(part, form).filter((id) => !shown.has(id)) : [];
   if (!recorded || (aside === undefined && lost.length === 0)) return undefined;
   const more = lost.length > namedIds ? ` and ${lost.length - namedIds} more` : '';
   return [

@@ -44,11 +44,7 @@ export async function planPull(folder: string, order: PullOrder) {
 }
 
 /** The head with the wanted forms, or of a new archive, not yet written. @throws Failure as `refuseOtherOrder` */
-export async function headFor(
-  chat: Pick<ChatApi, 'level' | 'organization'>,
-  archive: OpenArchive,
-  order: PullOrder,
-): Promise<ArchiveHead> {
+export async function headFor(chat: Pick<ChatApi, 'level' | 'organization'>, archive: OpenArchive, order: PullOrder) {
   const old = archive.head;
   if (!old) {
     const { site, account, account_id, options } = order;
@@ -60,7 +56,17 @@ export async function headFor(
       selection.form.allow_empty_topic_name ?? ((level ?? 0) >= topicLevels.emptyTopic || undefined);
     const asked = { ...selection, form: { ...selection.form, allow_empty_topic_name } };
     const given = { options, selection: asked, forms, files: order.files === true };
-    return { archive: 1, site, organization, level, account, account_id, ...given, history_limited: false };
+    const head = {
+      archive: 1,
+      site,
+      organization,
+      level,
+      account,
+      account_id,
+      ...given,
+      history_limited: false,
+    } as const;
+    return head satisfies ArchiveHead;
   }
   refuseOtherOrder(old, archive.folder, order);
   const { account, account_id = isOfAccount(old, order) ? old.account_id : undefined } = order;

@@ -1,16 +1,14 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessagePage, MessageSource } from '../../api/chat/chat-messages.ts';
 import { forward } from '../../api/chat/message-pages.ts';
+import { Failure } from '../../core/failure.ts';
+import type { ArchiveForm, PartMessages } from '../../store/archive/part.ts';
 import { pagesOf } from '../messages/fetch-messages.ts';
-import { messagesByIds, pagesOfIds } from '../messages/messages-by-ids.ts';
+import { messagesByIds, pagesOfIds, type MessageChat } from '../messages/messages-by-ids.ts';
 import { messagesByTime, within } from '../messages/messages-by-time.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
 /** The pages of a selection, ascending; one without messages is only the sign of a limited history. */
-export async function* firstPages<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
-  selection: MessageSelection,
-): AsyncGenerator<MessagePage<M>> {
+export async function* firstPages<M extends MessageHead>(chat: MessageChat<M>, selection: MessageSelection) {
   const { range } = selection;
   const isBackward = range.kind === 'newest' || (range.kind === 'times' && range.since === undefined && range.limit);
   if (!isBackward) {
@@ -39,7 +37,7 @@ export const outOfOrder = 1000;
 
 /** The pages of a selection in which there may be messages that are not archived. */
 export async function* laterPages<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  chat: MessageChat<M>,
   { narrow, form, range }: MessageSelection,
   { first, last, held, isWhole }: Begun,
 ): AsyncGenerator<MessagePage<M>> {
@@ -72,3 +70,54 @@ export function startOf(range: Range): number | undefined {
 export function roomIn(range: Range, count: number): number {
   return 'limit' in range && range.kind !== 'newest' && range.limit !== undefined ? range.limit - count : Infinity;
 }
+
+/** Times that a page is fetched again because its messages changed between the requests of the two forms. */
+const maxRounds = 5;
+
+/** Two forms are fetched until they hold the same versions. @throws Failure unavailable where they never do */
+export async function formsOf<M extends MessageHead>(
+  chat: MessageSource<M>,
+  selection: MessageSelection,
+  page: readonly M[],
+  [form = 'rendered', other]: readonly ArchiveForm[],
+): Promise<PartMessages<M>> {
+  if (other === undefined) return { [form]: page };
+  const ids = page.map(({ id }) => id);
+  let messages = page;
+  for (let round = 0; round < maxRounds; round += 1) {
+    if (round > 0) messages = await messagesAmong(chat, selection, ids, form);
+    const others = await messagesAmong(chat, selection, ids, other);
+    // Edits and moves are compared too: two forms of two versions would contradict each other.
+    const isSame = messages.length === others.length && messages.every((one, at) => isSameVersion(one, others[at]));
+    if (isSame) return { [form]: messages, [other]: others };
+  }
+  const what = `messages ${ids[0]} to ${ids.at(-1)} changed each time between fetching HTML and Markdown`;
+  throw new Failure('unavailable', what, { hint: 'Run the same command again: it continues.' });
+}
+
+/** Those of the ascending ids that a narrow has now, in one form, read as a range of ids. */
+export async function messagesAmong<M extends MessageHead>(
+  chat: MessageSource<M>,
+  { narrow, form: given }: MessageSelection,
+  ids: readonly number[],
+  form: ArchiveForm,
+) {
+  const [first = 0, last = 0] = [ids[0], ids.at(-1)];
+  const wanted = new Set(ids);
+  const isWanted = ({ id }: M): boolean => wanted.has(id);
+  const walk = { anchor: String(first), isWanted, isEnd: ({ id }: M) => id >= last };
+  const found: M[] = [];
+  for await (const { messages } of forward(chat, { narrow, ...given, ...markdownOf(form) }, walk))
+    found.push(...messages);
+  return found;
+}
+
+export function markdownOf(form: ArchiveForm): { readonly apply_markdown?: false } {
+  return form === 'source' ? { apply_markdown: false } : {};
+}
+
+function isSameVersion(one: MessageHead, other: MessageHead | undefined): boolean {
+  return versionParts.every((name) => one[name] === other?.[name]);
+}
+
+const versionParts = ['id', 'last_edit_timestamp', 'last_moved_timestamp', 'subject', 'stream_id'] as const;

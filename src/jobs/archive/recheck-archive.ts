@@ -5,25 +5,23 @@ import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { emptyTopicName, foldTopic } from '../../schema/topic.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import type { ArchiveChange, MessagePlace, ReasonGone } from '../../store/archive/archive-lists.ts';
-import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { ArchiveChange, MessagePlace, ReasonGone, ArchiveHead } from '../../store/archive/archive-head.ts';
 import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
-import { inChannel, messagesOfIds } from '../messages/messages-by-ids.ts';
+import {
+  idsShown,
+  inChannel,
+  messagesOfIds,
+  type PrivateSearch,
+  type MessageChat,
+} from '../messages/messages-by-ids.ts';
 import { placeNarrow } from '../messages/places.ts';
-import type { PrivateSearch } from '../messages/private-channels.ts';
-import { channelsIn, type MessageSelection } from '../messages/selection.ts';
+import { channelsIn } from '../messages/selection.ts';
 import { messagesNow, notInNamedPlace, reasons } from './messages-now.ts';
-import { markdownOf } from './part-forms.ts';
+import { markdownOf } from './pull-pages.ts';
 import { selectionIn } from './pull-order.ts';
 import { truePlaces } from './true-places.ts';
 
-export interface Rechecked {
-  readonly changes: readonly ArchiveChange[];
-  /** Messages that are no longer visible, by reason; those that were known to be gone included. */
-  readonly gone: Readonly<Record<ReasonGone, number>>;
-  /** Private channels in which some of these were not looked for. */
-  readonly unsearched: number;
-}
+export type Rechecked = Awaited<ReturnType<typeof recheckArchive>>;
 
 interface RecheckParts {
   now(): Milliseconds;
@@ -38,7 +36,7 @@ export async function recheckArchive(
   archive: OpenArchive,
   head: ArchiveHead,
   { now, search, seen: read }: RecheckParts,
-): Promise<Rechecked> {
+) {
   const form = head.forms.includes('source') ? 'source' : 'rendered';
   const selection = selectionIn(head);
   const query = { ...selection.form, ...markdownOf(form) };
@@ -53,13 +51,11 @@ export async function recheckArchive(
   const old = new Set(archive.parts.flatMap((part) => part.old ?? []));
   const placesOf = truePlaces(chat, selection.narrow);
   const all: ArchiveChange[] = [];
-  const gone = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
+  /** Messages that are no longer visible, by reason; those that were known to be gone included. */
+  const gone: Record<ReasonGone, number> = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
   const missing = new Map<number, { readonly part: ArchivePart; readonly why: ReasonGone; readonly isNew: boolean }>();
-  /** The places that messages left, and all by the place that they still name. */
-  const [moves, stayed] = [
-    new Map<string, { place: MessagePlace; stayed: readonly number[] }>(),
-    new Map<string, number[]>(),
-  ];
+  /** By the place that the archive had for them: messages that still name it, and whether others left it. */
+  const homes = new Map<string, { readonly place: MessagePlace; readonly stayed: number[]; isLeft: boolean }>();
   const isoNow = (): string => new Date(now()).toISOString();
   const record = async (changes: readonly ArchiveChange[]): Promise<void> => {
     await archive.record(changes);
@@ -84,13 +80,11 @@ export async function recheckArchive(
       const isProven = places.has(id);
       const wasAlwaysThere = old.has(id) && hasMoveTimes && !isProven && !hasMoved(message);
       const isMoved = !isStill(state.place, to, isProven ? named : undefined) && !wasAlwaysThere;
-      const key = writeJson(state.place);
-      const others = stayed.get(key) ?? [];
-      stayed.set(key, others);
-      if (isMoved) {
-        changes.push({ id, change: 'moved', seen, from: state.place, to, message });
-        moves.set(key, { place: state.place, stayed: others });
-      } else if (!isProven) others.push(id);
+      const home = homes.get(writeJson(state.place)) ?? { place: state.place, stayed: [], isLeft: false };
+      homes.set(writeJson(state.place), home);
+      home.isLeft ||= isMoved;
+      if (isMoved) changes.push({ id, change: 'moved', seen, from: state.place, to, message });
+      else if (!isProven) home.stayed.push(id);
     }
     await record(changes);
   };
@@ -122,34 +116,34 @@ export async function recheckArchive(
   for (const [, { why }] of left) gone[why] += 1;
   const seen = isoNow();
   await record(left.flatMap(([id, { why, isNew }]) => (isNew ? [{ id, change: 'gone', seen, why }] : [])));
-  for (const { place, stayed } of moves.values())
-    for (const [message, to] of await leftBehind(chat, { ...selection, query, placesOf }, place, stayed))
-      await record([{ id: message.id, change: 'moved', seen, from: place, to, message }]);
+  for (const { place, stayed } of [...homes.values()].filter(({ isLeft }) => isLeft)) {
+    const { copies, channels } = await leftBehind(chat, { ...query, narrow: selection.narrow }, place, stayed);
+    const places = await placesOf(copies, channels);
+    const movedTo = (id: number) => ({ id, change: 'moved', seen, from: place, to: places.get(id) }) as const;
+    await record(copies.map((message) => ({ ...movedTo(message.id), message })));
+  }
+  /** `unsearched`: private channels in which some of these were not looked for. */
   return { changes: all, gone, unsearched: left.reduce((most, [id]) => Math.max(most, unsearched.get(id) ?? 0), 0) };
 }
 
 /** Of a place that messages left, others may come as old copies: it is asked for them (docs/apis.md, Old copies). */
 async function leftBehind(
-  chat: Pick<ChatApi, 'messages' | 'level'>,
-  {
-    narrow,
-    query,
-    placesOf,
-  }: Pick<MessageSelection, 'narrow'> & { query: MessageQuery; placesOf: ReturnType<typeof truePlaces> },
+  chat: MessageChat<Message>,
+  { narrow = [], ...query }: MessageQuery,
   place: MessagePlace,
   stayed: readonly number[],
-): Promise<readonly (readonly [Message, MessagePlace | undefined])[]> {
-  const there = new Set<number>();
-  const home = placeNarrow(place.stream_id, place.subject);
-  for await (const { id } of messagesOfIds(chat, { ...query, narrow: home }, stayed)) there.add(id);
+) {
+  const there = await idsShown(chat, { ...query, narrow: placeNarrow(place.stream_id, place.subject) }, stayed);
   const own = Number(place.stream_id);
   const isOwn = channelsIn(narrow).some((channel) => channel === own || typeof channel === 'string');
+  const scopes = [
+    { where: narrow, channel: isOwn ? own : undefined },
+    { where: inChannel(own), channel: own },
+  ];
   const copies: Message[] = [];
+  /** Where they were found, if a channel was asked. */
   const channels = new Map<number, number | undefined>();
-  for (const [where, channel] of [
-    [narrow, isOwn ? own : undefined],
-    [inChannel(own), own],
-  ] as const) {
+  for (const { where, channel } of scopes) {
     const shown: Message[] = [];
     const others = stayed.filter((id) => !there.has(id));
     for await (const message of messagesOfIds(chat, { ...query, narrow: where }, others)) shown.push(message);
@@ -157,19 +151,11 @@ async function leftBehind(
     copies.push(...shown.filter(({ id }) => channels.has(id)));
     for (const { id } of shown) there.add(id);
   }
-  const places = await placesOf(copies, channels);
-  return copies.map((message) => [message, places.get(message.id)]);
+  return { copies, channels };
 }
 
-type KnownState = { readonly [K in keyof MessageState]: MessageState[K] | undefined };
-
 /** Reads the states of the messages of a part. @throws Failure unavailable where its file was damaged meanwhile */
-async function statesIn(
-  { folder }: OpenArchive,
-  part: ArchivePart,
-  form: ArchiveForm,
-  recorded: ReadonlyMap<number, KnownState>,
-): Promise<ReadonlyMap<number, MessageState>> {
+async function statesIn({ folder }: OpenArchive, part: ArchivePart, form: ArchiveForm, recorded: RecordedStates) {
   const read = await readPart(folder, part, form);
   if (read.problem !== undefined) throw new Failure('unavailable', `part ${part.part}: ${read.problem}`);
   const states = new Map<number, MessageState>();
@@ -180,9 +166,11 @@ async function statesIn(
   return states;
 }
 
+type RecordedStates = ReturnType<typeof recordedStates>;
+
 /** The last state of each message that changes tell. */
-function recordedStates(changes: readonly ArchiveChange[]): ReadonlyMap<number, KnownState> {
-  const recorded = new Map<number, KnownState>();
+function recordedStates(changes: readonly ArchiveChange[]) {
+  const recorded = new Map<number, { readonly [K in keyof MessageState]: MessageState[K] | undefined }>();
   for (const change of changes) {
     const before = recorded.get(change.id);
     const place = change.change !== 'moved' ? before?.place : (change.to ?? placeNamed(change.message));

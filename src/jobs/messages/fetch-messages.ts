@@ -1,5 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import { forward, newestMessages } from '../../api/chat/message-pages.ts';
 import { incompleteAfter } from '../../api/http/answer.ts';
 import { Failure, usage } from '../../core/failure.ts';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Fields } from '../../schema/field.ts';
 import { maxMessages, messageParameters } from '../../schema/messages.ts';
 import { ahead } from '../work/pool.ts';
-import { messagesByIds, portions } from './messages-by-ids.ts';
+import { messagesByIds, portions, type MessageChat } from './messages-by-ids.ts';
 import { messagesByTime } from './messages-by-time.ts';
 import { changedView, ignoredSelection } from './places.ts';
 import type { MessageSelection, Range } from './selection.ts';
@@ -18,7 +18,7 @@ import type { MessageSelection, Range } from './selection.ts';
  * a part of the selection: an ignored narrow before the first message, anything else after the last
  */
 export async function* fetchMessages<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  chat: MessageChat<M>,
   selection: MessageSelection,
   { note, warn }: { note(text: string): void; warn(text: string): void },
 ): AsyncGenerator<readonly M[]> {
@@ -134,10 +134,7 @@ function requestOf(range: Range, query: MessageQuery): MessageQuery | undefined 
 }
 
 /** The pages of a selection, ascending; `history_limited` on one of them where the plan hides older messages. */
-export function pagesOf<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
-  { narrow, form, range }: MessageSelection,
-): AsyncGenerator<MessagePage<M>> {
+export function pagesOf<M extends MessageHead>(chat: MessageChat<M>, { narrow, form, range }: MessageSelection) {
   const query = { narrow, ...form };
   switch (range.kind) {
     case 'newest':

@@ -1,8 +1,11 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessagePage, MessageQuery, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
-import { writeJson } from '../../core/json.ts';
+import { writeJson, type JsonObject } from '../../core/json.ts';
 import { maxUrlBytes, messageParameters } from '../../schema/messages.ts';
+
+/** Where messages are asked for by their ids, or otherwise on an old server. */
+export type MessageChat<M extends MessageHead = MessageHead> = MessageSource<M> & Pick<ChatApi, 'level'>;
 
 const idsLevel = messageParameters.message_ids.level;
 
@@ -11,7 +14,7 @@ const idsLevel = messageParameters.message_ids.level;
  * the server is too old; incomplete at the end, naming missing ids, unless a narrow may have left them out
  */
 export async function* messagesByIds<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  chat: MessageChat<M>,
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<MessagePage<M>> {
@@ -32,7 +35,7 @@ const mostNamed = 20;
 
 /** Messages of those ids alone; a missing one is no failure. @throws Failure rejected where `message_ids` is unknown */
 export async function* pagesOfIds<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  chat: MessageChat<M>,
   query: MessageQuery,
   ids: readonly number[],
 ): AsyncGenerator<MessagePage<M>> {
@@ -86,18 +89,88 @@ export async function findsByIds(chat: Pick<ChatApi, 'level'>): Promise<boolean>
   return level === undefined || level >= idsLevel;
 }
 
-/** Those that the server shows in the query's narrow; an old server shows neighbours too. None of a closed channel. */
+/** Those that the server shows in the query's narrow; none of a closed channel. */
 export async function* messagesOfIds<M extends MessageHead>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level'>,
+  chat: MessageChat<M>,
   query: MessageQuery,
   ids: readonly number[],
-): AsyncGenerator<M> {
-  const isFindable = await findsByIds(chat);
-  const single = { ...query, num_before: 0, num_after: 0 };
-  try {
-    if (isFindable) for await (const { messages } of pagesOfIds(chat, query, ids)) yield* messages;
-    else for (const id of ids) yield* (await chat.messages({ ...single, anchor: String(id) })).messages;
-  } catch (cause) {
-    if (!(cause instanceof Failure) || cause.details.server?.code !== 'BAD_NARROW') throw cause;
+) {
+  const all = (await findsByIds(chat))
+    ? portions(ids, query).map((message_ids) => ({ message_ids }))
+    : ids.map((id) => ({ anchor: String(id), num_before: 0, num_after: 0 }));
+  const asked = new Set(ids);
+  for (const request of all) {
+    const page = await unlessClosed(chat.messages({ ...query, ...request }));
+    if (!page) return;
+    // An old server shows neighbours too.
+    yield* page.messages.filter(({ id }) => asked.has(id));
   }
+}
+
+/** The answer; undefined where a narrow names a channel that the account does not see, or does not exist. */
+export async function unlessClosed<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (cause) {
+    if (cause instanceof Failure && cause.details.server?.code === 'BAD_NARROW') return undefined;
+    throw cause;
+  }
+}
+
+/** Which of those ids the server shows in a narrow. */
+export async function idsShown(chat: MessageChat, query: MessageQuery, ids: readonly number[]) {
+  const shown = new Set<number>();
+  for await (const { id } of messagesOfIds(chat, { ...query, apply_markdown: false }, ids)) shown.add(id);
+  return shown;
+}
+
+/** Requests of one run: what a server allows in a minute. */
+const mostRequests = 200;
+
+export type PrivateSearch = ReturnType<typeof privateSearch>;
+
+/** Finds what was moved into private channels with shared history; one for a run (docs/apis.md, Private channels). */
+export function privateSearch(chat: Pick<ChatApi, 'channels' | 'level'>) {
+  return channelSearch(chat, isSharedPrivate);
+}
+
+/** Finds messages in one channel after another, of those that the server lists. */
+export function channelSearch(chat: Pick<ChatApi, 'channels' | 'level'>, isSearched: (channel: JsonObject) => boolean) {
+  let known: Promise<readonly number[]> | undefined;
+  let left = mostRequests;
+  const list = async (): Promise<readonly number[]> => {
+    const rows = ((await chat.channels()) ?? []).filter(isSearched);
+    return rows.flatMap(({ stream_id: id }) => (typeof id === 'number' ? [id] : []));
+  };
+  const channels = (): Promise<readonly number[]> => (known ??= list());
+  return {
+    channels,
+    /** `take` gets what is found, and where. Returns in how many channels the other ids were not looked for. */
+    async find<M extends MessageHead>(
+      source: MessageSource<M>,
+      form: MessageQuery,
+      ids: readonly number[],
+      take: (message: M, channel: number) => void,
+    ): Promise<ReadonlyMap<number, number>> {
+      const unsearched = new Map<number, number>();
+      const open = new Set(ids);
+      for (const channel of open.size > 0 ? await channels() : []) {
+        const query = { ...form, narrow: inChannel(channel) };
+        const requests = (await findsByIds(chat)) ? portions([...open], query) : [...open].map((id) => [id]);
+        for (const some of requests) {
+          if (left === 0) for (const id of some) unsearched.set(id, (unsearched.get(id) ?? 0) + 1);
+          else {
+            left -= 1;
+            for await (const message of messagesOfIds({ ...source, level: chat.level }, query, some))
+              if (open.delete(message.id)) take(message, channel);
+          }
+        }
+      }
+      return unsearched;
+    },
+  };
+}
+
+export function isSharedPrivate({ invite_only, history_public_to_subscribers: isShared }: JsonObject): boolean {
+  return invite_only === true && isShared === true;
 }

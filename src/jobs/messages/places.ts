@@ -1,18 +1,10 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type {
-  CallLimits,
-  MessageHead,
-  MessagePage,
-  MessageQuery,
-  MessageSource,
-} from '../../api/chat/chat-messages.ts';
+import type { CallLimits, MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { isSameName } from '../../schema/topic.ts';
-import { messagesOfIds } from './messages-by-ids.ts';
+import { idsShown, type MessageChat } from './messages-by-ids.ts';
 import { channelsIn, operandsIn } from './selection.ts';
-
-type Source<M extends MessageHead> = MessageSource<M> & Pick<ChatApi, 'level'>;
 
 /**
  * Proves where messages are that name another place (docs/apis.md, Old copies). `found` gets each old copy;
@@ -40,7 +32,7 @@ const oldCopies = new WeakMap<MessageHead, MessageQuery['narrow']>();
 /** Readings of one page whose messages are renamed or moved each time. */
 const maxReadings = 5;
 
-function proving<M extends MessageHead>(chat: Source<M>, found: (id: number) => void) {
+function proving<M extends MessageHead>(chat: MessageChat<M>, found: (id: number) => void) {
   return async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage<M>> => {
     const tests = testsOf(query);
     /** What the reading before this one had, although it was in the place that it named. */
@@ -78,23 +70,18 @@ const noProof = { named: new Set<number>(), areOldCopies: false };
  * the place of the query has all of them, and the other places none.
  */
 async function placesOf(
-  chat: Source<MessageHead>,
+  chat: MessageChat,
   { narrow, allow_empty_topic_name }: MessageQuery,
   strays: readonly MessageHead[],
 ): Promise<typeof noProof> {
-  const idsIn = async (place: MessageQuery['narrow'], messages: readonly MessageHead[]): Promise<number[]> => {
-    const ids = new Set(messages.map(({ id }) => id));
-    const query = { narrow: place, allow_empty_topic_name, apply_markdown: false };
-    const seen = new Set<number>();
-    for await (const { id } of messagesOfIds(chat, query, [...ids])) if (ids.has(id)) seen.add(id);
-    return [...seen];
-  };
+  const idsIn = (place: MessageQuery['narrow'], messages: readonly MessageHead[]) =>
+    idsShown(chat, { narrow: place, allow_empty_topic_name }, [...new Set(messages.map(({ id }) => id))]);
   if (strays.some(({ stream_id }) => typeof stream_id !== 'number')) return noProof;
   const isByName = channelsIn(narrow).some((channel) => typeof channel === 'string');
   const named = new Set<number>();
   for (const [place, messages] of byNamedPlace(strays, isByName ? 'display_recipient' : 'stream_id'))
     for (const id of await idsIn(place, messages)) named.add(id);
-  return { named, areOldCopies: named.size === 0 && (await idsIn(narrow, strays)).length === strays.length };
+  return { named, areOldCopies: named.size === 0 && (await idsIn(narrow, strays)).size === strays.length };
 }
 
 /** Messages by the place that they name, as a narrow. */

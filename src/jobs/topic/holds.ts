@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { isSameName, resolvedPrefix } from '../../schema/topic.ts';
-import { inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
+import { idsShown, inChannel, inPublicChannels, received } from '../messages/messages-by-ids.ts';
 import type { Channel } from './find-channel.ts';
 import { labelOf, type Topic, type TopicSurvey } from './survey-topic.ts';
 
@@ -88,10 +88,8 @@ async function isFound(
   { ids }: TopicHold,
   channels: readonly Channel[],
 ): Promise<boolean> {
-  const asked = ids.slice(0, mostAsked);
   const source = { ...chat.raw, level: chat.level };
   for (const narrow of [...channels.map(({ stream_id }) => inChannel(stream_id)), inPublicChannels, received])
-    for await (const { id } of messagesOfIds(source, { narrow, apply_markdown: false }, asked))
-      if (asked.includes(id)) return true;
+    if ((await idsShown(source, { narrow }, ids.slice(0, mostAsked))).size > 0) return true;
   return false;
 }

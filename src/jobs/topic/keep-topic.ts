@@ -5,14 +5,14 @@ import { writeJson } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { pageSize } from '../../schema/messages.ts';
 import { readArchive, problemsOf } from '../../store/archive/archive.ts';
-import type { ArchiveChange } from '../../store/archive/archive-lists.ts';
+import type { ArchiveChange } from '../../store/archive/archive-head.ts';
 import { archiveForms, readPart, type ArchivedMessage, type PartMessages } from '../../store/archive/part.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
 import type { PurgeStep } from '../../store/archive/line-file.ts';
 import { hashOf } from '../../store/disk/files.ts';
-import { archivedMessages, holdsMessage } from '../archive/archived-messages.ts';
+import { archivedMessages, chosenArchive, holdsMessage } from '../archive/archived-messages.ts';
 import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
-import { formsOf } from '../archive/part-forms.ts';
+import { formsOf } from '../archive/pull-pages.ts';
 import { afterStep, expecting, type Standings, type StandingCounts } from './standings.ts';
 import { shownName, topicSelection, type TopicSurvey } from './survey-topic.ts';
 import { closeAll, openTopicArchives, type Keeping, type TopicArchive } from './topic-archives.ts';
@@ -49,7 +49,7 @@ export async function openKeeper(
     await keepFilesOf();
     for (const one of archives.filter((one) => one === last || one.isBegun)) {
       const archive = await readArchive(one.archive.folder);
-      for await (const message of archivedMessages(archive, 'source')) know(message);
+      for await (const message of archivedMessages(await chosenArchive(archive, 'source'), 'source')) know(message);
       for (const { message } of archive.changes) if (message) know(message);
     }
     const of = { site, account, stream_id: channel.stream_id, channel: channel.name, topic_name, spellings };

@@ -8,7 +8,7 @@ import { maxMessages } from '../../schema/messages.ts';
 import { foldTopic, isSameName, resolvedPrefix } from '../../schema/topic.ts';
 import { inChannel } from '../messages/messages-by-ids.ts';
 import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
-import { misplacedIn } from '../messages/topic-places.ts';
+import { misplacedIn } from '../archive/true-places.ts';
 import { isFatal } from '../work/each.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import { ascending } from './standings.ts';
@@ -66,8 +66,9 @@ export async function listTopics(
       else addTo(topics, String(subject), id, Number(timestamp));
     }
   }
-  const named = new Map([...topics].map(([name, { times }]) => [name, () => times.keys()]));
-  const misplaced = await misplacedIn(chat, channel.stream_id, named, lost.keys());
+  const named = new Map<string | undefined, number[]>([[undefined, [...lost.keys()]]]);
+  for (const [name, { times }] of topics) named.set(name, [...times.keys()]);
+  const misplaced = await misplacedIn(chat, channel.stream_id, named);
   for (const [id, { from = '', topic }] of misplaced) {
     const time = lost.get(id) ?? topics.get(from)?.times.get(id);
     topics.get(from)?.times.delete(id);

@@ -1,7 +1,7 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
-import { privateSearch } from '../messages/private-channels.ts';
+import { privateSearch } from '../messages/messages-by-ids.ts';
 import { isFatal } from '../work/each.ts';
 import { refuseNewer, type Naming } from './named-topics.ts';
 import type { PurgeRun } from './purge-run.ts';

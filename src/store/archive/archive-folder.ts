@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { exists, ifThere, openFile, orFailure, unlessRefused, withFile, writeWhole } from '../disk/files.ts';
+import { exists, ifThere, orFailure, readBytes, unlessRefused, writeWhole } from '../disk/files.ts';
 import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private.ts';
 import { acquireLock, type Patience, type Surroundings } from '../lock/lock.ts';
 import { filesFolder, keptName } from './kept-file.ts';
@@ -68,19 +68,14 @@ export async function documentsIn(folder: string, kind: { readonly name: RegExp;
   for (const name of names) {
     if (keptName.test(name)) continue;
     const path = join(folder, name);
-    if (kind.name.test(name) && (await orFailure(`read ${path}`, beginningOf(path))).includes(kind.mark)) continue;
+    const beginning = kind.name.test(name) ? (await readBytes(path))?.subarray(0, headBytes) : undefined;
+    if (beginning?.includes(kind.mark)) continue;
     throw usage(
       `${folder} holds ${name}, which is not of an earlier export`,
       'Name a new or an empty folder, or move that file away.',
     );
   }
   return names;
-}
-
-async function beginningOf(path: string): Promise<string> {
-  const read = (file: FileHandle) => file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
-  const { buffer, bytesRead } = await withFile(openFile(path), read);
-  return buffer.toString('utf8', 0, bytesRead);
 }
 
 export async function isFolder(path: string): Promise<boolean> {

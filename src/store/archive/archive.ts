@@ -15,9 +15,6 @@ import {
   readLists,
   unfinishedIn,
   type Lists,
-} from './archive-lists.ts';
-import { isFolder, namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
-import {
   copyHint,
   damagedFile,
   laterMembers,
@@ -30,6 +27,7 @@ import {
   type Manifest,
   type ManifestRead,
 } from './archive-head.ts';
+import { isFolder, namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
 import type { LineList } from './line-file.ts';
 import { openedArchive, type ArchiveContent, type OpenArchive } from './open-archive.ts';
@@ -104,7 +102,7 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
   const forms = archiveForms.filter((form) => parts.some((part) => part[form]));
   // Where archive.json cannot be read, the parts say what they can.
   const unknown = { archive: 1, site: '', account: '', ...laterMembers, forms } as const;
-  const manifest: Manifest = read.problem === undefined ? read.manifest : unknown;
+  const manifest: Manifest = read.manifest ?? unknown;
   const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
   const unlisted = names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name)).sort();
   const next = (parts.at(-1)?.part ?? 0) + 1;
@@ -155,7 +153,7 @@ export async function openArchive(folder: string, host: Surroundings, patience: 
     for (const name of listNames)
       await orFailure(`write ${name} of ${folder}`, syncList(join(folder, name), lists[name]));
     await orFailure(`write into ${folder}`, syncFolder(folder));
-    return openedArchive(folder, { manifest, lists, release });
+    return openedArchive(folder, manifest, lists, release);
   } catch (cause) {
     await release();
     throw cause;
