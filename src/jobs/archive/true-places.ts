@@ -9,7 +9,7 @@ import { channelsIn, operandsIn } from '../messages/selection.ts';
 
 type ListingChat = Pick<ChatApi, 'messages' | 'topics' | 'level'>;
 
-/** Messages by channel and by the folded topic that they name; under undefined those that are in none that they name. */
+/** Messages by channel and by the folded topic that they name; under undefined those that left it. */
 export function namedTopics() {
   const channels = new Map<number, Map<string | undefined, number[]>>();
   /** Those that are known not to be in the place that they name. */

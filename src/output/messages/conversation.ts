@@ -71,7 +71,7 @@ export function conversation({ width, color, links }: ConversationLook): Formatt
     const isNext = next !== heading;
     const isFirst = heading === '';
     heading = next;
-    // What a search found in the topic is marked.
+    // Words of the topic that a search found are marked.
     const topic = color && recipientsOf(message) === undefined ? readHtml(textOf(message['match_subject'])) : '';
     const marked = topic === '' ? place : place.slice(0, -plain(textOf(message['subject'])).length) + topic;
     const title = isNext ? wrapLines(marked + day, width, '').map((line) => paint.bold(line)) : [];

@@ -8,7 +8,7 @@ export type MessageFields = Readonly<Record<string, unknown>>;
 
 export type ShownMessage = ReturnType<typeof shownMessage>;
 
-/** What documents for people show of a message. */
+/** Reads all that documents for people show of a message. */
 export function shownMessage(message: MessageFields) {
   const { display_recipient, subject, sender_full_name, sender_email, sender_id } = message;
   const people = recipientsOf(message);
@@ -27,7 +27,7 @@ export function shownMessage(message: MessageFields) {
     ...{ moment, day: moment.slice(0, 10), time: moment.slice(11, 16), seconds: Number(message['timestamp']) },
     marks: marksOf(message, widget),
     ...renderedOf(message),
-    /** What a poll or list shows now, in place of its text. */
+    /** A poll or list as it is now, which is shown in place of its text. */
     list: widget?.shown,
     isHtml: isHtml(message),
     isAction: message['is_me_message'] === true,

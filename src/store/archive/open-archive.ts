@@ -71,7 +71,7 @@ export function openedArchive(
   const seeNow = async (file: string | undefined): Promise<void> => {
     if (file !== undefined) see(file, await stampOf(join(folder, file)));
   };
-  /** What is wrong with a file; nothing is looked for where it is trusted. */
+  /** Reads a file, unless it is trusted, and says what is wrong with it. */
   const problemOf = async (file: string, which: Which, look: () => Promise<string | undefined>) => {
     const stamp = await stampOf(join(folder, file));
     if (which === 'changed' && stamp !== undefined && seen.get(file) === stamp) return undefined;
@@ -113,7 +113,7 @@ export function openedArchive(
       isComplete = next.complete ?? isComplete;
       state = { ...state, ...next };
     },
-    /** What is wrong with a form of a part. */
+    /** Says what is wrong with a form of a part. */
     check: (part: ArchivePart, form: ArchiveForm, which: Which) =>
       problemOf(part[form]?.file ?? '', which, async () => (await readPart(folder, part, form)).problem),
     async add(messages: PartMessages): Promise<ArchivePart> {
