@@ -27,7 +27,7 @@ export function shownMessage(message: MessageFields) {
     ...{ moment, day: moment.slice(0, 10), time: moment.slice(11, 16), seconds: Number(message['timestamp']) },
     marks: marksOf(message, widget),
     ...renderedOf(message),
-    /** A poll or list as it is now, which is shown in place of its text. */
+    /** The present state of a poll or list, shown in place of its text. */
     list: widget?.shown,
     isHtml: isHtml(message),
     isAction: message['is_me_message'] === true,
