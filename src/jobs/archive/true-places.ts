@@ -21,7 +21,8 @@ export function namedTopics() {
     channels.set(channel, topics.set(topic, ids));
   };
   return {
-    ...{ put, old },
+    put,
+    old,
     add(message: MessageHead): void {
       const { id, stream_id, subject } = message;
       if (narrowOf(message)) old.add(id);

@@ -20,11 +20,16 @@ export function shownMessage(message: MessageFields) {
   const widget = widgetOf(message);
   return {
     /** Its channel as `#general` and its topic, or the people of a direct conversation. */
-    ...{ channel, topic, heading: channel + between + topic },
+    channel,
+    topic,
+    heading: channel + between + topic,
     user: sender_id,
     sender: textOf(sender_full_name) || textOf(sender_email) || `user ${textOf(sender_id)}`,
     /** When it was sent in UTC, RFC 3339; empty where the message does not say so. */
-    ...{ moment, day: moment.slice(0, 10), time: moment.slice(11, 16), seconds: Number(message['timestamp']) },
+    moment,
+    day: moment.slice(0, 10),
+    time: moment.slice(11, 16),
+    seconds: Number(message['timestamp']),
     marks: marksOf(message, widget),
     ...renderedOf(message),
     /** The present state of a poll or list, shown in place of its text. */

@@ -100,7 +100,10 @@ export function openedArchive(
     isChanged = false;
   };
   return {
-    ...{ ...content, list, setHead, seal },
+    ...content,
+    list,
+    setHead,
+    seal,
     get head() {
       return head;
     },
