@@ -74,7 +74,7 @@ export async function chosenArchive(
     const read = isChosen && (await readPart(archive.folder, part, form));
     if (read && read.problem === undefined) {
       ids = [];
-      for await (const { id, line } of heeding(signal, read.lines)) if (isChosen?.(messageIn(line))) ids.push(id);
+      for await (const { id, line } of heeding(signal, read.lines)) if (isChosen(messageIn(line))) ids.push(id);
     }
     if (ids.length > 0) chosen.push({ part, ids });
   }

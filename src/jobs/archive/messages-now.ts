@@ -1,5 +1,5 @@
 import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
-import type { ReasonGone } from '../../store/archive/archive-head.ts';
+import type { ReasonGone } from '../../store/archive/line-file.ts';
 import type { ArchiveForm } from '../../store/archive/part.ts';
 import {
   unlessClosed,

@@ -5,7 +5,8 @@ import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
 import { emptyTopicName, foldTopic } from '../../schema/topic.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
-import type { ArchiveChange, MessagePlace, ReasonGone, ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { ArchiveHead } from '../../store/archive/archive-head.ts';
+import type { ArchiveChange, MessagePlace, ReasonGone } from '../../store/archive/line-file.ts';
 import { readPart, type ArchivedMessage, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import {
   idsShown,

@@ -1,7 +1,7 @@
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { foldTopic, isSameName } from '../../schema/topic.ts';
-import type { MessagePlace } from '../../store/archive/archive-head.ts';
+import type { MessagePlace } from '../../store/archive/line-file.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { channelSearch, findsByIds, idsShown, unlessClosed } from '../messages/messages-by-ids.ts';
 import { namesPlace, narrowOf, placeNarrow } from '../messages/places.ts';

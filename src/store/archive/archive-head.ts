@@ -5,15 +5,8 @@ import { jsonIn, isObject, writeJson } from '../../core/json.ts';
 import { exists, hashOf, ifThere, readBytes, refuseNewer, writePrivate } from '../disk/files.ts';
 import { refuseLinks } from '../disk/private.ts';
 import { fileRecordIn, filesFolder } from './kept-file.ts';
-import { readList, type LineList } from './line-file.ts';
-import {
-  archiveForms,
-  isMessage,
-  type ArchivedMessage,
-  type ArchiveForm,
-  type ArchivePart,
-  type PartFile,
-} from './part.ts';
+import { changeIn, readList, type LineList } from './line-file.ts';
+import { archiveForms, type ArchiveForm, type ArchivePart, type PartFile } from './part.ts';
 
 /** What an archive is of: the content of archive.json (docs/archive-format.md, Manifest). */
 export interface ArchiveHead {
@@ -246,52 +239,4 @@ export async function keepAside(folder: string, file: string, bytes: Buffer): Pr
   for (let count = 2; await exists(join(folder, name)); count += 1) name = `${file}.damaged-${count}`;
   await writePrivate(join(folder, name), bytes);
   return name;
-}
-
-/**
- * A message is older than what the plan shows; nothing of its channel is visible; or nobody can tell: it was deleted,
- * or moved out of sight (docs/archive-format.md, Changes).
- */
-const reasonsGone = ['limit', 'no-access', 'account', 'unknown'] as const;
-export type ReasonGone = (typeof reasonsGone)[number];
-
-/** Where a message of a channel is: as it names it, or as the server's narrows show it. */
-export interface MessagePlace {
-  readonly stream_id: unknown;
-  readonly subject: unknown;
-}
-
-/** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
-export type ArchiveChange = {
-  readonly id: number;
-  readonly seen: string;
-} & (
-  | { readonly change: 'gone'; readonly why: ReasonGone; readonly message?: undefined }
-  /** The message as the server showed it then; `back`: as it was, after it had been gone. */
-  | { readonly change: 'edited' | 'back'; readonly message: ArchivedMessage }
-  /** `from`: the place that the archive had before; `to`: where it is, if the server shows that. */
-  | {
-      readonly change: 'moved';
-      readonly from?: MessagePlace | undefined;
-      readonly to?: MessagePlace | undefined;
-      readonly message: ArchivedMessage;
-    }
-);
-
-/** The change that a line of changes.ndjson describes; undefined for a line of another shape. */
-function changeIn(record: unknown): ArchiveChange | undefined {
-  if (!isObject(record)) return undefined;
-  const { id, change, seen, why, message } = record;
-  if (typeof id !== 'number' || !Number.isSafeInteger(id) || typeof seen !== 'string') return undefined;
-  // Archives that were made before reasons were recorded say `deleted` of whatever was not shown.
-  if (change === 'deleted') return { id, change: 'gone', seen, why: 'unknown' };
-  if (change === 'gone') return { id, change, seen, why: reasonsGone.find((known) => known === why) ?? 'unknown' };
-  if (!isMessage(message)) return undefined;
-  if (change === 'moved')
-    return { id, change, seen, from: placeIn(record['from']), to: placeIn(record['to']), message };
-  return change === 'edited' || change === 'back' ? { id, change, seen, message } : undefined;
-}
-
-function placeIn(value: unknown): MessagePlace | undefined {
-  return isObject(value) ? { stream_id: value['stream_id'], subject: value['subject'] } : undefined;
 }

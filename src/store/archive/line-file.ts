@@ -4,6 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { ifThere, openFile, orFailure, readBytes, syncFolder } from '../disk/files.ts';
 import { eachLine, recordLine } from '../disk/records.ts';
+import { isMessage, type ArchivedMessage } from './part.ts';
 
 export type LineFile = ReturnType<typeof appending>;
 
@@ -131,4 +132,52 @@ function isStep(record: unknown): record is PurgeStep {
   const isFrom = from === null || typeof from === 'number';
   const areIds = [there, taken, lost].every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
   return typeof look === 'string' && isFrom && areIds;
+}
+
+/**
+ * A message is older than what the plan shows; nothing of its channel is visible; or nobody can tell: it was deleted,
+ * or moved out of sight (docs/archive-format.md, Changes).
+ */
+const reasonsGone = ['limit', 'no-access', 'account', 'unknown'] as const;
+export type ReasonGone = (typeof reasonsGone)[number];
+
+/** Where a message of a channel is: as it names it, or as the server's narrows show it. */
+export interface MessagePlace {
+  readonly stream_id: unknown;
+  readonly subject: unknown;
+}
+
+/** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
+export type ArchiveChange = {
+  readonly id: number;
+  readonly seen: string;
+} & (
+  | { readonly change: 'gone'; readonly why: ReasonGone; readonly message?: undefined }
+  /** The message as the server showed it then; `back`: as it was, after it had been gone. */
+  | { readonly change: 'edited' | 'back'; readonly message: ArchivedMessage }
+  /** `from`: the place that the archive had before; `to`: where it is, if the server shows that. */
+  | {
+      readonly change: 'moved';
+      readonly from?: MessagePlace | undefined;
+      readonly to?: MessagePlace | undefined;
+      readonly message: ArchivedMessage;
+    }
+);
+
+/** The change that a line of changes.ndjson describes; undefined for a line of another shape. */
+export function changeIn(record: unknown): ArchiveChange | undefined {
+  if (!isObject(record)) return undefined;
+  const { id, change, seen, why, message } = record;
+  if (typeof id !== 'number' || !Number.isSafeInteger(id) || typeof seen !== 'string') return undefined;
+  // Archives that were made before reasons were recorded say `deleted` of whatever was not shown.
+  if (change === 'deleted') return { id, change: 'gone', seen, why: 'unknown' };
+  if (change === 'gone') return { id, change, seen, why: reasonsGone.find((known) => known === why) ?? 'unknown' };
+  if (!isMessage(message)) return undefined;
+  if (change === 'moved')
+    return { id, change, seen, from: placeIn(record['from']), to: placeIn(record['to']), message };
+  return change === 'edited' || change === 'back' ? { id, change, seen, message } : undefined;
+}
+
+function placeIn(value: unknown): MessagePlace | undefined {
+  return isObject(value) ? { stream_id: value['stream_id'], subject: value['subject'] } : undefined;
 }

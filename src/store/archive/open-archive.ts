@@ -11,15 +11,14 @@ import {
   stampOf,
   versionWithLateParts,
   writeManifest,
-  type ArchiveChange,
   type ArchiveHead,
   type ArchiveState,
   type ListName,
   type Lists,
   type Manifest,
 } from './archive-head.ts';
+import { appending, openPurge, sizeAt, type ArchiveChange } from './line-file.ts';
 import { filesByPath, isKept, problemOfKept, writeKeptFile, type FileRecord, type KeptFile } from './kept-file.ts';
-import { appending, openPurge, sizeAt } from './line-file.ts';
 import {
   archiveForms,
   blankPart,
@@ -54,8 +53,8 @@ export function openedArchive(
 ) {
   let head: ArchiveHead | undefined = manifest;
   let state = manifest?.state ?? noState;
-  const seen = new Map(Object.entries(state.seen));
-  let [isChanged, isComplete, isOnDisk] = [false, false, true];
+  let writtenState = state;
+  let [isComplete, isOnDisk] = [false, true];
   const failed = (): void => void (isOnDisk = false);
   const open = (name: ListName) => appending(join(folder, name), read[name].size, failed);
   const lists = { parts: open('parts.ndjson'), changes: open('changes.ndjson'), files: open('files.ndjson') };
@@ -63,27 +62,12 @@ export function openedArchive(
   const changes = [...read['changes.ndjson'].records];
   const files = filesByPath(read['files.ndjson'].records);
   const content: ArchiveContent = { folder, parts, changes, files };
-  const see = (file: string, stamp: string | undefined): void => {
-    if (stamp === undefined || seen.get(file) === stamp) return;
-    seen.set(file, stamp);
-    isChanged = true;
+  const { problemOf, seeNow, stamps } = seenFiles(folder, state.seen);
+  const write = async (next: ArchiveHead, nextState: ArchiveState): Promise<void> => {
+    await writeManifest(folder, { ...next, state: nextState });
+    [head, state, writtenState] = [next, nextState, nextState];
   };
-  const seeNow = async (file: string | undefined): Promise<void> => {
-    if (file !== undefined) see(file, await stampOf(join(folder, file)));
-  };
-  /** Reads a file, unless it is trusted, and says what is wrong with it. */
-  const problemOf = async (file: string, which: Which, look: () => Promise<string | undefined>) => {
-    const stamp = await stampOf(join(folder, file));
-    if (which === 'changed' && stamp !== undefined && seen.get(file) === stamp) return undefined;
-    const problem = await look();
-    if (problem === undefined) see(file, stamp);
-    return problem;
-  };
-  const setHead = async (next: ArchiveHead): Promise<void> => {
-    if (!head) state = { ...state, complete: false };
-    await writeManifest(folder, { ...next, state });
-    head = next;
-  };
+  const setHead = (next: ArchiveHead) => write(next, head ? state : { ...state, complete: false });
   const list = async (part: ArchivePart): Promise<void> => {
     await lists.parts.append(part);
     const place = parts.findIndex((one) => one.part === part.part);
@@ -93,11 +77,8 @@ export function openedArchive(
   const seal = async (): Promise<void> => {
     // Lines that a power cut may take are not sealed: without them the archive would count as damaged.
     if (!isOnDisk || !head) return;
-    const sealed = await sealedLists(folder, state.lists);
-    if (!isChanged && isDeepStrictEqual(sealed, state.lists)) return;
-    state = { ...state, lists: sealed, seen: Object.fromEntries(seen) };
-    await writeManifest(folder, { ...head, state });
-    isChanged = false;
+    const sealed = { ...state, lists: await sealedLists(folder, state.lists), seen: stamps() };
+    if (!isDeepStrictEqual(sealed, writtenState)) await write(head, sealed);
   };
   return {
     ...content,
@@ -112,7 +93,6 @@ export function openedArchive(
     },
     /** Records how far the archive is; it is on disk after `close`. */
     mark(next: Pick<ArchiveState, 'complete' | 'checked' | 'reached'>): void {
-      isChanged ||= !isDeepStrictEqual({ ...state, ...next }, state);
       isComplete = next.complete ?? isComplete;
       state = { ...state, ...next };
     },
@@ -165,6 +145,26 @@ export function openedArchive(
       } finally {
         await release();
       }
+    },
+  };
+}
+
+/** Remembers how the files of an archive looked when they were last read and compared. */
+function seenFiles(folder: string, known: ArchiveState['seen']) {
+  const seen = new Map(Object.entries(known));
+  const see = (file: string, stamp: string | undefined) => stamp !== undefined && seen.set(file, stamp);
+  return {
+    stamps: () => Object.fromEntries(seen),
+    async seeNow(file: string | undefined): Promise<void> {
+      if (file !== undefined) see(file, await stampOf(join(folder, file)));
+    },
+    /** Reads a file, unless it is trusted, and says what is wrong with it. */
+    async problemOf(file: string, which: Which, look: () => Promise<string | undefined>) {
+      const stamp = await stampOf(join(folder, file));
+      if (which === 'changed' && stamp !== undefined && seen.get(file) === stamp) return undefined;
+      const problem = await look();
+      if (problem === undefined) see(file, stamp);
+      return problem;
     },
   };
 }
