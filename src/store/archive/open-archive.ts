@@ -129,10 +129,7 @@ export function openedArchive(
     async missing(): Promise<string | undefined> {
       if ((await readManifest(folder))?.manifest === undefined) return manifestFile;
       for (const [name, file] of Object.entries(lists)) if (!(await file.isInPlace())) return `${name}.ndjson`;
-      const ofParts = parts.flatMap((part) => archiveForms.flatMap((form) => part[form] ?? []));
-      for (const { file, bytes } of [...ofParts, ...[...files.values()].filter(isKept)])
-        if ((await sizeAt(join(folder, file))) !== bytes) return file;
-      return undefined;
+      return firstCut(content);
     },
     /** Seals the archive, and gives it back. */
     async close(): Promise<void> {
@@ -167,4 +164,12 @@ function seenFiles(folder: string, known: ArchiveState['seen']) {
       return problem;
     },
   };
+}
+
+/** The first file of messages, or attached one, that has not the bytes of its line. */
+async function firstCut({ folder, parts, files }: ArchiveContent) {
+  const ofParts = parts.flatMap((part) => archiveForms.flatMap((form) => part[form] ?? []));
+  for (const { file, bytes } of [...ofParts, ...[...files.values()].filter(isKept)])
+    if ((await sizeAt(join(folder, file))) !== bytes) return file;
+  return undefined;
 }
