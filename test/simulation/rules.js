@@ -27,8 +27,8 @@ export const rules = [
     ],
     [
       'who holds users says so before',
-      'end: await acquireLock(holderPath(base, by), host)',
-      'end: () => Promise.resolve()',
+      'const end = await acquireLock(holderPath(base, by), host);',
+      'const end = () => Promise.resolve();',
     ],
     [
       'the claims tell when a license was asked for',
