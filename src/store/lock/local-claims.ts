@@ -61,7 +61,7 @@ export async function openClaims(name: string, host: Surroundings, options: Loca
       users: free.map(hashOf),
     } as const;
     // Of a run that has died all users count from now on, and all that it had under way.
-    const isStale = record.isStale || free.some((user) => isLeftBehind(record.users.get(hashOf(user))?.hold, by));
+    const isStale = record.isStale || free.some((user) => (record.users.get(hashOf(user))?.hold?.by ?? by) !== by);
     if (isStale) await queue.findDead(settle);
     await add([line], { ...record, isStale });
     const { lostEnd } = record;
@@ -153,10 +153,6 @@ function recorderOf(base: string, host: Surroundings, job: ClaimingJob | undefin
       }
     },
   };
-}
-
-function isLeftBehind(hold: { readonly by: string } | undefined, own: string): boolean {
-  return hold !== undefined && hold.by !== own;
 }
 
 /** Users whom other processes hold that are not certainly gone, and these processes in words. */
