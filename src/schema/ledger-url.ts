@@ -3,11 +3,9 @@ import { unless, usage } from '../core/failure.ts';
 const noHost = '-';
 const shape = 'Write it as in postgres://chatelaine@db.example.com/ledger.';
 const parameters = ['host', 'port', 'user', 'dbname', 'sslmode', 'sslrootcert'] as const;
-/** The written parts; the rest comes from the environment and defaults. */
-type LedgerUrl = Readonly<Partial<Record<(typeof parameters)[number], string>>>;
 
 /** A ledger's URL, as libpq reads one. @throws Failure usage, without the text, which may hold a password */
-export function parseLedgerUrl(text: string): LedgerUrl {
+export function parseLedgerUrl(text: string): Readonly<Partial<Record<(typeof parameters)[number], string>>> {
   // The class URL needs something in place of a host that is left out after a user.
   const written = text.replace(/^([a-z]+:\/\/[^/?#@]*@)(?=[/?]|$)/i, `$1${noHost}`);
   const isClean = /^postgres(ql)?:\/\//i.test(text) && !/[\s\p{Cc}\\]/u.test(text) && URL.canParse(written);

@@ -6,7 +6,7 @@ import { nextTurn, unlink, type FileHandle } from '../core/outside.ts';
 import { Failure } from '../core/failure.ts';
 import { isObject, parseJson, writeJson } from '../core/json.ts';
 import { readBytes, replace, storageFailure, writePrivate } from './disk/files.ts';
-import { makePrivateFolder } from './disk/private.ts';
+import { makePrivateFolder, writableState } from './disk/private.ts';
 import { acquireLock, type Surroundings } from './lock/lock.ts';
 import { appendLines, isCutBefore, openToAppend, readRecords, summedLine, type Damaged } from './disk/records.ts';
 
@@ -148,7 +148,5 @@ function isOwn(record: unknown): boolean {
 }
 
 function unwritable(path: string, cause: unknown): Failure {
-  const failure = storageFailure(`cannot write the journal ${path}`, cause);
-  if (failure.kind !== 'config' || failure.details.hint !== undefined) return failure;
-  return new Failure('config', failure.message, { hint: 'Set XDG_STATE_HOME to a folder that can be written.', cause });
+  return storageFailure(`cannot write the journal ${path}`, cause, writableState);
 }

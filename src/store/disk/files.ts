@@ -15,9 +15,9 @@ export function ifThere<T>(cannot: string, call: Promise<T>): Promise<T | undefi
 }
 
 /** The result of such a call. @throws Failure config that it `cannot`, unavailable where the disk is full */
-export function orFailure<T>(cannot: string, call: Promise<T>): Promise<T> {
+export function orFailure<T>(cannot: string, call: Promise<T>, hint?: string): Promise<T> {
   return call.catch((cause: unknown) => {
-    throw storageFailure(`cannot ${cannot}`, cause);
+    throw storageFailure(`cannot ${cannot}`, cause, hint);
   });
 }
 
@@ -153,8 +153,10 @@ export function refuseNewer(path: string, version: unknown, known: number): void
   });
 }
 
-/** What a failed call of the file system means to the user: a full disk passes, the rest is settings. */
+/** A failed call of the file system: a full disk passes, the rest is settings, with `hint` where nothing else helps. */
 export function storageFailure(what: string, cause: unknown, hint?: string): Failure {
+  const isBare = cause instanceof Failure && cause.kind === 'config' && cause.details.hint === undefined;
+  if (isBare && hint !== undefined) return cause.as('config', cause.message, { hint });
   if (cause instanceof Failure) return cause;
   const code = codeOf(cause);
   if (code === undefined) throw cause;

@@ -17,6 +17,8 @@ import type { System } from '../../core/system.ts';
 import { codeOf, exists, ifThere, storageFailure, syncFolder, unlessRefused, openFile, withFile } from './files.ts';
 import { foldersOf } from './folders.ts';
 
+export const writableState = 'Set XDG_STATE_HOME to a folder that can be written.';
+
 /** Makes or closes a folder that only this user can enter. @throws Failure config, unavailable when the disk is full */
 export async function makePrivateFolder(folder: string, system: System): Promise<void> {
   await refuseUnsafeState(folder, system);
@@ -34,9 +36,8 @@ export async function makePrivateFolder(folder: string, system: System): Promise
 
 /** A failure of making a folder, or of writing into it; of our own for state it says how to name another place. */
 export function folderFailure(folder: string, system: System, cause: unknown, verb = 'make'): Failure {
-  const failure = storageFailure(`cannot ${verb} the folder ${folder}`, cause);
-  if (failure.kind !== 'config' || !isOfState(folder, system)) return failure;
-  return failure.as('config', failure.message, { hint: 'Set XDG_STATE_HOME to a folder that can be written.' });
+  const hint = isOfState(folder, system) ? writableState : undefined;
+  return storageFailure(`cannot ${verb} the folder ${folder}`, cause, hint);
 }
 
 function isOfState(folder: string, system: System): boolean {
@@ -93,8 +94,7 @@ export async function makeFolderAmongOthers(shared: string, system: System): Pro
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (cause) {
-    const hint = 'Set XDG_STATE_HOME to a folder that can be written.';
-    if (codeOf(cause) !== 'EEXIST') throw storageFailure(`cannot make the folder ${folder}`, cause, hint);
+    if (codeOf(cause) !== 'EEXIST') throw storageFailure(`cannot make the folder ${folder}`, cause, writableState);
   }
   const found = await lstat(folder);
   const isOurs = !hasModes(system) || (found.uid === system.uid && (found.mode & 0o077) === 0);

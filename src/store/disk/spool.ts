@@ -1,14 +1,16 @@
 import { join } from 'node:path';
 import { open, randomBytes, rm } from '../../core/outside.ts';
-import { Failure, messageOf } from '../../core/failure.ts';
 import type { Spool } from '../../core/read.ts';
+import { orFailure } from './files.ts';
 
 const chunkBytes = 256 * 1024;
 
 /** A temporary file of this user alone. @throws Failure config where it cannot be written; the signal's reason */
 export async function openSpool(folder: string, signal: AbortSignal): Promise<Spool> {
   const path = join(folder, `chatelaine-${randomBytes(12).toString('hex')}`);
-  const file = await orConfig(folder, () => open(path, 'wx+', 0o600));
+  const orNoRoom = <T>(call: Promise<T>): Promise<T> =>
+    orFailure(`keep a long answer in ${folder}`, call, 'Set TMPDIR to another folder.');
+  const file = await orNoRoom(open(path, 'wx+', 0o600));
   // Windows removes a file only when it is closed.
   const isNameless = await rm(path).then(
     () => true,
@@ -17,7 +19,7 @@ export async function openSpool(folder: string, signal: AbortSignal): Promise<Sp
   let size = 0;
   return {
     async write(bytes) {
-      await orConfig(folder, () => file.write(bytes, 0, bytes.length, size));
+      await orNoRoom(file.write(bytes, 0, bytes.length, size));
       size += bytes.length;
     },
     async *read() {
@@ -35,15 +37,4 @@ export async function openSpool(folder: string, signal: AbortSignal): Promise<Sp
       if (!isNameless) await rm(path, { force: true });
     },
   };
-}
-
-async function orConfig<T>(folder: string, run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (cause) {
-    throw new Failure('config', `cannot keep a long answer in ${folder}: ${messageOf(cause)}`, {
-      hint: 'Make room there, or set TMPDIR to another folder.',
-      cause,
-    });
-  }
 }
