@@ -97,7 +97,7 @@ export async function openSession(
     record: {
       async journal(header, file) {
         const { openJournal } = await import('../store/journal.ts');
-        return openJournal(file ?? journalFile(host, header), header, host, { signal });
+        return openJournal(file ?? journalFile(host, header), header, host, signal);
       },
       async readJournal(header, file) {
         const { readJournal } = await import('../store/journal.ts');

@@ -29,12 +29,6 @@ export interface Journal extends JournalContent {
   finish(): Promise<void>;
 }
 
-export interface JournalOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** The one function that writes; a test makes it throw. */
-  readonly write?: typeof appendLines;
-}
-
 /** When the job was begun, by its first record with a time; undefined: none was. */
 export function begunIn({ records }: Pick<JournalContent, 'records'>): Milliseconds | undefined {
   const times = records.filter(isObject).map(({ begun, lost, time }) => begun ?? lost ?? time);
@@ -45,12 +39,7 @@ export function begunIn({ records }: Pick<JournalContent, 'records'>): Milliseco
  * Opens the journal for this process alone. A file is only changed once it is known to be this job's journal, since
  * `--journal` may name the wrong one. @throws Failure unavailable where another process holds it, config
  */
-export async function openJournal(
-  path: string,
-  header: JournalHeader,
-  host: Surroundings,
-  { signal, write = appendLines }: JournalOptions = {},
-): Promise<Journal> {
+export async function openJournal(path: string, header: JournalHeader, host: Surroundings, signal?: AbortSignal) {
   let release: (() => Promise<void>) | undefined;
   let file: FileHandle | undefined;
   try {
@@ -63,7 +52,7 @@ export async function openJournal(
     const whole = bytes && size > 0 ? bytes.subarray(0, size) : summedLine({ journal: 1, ...header });
     if (size === 0 || isDamaged) await writePrivate(path, whole, ...lost.map(summedLine));
     file = await openToAppend(path);
-    return journalOn(file, { path, records: [...records, ...lost] }, release, write);
+    return journalOn(file, { path, records: [...records, ...lost] }, release);
   } catch (cause) {
     await file?.close();
     await release?.();
@@ -94,16 +83,11 @@ function contentIn(path: string, bytes: Buffer | undefined, header: JournalHeade
   return { path, records, isDamaged: size < bytes.length, size };
 }
 
-function journalOn(
-  file: FileHandle,
-  { path, records }: JournalContent,
-  release: () => Promise<void>,
-  write: typeof appendLines,
-): Journal {
+function journalOn(file: FileHandle, { path, records }: JournalContent, release: () => Promise<void>): Journal {
   let [written, last] = [Promise.resolve(), Promise.resolve()];
   const writeAll = async (lines: readonly string[]): Promise<void> => {
     try {
-      if (!(await write(file, lines.join(''))))
+      if (!(await appendLines(file, lines.join(''))))
         throw new Failure('config', `the end of the journal ${path} is cut`, { hint: 'Run the same command again.' });
     } catch (cause) {
       throw unwritable(path, cause);

@@ -68,6 +68,16 @@ if (odd.has('folder-sync')) {
   };
 }
 
+/** No room for a text with that in it, of which the beginning is written. */
+if (odd.has('full')) {
+  const { appendFileSync } = fs;
+  fs.appendFileSync = (file, text) => {
+    const isFull = String(text).includes(odd.get('full'));
+    appendFileSync(file, isFull ? text.slice(0, 4) : text);
+    if (isFull) throw refused('ENOSPC', 'write');
+  };
+}
+
 /** Whoever makes a lock stalls before writing into it, until that file exists. */
 if (odd.has('stall')) {
   const { open: before } = promises;

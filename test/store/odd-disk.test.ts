@@ -113,3 +113,13 @@ test('a journal and the data of a sandbox whose last line was cut are cut by a h
   writeFileSync(log, '{"log":"01');
   expect(await runOn('append-only', 'log', folder, 'd', '1')).toMatchObject({ code: 0, stderr: '' });
 });
+
+test('a full disk ends every append to a journal, and the next run resumes from what was whole', async () => {
+  const { folder } = place();
+  const said = `7 disk full: cannot write the journal ${join(folder, 'job.ndjson')}. Make room, then run the same command again.`;
+  expect(await runOn('full="step":2', 'steps', folder)).toMatchObject({
+    stdout: `2: ${said}\n3: ${said}\n`,
+    stderr: '',
+  });
+  expect((await runOn('', 'resume', folder)).stdout).toMatch(/^\[\{"step":1\},\{"lost":\d+\}\]$/);
+});

@@ -121,6 +121,16 @@ const verbs: Record<string, () => Promise<void>> = {
       process.stdout.write(`${step}\n`);
     }
   },
+  /** Appends steps to a journal, and says which cannot be. */
+  async steps() {
+    const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);
+    for (const step of [1, 2, 3])
+      await journal.append({ step }).catch((cause: unknown) => {
+        const told = cause instanceof Failure ? `${cause.exit} ${cause.message}. ${cause.details.hint}` : String(cause);
+        process.stdout.write(`${step}: ${told}\n`);
+      });
+    await journal.close();
+  },
   /** Opens a journal again, and says what it holds. */
   async resume() {
     const journal = await openJournal(join(folder, 'job.ndjson'), { job: 'endless' }, host);
