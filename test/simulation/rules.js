@@ -312,8 +312,8 @@ export const rules = [
   ...inFile('rename', 'jobs/license/given-names.ts', [
     [
       'a name that another run has is not given',
-      'holder: held.includes(remote_user) ? holder : undefined,',
-      'holder: undefined,',
+      'const taker = held.includes(remote_user) ? holder : undefined;',
+      'const taker = undefined;',
     ],
     ['a name that was asked for a moment ago is waited for', 'if (wait > 0) {', 'if (wait > Infinity) {'],
   ]),
