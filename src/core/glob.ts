@@ -8,21 +8,16 @@ export function matchesGlobInAnyCase(patterns: readonly string[], text: string):
 
 /** Matches the whole text: `*` is any text, `?` one character. Takes at most length times length steps. */
 function matchesPattern(pattern: string, text: string): boolean {
-  const [parts, letters] = [Array.from(pattern), Array.from(text)];
-  let [part, letter] = [0, 0];
-  let star: { part: number; letter: number } | undefined;
-  while (letter < letters.length) {
-    if (parts[part] === '*') {
-      star = { part, letter };
-      part += 1;
-    } else if (part < parts.length && (parts[part] === '?' || parts[part] === letters[letter])) {
-      part += 1;
-      letter += 1;
-    } else if (star) {
-      star.letter += 1;
-      part = star.part + 1;
-      letter = star.letter;
-    } else return false;
+  const letters = Array.from(text);
+  const [first = [], ...others] = pattern.split('*').map((piece) => Array.from(piece));
+  const isAt = (place: number, piece: readonly string[]): boolean =>
+    piece.every((sign, index) => sign === letters[place + index] || (sign === '?' && place + index < letters.length));
+  const last = others.pop();
+  if (!last) return letters.length === first.length && isAt(0, first);
+  let end = isAt(0, first) ? first.length : Infinity;
+  for (const piece of others) {
+    while (end <= letters.length && !isAt(end, piece)) end += 1;
+    end += piece.length;
   }
-  return parts.slice(part).every((rest) => rest === '*');
+  return end <= letters.length - last.length && isAt(letters.length - last.length, last);
 }
