@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { open, randomBytes, rm } from '../../core/outside.ts';
 import type { Spool } from '../../core/read.ts';
-import { orFailure } from './files.ts';
+import { orFailure, unlessRefused } from './files.ts';
 
 const chunkBytes = 256 * 1024;
 
@@ -12,10 +12,7 @@ export async function openSpool(folder: string, signal: AbortSignal): Promise<Sp
     orFailure(`keep a long answer in ${folder}`, call, 'Set TMPDIR to another folder.');
   const file = await orNoRoom(open(path, 'wx+', 0o600));
   // Windows removes a file only when it is closed.
-  const isNameless = await rm(path).then(
-    () => true,
-    () => false,
-  );
+  const isNameless = await unlessRefused(rm(path).then(() => true));
   let size = 0;
   return {
     async write(bytes) {

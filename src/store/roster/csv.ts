@@ -55,9 +55,8 @@ const formulaText = /(?<=^|[,;\t\r\n] *)="([^"\r\n]*)"(?= *(?:[,;\t\r\n]|$))/g;
 
 /** By the `sep=` line that Excel understands, else each usual separator; `line` is the first of the body. */
 function separators(text: string) {
-  const sep = /^"?sep=([^\w\s"]|\t)"?[\t,;]*(\r\n|\n|\r|$)/i.exec(text);
-  const delimiter = sep?.[1];
-  if (sep && delimiter !== undefined) return { body: text.slice(sep[0].length), delimiters: [delimiter], line: 2 };
+  const [sep = '', delimiter] = /^"?sep=([^\w\s"]|\t)"?[\t,;]*(\r\n|\n|\r|$)/i.exec(text) ?? [];
+  if (delimiter !== undefined) return { body: text.slice(sep.length), delimiters: [delimiter], line: 2 };
   return { body: text, delimiters: [',', ';', '\t'], line: 1 };
 }
 
