@@ -218,6 +218,7 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   if (moved.length > 0) limits.add('ended before it asked for messages by their ids');
   if (row.deleted > deleted + moved.length) wrongs.push(`${name} says that ${row.deleted} are deleted, ${deleted} are`);
   if (row.status === 'unseen') wrongs.push(...unansweredOf(run, name, ended));
+  wrongs.push(...otherwiseTold(run, row, { name, ended }));
   if (row.status !== 'deleted' && row.status !== 'missing')
     return run.exit === 0 && !(row.status === 'unseen' && run.line.includes(closing))
       ? [...wrongs, `${name} is exit 0 with ${row.status}`]
@@ -232,6 +233,27 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   if (alive.length > 0)
     wrongs.push(`${name} says that the topic is deleted, and ${alive.length} of its messages are there`);
   return wrongs;
+}
+
+/** What the history of the computer tells of the end of a purge is what its run printed. */
+function otherwiseTold(
+  { started, ended: end = Infinity }: Process,
+  { deleted, arrived, status }: Row,
+  { name, ended: { computer, plan } }: { readonly name: string; readonly ended: ChatEnded },
+): string[] {
+  // A line that the disk did not take is a warning.
+  if (plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
+  const lines = [...computer.disk.files()].flatMap(([path, content]) =>
+    /\/history-\d+\.ndjson$/.test(path) ? content.toString().split('\n').filter(Boolean) : [],
+  );
+  const told = lines
+    .map((line) => JSON.parse(line) as Row & { readonly event: string; readonly time: string })
+    .filter(({ event, time }) => event !== 'purging' && Date.parse(time) >= started - 1 && Date.parse(time) <= end);
+  const isSame = told.some((one) => one.deleted === deleted && one.arrived === arrived && one.status === status);
+  if (told.length === 0 || isSame) return [];
+  return [
+    `${name} prints ${deleted} deleted, ${arrived} arrived, ${status}: the history tells ${JSON.stringify(told)}`,
+  ];
 }
 
 /** The places that a run names for messages which were not deleted are those of some of them since its last looks. */

@@ -408,6 +408,22 @@ test.each([
     sizes: { page: 25, look: 25, batch: 1, newest: 1, window: 5 },
   },
   {
+    about: 'what was not looked for everywhere is not deleted, neither in the row nor in the history',
+    messages: 9,
+    runs: [{ line: purgeLine }],
+    mishaps: [{ call: 'read', nth: 11, reply: '500' }],
+  },
+  {
+    about: 'a message that came is counted of a held topic too, as the history does',
+    ...{ seed: 70_000_015, messages: 9, keep: [{ nths: [3] }], batches: 1 },
+    runs: [{ line: `${purgeLine} --keep /home/ada/keep.ndjson` }],
+    people: [
+      { does: 'move', nth: 3, at: 0 },
+      { does: 'back', nth: 3, at: 25, on: { call: 'read', nth: 5 } },
+    ],
+    sizes: { page: 4, look: 4, batch: 4, newest: 4, window: 5 },
+  },
+  {
     about: 'a run that makes its archive where another one was taken away goes on',
     ...{ messages: 30, batches: 1, sizes: { batch: 1 } },
     runs: [{ line: purgeLine }, { line: purgeLine, pause: 260 }],

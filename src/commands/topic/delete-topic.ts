@@ -122,7 +122,7 @@ export default command({
     /** Of a held topic nothing is deleted, which is a failure only if the user typed its name. */
     const heldRow = (survey: Doomed, { failure, isHeld }: TopicRefusal): PurgeRow => {
       if (isTyped || !isHeld) throw failure;
-      return rowOf(survey, 'held');
+      return rowOf(survey, 'held', purges.outcomeOf(survey));
     };
     if (context.options.dry_run) {
       // It asks for the request that would be sent first.
@@ -155,8 +155,7 @@ export default command({
     };
     const partly = (survey: Doomed) => {
       const outcome = purges.outcomeOf(survey);
-      if (refusals.has(survey) || outcome?.status === 'held') return rowOf(survey, 'held');
-      return rowOf(survey, outcome?.status === 'unseen' ? 'unseen' : 'incomplete', outcome);
+      return rowOf(survey, refusals.has(survey) ? 'held' : (outcome?.status ?? 'incomplete'), outcome);
     };
     yield* each(all, shownName, purgeOne, partly);
     run.done();
@@ -166,12 +165,12 @@ export default command({
 
   show: {
     columns: ['stream_id', ...whole('channel', 'topic_name'), 'messages', 'deleted', 'status'],
-    line: ({ topic_name, messages, deleted, at_least, status }) => {
+    // Earlier runs deleted some of them, so that they are no part of the messages that this one found.
+    line: ({ topic_name, deleted, at_least, status }) => {
       if (status === 'missing') return `Topic '${topic_name}': no messages`;
       if (status === 'held') return `Topic '${topic_name}': held, nothing was deleted`;
-      if (status === 'deleted') return `Topic '${topic_name}': ${quantity(deleted, 'message')} deleted`;
-      const least = at_least ? 'at least ' : '';
-      return `Topic '${topic_name}': ${least}${deleted} of ${quantity(Math.max(messages, deleted), 'message')} deleted (${status})`;
+      const count = `${at_least ? 'at least ' : ''}${quantity(deleted, 'message')}`;
+      return `Topic '${topic_name}': ${count} deleted${status === 'deleted' ? '' : ` (${status})`}`;
     },
     outcome: { by: 'status', columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'] },
   },
@@ -230,17 +229,12 @@ type PurgeRow = ReturnType<typeof rowOf>;
 function rowOf(
   survey: TopicSurvey,
   status: PurgeOutcome['status'] | 'missing',
-  {
-    deleted = 0,
-    arrived = 0,
-    deeper = [],
-    unsearched = 0,
-    isLeast = false,
-  }: Partial<Omit<PurgeOutcome, 'status'>> = {},
+  outcome: Partial<Omit<PurgeOutcome, 'status'>> = {},
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
+  const { deleted = 0, arrived = 0, deeper = [], unsearched = 0, isLeast = false } = outcome;
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
-  const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length };
+  const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length, deleted };
   const doubts = { arrived, deeper, unsearched_channels: unsearched, at_least: isLeast || status === 'unseen' };
-  return { ...place, deleted, ...times, spellings, ...doubts, status };
+  return { ...place, ...times, spellings, ...doubts, status };
 }

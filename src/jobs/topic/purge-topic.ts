@@ -43,11 +43,14 @@ export function openTopicPurge(
   };
   const purge: PurgeWork = { ...context, chat, survey, state, maxMessages, refuseHeld, left };
   const gone = goneMessages(purge);
+  /** Whether what is gone was looked for everywhere, and the record has the end: before it nothing is `deleted`. */
+  let isEnded = false;
   const outcome = (): PurgeOutcome => {
     const { deeper, of, start } = state.standings;
     const tally = gone.tally();
     const { deleted } = tally;
-    const status = isHeld && deleted === 0 ? 'held' : statusOf(tally);
+    const known = statusOf(tally);
+    const status = isHeld && deleted === 0 ? 'held' : known === 'deleted' && !isEnded ? 'incomplete' : known;
     const isLeast = state.last === 'open' || state.last === 'answered';
     return { status, tally, deleted, arrived: of.size - start.size, deeper, unsearched: gone.unsearched(), isLeast };
   };
@@ -101,18 +104,18 @@ export function openTopicPurge(
     },
     /** @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen` */
     async finish(run: PurgeRun, missing_ok: boolean | undefined): Promise<PurgeOutcome> {
-      const now = outcome();
-      const { deleted, tally } = now;
+      const { deleted, tally, ...now } = outcome();
       const status = now.status === 'unseen' ? now.status : undefined;
       try {
         const failure = await failureOf(purge, gone);
-        for (const text of warningsOf(survey, now)) context.warn(text);
+        for (const text of warningsOf(survey, outcome())) context.warn(text);
         if (failure && !(status && missing_ok)) throw failure;
         if (failure) context.warn(failure.message);
         const record = { finish: async () => state.keeper?.finish(tally), close: async () => state.keeper?.close() };
         await run.end(survey, { deleted, status }, record);
+        isEnded = true;
         await tell('purged');
-        return now;
+        return outcome();
       } catch (cause) {
         throw await leave(cause);
       }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
 import { Failure } from '../../../src/core/failure.ts';
@@ -198,6 +199,21 @@ describe('it is repeated until the topic is empty', () => {
 
     expect({ exitCode, calls: deletions(server) }).toEqual({ exitCode: 0, calls: 30 });
     expect(slept).toEqual(Array.from({ length: 29 }, () => 500));
+  });
+
+  test('a purge that a run continues: of what both deleted nothing is said that is of this run alone', async () => {
+    const server = await kitchen({
+      messages: topicOf('lunch', idsBetween(1, 30)),
+      deleteReply: (call) => ({ deletes: call % 3 === 1 ? 10 : 0, body: partial }),
+    });
+    const line = `topic delete 5 lunch --archive ${join(emptyHome(), 'purges')}`;
+    await server.run(`${line} --confirm lunch`);
+
+    const { exitCode, stdout } = await server.run(line, { tty: true, stdin: 'lunch\n' });
+
+    // 10 are left of 30, and this run found 20.
+    expect(left(server)).toHaveLength(10);
+    expect([exitCode, stdout]).toEqual([8, "Topic 'lunch': 20 messages deleted (incomplete)\n"]);
   });
 
   test('429 is waited out, and is no round', async () => {
