@@ -1,4 +1,3 @@
-import { asMessage, type Message, type RawMessage } from '../../api/chat/chat-messages.ts';
 import { quantity } from '../../core/duration.ts';
 import { usage } from '../../core/failure.ts';
 import { namesIn } from '../../core/table-names.ts';
@@ -9,7 +8,7 @@ import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/a
 import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-by-ids.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
-import { namedTopics, recordOldCopies } from '../../jobs/archive/true-places.ts';
+import { recordOldCopies } from '../../jobs/archive/true-places.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { isUrl } from '../../schema/link.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
@@ -136,9 +135,6 @@ async function agreedPuller(
   return { ...puller, adopts: true };
 }
 
-/** Messages that a recheck does not ask for again, since its pull has just read them; the others it does. */
-const mostHeld = 5000;
-
 /** A pull of cron and one by hand follow one another. */
 const mostWait = 600_000;
 
@@ -180,13 +176,8 @@ async function pullFolder(
   try {
     const source = { ...chat.raw, level: chat.level, organization: chat.organization };
     const parts = { ...context, ...context.clock, ...context.record };
-    const names = namedTopics();
-    const read = new Map<number, Message>();
-    const seen = ({ id, text }: RawMessage): void => {
-      if (recheck && read.size < mostHeld) read.set(id, asMessage(text.parse()));
-    };
-    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck, seen, kept: names.add });
-    const { head, added, repaired, which } = pulled;
+    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck });
+    const { head, added, repaired, which, names, read } = pulled;
     const strays = recheck ? 0 : await recordOldCopies(chat, archive, names);
     if (strays > 0)
       context.warn(`messages that name a topic which they left: ${strays}; --recheck records where they are`);

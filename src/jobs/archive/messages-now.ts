@@ -106,29 +106,23 @@ function scopesOf(ids: readonly number[], channelOf: Known<MessageHead>['channel
   ];
 }
 
-interface Visibility {
-  readonly isLimited: boolean;
-  /** The lowest id that is visible; undefined where nothing is. */
-  readonly lowest: number | undefined;
-}
-
 /**
- * Whether anything is visible in a narrow, of an unknown channel nothing; the oldest page shows a limited history
+ * The lowest id that is visible in a narrow, of an unknown channel none; the oldest page shows a limited history
  * (docs/apis.md, Limited history). @throws Failure unavailable for an empty answer without its flag
  */
-export async function visibilityOf(chat: MessageSource<MessageHead>, narrow: readonly unknown[]): Promise<Visibility> {
+export async function visibilityOf(chat: MessageSource<MessageHead>, narrow: readonly unknown[]) {
   const first = async (anchor: string) => {
     const page = await unlessClosed(chat.messages({ narrow, anchor, num_before: 0, num_after: 1 }));
     return { isLimited: page?.history_limited === true, lowest: page && onlyMessage(page, 'found_newest')?.id };
   };
   const oldest = await first('oldest');
-  return oldest.isLimited ? { isLimited: true, lowest: (await first('1')).lowest } : oldest;
+  return oldest.isLimited ? { ...(await first('1')), isLimited: true } : oldest;
 }
 
 /** Why messages that are not shown are gone (docs/archive-format.md, Changes); asks for each narrow once. */
 export function reasons(chat: MessageSource<MessageHead>) {
-  const known = new Map<string, Promise<Visibility>>();
-  const look = (narrow: readonly unknown[]): Promise<Visibility> => {
+  const known = new Map<string, ReturnType<typeof visibilityOf>>();
+  const look = (narrow: readonly unknown[]) => {
     const key = JSON.stringify(narrow);
     const visibility = known.get(key) ?? visibilityOf(chat, narrow);
     known.set(key, visibility);

@@ -1,19 +1,12 @@
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { MessageHead, MessageSource } from '../../api/chat/chat-messages.ts';
+import type { MessageHead, MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import { type ArchiveHead, keepAside } from '../../store/archive/archive-head.ts';
-import {
-  type StoredMessage,
-  bytesOf,
-  idsOfFile,
-  lastIdOf,
-  type ArchiveForm,
-  type ArchivePart,
-} from '../../store/archive/part.ts';
+import { bytesOf, idsOfFile, lastIdOf, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
 import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { channelsIn, operandsIn, type MessageSelection } from '../messages/selection.ts';
@@ -25,15 +18,12 @@ import { formsOf, markdownOf, firstPages, laterPages, roomIn, startOf } from './
 import { headFor, type PullOrder, selectionIn, withChannelIds } from './pull-order.ts';
 import type { News } from './pull-channels.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
+import { namedTopics } from './true-places.ts';
 
-interface Pulling<M> {
+interface Pulling {
   note(text: string): void;
   /** Called after each part with the number of messages that this pull has added. */
   added?(count: number): void;
-  /** Gets each message that the archive holds, and that a whole pull has read in the form of a recheck. */
-  seen?(message: M): void;
-  /** Gets each added message that may be elsewhere than it says. */
-  kept?(message: MessageHead): void;
   /** Whether a pull that brings nothing asks if the channels are visible at all, and says if one is not. */
   warn?(text: string): void;
   /** Whether all of the selection is compared with the archive, and not only what is newest. */
@@ -52,11 +42,11 @@ interface Pulling<M> {
  * server ignored the narrow or the disk is full; not_found where a new archive is of a channel of which nothing is
  * visible; incomplete where a later page fails, or a repair could not recover a message
  */
-export async function pullArchive<M extends StoredMessage>(
-  chat: MessageSource<M> & Pick<ChatApi, 'level' | 'organization'>,
+export async function pullArchive(
+  chat: MessageChat<RawMessage> & Pick<ChatApi, 'organization'>,
   archive: OpenArchive,
   order: PullOrder,
-  pulling: Pulling<M>,
+  pulling: Pulling,
 ) {
   const head = await headFor(chat, archive, order);
   const now = pulling.now?.();
@@ -67,9 +57,10 @@ export async function pullArchive<M extends StoredMessage>(
   if (which === 'all' && now !== undefined) archive.mark({ checked: new Date(now).toISOString() });
   const { news, warn, isWhole } = pulling;
   const isQuiet = news?.isQuiet === true && !isWhole && !order.adopts;
+  const known: PullFindings = { names: namedTopics(), read: new Map() };
   let [added, isVisible] = [0, isQuiet];
   try {
-    for await (const count of isQuiet ? [] : addMissing(chat, archive, head, pulling)) {
+    for await (const count of isQuiet ? [] : addMissing(chat, archive, head, pulling, known)) {
       isVisible = true;
       added += count;
       if (count > 0) pulling.added?.(added);
@@ -83,7 +74,7 @@ export async function pullArchive<M extends StoredMessage>(
   archive.mark({ complete: true, ...(news && { reached: news.reached }) });
   refuseLosses(repaired.losses, archive.folder);
   // `repaired`: files of parts that were fetched again; `which` files were read.
-  return { head: archive.head ?? head, added, repaired: repaired.count, which } as const;
+  return { head: archive.head ?? head, added, repaired: repaired.count, which, ...known } as const;
 }
 
 /** How long files that look unchanged are trusted. */
@@ -110,13 +101,24 @@ async function lookAtChannels(
   }
 }
 
+interface PullFindings {
+  /** Added messages that may be elsewhere than they say. */
+  readonly names: ReturnType<typeof namedTopics>;
+  /** Messages that the archive holds, and that a whole pull has read in the form of a recheck. */
+  readonly read: Map<number, RawMessage>;
+}
+
+/** So many messages a recheck does not ask for again. */
+const mostRead = 5000;
+
 /** Adds part after part what the archive lacks, yielding the number of messages of each page that shows any. */
-async function* addMissing<M extends StoredMessage>(
-  chat: MessageChat<M>,
+async function* addMissing(
+  chat: MessageChat<RawMessage>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { isWhole = false, seen, kept, warn }: Pick<Pulling<M>, 'isWhole' | 'seen' | 'kept' | 'warn'>,
-): AsyncGenerator<number> {
+  { isWhole = false, warn }: Pulling,
+  { names, read }: PullFindings,
+) {
   const selection = selectionIn(head);
   const forms = isWhole ? head.forms.toReversed() : head.forms;
   const [first = 'rendered'] = forms;
@@ -139,13 +141,15 @@ async function* addMissing<M extends StoredMessage>(
     const fresh = page.messages.filter(({ id }) => id > last).slice(0, room);
     const lacking = [...page.messages.filter(({ id }) => id < last && !held.has(id)), ...fresh];
     room -= fresh.length;
-    for (const one of page.messages) if (held.has(one.id) && !isOldCopy(one)) seen?.(one);
+    for (const one of isWhole ? page.messages : [])
+      if (held.has(one.id) && !isOldCopy(one) && read.size < mostRead) read.set(one.id, one);
     const rows = lacking.length > 0 ? await formsOf(chat, selection, lacking, forms) : {};
     if (rows[first]?.length) {
       archive.mark({ complete: false });
       yield (await archive.add(rows)).count;
       // A narrow on a topic proves the topic.
-      for (const one of lacking) if (isOldCopy(one) || operandsIn(selection.narrow, 'topic').length === 0) kept?.(one);
+      for (const one of lacking)
+        if (isOldCopy(one) || operandsIn(selection.narrow, 'topic').length === 0) names.add(one);
     } else if (page.messages.length > 0) yield 0;
     if (begun && room <= 0 && (page.messages.at(-1)?.id ?? 0) >= last) return;
   }
@@ -159,10 +163,10 @@ async function* addMissing<M extends StoredMessage>(
  * when they were last read. Returns how many files were replaced, and a line for each that could not be recovered.
  */
 async function repairArchive(
-  chat: MessageChat<StoredMessage & MessageHead>,
+  chat: MessageChat<RawMessage>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { which, note, search }: Pick<Pulling<never>, 'note' | 'search'> & { readonly which: 'all' | 'changed' },
+  { which, note, search }: Pick<Pulling, 'note' | 'search'> & { readonly which: 'all' | 'changed' },
 ) {
   const losses: (string | undefined)[] = [];
   for (const number of archive.parts.map(({ part }) => part)) {
@@ -180,10 +184,10 @@ async function repairArchive(
 
 /** Replaces one file of a part; says what could not be recovered. */
 async function repairFile(
-  chat: MessageChat<StoredMessage & MessageHead>,
+  chat: MessageChat<RawMessage>,
   { folder, repair }: OpenArchive,
   selection: MessageSelection,
-  { part, form, search }: Pick<Pulling<never>, 'search'> & { readonly part: ArchivePart; readonly form: ArchiveForm },
+  { part, form, search }: Pick<Pulling, 'search'> & { readonly part: ArchivePart; readonly form: ArchiveForm },
 ) {
   const known = { ids: part.ids, channelOf: () => undefined, reasonFor: reasons(chat) };
   const { shown, gone } = await messagesNow(chat, selection, known, form);

@@ -1,5 +1,11 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { Message, MessageHead, MessageQuery } from '../../api/chat/chat-messages.ts';
+import {
+  asMessage,
+  type Message,
+  type MessageHead,
+  type MessageQuery,
+  type RawMessage,
+} from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
@@ -28,7 +34,7 @@ interface RecheckParts {
   now(): Milliseconds;
   readonly search: PrivateSearch;
   /** Messages that the pull before it has read: these are not asked for again. */
-  readonly seen: ReadonlyMap<number, Message>;
+  readonly seen: ReadonlyMap<number, RawMessage>;
 }
 
 /** Records what changed: edited, moved, gone (with the reason), or back. What is gone is asked for again each time. */
@@ -36,11 +42,12 @@ export async function recheckArchive(
   chat: Pick<ChatApi, 'messages' | 'level' | 'topics' | 'channels'>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { now, search, seen: read }: RecheckParts,
+  { now, search, seen: pulled }: RecheckParts,
 ) {
   const form = head.forms.includes('source') ? 'source' : 'rendered';
   const selection = selectionIn(head);
   const query = { ...selection.form, ...markdownOf(form) };
+  const read = new Map(Array.from(pulled, ([id, { text }]) => [id, asMessage(text.parse())] as const));
   const recorded = recordedStates(archive.changes);
   const adopted = new Set(archive.parts.flatMap(({ part, ids }) => (part <= (head.adopted ?? 0) ? ids : [])));
   const reasonOf = reasons(chat);

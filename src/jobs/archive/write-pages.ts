@@ -11,6 +11,7 @@ import {
   type PageConversation,
   type PageHead,
 } from '../../output/messages/page-shell.ts';
+import type { Formatter } from '../../output/presentation.ts';
 import { makeArchiveFolder, documentsIn, sharedFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { copyKept, filesFolder, type KeptFile } from '../../store/archive/kept-file.ts';
 import { remove } from '../../store/disk/files.ts';
@@ -19,12 +20,7 @@ import { archivedMessages, holdsMessage, spansOf, type ChosenArchive, type Chose
 /** Messages of a page; a page of them is some megabytes, which every browser shows and searches at once. */
 const pageMessages = 2000;
 
-interface PageGroup {
-  readonly file: string;
-  readonly archive: ChosenArchive;
-  readonly parts: readonly ChosenPart[];
-  readonly count: number;
-}
+type PageGroup = ReturnType<typeof groupsOf>[number];
 
 const ownPages = { name: /^(index|search|messages-\d{4,})\.html$/, mark: generator };
 
@@ -82,28 +78,26 @@ export async function writePages(
   return groups.length;
 }
 
-async function* contentOf(
-  { archive, parts }: PageGroup,
-  form: { row(message: unknown): string; end(): string },
-  signal: AbortSignal,
-): AsyncGenerator<string> {
+async function* contentOf({ archive, parts }: PageGroup, form: Formatter, signal: AbortSignal) {
   for await (const message of archivedMessages({ ...archive, parts }, 'rendered', signal)) yield form.row(message);
   yield form.end();
 }
 
 /** Whole parts of an archive, until there are enough messages for a page. */
-function groupsOf(archives: readonly ChosenArchive[]): PageGroup[] {
-  const groups: { archive: ChosenArchive; parts: ChosenPart[]; count: number }[] = [];
+function groupsOf(archives: readonly ChosenArchive[]) {
+  const groups: { readonly file: string; readonly archive: ChosenArchive; readonly parts: ChosenPart[] }[] = [];
   for (const archive of archives)
     for (const span of spansOf(archive.parts)) {
       const last = groups.at(-1);
-      const count = span.reduce((sum, { ids }) => sum + ids.length, 0);
-      if (last?.archive === archive && last.count + count <= pageMessages) {
-        last.parts.push(...span);
-        last.count += count;
-      } else groups.push({ archive, parts: [...span], count });
+      const file = `messages-${String(groups.length + 1).padStart(4, '0')}.html`;
+      if (last?.archive === archive && sumOf(last.parts) + sumOf(span) <= pageMessages) last.parts.push(...span);
+      else groups.push({ file, archive, parts: [...span] });
     }
-  return groups.map((group, index) => ({ ...group, file: `messages-${String(index + 1).padStart(4, '0')}.html` }));
+  return groups;
+}
+
+function sumOf(parts: readonly ChosenPart[]): number {
+  return parts.reduce((sum, { ids }) => sum + ids.length, 0);
 }
 
 /** Where a message of the archives is, seen from a page. */

@@ -4,7 +4,6 @@ import { countBefore } from '../../core/halving.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
-import { recordLine } from '../disk/records.ts';
 
 /** The two forms of a message's text: HTML as the server renders it, and the Markdown that the sender typed. */
 export const archiveForms = ['rendered', 'source'] as const;
@@ -13,8 +12,11 @@ export type ArchiveForm = (typeof archiveForms)[number];
 /** A message as the server sent it. */
 export type ArchivedMessage = Readonly<Record<string, unknown>> & { readonly id: number };
 
-/** A message that is to be archived: parsed, or as the text in which the server sent it. */
-export type StoredMessage = ArchivedMessage | { readonly id: number; readonly text: JsonElement };
+/** A message that is to be archived, as the text in which the server sent it. */
+export interface StoredMessage {
+  readonly id: number;
+  readonly text: JsonElement;
+}
 
 /** A line of parts.ndjson: some messages of the archive (docs/archive-format.md, Parts). */
 export interface ArchivePart {
@@ -99,12 +101,9 @@ export async function written(folder: string, part: ArchivePart, messages: PartM
   return whole;
 }
 
-/** The content of a part's file that holds these messages; a text of a server is kept byte by byte. */
+/** The content of a part's file that holds these messages, each byte by byte as the server sent it. */
 export function bytesOf(messages: readonly StoredMessage[]): Buffer {
-  const pieces = messages.flatMap((message): Uint8Array[] =>
-    message.text instanceof JsonElement ? [message.text.bytes, lineEnd] : [Buffer.from(recordLine(message))],
-  );
-  return Buffer.concat(pieces);
+  return Buffer.concat(messages.flatMap(({ text }) => [text.bytes, lineEnd]));
 }
 
 const lineEnd = Buffer.from('\n');
@@ -182,7 +181,7 @@ export function isMessage(value: unknown): value is ArchivedMessage {
 }
 
 /** The attached files that messages name, each once. Of texts, only one that may name a file is parsed. */
-export function uploadsOf(messages: Iterable<StoredMessage>, site: string): UploadPath[] {
+export function uploadsOf(messages: Iterable<StoredMessage | ArchivedMessage>, site: string): UploadPath[] {
   const found = new Set<UploadPath>();
   for (const message of messages) {
     let fields: unknown = message;
