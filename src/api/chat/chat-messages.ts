@@ -22,15 +22,13 @@ export interface MessageQuery {
 }
 
 /** What is looked at while messages are paged through and compared; a server's older messages lack some of it. */
-export interface MessageHead {
+// prettier-ignore
+const headFields = [
+  'timestamp', 'subject', 'stream_id', 'display_recipient', 'content', 'last_edit_timestamp', 'last_moved_timestamp',
+] as const;
+
+export interface MessageHead extends Readonly<Partial<Record<(typeof headFields)[number], unknown>>> {
   readonly id: number;
-  readonly timestamp?: unknown;
-  readonly subject?: unknown;
-  readonly stream_id?: unknown;
-  readonly display_recipient?: unknown;
-  readonly content?: unknown;
-  readonly last_edit_timestamp?: unknown;
-  readonly last_moved_timestamp?: unknown;
 }
 
 /** How one request is otherwise sent. */
@@ -138,33 +136,20 @@ const hashSigns: Readonly<Record<string, string>> = { '.': '.2E', '%': '.', '(':
 export class RawMessage implements MessageHead {
   readonly id: number;
   readonly text: JsonElement;
+  declare readonly subject?: unknown;
+  declare readonly stream_id?: unknown;
 
   constructor(id: number, text: JsonElement) {
     this.id = id;
     this.text = text;
   }
-  get timestamp(): unknown {
-    return this.text.read('timestamp');
-  }
-  get subject(): unknown {
-    return this.text.read('subject');
-  }
-  get stream_id(): unknown {
-    return this.text.read('stream_id');
-  }
-  get display_recipient(): unknown {
-    return this.text.read('display_recipient');
-  }
-  get content(): unknown {
-    return this.text.read('content');
-  }
-  get last_edit_timestamp(): unknown {
-    return this.text.read('last_edit_timestamp');
-  }
-  get last_moved_timestamp(): unknown {
-    return this.text.read('last_moved_timestamp');
-  }
 }
+for (const name of headFields)
+  Object.defineProperty(RawMessage.prototype, name, {
+    get(this: RawMessage) {
+      return this.text.read(name);
+    },
+  });
 
 /** The page in an answer, its messages as text; the answer gives up its body to free memory. @throws as `pageOf` */
 export function rawPageOf(answer: Answer): MessagePage<RawMessage> {

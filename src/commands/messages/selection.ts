@@ -143,38 +143,26 @@ function rangeOf(values: RangeValues, context: TimeParts): Range {
 }
 
 function checkExclusions(values: RangeValues): void {
-  const typed = new Map<string, unknown>(Object.entries(values));
-  const given = (name: string): boolean => typed.get(name) !== undefined;
-  const clashes = exclusions.flatMap(({ one, others }) =>
-    given(one) ? others.filter(given).map((other) => `${flag(one)} and ${flag(other)} exclude each other`) : [],
+  const given = new Map<string, unknown>(Object.entries(values).filter(([, value]) => value !== undefined));
+  const fields: Fields = selectionOptions;
+  const flag = (name: string): string => `--${flagOf(name, fields[name] ?? rangeOptions.all)}`;
+  const clashes = [...exclusions, ...ownExclusions].flatMap(({ one, others }) =>
+    others.flatMap((other) =>
+      given.has(one) && given.has(other) ? `${flag(one)} and ${flag(other)} exclude each other` : [],
+    ),
   );
-  const counted = given('num_before') || given('num_after');
-  const modes = (['limit', 'all', 'message_ids'] as const)
-    .filter(given)
-    .map((name) => (name === 'message_ids' ? '--ids' : `--${name}`));
-  if (counted && modes.length > 0 && !given('message_ids'))
-    clashes.push(`--num-before and --num-after exclude ${modes.join(' and ')}`);
-  if (modes.length > 1) clashes.push(`${modes.join(' and ')} exclude each other`);
-  const times = (['since', 'until'] as const).filter(given).map((name) => `--${name}`);
-  const places = rangePlaces.filter(given).map((name) => flag(name));
-  if (times.length > 0 && places.length > 0)
-    clashes.push(`${times.join(' and ')} exclude${times.length === 1 ? 's' : ''} ${places.join(', ')}`);
   if (clashes.length > 0) throw usage(clashes);
 }
 
 /** Parameters that say where a range begins or which messages it holds, as --since and --until do. */
-const rangePlaces = [
-  'anchor',
-  'include_anchor',
-  'num_before',
-  'num_after',
-  'message_ids',
-  'use_first_unread_anchor',
-] as const;
+const rangePlaces = ['anchor', 'include_anchor', 'num_before', 'num_after', 'message_ids', 'use_first_unread_anchor'];
 
-function flag(name: keyof typeof messageParameters): string {
-  return `--${flagOf(name, messageParameters[name])}`;
-}
+const ownExclusions = [
+  { one: 'limit', others: ['all', 'message_ids', 'num_before', 'num_after'] },
+  { one: 'all', others: ['message_ids', 'num_before', 'num_after'] },
+  { one: 'since', others: rangePlaces },
+  { one: 'until', others: rangePlaces },
+] as const;
 
 function checkCounts(num_before: number, num_after: number, include_anchor: boolean | undefined): void {
   if (num_before + num_after > maxMessages)
