@@ -1,12 +1,11 @@
 import type { ChatApi } from '../api/chat/chat.ts';
 import { lacking } from '../api/chat/chat-answer.ts';
-import { Failure } from '../core/failure.ts';
 import { snippetLevel } from '../schema/snippet.ts';
 import { viewLevel } from '../schema/view.ts';
 import { whole } from '../output/columns.ts';
 import { command, type NamelessCommand } from './command.ts';
 
-export const channels = listing(({ channels }) => channels(), 'channel list', ['channels'], {
+export const channels = listing(({ channels }) => channels(), 'channel list', ['channels', 0], {
   about: 'Lists the channels that the account is in or may join. Commands take the name or the stream_id.',
   columns: [...whole('stream_id', 'name'), 'description', 'invite_only', 'first_message_id'],
   none: 'the account sees no channel',
@@ -28,7 +27,7 @@ export const snippets = listing(({ snippets }) => snippets(), 'snippet list', ['
 function listing(
   read: (chat: ChatApi) => Promise<readonly object[] | undefined>,
   name: string,
-  [what, needed]: readonly [what: string, level?: number],
+  [what, needed]: readonly [what: string, level: number],
   { about, ...show }: { readonly about: string } & NonNullable<NamelessCommand['show']>,
 ): NamelessCommand {
   return command({
@@ -38,11 +37,7 @@ function listing(
       const api = chat();
       const rows = await read(api);
       if (rows) return rows;
-      const level = needed && (await api.level());
-      if (needed !== undefined && level !== undefined) throw lacking(what, needed, level);
-      throw new Failure('rejected', `this server does not list ${what}`, {
-        hint: 'Check the site URL of the profile.',
-      });
+      throw lacking(what, needed, await api.level());
     },
     show,
   });

@@ -55,10 +55,18 @@ export function settingNamed(typed: string): SettingField {
   const name = typed.replaceAll('-', '_');
   const removed = Object.hasOwn(removedSettings, name) ? removedSettings[name] : undefined;
   if (removed !== undefined) throw usage(removed);
-  const known: Fields = settings;
-  const field = Object.hasOwn(known, name) ? known[name] : undefined;
+  const field = settingField(name);
   if (field) return { name, field };
   throw usage(`unknown setting '${typed}'`, hintFor(name));
+}
+
+/** What this version does not know is a text. */
+export const unknownField: Field = { kind: 'string', help: '' };
+
+/** The field of a setting by its name on the wire. */
+export function settingField(name: string): Field | undefined {
+  const known: Fields = settings;
+  return Object.hasOwn(known, name) ? known[name] : undefined;
 }
 
 /** How many settings a hint names; of more, it names the command that lists them. */

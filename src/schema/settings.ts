@@ -163,9 +163,6 @@ export const otherWords: Readonly<Partial<Record<SettingName, string>>> = {
 export const identitySettings: ReadonlySet<string> = new Set(['full_name', 'email', 'old_password', 'new_password']);
 export const unifiedSettingsLevel = 80;
 
-/** An administrator may change other users' settings from this level on (docs/apis.md, Settings). */
-export const targetUsersLevel = 444;
-
 /** Names of earlier servers, and what replaced them. */
 export const removedSettings: Readonly<Record<string, string>> = {
   dense_mode: 'dense_mode was removed at level 364; set web_font_size_px and web_line_height_percent instead',
@@ -178,12 +175,14 @@ export const removedSettings: Readonly<Record<string, string>> = {
 
 /** A value whose meaning depends on the server's level; `instead` is the word for the other side of that level. */
 interface LevelRule {
-  readonly name: SettingName;
+  readonly name: SettingName | 'target_users';
   readonly value?: string | number;
   /** The first level at which the value may be sent. */
   readonly from?: number;
   /** The first level at which it may not be sent any more. */
   readonly until?: number;
+  /** What a server that reports no level counts as; without it the value is sent. */
+  readonly unreported?: number;
   readonly instead?: string;
   readonly why: string;
 }
@@ -199,6 +198,12 @@ export const levelRules: readonly LevelRule[] = [
     name: 'desktop_icon_count_display',
     from: 227,
     why: 'below level 227 the numbers of desktop_icon_count_display had other meanings',
+  },
+  {
+    name: 'target_users',
+    from: 444,
+    unreported: 0,
+    why: 'target_users needs level 444: an older server changes the settings of the caller instead',
   },
   { name: 'web_channel_default_view', value: 3, from: 383, why: 'list-of-topics needs level 383' },
   { name: 'web_channel_default_view', value: 4, from: 401, why: 'top-unread-topic needs level 401' },

@@ -110,29 +110,21 @@ export async function refuseMissingRoute(
 ): Promise<void> {
   const { status, body, http } = answer;
   if (status !== 404 || (isObject(body) && typeof body['result'] === 'string')) return;
-  const level = await levelOf();
-  const { host } = new URL(http.url);
-  if (level === undefined)
-    throw new Failure(
-      'rejected',
-      `${host} has no ${what} (404) and reports no feature level: it may not be a chat server`,
-      {
-        hint: `Check the site URL of the profile: is ${host} a chat server?`,
-        http,
-      },
-    );
-  throw lacking(what, needed, level, http);
+  throw lacking(what, needed, await levelOf(), http);
 }
 
-/** Why a server of that level lacks a route. */
-export function lacking(what: string, needed: number, level: number, http?: Answer['http']): Failure {
-  return level >= needed
-    ? new Failure('rejected', `this server has no ${what} (404), though its level ${level} brings them`, {
-        hint: 'Check the site URL of the profile.',
-        http,
-      })
-    : new Failure('rejected', `${what} need level ${needed}; this server has ${level}`, {
-        hint: 'Update the chat server, or choose another profile.',
-        http,
-      });
+/** Why a server of that level, which it may not tell, lacks a route. */
+export function lacking(what: string, needed: number, level: number | undefined, http?: Answer['http']): Failure {
+  const server = level === undefined && http ? new URL(http.url).host : 'this server';
+  const said =
+    level === undefined ? 'reports no feature level: it may not be a chat server' : `its level ${level} brings them`;
+  if (level !== undefined && level < needed)
+    return new Failure('rejected', `${what} need level ${needed}; this server has ${level}`, {
+      hint: 'Update the chat server, or choose another profile.',
+      http,
+    });
+  return new Failure('rejected', `${server} has no ${what} (404)${level === undefined ? ' and' : ', though'} ${said}`, {
+    hint: 'Check the site URL of the profile.',
+    http,
+  });
 }

@@ -1,15 +1,9 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure, ifAnswered } from '../../core/failure.ts';
-import type { Assignment, Fields } from '../../schema/field.ts';
-import { valueInWords, valueName } from '../../schema/setting-text.ts';
-import {
-  identitySettings,
-  settings,
-  levelRules,
-  targetUsersLevel,
-  unifiedSettingsLevel,
-} from '../../schema/settings.ts';
+import type { Assignment } from '../../schema/field.ts';
+import { settingField, valueInWords, valueName } from '../../schema/setting-text.ts';
+import { identitySettings, levelRules, unifiedSettingsLevel } from '../../schema/settings.ts';
 import type { SettingEvent } from '../../store/record/history.ts';
 import { recordAround } from '../work/past-runs.ts';
 import { isOfUser, isSame, presentSettings } from './present-settings.ts';
@@ -165,7 +159,7 @@ function notApplied(names: readonly string[], level: number | undefined): Failur
   const reasons = names.map((name) => `${name} (${reasonFor(name, level)})`).join(', ');
   const [first = ''] = names;
   return new Failure('rejected', `${server} ignored: ${reasons}`, {
-    hint: names.every((name) => Object.hasOwn(settings, name))
+    hint: names.every(settingField)
       ? `For the level that a setting needs: chatelaine settings describe ${first}`
       : 'Check the name: a setting that the server does not know is ignored.',
   });
@@ -174,9 +168,7 @@ function notApplied(names: readonly string[], level: number | undefined): Failur
 function reasonFor(name: string, level: number | undefined): string {
   if (name === 'full_name') return 'the organization may forbid name changes';
   if (name === 'target_users') return 'the settings of this account were changed instead';
-  const known: Fields = settings;
-  const field = Object.hasOwn(known, name) ? known[name] : undefined;
-  const needed = field?.level ?? 0;
+  const needed = settingField(name)?.level ?? 0;
   return level !== undefined && needed > level ? `needs level ${needed}` : 'it does not know this setting';
 }
 
@@ -188,38 +180,21 @@ export async function fitToLevel(
 ): Promise<readonly Assignment[]> {
   if (values.every(({ name }) => identitySettings.has(name))) return values;
   const level = await chat.level();
-  refuseTargetUsers(values, level);
-  if (level === undefined) return values;
-  if (level < unifiedSettingsLevel) {
-    const taken = `below ${unifiedSettingsLevel} only full_name, email and passwords can be set`;
-    throw refusal(`this server has level ${level}: ${taken}`);
-  }
+  const server = level === undefined ? 'this server does not report its level' : `this server has ${level}`;
+  if (level !== undefined && level < unifiedSettingsLevel)
+    throw refusal(`${server}: below ${unifiedSettingsLevel} only full_name, email and passwords can be set`);
   return values.map((assignment) => {
-    const rule = levelRules.find(
-      ({ name, value, from = 0, until = Infinity }) =>
-        name === assignment.name &&
-        (value === undefined || value === assignment.value) &&
-        (level < from || level >= until),
-    );
+    const rule = levelRules.find(({ name, value, from = 0, until = Infinity, unreported }) => {
+      const at = level ?? unreported;
+      const isMeant = name === assignment.name && (value === undefined || value === assignment.value);
+      return isMeant && at !== undefined && (at < from || at >= until);
+    });
     if (!rule) return assignment;
     if (rule.instead === undefined)
-      throw refusal(
-        `${rule.why}; this server has ${level}`,
-        rule.until === undefined ? undefined : 'Choose another value.',
-      );
-    note(`${rule.why}; this server has ${level}: sending ${rule.instead}`);
+      throw refusal(`${rule.why}; ${server}`, rule.until === undefined ? undefined : 'Choose another value.');
+    note(`${rule.why}; ${server}: sending ${rule.instead}`);
     return { ...assignment, value: rule.instead };
   });
-}
-
-/** An older server ignores `target_users` and changes the caller's own settings, so an unknown level is too low. */
-function refuseTargetUsers(values: readonly Assignment[], level: number | undefined): void {
-  if (level !== undefined && level >= targetUsersLevel) return;
-  if (values.every(({ name }) => name !== 'target_users')) return;
-  const server = level === undefined ? 'this server does not report its level' : `this server has ${level}`;
-  throw refusal(
-    `target_users needs level ${targetUsersLevel}, ${server}: an older server changes the settings of the caller instead`,
-  );
 }
 
 function refusal(message: string, advice = 'Update the chat server.'): Failure {

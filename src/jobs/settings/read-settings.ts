@@ -2,7 +2,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { collect, readField, type Assignment } from '../../schema/field.ts';
 import { suggestion } from '../../schema/nearest.ts';
-import { settingNamed, readSetting } from '../../schema/setting-text.ts';
+import { settingNamed, readSetting, unknownField } from '../../schema/setting-text.ts';
 import { identitySettings, settings } from '../../schema/settings.ts';
 import type { SettingEntry } from '../../store/settings/yaml.ts';
 
@@ -73,7 +73,7 @@ function readRaw(word: string): Assignment {
   // A server ignores a name in another spelling: target-users would change the caller's own settings.
   if (!/^[a-z][a-z0-9_]*$/.test(name))
     throw usage(`--raw ${name}: a name has lower-case letters, digits and underscores only`);
-  return { name, field: { kind: 'string', help: '' }, value: word.slice(at + 1) };
+  return { name, field: unknownField, value: word.slice(at + 1) };
 }
 
 /** Names the place in a failure, and its hint on the same line: at the end nobody knows which line it is for. */

@@ -1,7 +1,5 @@
 import { Failure, unless } from '../../core/failure.ts';
-import type { Fields } from '../../schema/field.ts';
-import { readSetting, valueInWords } from '../../schema/setting-text.ts';
-import { settings } from '../../schema/settings.ts';
+import { readSetting, settingField, unknownField, valueInWords } from '../../schema/setting-text.ts';
 import type { EntryOf } from '../../store/record/history.ts';
 import { isSame } from './present-settings.ts';
 
@@ -30,8 +28,7 @@ export function isUndoOf(later: PastSetting, change: PastSetting): boolean {
 /** How a change is undone. A setting that was changed since is left alone, and one whose old value may not be sent. */
 export function undoOf(change: PastSetting, present: ReadonlyMap<string, unknown>) {
   const { setting: name, value: left, value_before: old } = change;
-  const known: Fields = settings;
-  const field = (Object.hasOwn(known, name) ? known[name] : undefined) ?? { kind: 'string', help: '' };
+  const field = settingField(name) ?? unknownField;
   const now = present.get(name);
   const [is, was, became] = [now, old, left].map((value) => valueInWords(field, value));
   const leave = (becomes: string) => ({ assignment: { name, field, value: old }, is: 'refused', becomes });
