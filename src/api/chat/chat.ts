@@ -40,13 +40,15 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
     upload: (upload: UploadPath, maxBytes: number) => fetchUpload(send, sendUnauthenticated, upload, maxBytes),
     /** The settings of the account; undefined where the server does not tell them. Leaves no event queue behind. */
     userSettings: async (): Promise<JsonObject | undefined> => {
-      const read = { repeat: 'never', isRead: true } as const;
-      const body = objectIn(await send({ ...read, ...registerCall, outlasts: 'Ctrl-C' }));
+      const once = (call: Pick<Call, 'method' | 'path' | 'form' | 'outlasts'>) =>
+        send({ ...call, repeat: 'never', isRead: true });
+      const events = [['fetch_event_types', '["user_settings"]'] as const, ['event_types', '[]'] as const];
+      const register = path`/api/v1/register`;
+      const body = objectIn(await once({ method: 'POST', path: register, form: events, outlasts: 'Ctrl-C' }));
       const queue_id = body?.['queue_id'];
       if (typeof queue_id === 'string') {
-        const form = [['queue_id', queue_id]] as const;
-        const path = eventsPath;
-        await ifAnswered(send({ ...read, method: 'DELETE', path, form, outlasts: 'earlier Ctrl-C' }));
+        const form = [['queue_id', queue_id] as const];
+        await ifAnswered(once({ method: 'DELETE', path: path`/api/v1/events`, form, outlasts: 'earlier Ctrl-C' }));
       }
       const settings = body?.['user_settings'];
       return isObject(settings) ? settings : undefined;
@@ -57,17 +59,6 @@ export function chatApi(sendAny: Send, sendUnauthenticated: Send) {
     }),
   };
 }
-
-const registerCall = {
-  method: 'POST',
-  path: path`/api/v1/register`,
-  form: [
-    ['fetch_event_types', '["user_settings"]'],
-    ['event_types', '[]'],
-  ],
-} as const;
-
-const eventsPath = path`/api/v1/events`;
 
 interface ServerFacts {
   readonly level?: number | undefined;

@@ -142,18 +142,10 @@ function namesOf(names: Readonly<Record<string, number>>): Offer[] {
 
 /** `color_scheme=` and then its values; a password is never written behind its name. */
 function assignments(current: string): Offer[] {
-  const [name = ''] = current.split('=');
-  const fields: Readonly<Record<string, Field>> = settings;
-  if (current.includes('=')) return behind(name, Object.hasOwn(fields, name) ? settingValues(name, fields[name]) : []);
-  return Object.entries(fields).map(([word, { kind, help: text }]) => ({
-    word: kind === 'secret' ? word : `${word}=`,
-    text,
-  }));
-}
-
-function settingValues(name: string, field: Field | undefined): readonly Offer[] {
-  if (name === 'timezone') return plainly(Intl.supportedValuesOf('timeZone'));
-  return field?.kind === 'boolean' ? plainly(['true', 'false']) : valuesOf({ ...field }, '', () => []);
+  return pairs(current, Object.entries<Field>(settings), (field, name) => {
+    if (name === 'timezone') return plainly(Intl.supportedValuesOf('timeZone'));
+    return field.kind === 'boolean' ? plainly(['true', 'false']) : valuesOf({ ...field }, '', () => []);
+  });
 }
 
 /** `sender=`, `is=starred`: operators that a server can negate. */
@@ -162,12 +154,20 @@ function terms(current: string, known: NamesOf): Offer[] {
     ([name, field]) => [name.replaceAll('_', '-'), field] as const,
   );
   const negatable = operators.filter(([operator]) => !notNegatable.has(operator));
-  const [operator = ''] = current.split('=');
-  if (!current.includes('=')) return negatable.map(([word, { help: text }]) => ({ word: `${word}=`, text }));
-  const field = negatable.find(([name]) => name === operator)?.[1];
-  return behind(operator, field ? valuesOf({ ...field }, '', known) : []);
+  return pairs(current, negatable, (field) => valuesOf({ ...field }, '', known));
 }
 
-function behind(name: string, values: readonly Offer[]): Offer[] {
-  return values.map((offer) => ({ ...offer, word: `${name}=${offer.word}` }));
+/** `name=`, or the values of a name that is typed with its sign of equality. */
+function pairs(
+  current: string,
+  fields: readonly (readonly [name: string, field: Field])[],
+  offersFor: (field: Field, name: string) => readonly Offer[],
+): Offer[] {
+  if (!current.includes('='))
+    return fields.map(([name, { kind, help: text }]) => ({ word: kind === 'secret' ? name : `${name}=`, text }));
+  return fields.flatMap(([name, field]) =>
+    current.startsWith(`${name}=`)
+      ? offersFor(field, name).map((offer) => ({ ...offer, word: `${name}=${offer.word}` }))
+      : [],
+  );
 }

@@ -60,59 +60,49 @@ function channelOf({ command, typed, given }: ReadWords): number | string | unde
   return text === undefined ? undefined : readName(text);
 }
 
+/** Where a list is, and the offer of each of its rows. */
 interface NameList {
   readonly path: string;
-  readonly offersIn: (answer: JsonObject) => readonly Offer[];
+  readonly rows: string;
+  readonly offer: (row: JsonObject, rows: readonly JsonObject[]) => Offer;
+  readonly first?: Offer;
 }
 
 const lists: Readonly<Record<string, NameList>> = {
   channels: {
     path: 'streams',
-    offersIn: ({ streams }) =>
-      rowsOf(streams).map(({ name, stream_id }) => ({
-        word: channelWord(String(name)),
-        text: String(stream_id),
-        alias: String(name),
-      })),
+    rows: 'streams',
+    offer: ({ name, stream_id }) => ({ word: channelWord(String(name)), text: String(stream_id), alias: String(name) }),
   },
   users: {
     path: 'users',
+    rows: 'members',
+    first: { word: 'me', text: 'the account itself' },
     // An address that the server hides is made of the id.
-    offersIn: ({ members }) => [
-      { word: 'me', text: 'the account itself' },
-      ...rowsOf(members).map(({ email, user_id, full_name }) => ({
-        ...nameOffer(String(full_name)),
-        word: /^user\d+@/.test(String(email)) ? String(user_id) : String(email),
-      })),
-    ],
+    offer: ({ email, user_id, full_name }) =>
+      named(/^user\d+@/.test(String(email)) ? user_id : email, String(full_name)),
   },
   snippets: {
     path: 'saved_snippets',
-    offersIn({ saved_snippets }) {
-      const rows = rowsOf(saved_snippets);
-      const titles = rows.map(({ title }) => title);
-      // A title that means another thing, or several snippets, has to be typed as the id.
-      return rows.map(({ id, title }) =>
-        /^[\d-]/.test(String(title)) || titles.indexOf(title) !== titles.lastIndexOf(title)
-          ? { ...nameOffer(String(title)), word: String(id) }
-          : { word: String(title), text: String(id) },
-      );
-    },
+    rows: 'saved_snippets',
+    // A title that means another thing, or several snippets, has to be typed as the id.
+    offer: ({ id, title }, rows) =>
+      /^[\d-]/.test(String(title)) || rows.filter((row) => row['title'] === title).length > 1
+        ? named(id, String(title))
+        : { word: String(title), text: String(id) },
   },
   views: {
     path: 'navigation_views',
-    offersIn: ({ navigation_views }) =>
-      rowsOf(navigation_views).map(({ fragment, name }) => ({
-        ...nameOffer(typeof name === 'string' ? name : ''),
-        word: String(fragment),
-      })),
+    rows: 'navigation_views',
+    offer: ({ fragment, name }) => named(fragment, typeof name === 'string' ? name : ''),
   },
 };
 
 function topicsOf(channel: number | string): NameList {
   return {
     path: `users/me/${channel}/topics`,
-    offersIn: ({ topics }) => rowsOf(topics).map(({ name }) => ({ word: String(name), text: '' })),
+    rows: 'topics',
+    offer: ({ name }) => ({ word: String(name), text: '' }),
   };
 }
 
@@ -121,8 +111,8 @@ function channelWord(name: string): string {
   return /^(\d+$|id:|name:|[#-]|https?:)/.test(name) ? `name:${name}` : name;
 }
 
-function nameOffer(name: string): Omit<Offer, 'word'> {
-  return { text: name, alias: name };
+function named(word: unknown, name: string): Offer {
+  return { word: String(word), text: name, alias: name };
 }
 
 function rowsOf(value: unknown): readonly JsonObject[] {
@@ -142,8 +132,10 @@ function readOffers({ name, options }: SignedIn, list: string, read: NameList | 
   const kept = fresh.find(([other]) => other === key)?.[1];
   if (isObject(kept)) return rowsOf(kept['offers']).filter(isOffer);
   const answer = ask(read.path, options);
+  const rows = rowsOf(answer?.[read.rows]);
+  const all = [read.first ?? [], rows.map((row) => read.offer(row, rows))].flat();
   // A name that begins with a dash would be an option of the line.
-  const offers = answer && read.offersIn(answer).filter(({ word }) => !word.startsWith('-'));
+  const offers = answer && all.filter(({ word }) => !word.startsWith('-'));
   store(file, { ...Object.fromEntries(fresh), [key]: { at: Date.now(), offers: offers ?? null } });
   return offers ?? [];
 }
