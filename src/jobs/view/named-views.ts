@@ -54,7 +54,10 @@ export async function withNearViews(cause: unknown, fragment: string, chat: Pick
   const like = new Set([...nearNames(fragment, [...known, ...builtIn]), ...meant]);
   const near = named ?? (like.size > 0 ? `; near: ${[...like].join(', ')}` : '');
   return cause.as(cause.kind, `the account has no view '${fragment}'${near}`, {
-    hint: 'chatelaine view list shows the views of the account. Add others in the app.',
+    hint:
+      near === ''
+        ? 'chatelaine view list shows the views of the account. Add others in the app.'
+        : 'Write the fragment of the view that you mean. chatelaine view list shows those of the account.',
   });
 }
 
