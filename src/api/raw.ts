@@ -1,5 +1,5 @@
 import { Failure, usage } from '../core/failure.ts';
-import { isObject, type JsonObject } from '../core/json.ts';
+import { isObject } from '../core/json.ts';
 import { accept } from './chat/chat-answer.ts';
 import { type Answer, incompleteAfter, isSuccess, unconfirmed } from './http/answer.ts';
 import type { Call, Parameters, Path, Send } from './http/call.ts';
@@ -121,19 +121,15 @@ function nextMessages(request: RawRequest, { body, http }: Answer): Parameters |
     return undefined;
   const end = isPositive(request, 'num_after') ? 'found_newest' : 'found_oldest';
   const messages: readonly unknown[] = body['messages'];
-  if (isLast(body, end, messages.length)) return undefined;
+  const isLimited = body['history_limited'] === true;
+  // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
+  if (isLimited ? messages.length === 0 || (end === 'found_oldest' && body[end] === true) : body[end] === true)
+    return undefined;
   const edge = end === 'found_newest' ? messages.at(-1) : messages[0];
   if (!isObject(edge) || typeof edge['id'] !== 'number')
     throw new Failure('incomplete', 'the server says that there are more messages, and sends none', { http });
   const others = query.filter(([name]) => name !== 'anchor' && name !== 'include_anchor');
   return [['anchor', String(edge['id'])], ...others, ['include_anchor', 'false']];
-}
-
-function isLast(body: JsonObject, end: 'found_newest' | 'found_oldest', count: number): boolean {
-  const isLimited = body['history_limited'] === true;
-  if (isLimited && count === 0) return true;
-  // Where the plan hides messages, `found_newest` counts hidden ones (docs/apis.md, Limited history).
-  return body[end] === true && !(isLimited && end === 'found_newest');
 }
 
 function isPositive({ query }: RawRequest, wanted: string): boolean {

@@ -1,6 +1,6 @@
 import { foldName, resolvedPrefix } from './topic.ts';
 
-/** What people call a field or an option, and its names: the first that is known is meant. */
+/** Names of fields and options by the words of people: the first that is known is meant. */
 // prettier-ignore
 const otherNames: Readonly<Record<string, string>> = {
   topic: 'subject topic_name',

@@ -60,7 +60,7 @@ export function settingNamed(typed: string): SettingField {
   throw usage(`unknown setting '${typed}'`, hintFor(name));
 }
 
-/** What this version does not know is a text. */
+/** A setting that this version does not know is a text. */
 export const unknownField: Field = { kind: 'string', help: '' };
 
 /** The field of a setting by its name on the wire. */

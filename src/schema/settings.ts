@@ -181,7 +181,7 @@ interface LevelRule {
   readonly from?: number;
   /** The first level at which it may not be sent any more. */
   readonly until?: number;
-  /** What a server that reports no level counts as; without it the value is sent. */
+  /** The level that a server without one counts as; without it the value is sent. */
   readonly unreported?: number;
   readonly instead?: string;
   readonly why: string;

@@ -69,10 +69,9 @@ const operators: Readonly<Record<string, string>> = { channel: 'stream', channel
 function legacyNarrow(narrow: readonly unknown[] | undefined, level: number): readonly unknown[] | undefined {
   if (level >= narrowLevels.channel) return narrow;
   return narrow?.map((term) => {
-    if (Array.isArray(term)) return legacyWords(term[0], term[1], level);
-    if (!isObject(term)) return term;
-    const [operator, operand] = legacyWords(term['operator'], term['operand'], level);
-    return { ...term, operator, operand };
+    const [operator, operand] = legacyWords(...partsOf(term), level);
+    if (Array.isArray(term)) return [operator, operand];
+    return isObject(term) ? { ...term, operator, operand } : term;
   });
 }
 

@@ -1,5 +1,5 @@
 import { plain } from '../../output/plain.ts';
-import type { Field } from '../../schema/field.ts';
+import { namedValues, type Field } from '../../schema/field.ts';
 import { narrowOperators, notNegatable } from '../../schema/narrow.ts';
 import { settings } from '../../schema/settings.ts';
 import { builtInViews } from '../../schema/view.ts';
@@ -113,7 +113,7 @@ function optionOffers({ given }: ReadWords, options: readonly SurfaceOption[]): 
 
 function valuesOf({ choices, names, suggest }: Partial<SurfaceField>, current: string, known: NamesOf) {
   if (choices) return plainly(choices);
-  if (names) return namesOf(names);
+  if (names) return namedValues({ names }).map(({ name, value }) => ({ word: name, text: String(value) }));
   if (typeof suggest === 'object') return plainly(suggest);
   if (suggest === undefined) return [];
   if (suggest === 'settings') return Object.entries<Field>(settings).map(([word, { help: text }]) => ({ word, text }));
@@ -131,13 +131,6 @@ function pathOf({ placeholder }: Pick<SurfaceField, 'placeholder'>): 'files' | '
 
 function plainly(words: readonly string[]): Offer[] {
   return words.map((word) => ({ word, text: '' }));
-}
-
-/** The first name of each number: the one that is shown. */
-function namesOf(names: Readonly<Record<string, number>>): Offer[] {
-  const known = Object.entries(names);
-  const first = known.filter(([name, number]) => known.find(([, other]) => other === number)?.[0] === name);
-  return first.map(([word, number]) => ({ word, text: String(number) }));
 }
 
 /** `color_scheme=` and then its values; a password is never written behind its name. */
