@@ -143,7 +143,7 @@ function rangeOf(values: RangeValues, context: TimeParts): Range {
 }
 
 function checkExclusions(values: RangeValues): void {
-  const given = new Map<string, unknown>(Object.entries(values).filter(([, value]) => value !== undefined));
+  const given = new Map(Object.entries<unknown>(values).filter(([, value]) => value !== undefined));
   const fields: Fields = selectionOptions;
   const flag = (name: string): string => `--${flagOf(name, fields[name] ?? rangeOptions.all)}`;
   const clashes = [...exclusions, ...ownExclusions].flatMap(({ one, others }) =>
