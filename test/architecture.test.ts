@@ -30,6 +30,7 @@ const homes: Readonly<Record<string, string | readonly string[]>> = {
   '@fastify/busboy': 'sandbox/multipart.ts',
   chalk: 'output/paint.ts',
   'cli-table3': 'output/grid.ts',
+  commander: 'cli/program.ts',
   conf: 'store/account/conf.ts',
   'csv-parse/sync': 'store/roster/csv.ts',
   'csv-stringify/sync': 'output/csv.ts',

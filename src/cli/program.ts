@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { Command, Option } from 'commander';
 import { commandTable } from '../commands/index.ts';
 import type { AnyCommand } from '../commands/command.ts';
 import { globalOptions } from '../commands/environment.ts';
@@ -61,15 +61,18 @@ function guideText(words: string, width: number): string | undefined {
   return exits ?? (page === undefined ? undefined : `man chatelaine-${page}\n`);
 }
 
-/** Finds words and options in a line by Node's own parser; our tables judge them. */
+/** A word that no command line can have: the value of an option that is the last word. */
+const end = '\0';
+
+/** The only function that knows commander: it finds words and flags, our own tables judge them. */
 export function partLine(argv: readonly string[], fields: Fields, args: readonly string[] = []): LineParts {
   const spellings = spellingsOf(fields, args);
-  const typed: TypedOption[] = [];
-  const [words, first, last, unknown]: [string[], string[], string[], string[]] = [[], [], [], []];
+  const [typed, first, last]: [TypedOption[], string[], string[]] = [[], [], []];
   let asks: LineParts['asks'];
   let lacking: LineParts['lacking'];
-  const take = ({ flag, argument }: Spelling, text: string | undefined): void => {
-    if (flag === 'help' || flag === 'version') asks ??= flag;
+  const take = ({ flag, argument }: Spelling, text?: string): void => {
+    if (text === end) lacking = [`--${flag}`];
+    else if (flag === 'help' || flag === 'version') asks ??= flag;
     else if (!argument || text === undefined) typed.push({ flag, text });
     else (argument === 'first' ? first : last).push(flag === 'stream-id' ? text.replace(/^\d+$/, 'id:$&') : text);
   };
@@ -83,32 +86,21 @@ export function partLine(argv: readonly string[], fields: Fields, args: readonly
     if (option?.takes && !word.includes('=') && optionIn(next)) lacking ??= [word, next];
     return option ? plainWord(word, option) : word;
   });
-  const ruleOf = ({ word, short = '', takes }: Spelling) =>
-    [word, { type: takes ? 'string' : 'boolean', ...(short && { short }) }] as const;
-  const options = Object.fromEntries([...spellings.values()].map(ruleOf));
-  const read = (from: number): void => {
-    const parsed = parseArgs({ args: line.slice(from), options, strict: false, tokens: true });
-    for (const token of parsed.tokens) {
-      if (token.kind === 'option-terminator') continue;
-      const operands = unknown.length > 0 ? unknown : words;
-      if (token.kind === 'positional') {
-        operands.push(token.value);
-        continue;
-      }
-      const option = spellings.get(token.name);
-      const word = line[from + token.index] ?? '';
-      if (option?.takes && token.value === undefined) lacking = [`--${option.flag}`];
-      else if (option && (option.takes || token.value === undefined)) take(option, token.value);
-      else if (word.startsWith('--')) unknown.push(word);
-      else {
-        if (/^-\d*\.?\d+$/.test(word)) operands.push(word);
-        else unknown.push(token.rawName);
-        // Letters behind an unknown one may be its value, and are no options.
-        read(from + token.index + 1);
-        return;
-      }
-    }
-  };
-  read(0);
-  return { words, typed, first, last, asks, unknown, lacking };
+  const program = new Command();
+  // All of them, of which a line has a few, cost 4 MB: commander compares each with every other one.
+  for (const spelling of [...spellings.values()].filter((one) => line.some((word) => mayBe(one, word)))) {
+    const { word, short, takes } = spelling;
+    const option = new Option(`${short === undefined ? '' : `-${short}, `}--${word}${takes ? ' <value>' : ''}`);
+    // Every value in its order: commander itself keeps one.
+    program.addOption(option).on(`option:${option.name()}`, (text?: string) => take(spelling, text));
+  }
+  const { operands, unknown } = program.parseOptions([...line, end]);
+  const typedOf = (words: readonly string[]): readonly string[] => words.filter((word) => word !== end);
+  return { words: typedOf(operands), typed, first, last, asks, unknown: typedOf(unknown), lacking };
+}
+
+function mayBe({ word, short }: Spelling, typed: string): boolean {
+  return typed.startsWith('--')
+    ? typed.replace(/=.*/s, '') === `--${word}`
+    : short !== undefined && typed.includes(short);
 }

@@ -77,7 +77,7 @@ function switchOf(word: string, flag = word): Spelling {
   return { word, flag, takes: false };
 }
 
-/** A word of a known option as the parser reads it: with dashes, a switch without `=true` or `=false`. */
+/** A word of a known option as commander reads it: with dashes, a switch without `=true` or `=false`. */
 export function plainWord(word: string, { word: name, takes, bare }: Spelling): string {
   const [behind = ''] = /=[^]*/.exec(word) ?? [];
   const isSwitch = !takes || bare !== undefined;
