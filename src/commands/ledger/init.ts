@@ -17,7 +17,10 @@ export default command({
   dryRun: ['rows'],
 
   async run(_values, { options, ledgers }) {
-    if (options.dry_run) return { sql: (await (await ledgers.any())?.plan()) ?? upgradeScript(0) };
+    if (options.dry_run) {
+      const ledger = await ledgers.any();
+      return { sql: ledger ? await ledger.plan() : upgradeScript(0) };
+    }
     const opened = await ledgers.configured();
     const status = await opened.init();
     return { ledger: await opened.name(), version: ledgerVersion, status };
