@@ -71,8 +71,8 @@ export function openMessages(
     },
     warn(text: string): void {
       const whole = complete(text);
-      if (isJson) writeClean(warningJson(redactor.clean(whole)));
-      else write(fit(warningText(whole, { terminal: isTerminal() }), columns()));
+      if (isJson) writeClean(plainJson(JSON.stringify({ warning: redactor.clean(whole) })));
+      else write(fit(`warning: ${indented(commandsApart(shown(whole)))}`, columns()));
     },
     trace: (text: string): void => write(shown(text)),
     /** Shows a line on a terminal until the next message or status replaces it; undefined removes it. Not if quiet. */
@@ -112,12 +112,4 @@ export function reword({ kind, message, details }: Failure, clean: (text: string
 function saidIn(value: unknown, spoken: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => saidIn(item, spoken));
   return typeof value === 'string' ? spoken(value) : value;
-}
-
-export function warningText(message: string, { terminal }: { readonly terminal: boolean }): string {
-  return `warning: ${indented(commandsApart(terminal ? plainLines(message) : message))}`;
-}
-
-export function warningJson(message: string): string {
-  return plainJson(JSON.stringify({ warning: message }));
 }

@@ -1,5 +1,7 @@
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { completing } from '../../src/cli/messages.ts';
+import { completing, openMessages, openRedactor } from '../../src/cli/messages.ts';
+import { place } from '../store/place.ts';
 
 const undo = 'resized; to undo it: chatelaine license undo 7K2F';
 
@@ -27,4 +29,14 @@ test('of two commands each asks that account', () => {
   expect(
     completing({ profile: undefined, sandbox: true })('Try: chatelaine license list, chatelaine doctor --probe'),
   ).toBe('Try: chatelaine license list --sandbox, chatelaine doctor --sandbox --probe');
+});
+
+test.each([
+  ['a\nb\x1b', undefined, true, 'warning: a\n  b\\x1b\n'],
+  ['a\x1b', undefined, false, 'warning: a\x1b\n'],
+  ['a\nb\x9b', 'json', false, '{"warning":"a\\nb\\u009b"}\n'],
+] as const)('a warning %j, -o %s, on a terminal: %s', (text, output, isTTY, line) => {
+  const stderr = Object.assign(new PassThrough(), { isTTY });
+  openMessages({ stderr, system: place().system }, { output }, openRedactor(), (one) => one).warn(text);
+  expect(String(stderr.read())).toBe(line);
 });

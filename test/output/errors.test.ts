@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Failure, usage } from '../../src/core/failure.ts';
 import { failureJson, failureText } from '../../src/output/errors.ts';
-import { warningJson, warningText } from '../../src/cli/messages.ts';
 
 const look = { terminal: true, columns: 0, color: false, verbose: false };
 
@@ -77,10 +76,4 @@ describe('JSON', () => {
   ])('leaves out what is not known', (failure, line) => {
     expect(failureJson(failure)).toBe(line);
   });
-});
-
-test('warnings', () => {
-  expect(warningText('a\nb\x1b', { terminal: true })).toBe('warning: a\n  b\\x1b');
-  expect(warningText('a\x1b', { terminal: false })).toBe('warning: a\x1b');
-  expect(warningJson('a\nb\x9b')).toBe('{"warning":"a\\nb\\u009b"}');
 });

@@ -18,8 +18,6 @@ import { appCodeOf } from './options.ts';
 import { withOurs } from './show.ts';
 import type { Target } from './target.ts';
 
-export const applyColumns = ['remote_user', 'app_code', 'size_allowance', 'status', 'license_code'] as const;
-
 /** The options of a file of users: those of the roster, and what its rows may leave out. */
 type UserValues = RosterValues & { readonly keep_columns?: boolean } & {
   readonly [K in 'app_code' | 'size_allowance']?: LicenseFields[K] | undefined;
@@ -54,7 +52,7 @@ export async function readUsers(
 /** The roster, in which each row has its size, or that of the run. @throws as `readUsers` */
 export async function readLicenseRoster(file: string, values: UserValues, context: Accounts & RosterParts) {
   const own = values.size_allowance === undefined ? { fields: rosterFields } : { alone: 'remote_user' };
-  const beside = [...applyColumns, 'license', 'error', 'change', 'size_allowance_before'];
+  const beside = [...licenseColumns, 'status', 'license', 'error', 'change', 'size_allowance_before'];
   const { rows, ...roster } = await readUsers(file, values, { ...own, ...oncePerUser }, context, beside);
   return { ...roster, rows: rows.map(({ size_allowance = 0, ...row }): LicenseFields => ({ ...row, size_allowance })) };
 }
