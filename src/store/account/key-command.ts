@@ -111,12 +111,8 @@ function runnable(name: string, file: string, { platform }: System): string {
 }
 
 /** Runs a program without a shell, in a process group that ends with it. @throws Failure, the signal's reason */
-async function run(
-  name: string,
-  file: string,
-  words: readonly string[],
-  { system, timeout = 30_000, alarm, signal, interactive = false }: KeyCommandOptions,
-): Promise<ProgramOutcome> {
+async function run(name: string, file: string, words: readonly string[], options: KeyCommandOptions) {
+  const { system, timeout = 30_000, alarm, signal, interactive = false } = options;
   signal?.throwIfAborted();
   const late = new AbortController();
   const isLate = `was still running after ${formatDuration(timeout)}`;

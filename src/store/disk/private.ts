@@ -134,18 +134,11 @@ async function bytesOf(path: string, system: System, forbidden: number, opening:
   return ifThere(`read ${path}`, reading);
 }
 
+type Advice = Partial<Record<'what' | 'repair' | 'otherwise', string>>;
+
 /** Refuses what another user owns, or others can read or write. @throws Failure config with the repairing command */
-export async function refuseUnsafe(
-  path: string,
-  found: Stats,
-  system: System,
-  forbidden: number,
-  {
-    what = path,
-    repair = 'Run: chmod 600',
-    otherwise = '',
-  }: Partial<Record<'what' | 'repair' | 'otherwise', string>> = {},
-): Promise<void> {
+export async function refuseUnsafe(path: string, found: Stats, system: System, forbidden: number, words: Advice = {}) {
+  const { what = path, repair = 'Run: chmod 600', otherwise = '' } = words;
   if (!hasModes(system)) return;
   if (found.uid !== system.uid && found.uid !== 0) {
     throw new Failure('config', `${what} belongs to another user (id ${found.uid})`, {

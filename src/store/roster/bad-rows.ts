@@ -28,19 +28,14 @@ export function faultOf(cause: unknown, text: string): Fault {
 
 export type BadRows = ReturnType<typeof badRowsOf>;
 
-/** How places of a file are named: in a JSON array by the number of the row. */
-export interface Place {
-  readonly file: string;
-  readonly unit: 'line' | 'row';
-}
-
 /** A file with more bad rows is most likely none of the kind, and is not read to its end. */
 const maxBad = 10_000;
 
 /** Rows that are named one by one, with their reason; the others only by line. */
 const maxNamed = 20;
 
-export function badRowsOf({ file, unit }: Place) {
+/** `unit`: how places of the file are named, in a JSON array by the number of the row. */
+export function badRowsOf(file: string, unit: 'line' | 'row') {
   const bad: (Fault & { readonly line: number })[] = [];
   const failed = (more: readonly string[] = []): Failure => {
     bad.sort((one, other) => one.line - other.line);
@@ -56,6 +51,7 @@ export function badRowsOf({ file, unit }: Place) {
     return usage([...first, ...others, ...more], [...hints].join(' ') || undefined);
   };
   return {
+    unit,
     /** @throws Failure usage, naming them all, where there are too many */
     add(line: number, fault: Fault): void {
       if (bad.length >= maxBad)

@@ -4,7 +4,7 @@ import { writeJson } from '../../core/json.ts';
 import { isWithoutFormula } from '../../core/spreadsheet.ts';
 import { suggestion } from '../../schema/nearest.ts';
 import { alternatives, readField, valuesOf, type Field, type Fields, type Values } from '../../schema/field.ts';
-import { badRowsOf, faultOf, joined, type BadRows, type Fault, type Place } from './bad-rows.ts';
+import { badRowsOf, faultOf, joined, type BadRows, type Fault } from './bad-rows.ts';
 import { columnOf, normalized, readAliases, type WantedColumns } from './header.ts';
 import { openRosterFile, readRosterRows, type RosterFile } from './roster-file.ts';
 
@@ -66,8 +66,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   rules: RosterRules<T, R>,
 ): Promise<CheckedRoster<R>> {
   const opened = openRosterFile(source);
-  const place = { file: source.file, unit: opened.format === 'json' ? 'row' : 'line' } as const;
-  const bad = badRowsOf(place);
+  const bad = badRowsOf(source.file, opened.format === 'json' ? 'row' : 'line');
   const { fields, column } = rules;
   const names = Object.keys(fields);
   const required = names.filter((name) => fields[name]?.required || name === column);
@@ -98,7 +97,7 @@ export async function readRoster<const T extends Fields, R extends Values<T>>(
   };
   await readRosterRows(opened, wanted, { row, bad: bad.add });
   labelled(source.file, () => chosen.end(source.note));
-  const rows = await complete(read, lines, rules, bad, place);
+  const rows = await complete(read, lines, rules, bad);
   if (rows.length === 0) throw usage(`${source.file}: no rows`);
   const others = source.keepBeside ? otherColumns(kept, names, source.keepBeside) : [];
   return { rows, lines, others, sha256: hash('sha256', rows.map((row) => `${JSON.stringify(row)}\n`).join('')) };
@@ -188,8 +187,8 @@ async function complete<T extends Fields, R extends Values<T>>(
   lines: readonly number[],
   { fields, noun, nameOf, keyOf, apart, completion }: RosterRules<T, R>,
   bad: BadRows,
-  { unit }: Place,
 ): Promise<R[]> {
+  const { unit } = bad;
   const fill = await completion(rows).catch((cause: unknown) => {
     if (cause instanceof Failure) return cause;
     throw cause;
