@@ -219,6 +219,8 @@ test.each([
   [349, 'hide_ai_features', 'true', 'ignored'],
   [350, 'hide_ai_features', 'true', undefined],
   [443, 'target_users', '{}', 'ignored'],
+  [441, 'full_name', 'I', 400],
+  [442, 'full_name', 'I', undefined],
 ] as const)('level %i, %s=%s: %s', async (featureLevel, name, text, outcome) => {
   const { chat } = await started({ featureLevel });
 

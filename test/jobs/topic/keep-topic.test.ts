@@ -65,30 +65,43 @@ test('a part of what arrived that is read back broken: nothing more is deleted',
   expect(calls).toBe(0);
 });
 
+const page = {
+  ...{ messages: rowsOf([1, 2]), found_newest: true, found_oldest: true, history_limited: false, ignored: [] },
+};
+const [none, unasked] = [() => Promise.resolve(undefined), () => Promise.reject(new Error('not asked for'))];
+const chat = {
+  ...{ raw: { messages: () => Promise.resolve(page) }, level: none, channels: none, topics: none, messages: unasked },
+  ...{ organization: none, upload: unasked },
+  async deleteTopic(_id: number, _name: string, before?: () => Promise<void>): Promise<never> {
+    await before?.();
+    throw new Error('a call was sent');
+  },
+};
+
+function archiveIn(folder: string, home: string): Promise<OpenArchive> {
+  const { signal } = new AbortController();
+  return openArchive(folder, { system: systemIn(home), clock: sleptClock() }, { signal });
+}
+
+test('a purge that another process ends meanwhile: nothing is deleted', async () => {
+  const home = emptyHome();
+  const interrupted = purgeOf(chat, home, { archive: (folder) => archiveIn(folder, home) });
+  await expect(interrupted.run()).rejects.toThrow('a call was sent');
+  const purge = purgeOf(chat, home, {
+    archive(folder) {
+      appendFileSync(join(folder, 'purge.ndjson'), '{"finished":"2026-03-01T12:00:00Z","deleted":2,"unseen":0}\n');
+      return archiveIn(folder, home);
+    },
+  });
+
+  await expect(purge.run()).rejects.toThrow(/^another process has just ended the purge of .*: nothing was deleted$/);
+});
+
 test('a disk that fails right before a call: no call was sent, and the record has none', async () => {
   const home = emptyHome();
-  const page = {
-    ...{ messages: rowsOf([1, 2]), found_newest: true, found_oldest: true, history_limited: false, ignored: [] },
-  };
-  const [none, unasked] = [() => Promise.resolve(undefined), () => Promise.reject(new Error('not asked for'))];
-  const chat = {
-    ...{ raw: { messages: () => Promise.resolve(page) }, level: none, channels: none, topics: none, messages: unasked },
-    ...{ organization: none, upload: unasked },
-    async deleteTopic(_id: number, _name: string, before?: () => Promise<void>): Promise<never> {
-      await before?.();
-      throw new Error('a call was sent');
-    },
-  };
   const full = new Failure('unavailable', 'the disk is full');
   const purge = purgeOf(chat, home, {
-    async archive(folder) {
-      const archive = await openArchive(
-        folder,
-        { system: systemIn(home), clock: sleptClock() },
-        { signal: new AbortController().signal },
-      );
-      return { ...archive, missing: () => Promise.reject(full) };
-    },
+    archive: async (folder) => ({ ...(await archiveIn(folder, home)), missing: () => Promise.reject(full) }),
   });
 
   await expect(purge.run()).rejects.toThrow('the disk is full');
