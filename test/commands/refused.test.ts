@@ -235,3 +235,47 @@ describe('what just keeps a rule is sent', () => {
     service.done();
   });
 });
+
+test.each([
+  [
+    'license apply - --column remote_user=a --column remote_user=b',
+    '--column remote_user=b: remote_user is given twice',
+  ],
+  [
+    'license apply - --column remote_user=a --column size_allowance=A',
+    '--column size_allowance=A: the header is given twice',
+  ],
+  [
+    'auth login licensing --url https://a.test --base-url https://b.test --app-code 7 --api-key-stdin',
+    '--url and --base-url are two URLs',
+  ],
+])('%s is exit 2', async (line, message) => {
+  const stdin = 'a,b\nada,4\n';
+  const { exitCode, error } = await run(fakeService(), `${line} -o json`, { stdin });
+
+  expect({ exitCode, message: error?.message }).toEqual({ exitCode: 2, message });
+});
+
+test.each([
+  [
+    'license list --since 2d',
+    '/v1/license/',
+    [{ license_code: 'K-1', remote_user: 'ada' }],
+    '--since: the server does not say when a license was created',
+  ],
+  [
+    'license retire K-1 -y',
+    '/v1/license/K-1/',
+    { license_code: 'K-1', size_allowance: 4 },
+    'the server does not say whose license it is; it was not changed',
+  ],
+])('%s at a server that does not say it is exit 6', async (line, path, answer, message) => {
+  const service = fakeService();
+  service.expect(`GET ${path}`).reply(200, answer);
+
+  const { exitCode, stderr } = await run(service, line);
+
+  service.done();
+  expect(exitCode).toBe(6);
+  expect(stderr).toContain(message);
+});

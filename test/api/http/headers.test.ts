@@ -53,6 +53,15 @@ test('what a profile adds to a request is sent', async () => {
   expect(seen).toEqual(["ward 3's"]);
 });
 
+test('a connection that only reads sends no write, whoever asks for it', async () => {
+  const send = connect({ ...connectionTo(1), readOnly: true });
+
+  await expect(send({ method: 'PATCH', path: path`/v1/x/`, json: {}, repeat: 'safe' })).rejects.toMatchObject({
+    kind: 'config',
+    message: 'this profile is read-only: nothing was sent',
+  });
+});
+
 test('a dry run names it, and its line of curl reads it from a variable', async () => {
   const planned: PlannedCall[] = [];
   const send = connect(connectionTo(1, (call) => void planned.push(call)));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LicenseFilter } from '../../../src/api/licensing/license-list.ts';
 import type { License } from '../../../src/api/licensing/license.ts';
-import { licensesOfUser } from '../../../src/api/licensing/user-licenses.ts';
+import { licensesOfUser, type Rows } from '../../../src/api/licensing/user-licenses.ts';
 import { lookUp } from '../../../src/jobs/license/license-user.ts';
 import { listUsers } from '../../../src/jobs/license/list-users.ts';
 
@@ -22,6 +22,22 @@ test.each([
   );
   expect(found.exact.map(({ key }) => key)).toEqual(['K-ada']);
   expect(found.unfiltered && [...found.unfiltered.licenses]).toEqual(unfiltered);
+});
+
+test('a list without a filter whose pages tell of more rows at each reading decides nothing', async () => {
+  let readings = 0;
+  const rows: Rows = async function* (_filter, heard) {
+    readings += 1;
+    heard?.({ next: undefined, total: 2, pages: 1, count: 1 }, 1);
+    yield license('ben');
+  };
+  const asked = licensesOfUser({ remote_user: 'ada' }, { rows, random: () => 0, filter: { reads: new Set<string>() } });
+
+  await expect(asked).rejects.toMatchObject({
+    kind: 'incomplete',
+    message: expect.stringContaining('moves') as string,
+  });
+  expect(readings).toBe(4);
 });
 
 /** A server that ignores the filter, and lists these beside others. */

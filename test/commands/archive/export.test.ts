@@ -379,6 +379,15 @@ describe('archive export', () => {
       );
     });
 
+    test.each([
+      ['', 'selected by channel general.'],
+      ['--topic lunch', 'selected by channel general. Only those with topic lunch.'],
+    ])("the head of an export '%s' ends with what was chosen", async (choice, end) => {
+      expect(/^\d+ messages? from .*$/m.exec((await parts(`-o markdown ${choice}`)).stdout)?.[0]).toMatch(
+        new RegExp(`; ${end.replaceAll('.', '\\.')}$`),
+      );
+    });
+
     test('nothing chosen is an empty document and a warning', async () => {
       const { exitCode, stdout, stderr } = await parts('-o ndjson --sender 99');
       expect({ exitCode, stdout, stderr }).toEqual({

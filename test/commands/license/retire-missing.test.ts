@@ -38,6 +38,7 @@ async function serviceWith(
   return { apply, run, home, held };
 }
 
+const ada = { license_code: 'K-1', remote_user: 'ada', size_allowance: 4, app_code: 7 };
 const users = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `user-${from + index}`);
 const statusOf = ({ stdout }: { readonly stdout: string }) =>
   (JSON.parse(stdout) as { remote_user: string; status: string; change: string | null }[])
@@ -127,15 +128,22 @@ describe('nothing is sent', () => {
     expect(held().filter((text) => text.startsWith('left'))).toHaveLength(6);
   });
 
-  test('where the list is not whole', async () => {
+  test.each([
+    ['is not whole', { count: 9, results: [ada] }, 8, 'incomplete'],
+    [
+      'does not say whose each license is',
+      [ada, { license_code: 'K-2', size_allowance: 4, app_code: 7 }],
+      7,
+      'unavailable',
+    ],
+  ])('where the list %s', async (_what, list, exit, code) => {
     const service = fakeService();
-    const row = { license_code: 'K-1', remote_user: 'ada', size_allowance: 4, app_code: 7 };
-    service.expect('GET /v1/license/?app_code=7').reply(200, { count: 9, results: [row] });
+    service.expect('GET /v1/license/?app_code=7').reply(200, list);
     const ran = await runWith(service, 'license apply - --input-format csv --retire-missing --max-retire 3 -o json', {
       stdin: 'remote_user,size_allowance\nada,4\n',
     });
     service.done();
-    expect({ exitCode: ran.exitCode, code: ran.error?.code }).toEqual({ exitCode: 8, code: 'incomplete' });
+    expect({ exitCode: ran.exitCode, code: ran.error?.code }).toEqual({ exitCode: exit, code });
   });
 
   test.each(['--max-retire 3', '--accept accepted.txt'])('%s without --retire-missing', async (words) => {
