@@ -1,4 +1,13 @@
-import { readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { jsonIn } from '../../../src/core/json.ts';
@@ -496,4 +505,20 @@ test('what a crash cut off the end of the record is left out', needs('proc'), as
       expect(readFileSync(file, 'latin1').split('\n').slice(0, -1).map(jsonIn)).not.toContain(undefined);
       await next.release(['ada']);
     }
+});
+
+test('where the end of a request could not be recorded, the run sends no other, although the disk takes lines again', async () => {
+  const host = at(1_000_000);
+  const claims = await openAt(host);
+  await claims.take(['ada', 'ben']);
+  const file = fileOf(host);
+  const record = readFileSync(file);
+  unlinkSync(file);
+  mkdirSync(file);
+  const failure = await failureOf(() => claims.ended('ada', unanswered(1_000_000)));
+  rmdirSync(file);
+  writeFileSync(file, record, { mode: 0o600 });
+
+  expect([failure.kind, claims.lost()?.message]).toEqual(['config', failure.message]);
+  await expect(claims.posting('ben')).rejects.toBe(claims.lost());
 });
