@@ -99,3 +99,12 @@ test('license delete says what to do when a user leaves', async () => {
   expect(stderr).toContain('cannot delete a license');
   expect(stderr).toContain('license retire');
 });
+
+test('without a stored application --all-apps is exit 3', async () => {
+  const { exitCode, error } = await (await place([]))('license list --all-apps -o json');
+
+  expect({ exitCode, message: error?.message }).toEqual({
+    exitCode: 3,
+    message: 'no licensing credential is stored',
+  });
+});

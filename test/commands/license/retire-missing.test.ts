@@ -35,7 +35,7 @@ async function serviceWith(
     });
   const held = () =>
     sandbox.state.licenses().map(({ remote_user, size_allowance }) => `${remote_user} ${size_allowance}`);
-  return { apply, run, home, held };
+  return { apply, run, home, held, state: sandbox.state };
 }
 
 const ada = { license_code: 'K-1', remote_user: 'ada', size_allowance: 4, app_code: 7 };
@@ -203,4 +203,22 @@ test('a dry run shows them, counts them as changes and sends nothing', async () 
   const lines = await apply(users(1, 10), '--dry-run -o curl');
   expect(lines.stdout).toContain('left-2026-03-user-0-1000');
   expect(held()).toEqual(before);
+});
+
+test('a license that is of another user by then is not changed: exit 8', async () => {
+  let rename = (): void => undefined;
+  const service = await serviceWith([], { log: ({ method }) => void (method === 'POST' && rename()) });
+  const { apply, held, state } = service;
+  rename = () =>
+    state.change(({ licenses }) => {
+      const row = licenses.rows().find(({ remote_user }) => remote_user === 'user-0');
+      if (row) licenses.put(row.license_code, { ...row, remote_user: 'grace' });
+    });
+
+  const { exitCode, error } = await apply(['ada', ...users(1, 10)], '--max-retire 1 -o json');
+
+  expect({ exitCode, message: error?.message, isHers: held().includes('grace 4') }).toEqual({
+    ...{ exitCode: 8, isHers: true },
+    message: expect.stringContaining("the license is that of 'grace' by now; it was not changed") as string,
+  });
 });

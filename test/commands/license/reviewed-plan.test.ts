@@ -193,3 +193,21 @@ test.each([
   const ran = await runWith(fakeService(), `license apply ${words} -o json`);
   expect({ exitCode: ran.exitCode, message: ran.error?.message }).toEqual({ exitCode: 2, message });
 });
+
+test('a user who cannot be looked up: exit 8, and nothing of the plan is sent', async () => {
+  const [service, file] = [fakeService(), join(emptyHome(), 'plan.ndjson')];
+  const ofCy = 'GET /v1/license/?app_code=7&remote_user=cy';
+  service.expect(ofCy).reply(200, []);
+  await runWith(service, `license apply - --input-format csv --dry-run --write-plan ${file}`, {
+    stdin: 'remote_user,size_allowance\ncy,2\n',
+  });
+  service.expect(ofCy).reply(200, { count: 9, results: [] });
+
+  const { exitCode, error } = await runWith(service, `license apply --plan ${file} -y -o json`);
+
+  service.done();
+  expect({ exitCode, message: error?.message }).toEqual({
+    exitCode: 8,
+    message: expect.stringMatching(/; nothing was sent$/) as string,
+  });
+});
