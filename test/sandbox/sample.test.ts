@@ -20,6 +20,16 @@ test('ids ascend with time and without gaps', async () => {
   );
 });
 
+test('who subscribes to a channel is a user, once', async () => {
+  const { state } = (await started()).sandbox;
+  const users = new Set(state.users().map(({ user_id }) => user_id));
+
+  for (const { name, subscribers } of state.channels()) {
+    const ids = subscribers.map(({ user_id }) => user_id);
+    expect([new Set(ids).size, ids.filter((id) => !users.has(id))], name).toEqual([ids.length, []]);
+  }
+});
+
 test('keys have the form that each service asks for, and say that they are no secrets', async () => {
   const { sandbox } = await started();
 

@@ -358,6 +358,19 @@ describe('archive pull', () => {
     expect(verified.exitCode).toBe(10);
     expect(verified.stdout).toContain('rendered-000001.ndjson.damaged');
     expect(await server.run(`archive pull ${folder}`)).toMatchObject({ exitCode: 0 });
+    // What is lost is recorded: with the damaged file out of the way the archive is whole.
+    rmSync(`${path}.damaged`);
+    expect(await server.run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('a repair that lacks one message names it', async () => {
+    const { server, folder } = await damagedAfter(cutLine(20));
+    server.messages.splice(10, 1);
+
+    const { exitCode, stderr } = await server.run(`archive pull ${folder}`);
+
+    expect(exitCode).toBe(8);
+    expect(stderr).toContain('is not what was archived; lost: 11; the damaged file is kept');
   });
 
   test('a message that was edited meanwhile: the file is as the server shows it, and the damaged one is kept', async () => {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFaults } from '../../../src/sandbox/faults.ts';
+import type { LogEntry } from '../../../src/sandbox/serve.ts';
 import type { LicenseRecord } from '../../../src/sandbox/records.ts';
 import type { SandboxOptions } from '../../helpers/sandbox.ts';
 import { emptyHome, fakeService, openSandbox, run as runWith, type RunOptions } from '../../helpers/run.ts';
@@ -207,7 +208,10 @@ test('a dry run shows them, counts them as changes and sends nothing', async () 
 
 test('a license that is of another user by then is not changed: exit 8', async () => {
   let rename = (): void => undefined;
-  const service = await serviceWith([], { log: ({ method }) => void (method === 'POST' && rename()) });
+  const log = ({ method }: LogEntry): void => {
+    if (method === 'POST') rename();
+  };
+  const service = await serviceWith([], { log });
   const { apply, held, state } = service;
   rename = () =>
     state.change(({ licenses }) => {
