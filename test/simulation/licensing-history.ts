@@ -128,7 +128,9 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
   ledger?.heal();
   // A `create` more would make a license more, and a name that was given is nobody's to rename.
   const lines = new Set(
-    plan.runs.map((run) => run.line).filter((line) => /^license (ensure|apply|retire OTHER)/.test(line)),
+    plan.runs
+      .map(({ line }) => line)
+      .filter((line) => /^license (ensure|apply (?!.*--dry-run)|retire OTHER)/.test(line)),
   );
   const healed = await heal(world, lines, (line) => start(line, 0, {}));
   const { wrongs, limits } = judgeLicensing({ plan, server, licenses: server.licenses(), runs, healed, computers });

@@ -211,9 +211,16 @@ function wrongsOfRun(
   if (run.ended !== undefined && run.ended - run.started > last + spanOf(run, 'timeout') + grace)
     wrongs.push(`${name} waited ${(run.ended - run.started) / 1000} s, its --deadline is ${last / 1000} s`);
   // What these gave may have got another name since.
-  if (/^license (rename|edit|undo|retire --)/.test(run.line)) return wrongs;
+  if (/^license (rename|edit|undo|retire --)| --dry-run/.test(run.line)) return wrongs;
+  const isDouble = / ha(s|ve) several; /.test(run.stderr);
+  if (run.exit === 10 && / --plan /.test(run.line) && !isDouble && run.requests.some((method) => method !== 'GET'))
+    wrongs.push(`${name} is exit 10 and sent ${run.requests.join(' ')}: ${run.stderr}`);
   if (run.exit === 0 && run.line.startsWith('license retire')) return [...wrongs, ...notRetired(name, licenses)];
   for (const { remote_user: user, status, license } of rowsOf(run)) {
+    if (status === 'retired') {
+      wrongs.push(...notLeft(name, user, license?.license_code, { licenses, plan }));
+      continue;
+    }
     const isDone = ['created', 'resized', 'unchanged'].includes(status ?? (run.exit === 0 ? 'created' : 'unsaid'));
     if (run.exit === 0 && !isDone) wrongs.push(`${name} is exit 0 with a row of ${user} that is ${status}`);
     const code = license?.license_code;
@@ -242,9 +249,24 @@ function wrongsOfRun(
   return wrongs;
 }
 
+/** Of --retire-missing: who is in a row keeps the license, and what was retired has another name and the least size. */
+function notLeft(
+  name: string,
+  user: string,
+  code: string | undefined,
+  { licenses, plan }: Pick<Ended, 'licenses' | 'plan'>,
+): string[] {
+  const isInRow = plan.roster?.some(([row]) => row === user);
+  const license = licenses.find(({ license_code }) => license_code === code);
+  const isLeft = license?.remote_user.startsWith('left-') && license.size_allowance === 1;
+  return isInRow || !isLeft ? [`${name} says that the license of ${user} is retired`] : [];
+}
+
 /** The two exit codes say that nothing was changed. */
 function notUnchanged(run: Process, name: string, { posts }: Ended['server']): string[] {
-  const rows = run.stdout.match(/"status":"(created|resized|renamed|retired|changed)"/g) ?? [];
+  // Rows of a job that goes on tell what earlier runs of it did.
+  const hasSent = run.requests.some((method) => method !== 'GET');
+  const rows = (hasSent && run.stdout.match(/"status":"(created|resized|renamed|retired|changed)"/g)) || [];
   const made = posts.filter(({ client, reply }) => client === run && reply === 'made');
   const what = [...rows, ...made.map(({ user }) => `a POST of ${user}`)].join(', ');
   return what === '' ? [] : [`${name} is exit ${run.exit} after ${what}: ${run.stderr}`];
@@ -285,6 +307,10 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
     wrongs.push(`"${line}" is right only in run ${runs.length} after the faults: ${runs[0]?.exit} ${runs[0]?.stderr}`);
   if (last?.exit === 0 || wrongs.length > 0) return wrongs;
   if (last?.exit === 9 && limits.includes('answered and not kept')) return wrongs;
+  // Its planning run may have been killed, and what another program did since is not what the plan says.
+  if (last?.exit === 2 && last.stderr.includes('cannot read /home/ada/plan.ndjson')) return wrongs;
+  if (/ --plan /.test(line) && [8, 10].includes(last?.exit ?? 0) && ended.plan.others?.some(({ at }) => at > 0))
+    return wrongs;
   if ([7, 8].includes(last?.exit ?? 0) && limits.includes('a holder that cannot be seen')) return wrongs;
   if (last?.exit === 8 && ended.plan.habits?.keys === 'masked') return wrongs;
   // A license of the history, or of an answer, that a cut list does not show, or that got another name meanwhile.

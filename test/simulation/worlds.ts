@@ -352,6 +352,38 @@ function asked(chance: Chance): Omit<LicensingPlan, 'seed'> {
   return { roster, runs, shape: { stale: 4000 } };
 }
 
+/** Users who are in no row lose their licenses, once each row has its own; the run is killed, and goes on. */
+function missing(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const roster = rosterOf(1 + chance.below(6));
+  const users = [...usersOf(roster.length).filter(() => chance.happens(0.3)), 'xan', 'yve', 'zed'];
+  const isOn = { kill: chance.happens(0.7), disk: chance.happens(0.2) };
+  const runs = Array.from({ length: 1 + chance.below(3) }, (_, index) => ({
+    line: `${applyRoster} --retire-missing --max-retire 3`,
+    ...(index > 0 ? { after: index - 1 } : {}),
+    fate: fateOf(chance, isOn, 220),
+  }));
+  const others = users.map((user) => ({ user, size: chance.pick([3, 4]), at: 0 }));
+  return { roster, others, runs, mishaps: chance.happens(0.3) ? mishapsOf(chance, roster.length) : [] };
+}
+
+/** A plan is written, and carried out, perhaps after another program has made a license of one of its users. */
+function reviewed(chance: Chance): Omit<LicensingPlan, 'seed'> {
+  const roster = rosterOf(1 + chance.below(6));
+  const isOn = { kill: chance.happens(0.7), disk: chance.happens(0.2) };
+  const carrying = Array.from({ length: 1 + chance.below(2) }, (_, index) => ({
+    ...{ line: 'license apply --plan /home/ada/plan.ndjson -o ndjson -y', after: index },
+    ...{ pause: 2000, fate: fateOf(chance, isOn, 140) },
+  }));
+  const others = usersOf(roster.length).flatMap((user) => {
+    const at = chance.pick([undefined, undefined, 0, 1500]);
+    return at === undefined ? [] : [{ user, size: chance.pick([3, 4]), at }];
+  });
+  const planning = {
+    line: 'license apply /home/ada/roster.csv --dry-run --write-plan /home/ada/plan.ndjson -o ndjson',
+  };
+  return { roster, others, runs: [planning, ...carrying] };
+}
+
 /** A server that ignores the filter, whose pages move, and a roster for which a list of all is read first. */
 function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
   const roster = rosterOf(30).filter((_row, index) => index > 0 && chance.happens(0.9));
@@ -364,13 +396,14 @@ function unfiltered(chance: Chance): Omit<LicensingPlan, 'seed'> {
 
 const apply: SimulatedWorld<LicensingPlan> = {
   about: 'license apply: up to 30 rows, up to three runs, on one computer or two with one state folder',
-  alone: [5, 9, 11, 13, 15, 1, 3],
+  alone: [5, 7, 9, 11, 13, 15, 1, 3],
   draw(seed) {
     const chance = chanceOf(seed);
     if (seed % 16 === 15) return { seed, ...crowdOf(chance) };
     if (seed % 16 === 1) return { seed, ...chance.pick([overdue, leftBehind, behindResizes])(chance) };
     if (seed % 16 === 3) return { seed, ...hidingRoster(chance) };
     if (seed % 16 === 5) return { seed, ...torn(chance) };
+    if (seed % 16 === 7) return { seed, ...chance.pick([missing, reviewed])(chance) };
     if (seed % 16 === 9) return { seed, ...unfiltered(chance) };
     if (seed % 16 === 11) return { seed, ...strangeRoster(chance) };
     if (seed % 16 === 13) return { seed, ...asked(chance) };

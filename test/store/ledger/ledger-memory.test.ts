@@ -109,6 +109,21 @@ const cases: readonly { readonly about: string; readonly steps: readonly Step[];
     last: { past: [['x', 10, null]], held: [], holder: null },
   },
   {
+    about: 'of a session that has ended while a second POST was on its way, the second one counts',
+    steps: [
+      ['a', 'open', 24],
+      ['b', 'open', 24],
+      ['a', 'take', 'x'],
+      ['a', 'sending', 'x', 5],
+      ['a', 'release', 'x', 'x', ''],
+      ['a', 'take', 'x'],
+      ['a', 'sending', 'x', 10],
+      ['a', 'end'],
+      ['b', 'take', 'x'],
+    ],
+    last: { past: [['x', 10, null]], held: [], holder: null },
+  },
+  {
     about: 'an answer stays until a list has shown the license',
     steps: [
       ['a', 'open', 24],
