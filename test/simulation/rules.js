@@ -427,6 +427,45 @@ export const rules = [
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
     ['of a place that messages left the others are asked for', '.filter(({ isLeft }) => isLeft)', '.slice(0, 0)'],
   ]),
+  ...inFile('ensure', 'store/lock/lock.ts', [
+    [
+      'a lock that is given back is removed',
+      '  if ((await ownerOf(path))?.token === me.token) await remove(path);\n}',
+      "  if (path.endsWith('.holder') && (await ownerOf(path))?.token === me.token) await remove(path);\n}",
+    ],
+  ]),
+  ...inFile('apply', 'cli/summary.ts', [['the summary counts each row', '(counts[status] ?? 0) + 1', '1']]),
+  ...inFile('retire', 'output/write.ts', [
+    ['a write whose output fails waits for its work', '    if (isWrite) await stopped;\n', ''],
+  ]),
+  ...inFile('ensure', 'store/lock/lock.ts', [
+    [
+      'a lock that is cleared away is free at once',
+      '  const conflict = owner && (await removeStale(path, owner, me, system));\n',
+      "  const conflict = owner && (await removeStale(path, owner, me, system));\n  if (owner) throw new Failure('unavailable', 'it was that of a dead process', {});\n",
+    ],
+  ]),
+  ...inFile('ensure', 'cli/main.ts', [
+    [
+      'the summary has the exit code of the run',
+      'return summary?.end(failure.exit, failure) ?? failure.exit;',
+      'return failure.exit;',
+    ],
+  ]),
+  ...inFile('ensure', 'api/http/connect.ts', [
+    [
+      'an old answer of a cache is asked for again',
+      'madeAt(answer, sent, call.keyMade) < since',
+      'madeAt(answer, sent, call.keyMade) < -Infinity',
+    ],
+  ]),
+  ...inFile('purges', 'jobs/topic/purge-run.ts', [
+    [
+      'a purge of two topics goes on with what its journal has',
+      'const steps = (journal?.records ?? []).filter(',
+      'const steps = ([] as unknown[]).filter(',
+    ],
+  ]),
   ...inFile('sign-in', 'store/account/configuration.ts', [
     [
       'one process at a time changes the configuration',
