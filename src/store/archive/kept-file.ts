@@ -52,40 +52,37 @@ export async function writeKeptFile(folder: string, path: UploadPath, content: A
   const name = plain.replace(/^[._-]+|\.+$/g, '').slice(-80) || 'file';
   const file = inertName(`${filesFolder}/${hashOf(Buffer.from(path)).slice(0, 16)}-${name}`);
   const target = join(folder, file);
+  await orFailure(`write ${target}`, makeFolder(dirname(target)));
+  const written = await writeWhole(target, (opened) => measure(content, (chunk) => opened.writeFile(chunk)));
+  return { path, file, ...written };
+}
+
+/** Uses each chunk as it comes. Returns the size of all and their hash. */
+async function measure(chunks: AsyncIterable<Uint8Array>, use?: (chunk: Uint8Array) => Promise<void>) {
   const hash = createHash('sha256');
   let bytes = 0;
-  await orFailure(`write ${target}`, makeFolder(dirname(target)));
-  await writeWhole(target, async (opened) => {
-    for await (const chunk of content) {
-      hash.update(chunk);
-      bytes += chunk.length;
-      await opened.writeFile(chunk);
-    }
-  });
-  return { path, file, bytes, sha256: hash.digest('hex') };
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    await use?.(chunk);
+  }
+  return { bytes, sha256: hash.digest('hex') };
 }
 
 /** Reads an attached file against its line; undefined where it is whole. @throws Failure config */
 export async function problemOfKept(
   folder: string,
   { file, bytes, sha256 }: KeptFile,
-  use?: (chunk: Buffer) => Promise<void>,
+  use?: (chunk: Uint8Array) => Promise<void>,
 ): Promise<string | undefined> {
-  const hash = createHash('sha256');
-  let size = 0;
   try {
-    for await (const chunk of (await openFile(join(folder, file))).createReadStream()) {
-      const part = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
-      hash.update(part);
-      size += part.length;
-      await use?.(part);
-    }
+    const found = await measure((await openFile(join(folder, file))).createReadStream(), use);
+    if (found.bytes !== bytes) return `${found.bytes} bytes; files.ndjson says ${bytes}`;
+    return found.sha256 === sha256 ? undefined : 'the content changed: its SHA-256 is not that of files.ndjson';
   } catch (cause) {
     if (isMissing(cause)) return 'the file is missing';
     throw storageFailure(`cannot read ${join(folder, file)}`, cause);
   }
-  if (size !== bytes) return `${size} bytes; files.ndjson says ${bytes}`;
-  return hash.digest('hex') === sha256 ? undefined : 'the content changed: its SHA-256 is not that of files.ndjson';
 }
 
 /** Copies a file for all whom the umask allows; returns what is wrong with it. @throws Failure config, unavailable */
