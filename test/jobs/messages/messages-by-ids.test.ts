@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { MessageQuery } from '../../../src/api/chat/chat-messages.ts';
-import { pagesOfIds } from '../../../src/jobs/messages/messages-by-ids.ts';
+import { idsShown, pagesOfIds } from '../../../src/jobs/messages/messages-by-ids.ts';
 
 /** The number of ids in each request. */
 async function portionsOf(ids: readonly number[], query: MessageQuery = {}): Promise<number[]> {
@@ -37,4 +37,18 @@ test('a long narrow leaves less room for ids', async () => {
 
   expect(first).toBeLessThan(400);
   expect(others.reduce((sum, size) => sum + size, first)).toBe(599);
+});
+
+test.each([
+  ['message_ids, which it ignores', 400],
+  ['an anchor, as an old server is asked', 200],
+])('a server that shows neighbours too: %s', async (_what, level) => {
+  const chat = {
+    messages: async () => ({ messages: [{ id: 6 }, { id: 7 }, { id: 8 }] }),
+    level: async () => level,
+  };
+
+  const shown = await idsShown(chat as unknown as Parameters<typeof idsShown>[0], {}, [7]);
+
+  expect([...shown]).toEqual([7]);
 });
