@@ -13,10 +13,14 @@ export interface RawRequest {
   readonly at: Omit<TypedPath, 'query'>;
   readonly query: Parameters;
   readonly paginate?: boolean | undefined;
-  readonly json?: unknown;
-  readonly form?: Parameters | undefined;
-  /** The body as sent; of the chat API `form` says what it holds. */
-  readonly input?: { readonly file: string; readonly bytes: Buffer } | undefined;
+  readonly body?: Pick<Call, 'json' | 'form' | 'input'>;
+}
+
+/** The body that a file holds; of the chat API `form` says what is in it. */
+export function inputBody(service: Service, input: { file: string; bytes: Buffer }, form?: Parameters) {
+  const contentType = service === 'chat' ? 'application/x-www-form-urlencoded' : 'application/json';
+  const shown = form ? shownParameters(form) : input.bytes.toString('utf8');
+  return { ...(form && { form }), input: { ...input, contentType, shown } };
 }
 
 /**
@@ -77,22 +81,10 @@ function addressOf(service: Service, { at }: RawRequest, next: string, { http }:
   return { url, ...(path && { path }) };
 }
 
-function callOf(service: Service, { method, at, query, json, form, input }: RawRequest): Call {
+function callOf(service: Service, { method, at, query, body }: RawRequest): Call {
   // A license that is set to the same values twice is the same license; of other writes nothing is known.
   const isSafe = method === 'GET' || (service === 'licensing' && (method === 'PUT' || method === 'PATCH'));
-  return {
-    method,
-    path: at.path,
-    query,
-    ...(json === undefined ? {} : { json }),
-    ...(form === undefined ? {} : { form }),
-    input: input && {
-      ...input,
-      contentType: service === 'chat' ? 'application/x-www-form-urlencoded' : 'application/json',
-      shown: form ? shownParameters(form) : input.bytes.toString('utf8'),
-    },
-    repeat: isSafe ? 'safe' : 'once',
-  };
+  return { method, path: at.path, query, ...body, repeat: isSafe ? 'safe' : 'once' };
 }
 
 /** @throws Failure of an answer other than 2xx */

@@ -1,7 +1,7 @@
 import { type Answer, isSuccess } from '../../api/http/answer.ts';
 import type { Parameters } from '../../api/http/call.ts';
 import { typedPath, type Service } from '../../api/raw-path.ts';
-import { sendRaw, type RawRequest } from '../../api/raw.ts';
+import { inputBody, sendRaw, type RawRequest } from '../../api/raw.ts';
 import { usage } from '../../core/failure.ts';
 import { parseJson } from '../../core/json.ts';
 import { flagField, textField, collect, readField, type Fields, type Values } from '../../schema/field.ts';
@@ -110,12 +110,12 @@ async function rawRequest(
     if (new RegExp(`(?<!\\w)${what}\\b`).test(words)) warn(`${what} is deprecated: write ${better}`);
   const pairs = pairsOf(values);
   if (input === undefined && method === 'GET') return { method, at, query: [...query, ...textsOf(pairs)], paginate };
-  if (input === undefined) return { method, at, query, ...bodyOf(service, pairs, hide) };
+  if (input === undefined) return { method, at, query, body: bodyOf(service, pairs, hide) };
   if (method === 'GET') throw usage('--input: a GET has no body');
   const bytes = await readBytes(input);
   // A form is read for its passwords alone, which are not shown.
   const form = service === 'chat' ? sealPasswords([...new URLSearchParams(bytes.toString('utf8'))], hide) : undefined;
-  return { method, at, query, form, input: { file: input, bytes } };
+  return { method, at, query, body: inputBody(service, { file: input, bytes }, form) };
 }
 
 function pairsOf({ raw_field = [], field = [] }: RawValues) {

@@ -133,17 +133,14 @@ function explain(cause: unknown, done: readonly SettingRow[], left: readonly (re
   const listed = Object.entries(parts).flatMap(([what, names]) =>
     names.length === 0 ? [] : [`; ${what}: ${names.join(', ')}`],
   );
-  const [unconfirmed] = left[0] ?? [];
-  const hint = cause.kind === 'unknown' ? lookAt(unconfirmed) : undefined;
-  const details = hint === undefined ? {} : { hint };
+  const [address] = left[0]?.flatMap(({ name, value }) => (name === 'email' ? [String(value)] : [])) ?? [];
+  // Where a person sees whether an address or a password was changed.
+  const look =
+    address === undefined
+      ? 'Sign in with the new password before you repeat it: if that works, it was carried out.'
+      : `Look into the mailbox of ${address} before you repeat it: a link to confirm means that it was carried out.`;
+  const details = cause.kind === 'unknown' ? { hint: look } : {};
   return cause.as(isPart ? 'incomplete' : cause.kind, cause.message + listed.join(''), details);
-}
-
-/** Where a person sees whether an address or a password was changed. */
-function lookAt(assignment: Assignment | undefined): string | undefined {
-  if (assignment?.name === 'email')
-    return `Look into the mailbox of ${String(assignment.value)} before you repeat it: a link to confirm means that it was carried out.`;
-  return 'Sign in with the new password before you repeat it: if that works, it was carried out.';
 }
 
 function isIgnored({ status }: SettingRow): boolean {
