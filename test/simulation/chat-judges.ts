@@ -27,6 +27,7 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
     ...idles(ended),
     ...withoutArchive(ended),
     ...leftFiles(ended),
+    ...endsOfNoCall(ended),
     ...heldDeleted(ended, limits),
     ...pricesOf(ended),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
@@ -181,6 +182,16 @@ interface Row {
 function rowOf({ stdout }: Process): Row | undefined {
   const [line] = stdout.split('\n').slice(0, -1);
   return line === undefined ? undefined : (JSON.parse(line) as Row);
+}
+
+/** In the record of a purge an end of a call follows a call that was asked. */
+function endsOfNoCall({ computer: { disk } }: ChatEnded): string[] {
+  return [...disk.files()].flatMap(([path, content]) => {
+    if (!path.endsWith('/purge.ndjson')) return [];
+    const calls = content.toString().match(/(?<="call":")\w+/g) ?? [];
+    const isNone = calls.some((call, at) => call !== 'asked' && calls[at - 1] !== 'asked');
+    return isNone ? [`${path} has the end of a call that was not asked: ${calls.join(', ')}`] : [];
+  });
 }
 
 /** A run with a fault leaves what it wrote, its locks, also of the history, and its sign of life; others nothing. */
