@@ -424,6 +424,28 @@ test.each([
     sizes: { page: 4, look: 4, batch: 4, newest: 4, window: 5 },
   },
   {
+    about: 'what somebody removes after a look that no call followed is not deleted by a later run',
+    ...{ seed: 63_100_209, messages: 3, level: 200 },
+    runs: [
+      { line: purgeLine, fate: { disk: { at: 187, code: 'ENOSPC' } } },
+      { line: purgeLine, pause: 1000 },
+    ],
+    people: [{ does: 'remove', nth: 20, at: 1150 }],
+  },
+  {
+    about: 'the history tells of a purge that failed what was found of it in private channels',
+    ...{ seed: 63_100_046, messages: 3, level: 150, elsewhere: 4 },
+    runs: [{ line: purgeLine }],
+    mishaps: [
+      { call: 'delete', nth: 1, reply: 'whole' },
+      { call: 'look', nth: 3, reply: 'empty' },
+    ],
+    people: [
+      { does: 'hide-all', nth: 39, at: 7, on: { call: 'delete', nth: 1 } },
+      { does: 'vault', nth: 15, at: 484 },
+    ],
+  },
+  {
     about: 'a run that makes its archive where another one was taken away goes on',
     ...{ messages: 30, batches: 1, sizes: { batch: 1 } },
     runs: [{ line: purgeLine }, { line: purgeLine, pause: 260 }],

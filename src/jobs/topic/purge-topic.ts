@@ -66,7 +66,7 @@ export function openTopicPurge(
     await context.record({ event, ...what, archive: state.keeper?.folder, messages: countOf(tally), ...ended });
     isTold = event === 'purging';
   };
-  /** Leaves the purge open, since it or its run failed; what that means for it. */
+  /** Leaves the purge open, since it or its run failed, and all was looked for; what that means for it. */
   const leave = async <T>(cause: T): Promise<T | Failure> => {
     if (isTold) await tell('left');
     // What ended a purge says more than an archive that cannot be closed after it.
@@ -80,7 +80,7 @@ export function openTopicPurge(
     /**
      * Keeps the messages, deletes in rounds, and looks at the end for what is left here or under another name. An empty
      * topic is only looked at: nothing of it was confirmed.
-     * @throws Failure incomplete with what is left, and where, if that is known; auth, rejected, usage, cancelled
+     * @throws Failure, after which the purge is to be left
      */
     async run(): Promise<void> {
       try {
@@ -96,7 +96,7 @@ export function openTopicPurge(
       } catch (cause) {
         // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
         if (isAnswering(cause) && !context.signal.aborted) await gone.find().catch(() => undefined);
-        throw await leave(cause);
+        throw cause instanceof Failure ? cause : await leave(cause);
       } finally {
         if (state.last) left(leftIn(state.standings));
         end();

@@ -63,11 +63,11 @@ export function openPurges(
       if (end) break;
     }
     end ??= await failureOf(findInPrivate(some));
-    if (!end) return;
-    // What was not looked for everywhere is not at its end.
-    for (const survey of some)
-      if (failures.has(survey))
-        failures.set(survey, failures.get(survey) ?? (await purges.get(survey)?.leave(end)) ?? end);
+    for (const survey of some) {
+      // What was not looked for everywhere is not at its end.
+      const failure = failures.has(survey) ? (failures.get(survey) ?? end) : undefined;
+      if (failure) failures.set(survey, (await purges.get(survey)?.leave(failure)) ?? failure);
+    }
   };
   /** Looks in private channels for what these purges miss. */
   const findInPrivate = async (some: readonly Doomed[]): Promise<void> => {

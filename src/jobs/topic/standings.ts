@@ -76,10 +76,15 @@ export function afterStep(known: Standings, step: PurgeStep): Standings {
   const seen = known.looks.findLast((one) => one.from <= (first ?? 0))?.time ?? time;
   return {
     ...next,
-    fate: 'gone',
+    // No call follows yet, and the server does not go on with one that was answered.
+    fate: isOpen(known.lastCall) ? 'gone' : 'goneOutOfOrder',
     deeper: isDeeper ? [...known.deeper, { first, last, seen }] : known.deeper,
     looks: [...known.looks, { time, from: from ?? -Infinity, went: taken.length, size: presentIn(next).length }],
   };
+}
+
+function isOpen(call: LastCall | undefined): boolean {
+  return call !== undefined && call.end !== 'whole' && call.end !== 'part';
 }
 
 /** An answer proves what went since the look before its call; the first one after a 500 only what went before it. */

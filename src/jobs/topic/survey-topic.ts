@@ -47,15 +47,13 @@ export async function surveyTopic(chat: Looking, topic: Topic, site: string): Pr
   const ids: number[] = [];
   const spellings = new Set<string>();
   const files = new Set<UploadPath>();
-  let [first_timestamp, last_timestamp]: (number | null)[] = [];
+  let first_timestamp: number | null = null;
+  let last_timestamp: number | null = null;
   let isLimited = false;
   // The rendered form has every address that the source has.
   const query = { ...queryOf(topic), apply_markdown: undefined };
-  for await (const { messages, history_limited, view_changed } of checked(
-    chat,
-    topic,
-    forward(chat.raw, query, { anchor: 'oldest', page }),
-  )) {
+  const pages = checked(chat, topic, forward(chat.raw, query, { anchor: 'oldest', page }));
+  for await (const { messages, history_limited, view_changed } of pages) {
     isLimited ||= history_limited || view_changed === true;
     first_timestamp ??= timeOf(messages[0]);
     last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
@@ -65,8 +63,7 @@ export async function surveyTopic(chat: Looking, topic: Topic, site: string): Pr
       if (!isOldCopy(message)) spellings.add(String(message.subject));
     }
   }
-  const times = { first_timestamp: first_timestamp ?? null, last_timestamp: last_timestamp ?? null };
-  return { ...topic, ids, ...times, spellings: [...spellings], files: files.size, isLimited };
+  return { ...topic, ids, first_timestamp, last_timestamp, spellings: [...spellings], files: files.size, isLimited };
 }
 
 function timeOf(message: MessageHead | undefined): number | null {
@@ -88,11 +85,8 @@ export function newestPage(chat: Looking, topic: Topic): AsyncGenerator<MessageP
 
 /** The pages of a topic above a message, upward. @throws as surveyTopic */
 export function newerPages(chat: Looking, topic: Topic, id: number): AsyncGenerator<MessagePage<RawMessage>> {
-  return checked(
-    chat,
-    topic,
-    forward(chat.raw, { ...queryOf(topic), include_anchor: false }, { anchor: String(id), page }),
-  );
+  const query = { ...queryOf(topic), include_anchor: false };
+  return checked(chat, topic, forward(chat.raw, query, { anchor: String(id), page }));
 }
 
 /** Pages whose messages are of the channel, as far as they name it; it may have got another name meanwhile. */

@@ -49,6 +49,29 @@ describe('a message counts as deleted only if a look before a call showed it, th
     expect(statusOf(countsOf(run.known))).toBe('deleted');
   });
 
+  test('what went between two looks without a call between them was deleted by somebody else', () => {
+    const run = begun();
+    const { look, call } = run;
+    look(idsBetween(1, 9));
+    call('asked');
+    call('whole');
+    look([]);
+    expect(groups(run.known.of)).toEqual({ deleted: idsBetween(1, 9), goneOutOfOrder: [10] });
+  });
+
+  test('where the last call has no answer the server may go on with it', () => {
+    const run = begun();
+    const { look, call } = run;
+    call('asked');
+    call('failed');
+    look(idsBetween(1, 9));
+    look(idsBetween(1, 8));
+    call('asked');
+    call('whole');
+    look([]);
+    expect(groups(run.known.of)).toEqual({ deleted: idsBetween(1, 10) });
+  });
+
   test('a call in part is an answer too', () => {
     const run = begun();
     const { look, call } = run;
