@@ -223,6 +223,11 @@ export const rules = [
   ]),
   ...inFile('create', 'jobs/license/case.ts', [
     [
+      'what create made, and a list shows, is not unknown',
+      "if (others.length === 0 && fits(only)) return { do: 'end', outcome: 'created', license: only, licenses };",
+      "if (others.length === 0 && fits(only)) return { do: 'end', outcome: 'unknown', why: { is: 'stopped', failure: undefined } };",
+    ],
+    [
       'another license is one that was not there before',
       'licenses.find((license) => hasKeyOf(answered, license))',
       'licenses[0]',
