@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { randomBytes, readdir } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
-import { orFailure, refuseNewer, remove, writePrivate } from '../disk/files.ts';
+import { ifThere, orFailure, refuseNewer, remove, writePrivate } from '../disk/files.ts';
 import { readPrivateBytes } from '../disk/private.ts';
 import {
   afterEvent,
@@ -65,6 +65,7 @@ const maxGrowth = 262_144;
 
 /** Unless its lock is held, a line that is being appended looks cut. @throws Failure config if damaged */
 export async function readRecord(base: string, system: System): Promise<RequestRecord> {
+  await refuseEarlier(base);
   const path = base + suffix;
   const bytes = await readPrivateBytes(path, system);
   if (!bytes) return { users: new Map(), isStale: true, lostEnd: undefined };
@@ -88,6 +89,21 @@ export async function readRecord(base: string, system: System): Promise<RequestR
   const isCut = size < bytes.length;
   const lostEnd = isCut ? 'end not recorded' : typeof lost === 'number' ? lost : undefined;
   return { users, isStale: isCut || size > 2 * first.size + maxGrowth, lostEnd };
+}
+
+async function refuseEarlier(base: string): Promise<void> {
+  const folder = dirname(base);
+  const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
+  const earlier = names.find(
+    (name) => name.startsWith(`${basename(base)}.`) && /\.(claims|answers|requests)$/.test(name),
+  );
+  if (earlier === undefined) return;
+  const path = join(folder, earlier);
+  throw new Failure('config', `${path} is of an earlier version of chatelaine, which kept its requests otherwise`, {
+    hint:
+      'Make sure that no earlier chatelaine runs, check the licenses with license audit, and once --settle is over since its last run ' +
+      `remove what it left: ${removing(path)}`,
+  });
 }
 
 /** What is known of a user after a line. */

@@ -160,7 +160,7 @@ test(
   },
 );
 
-test('a file of a newer version is exit 3 and stays', async () => {
+test('a file of a newer version, and what an earlier version left, are exit 3 and stay', async () => {
   const host = at(1_000_000);
   const claims = await openAt(host);
   await claims.take(['ada']);
@@ -172,6 +172,16 @@ test('a file of a newer version is exit 3 and stays', async () => {
     message: `${file} is of version 2 of the format; this program reads 1`,
   });
   expect(readFileSync(file, 'utf8')).toBe(newer);
+  for (const end of ['.claims', '.0123456789abcdef.requests', '.requests']) {
+    const old = file.replace('.record', end);
+    writeFileSync(old, '{"version":1,"claims":[]}');
+    expect(await failureOf(() => claims.take(['ada']))).toMatchObject({
+      kind: 'config',
+      message: `${old} is of an earlier version of chatelaine, which kept its requests otherwise`,
+      hint: expect.stringContaining(removing(old)) as string,
+    });
+    unlinkSync(old);
+  }
 });
 
 test(
