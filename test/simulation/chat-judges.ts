@@ -250,10 +250,11 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
 function otherwiseTold(
   { started, ended: end = Infinity }: Process,
   { deleted, arrived, status }: Row,
-  { name, ended: { computer, plan } }: { readonly name: string; readonly ended: ChatEnded },
+  { name, ended: { computer, plan, runs } }: { readonly name: string; readonly ended: ChatEnded },
 ): string[] {
-  // A line that the disk did not take is a warning.
-  if (plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
+  // A line that the disk did not take is a warning; those of runs at one time are not told apart.
+  const atOnce = runs.filter((one) => one.started <= end && (one.ended ?? Infinity) >= started);
+  if (atOnce.length > 1 || plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
   const lines = [...computer.disk.files()].flatMap(([path, content]) =>
     /\/history-\d+\.ndjson$/.test(path) ? content.toString().split('\n').filter(Boolean) : [],
   );
