@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { MessageQuery } from '../../../src/api/chat/chat-messages.ts';
+import { Failure } from '../../../src/core/failure.ts';
 import { idsShown, pagesOfIds } from '../../../src/jobs/messages/messages-by-ids.ts';
 
 /** The number of ids in each request. */
@@ -52,3 +53,17 @@ test.each([
 
   expect([...shown]).toEqual([7]);
 });
+
+test.each([400, 200])(
+  'level %d: a channel that the account does not see shows none, and any other refusal is thrown',
+  async (level) => {
+    const idsAfter = (code: string) => {
+      const refused = new Failure('rejected', 'refused', { server: { code, msg: 'refused' } });
+      const chat = { messages: () => Promise.reject(refused), level: async () => level };
+      return idsShown(chat, {}, [7]);
+    };
+
+    expect([...(await idsAfter('BAD_NARROW'))]).toEqual([]);
+    await expect(idsAfter('BAD_REQUEST')).rejects.toThrow('refused');
+  },
+);
