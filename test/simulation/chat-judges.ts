@@ -157,7 +157,7 @@ function pricesOf({ plan, runs: [run] }: ChatEnded): string[] {
   const isSlow = batches === 1;
   const isCalm =
     !isSlow && people.length + mishaps.length === 0 && !take && perHour === undefined && !keep && runs.length === 1;
-  const isCut = runs[0]?.line.includes(' --deadline ') ?? false;
+  const isCut = runs[0]?.options?.includes('--deadline') ?? false;
   if (!run || !isCalm || isCut || Object.keys(runs[0]?.fate ?? {}).length > 0) return [];
   const wrongs = run.exit === 0 ? [] : [`a run without a fault is exit ${run.exit}: ${run.stderr}`];
   if (run.slept > 0) wrongs.push(`a run without a fault sleeps ${run.slept / 1000} s`);
