@@ -234,13 +234,20 @@ interface Row {
   readonly back?: number;
 }
 
+/** Undefined where its reader left before it, and of a run that failed. */
+function rowOf({ exit, stdout }: Process): Row | undefined {
+  const [line] = stdout.split('\n').slice(0, -1);
+  return exit === 0 && line !== undefined ? (JSON.parse(line) as Row) : undefined;
+}
+
 /** Where nobody acts and no fault happens, a pull has an exact price, and a recheck finds no change. */
 function pricesOf({ plan, runs, healed }: ChatEnded): string[] {
   const { people = [], mishaps = [], messages, elsewhere = 0, perHour } = plan;
   if (people.length > 0) return [];
   const all = [...runs, ...healed.flatMap(([, tries]) => tries)];
-  const wrongs = all.flatMap(({ line, exit, stdout }) => {
-    const row: Partial<Row> = exit === 0 && isRecheck(line) ? (JSON.parse(stdout) as Row) : {};
+  const wrongs = all.flatMap((run) => {
+    const { line, stdout } = run;
+    const row: Partial<Row> = (isRecheck(line) && rowOf(run)) || {};
     return [row.edited, row.moved, row.gone, row.back].some((count = 0) => count > 0)
       ? [`a recheck finds changes that nobody made: ${stdout}`]
       : [];
@@ -249,7 +256,7 @@ function pricesOf({ plan, runs, healed }: ChatEnded): string[] {
   const [run] = runs;
   if (!run || !isCalm || Object.keys(plan.runs[0]?.fate ?? {}).length > 0) return wrongs;
   const count = messages + (run.line.includes('--topic') ? 0 : elsewhere);
-  const row = run.exit === 0 ? (JSON.parse(run.stdout) as Row) : undefined;
+  const row = rowOf(run);
   if (row?.messages !== count || row.added !== count) wrongs.push(`a pull of ${count} messages tells ${run.stdout}`);
   if (run.slept > 0) wrongs.push(`a pull without a fault sleeps ${run.slept / 1000} s`);
   return wrongs;
@@ -257,9 +264,8 @@ function pricesOf({ plan, runs, healed }: ChatEnded): string[] {
 
 /** The counts of a run are those of the files. Meanwhile another one may have recorded changes. */
 function untruths(run: Process, name: string, archive: Archive, runs: readonly Process[]): string[] {
-  const [line] = run.stdout.split('\n').slice(0, -1);
-  if (line === undefined || run.exit !== 0 || !run.line.startsWith('archive pull')) return [];
-  const row = JSON.parse(line) as Row;
+  const row = run.line.startsWith('archive pull') ? rowOf(run) : undefined;
+  if (!row) return [];
   const kept = archive.parts.reduce((sum, { ids }) => sum + ids.length, 0);
   const wrongs: string[] = [];
   if (row.messages > kept || row.added > row.messages)
