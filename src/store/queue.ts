@@ -38,10 +38,14 @@ export const emptyQueue: QueueState = { left: [], since: 0, decided: 0 };
 
 const slowFor: Milliseconds = 60_000;
 
-/** Of n requests none counts as not carried out before n times `settle`: they may be served in any order. */
-export function queueAt({ left, since, decided }: QueueState, now: Milliseconds, settle: Milliseconds): Queue {
+/**
+ * Of n requests none counts as not carried out before n times `settle`: they may be served in any order.
+ * @param underWay the POSTs for whose answers other runs still wait
+ */
+export function queueAt(state: QueueState, now: Milliseconds, settle: Milliseconds, underWay = 0): Queue {
+  const { left, since, decided } = state;
   const posts = left.reduce((sum, one) => sum + one.posts, 0);
-  const all = left.reduce((sum, one) => sum + one.others, posts);
+  const all = left.reduce((sum, one) => sum + one.others, posts + underWay);
   const until = since + all * Math.max(settle, ...left.map((one) => one.settle));
   const last = Math.max(decided, posts > 0 ? until : -Infinity);
   return { pending: now < until ? posts : 0, until, isSlow: now < last + slowFor };
@@ -92,6 +96,16 @@ export interface KeptQueue {
   readonly now: Milliseconds;
 }
 
+/** Runs of this computer that wait for answers: one that is stopped does not know that it has none. */
+export interface UnderWay {
+  /** Meanwhile others know that this run has POSTs under way. @throws Failure where they cannot: nothing is sent */
+  during<T>(send: () => Promise<T>): Promise<T>;
+  /** Others do not know what this run has left: it counts as under way until it ends. */
+  stay(): void;
+  /** How many POSTs others have under way at most. */
+  ofOthers(): Promise<number>;
+}
+
 export interface OriginQueue {
   /** @throws Failure where it cannot be read: then nothing may be sent */
   look(): Promise<Queue>;
@@ -103,6 +117,8 @@ export interface OriginQueue {
   until(): Promise<Milliseconds>;
   /** Works alone among all runs once none is pending. @param work `hasWaited`: what was looked up may be old by now */
   turn<T>(work: (hasWaited: boolean) => Promise<T>): Promise<T>;
+  /** Sends a POST; until that is decided, or pending, other runs know that it is under way. */
+  send<T>(work: () => Promise<T>): Promise<T>;
   /** A POST of this run ended without an answer; other runs know of it when this resolves. */
   pend(): Promise<void>;
   /** What became of a pending POST of this run. */
@@ -123,6 +139,8 @@ const unknown = 'other runs may not know that the server has a request without a
 export interface Queueing extends Pick<Clock, 'elapsed'> {
   readonly by: string;
   readonly settle: Milliseconds;
+  /** None where the queue is of this run alone. */
+  readonly underWay?: UnderWay | undefined;
   readonly sleep: (span: Milliseconds) => Promise<void>;
   readonly note: (text: string) => void;
   readonly warn: (text: string) => void;
@@ -130,7 +148,7 @@ export interface Queueing extends Pick<Clock, 'elapsed'> {
 
 /** The queue of a server as one run sees it, in its own memory and in the places that it shares with others. */
 export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): OriginQueue {
-  const { by, settle, elapsed, sleep, note, warn } = queueing;
+  const { by, settle, underWay, elapsed, sleep, note, warn } = queueing;
   const places = [memoryPlace(elapsed), ...shared];
   const silent = { count: 0, all: 0, last: -Infinity, isNew: false };
   let [posts, isSlow] = [0, false];
@@ -138,7 +156,10 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
 
   const read = async (place: QueuePlace): Promise<Queue> => {
     const { state, now } = await place.read();
-    const queue = queueAt(state, now, settle);
+    const others = state.left.length > 0 ? ((await underWay?.ofOthers()) ?? 0) : 0;
+    // A place that could not be written lacks what this run has left.
+    const lacking = state.left.some((one) => one.by === by) ? 0 : posts;
+    const queue = queueAt(state, now, settle, others + lacking);
     return { ...queue, until: queue.until - now + elapsed() };
   };
   const look = async (): Promise<Queue> => {
@@ -153,7 +174,8 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
     const own = { by, posts, others: othersLeft(), settle };
     [isSlow, silent.isNew] = [true, false];
     const after = (state: QueueState, now: Milliseconds) => queueAfter(state, now, own, what);
-    for (const place of places) await orWarn(place.change(after), warn, unknown);
+    for (const place of places)
+      if (!(await orWarn(place.change(after), warn, unknown)) && what === 'left') underWay?.stay();
   };
   /** Tries until something is there, and says what it waits for. */
   const wait = async <T>(attempt: () => Promise<T | undefined>): Promise<T> => {
@@ -192,6 +214,7 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
       const begun = elapsed();
       return oneTurn(() => inTurn(work, begun));
     },
+    send: (work) => underWay?.during(work) ?? work(),
     async pend() {
       posts += 1;
       await oneChange(async () => {

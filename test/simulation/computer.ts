@@ -21,7 +21,7 @@ export interface Fate {
     readonly loss?: 'all' | 'none' | 'drawn';
   };
   /** Held before that call for so many milliseconds, while its timers go on. */
-  readonly stop?: { readonly at: number; readonly span: number };
+  readonly stop?: CallNumber & { readonly span: number };
   readonly disk?: DiskFault | readonly DiskFault[];
   /** A signal, Ctrl-C unless it is named, and so many milliseconds later the same one, which kills. */
   readonly interrupt?: CallNumber & { readonly by?: keyof typeof signals; readonly again?: number };
@@ -250,7 +250,7 @@ export class Process {
     const { kill, stop, interrupt, clock } = this.fate;
     if (!this.#firsts.has(name)) this.#firsts.set(name, this.calls);
     if (kill && this.calls === this.#numberOf(kill)) this.#kill(kill);
-    if (stop?.at === this.calls) this.#stop(stop.span);
+    if (stop && this.calls === this.#numberOf(stop)) this.#stop(stop.span);
     if (clock?.at === this.calls) this.#setClock(clock.by);
     if (interrupt && this.calls >= this.#numberOf(interrupt) && !this.#isInterrupted) this.interruptNow(interrupt);
     if (/^(GET|POST|PUT|PATCH|DELETE|SQL|turn|stdout)/.test(name)) return undefined;

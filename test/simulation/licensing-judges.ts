@@ -75,7 +75,7 @@ function isRenamed({ runs }: LicensingPlan): boolean {
 function isUntold(user: string, { server: { posts }, plan: { habits } }: Ended): boolean {
   const isHiding = habits?.newest !== undefined || habits?.gaps !== undefined;
   const lacks = ({ exit, stderr }: Process): boolean =>
-    exit === undefined || /the history lacks|the deadline of/.test(stderr);
+    exit === undefined || exit > 128 || /the history lacks|the deadline of/.test(stderr);
   return isHiding && posts.some((post) => post.user === user && lacks(post.client));
 }
 
@@ -231,7 +231,7 @@ function wrongsOfRun(
     // One key that is answered for two users is the key of none.
     const isShared = plan.mishaps?.some(({ reply }) => reply === 'other-key' || reply === 'other-user');
     const isPart = plan.habits?.keys && (!hasHeard || isShared);
-    if (isPart && code === undefined && run.exit === 8) continue;
+    if (isPart && code === undefined && run.exit !== 0) continue;
     const isEnd = isPart && plan.habits.keys === 'ends';
     const kept = licenses.find((one) =>
       isEnd ? one.remote_user === user && one.license_code.endsWith(String(code)) : one.license_code === code,

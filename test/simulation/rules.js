@@ -130,6 +130,7 @@ export const rules = [
     ['what a dead run left is counted when its users are claimed', 'if (isStale) await queue.findDead(settle);', ''],
   ]),
   ...inFile('apply', 'store/queue.ts', [
+    ['what a stopped run has under way counts', 'posts + underWay);', 'posts);'],
     ['requests that are no POST count too', 'others: othersLeft(), settle', 'others: 0, settle'],
     [
       'what dead runs have left counts for those who come behind it',

@@ -469,20 +469,33 @@ test('a power cut in the first run on a computer takes neither the claims nor th
   }
 });
 
+/** Eight requests in the queue of a slow server. */
+const eightAtOnce = {
+  seed: 5,
+  roster: Array.from({ length: 8 }, (_, index) => [`user-${index}`, 4]),
+  queue: { workers: 1, order: 'fifo', cost: [2500, 3000], limit: 500 },
+};
+const applyEight = 'license apply /home/ada/roster.csv -o ndjson -y --concurrency 8';
+const ensureZed = 'license ensure --remote-user zed --size-allowance 4 -o ndjson';
+
 test('after a power cut all requests count that the run had under way', async () => {
-  const line = 'license apply /home/ada/roster.csv -o ndjson -y --concurrency 8';
   const fate = { kill: { at: 20, how: 'power', since: 'POST' } };
-  const plan = {
-    ...{ seed: 5, roster: Array.from({ length: 8 }, (_, index) => [`user-${index}`, 4]) },
-    runs: [
-      { line: 'license ensure --remote-user zed --size-allowance 4 -o ndjson' },
-      // No server is slow any more, and the folder has been synced.
-      { line, after: 0, pause: 90_000, fate },
-      { line, after: 1 },
-    ],
-    queue: { workers: 1, order: 'fifo', cost: [2500, 3000], limit: 500 },
-  };
-  expect((await worldOf('apply').play(plan)).wrongs).toEqual([]);
+  const runs = [
+    { line: ensureZed },
+    // No server is slow any more, and the folder has been synced.
+    { line: applyEight, after: 0, pause: 90_000, fate },
+    { line: applyEight, after: 1 },
+  ];
+  expect((await worldOf('apply').play({ ...eightAtOnce, runs })).wrongs).toEqual([]);
+});
+
+test.each([4, 10, 16, 22])('what a run has under way that is stopped at call %i counts for others', async (at) => {
+  const fate = { stop: { at, since: 'POST', span: 60_000 } };
+  const runs = [
+    { line: applyEight, fate },
+    { line: `${ensureZed} --timeout 2s`, pause: 1000 },
+  ];
+  expect((await worldOf('apply').play({ ...eightAtOnce, runs })).wrongs).toEqual([]);
 });
 
 const signIn = (name: string, key: number, fate = {}) => ({

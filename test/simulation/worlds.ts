@@ -124,7 +124,7 @@ function longQueue(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue'> {
   return { runs, queue: isRead ? { ...queue, reads: 3000, limit: 1000 } : queue };
 }
 
-/** A run is killed whose requests stand in the queue, and others come behind them. */
+/** A run is killed, or stopped, whose requests stand in the queue, and others come behind them. */
 function leftBehind(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'roster'> {
   const roster = rosterOf(6 + chance.below(6));
   const rows = `${applyRoster} --concurrency ${chance.pick([4, 8])}`;
@@ -133,8 +133,9 @@ function leftBehind(chance: Chance): Pick<LicensingPlan, 'runs' | 'queue' | 'ros
     // Or it has claimed its users when the other one dies.
     ...(chance.happens(0.5) ? { after: 0, pause: chance.below(3000) } : { pause: chance.below(500) }),
   });
-  const how = chance.pick(['kill', 'kill', 'zombie', 'power'] as const);
-  const fate = { kill: { at: 1 + chance.below(60), how, since: 'POST' } };
+  const how = chance.pick(['kill', 'kill', 'zombie', 'power', 'stop'] as const);
+  const at = { at: 1 + chance.below(60), since: 'POST' };
+  const fate = how === 'stop' ? { stop: { ...at, span: 60_000 } } : { kill: { ...at, how } };
   const queue = { workers: 1, order: 'fifo', cost: [1500, 3000], limit: chance.pick([500, 1000]) } as const;
   const runs = [{ line: rows, fate }, ...Array.from({ length: 1 + chance.below(2) }, next)];
   return { runs: how === 'power' ? afterLongAgo(runs) : runs, queue, roster };
@@ -476,7 +477,9 @@ function sharedCrowd(chance: Chance): Omit<LicensingPlan, 'seed'> {
     () => leftBehind(chance),
     () => crowd(chance, (user) => ensureOf(user, false), 0.1),
   ])();
-  return { ...plan, runs: runs.map((run) => ({ ...run, computer: chance.below(3) })), ledger: {} };
+  // Of a computer that vanished, or a run that is stopped, other computers do not know what is under way.
+  const isHidden = runs.some(({ fate }) => fate?.stop ?? fate?.kill?.how === 'power');
+  return { ...plan, runs: runs.map((run) => ({ ...run, computer: isHidden ? 0 : chance.below(3) })), ledger: {} };
 }
 
 const retireAda = 'license retire OTHER-1 -y -o ndjson';

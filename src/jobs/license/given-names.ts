@@ -111,7 +111,7 @@ export function givenNames({ settle, claimsOf, now, elapsed, sleep, note, warn }
         attempts += 1;
       };
       try {
-        const license = await send(before);
+        const license = await claims.queue.send(() => send(before));
         taken.isGiven = true;
         return license;
       } catch (cause) {

@@ -168,7 +168,11 @@ export class Performer {
       return undefined;
     };
     try {
-      const sent = await sendInTurn<Creation | Case | undefined>(queue, { within: this.#limit, send, again });
+      const sent = await sendInTurn<Creation | Case | undefined>(queue, {
+        within: this.#limit,
+        send: () => queue.send(send),
+        again,
+      });
       if (!sent || 'asked' in sent) return sent;
       if (sent.state === 'answered') {
         this.#breaker.answered();

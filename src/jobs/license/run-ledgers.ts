@@ -206,11 +206,12 @@ async function openRun(
   claiming: Parameters<Ledger['queue']>[1] & Pick<Queueing, 'warn'>,
   host: Surroundings,
 ) {
-  const { localQueue } = await import('../../store/lock/local-queue.ts');
+  const { localQueue, localUnderWay } = await import('../../store/lock/local-queue.ts');
   const { runName } = await import('../../store/lock/request-record.ts');
   const [by, local] = [runName(origin, claiming.width), await localQueue(origin, host)];
   const shared = ledger ? [await ledger.queue(origin, claiming)] : [];
   const { elapsed, random, sleep } = host.clock;
   const drawn = (span: Milliseconds) => sleep(span * (0.5 + random()), claiming.signal);
-  return { by, local, queue: openQueue([local, ...shared], { ...claiming, by, elapsed, sleep: drawn }) };
+  const underWay = await localUnderWay(origin, by, host);
+  return { by, local, queue: openQueue([local, ...shared], { ...claiming, by, underWay, elapsed, sleep: drawn }) };
 }

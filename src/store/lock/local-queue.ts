@@ -1,11 +1,20 @@
 import { join } from 'node:path';
-import { readdir } from '../../core/outside.ts';
+import { inSequence } from '../../core/batch.ts';
+import { readdir, writeFile } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure, ifAnswered } from '../../core/failure.ts';
 import { lineIn, summedLine } from '../disk/records.ts';
 import { orFailure, readBytes, remove, writePrivate } from '../disk/files.ts';
 import type { System } from '../../core/system.ts';
-import { emptyQueue, isQueueState, queueAfter, type KeptQueue, type QueuePlace, type QueueState } from '../queue.ts';
+import {
+  emptyQueue,
+  isQueueState,
+  queueAfter,
+  type KeptQueue,
+  type QueuePlace,
+  type QueueState,
+  type UnderWay,
+} from '../queue.ts';
 import { acquireLock, lockFolder, lockHolder, withLock, type Surroundings } from './lock.ts';
 import { hashOf, readRecord, widthIn } from './request-record.ts';
 
@@ -69,7 +78,44 @@ export async function localQueue(origin: string, host: Surroundings): Promise<Qu
           return queueAfter(state, now, { by, posts, others: 0, settle }, 'left');
         });
         await remove(path);
+        await remove(sendingPath(base, by));
       }
+    },
+  };
+}
+
+function sendingPath(base: string, by: string): string {
+  return `${base}.${by}.sending`;
+}
+
+/** A run that sends has a file `ORIGIN.BY.sending` meanwhile; one without a holder was left by a power cut. */
+export async function localUnderWay(origin: string, by: string, { system }: Surroundings): Promise<UnderWay> {
+  const folder = await lockFolder(system);
+  const path = sendingPath(join(folder, hashOf(origin)), by);
+  const oneTurn = inSequence();
+  let [sending, isTold] = [0, false];
+  const tell = async (): Promise<void> => {
+    if (isTold === sending > 0) return;
+    await (isTold ? remove(path) : orFailure(`write ${path}`, writeFile(path, '', { flag: 'w', mode: 0o600 })));
+    isTold = !isTold;
+  };
+  return {
+    async during(send) {
+      sending += 1;
+      try {
+        await oneTurn(tell);
+        return await send();
+      } finally {
+        sending -= 1;
+        await oneTurn(tell).catch(() => undefined);
+      }
+    },
+    stay: () => void (sending += 1),
+    async ofOthers() {
+      const names = (await orFailure(`read ${folder}`, readdir(folder))).map((name) => name.split('.'));
+      const holders = new Set(names.flatMap(([, holder = '', end]) => (end === 'holder' ? [holder] : [])));
+      const others = names.filter(([, one = '', end]) => end === 'sending' && one !== by && holders.has(one));
+      return others.reduce((sum, [, one = '']) => sum + widthIn(one, origin), 0);
     },
   };
 }
