@@ -115,7 +115,9 @@ function priceOf(run: Process): string {
 function notZero({ plan, runs }: Ended): string[] {
   const isKilled = plan.runs.some(({ fate }) => isKillable(fate));
   const isCalm = plan.runs.every(({ fate, hurt, options }) => !fate?.disk && !fate?.clock && !hurt && !options);
-  const isOther = (plan.clockAhead ?? 0) !== 0 || (plan.isShared && isKilled) || plan.runs.some(isRenaming);
+  // To a run that was stopped an answer of the ledger seems late.
+  const isHeld = plan.ledger !== undefined && plan.runs.some(({ fate }) => fate?.stop);
+  const isOther = (plan.clockAhead ?? 0) !== 0 || (plan.isShared && isKilled) || isHeld || plan.runs.some(isRenaming);
   if (!isCalm || isOther || !isWithoutFault({ ...plan, runs: [] })) return [];
   return runs.flatMap(({ exit, stderr, line }, index) => {
     // A signal can end a request in the moment in which it is sent; of its user another license may be new.
