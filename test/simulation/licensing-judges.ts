@@ -304,12 +304,12 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: Ended, l
   // Each read without an answer counts in the wait of others for the request of a run, which is longer than a deadline.
   const isSaid = isTwo || (runs[0]?.exit === 7 && ended.plan.queue?.reads !== undefined);
   // A cache that always tells an Age: a run right after another one is too early for it.
-  const isCached = runs[0]?.exit === 8 && ended.plan.shape?.cache !== undefined;
+  const isCached = [8, 9].includes(runs[0]?.exit ?? 0) && ended.plan.shape?.cache !== undefined;
   if (last?.exit === 0 && runs.length > 1 && !isSaid && !isCached && !limits.includes('shown after --settle'))
     wrongs.push(`"${line}" is right only in run ${runs.length} after the faults: ${runs[0]?.exit} ${runs[0]?.stderr}`);
   if (last?.exit === 0 || wrongs.length > 0) return wrongs;
   if (last?.exit === 9 && limits.includes('answered and not kept')) return wrongs;
-  if (last?.exit === 8 && isCached) return wrongs;
+  if ([8, 9].includes(last?.exit ?? 0) && isCached) return wrongs;
   // Its planning run may have been killed, and what another program did since is not what the plan says.
   if (last?.exit === 2 && last.stderr.includes('cannot read /home/ada/plan.ndjson')) return wrongs;
   if (/ --plan /.test(line) && [8, 10].includes(last?.exit ?? 0) && ended.plan.others?.some(({ at }) => at > 0))
