@@ -15,7 +15,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...(limits.some((limit) => allowsTwo.has(limit)) ? [] : twoLicenses(ended)),
     ...sentAgain(ended),
     ...notSettled(ended, limits),
-    ...unseenDoubles(ended),
+    ...(limits.includes('shown after --settle') ? [] : unseenDoubles(ended)),
     ...sentBeside(ended, limits),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
