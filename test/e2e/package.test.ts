@@ -230,7 +230,8 @@ test('a clone that was not built says what to run', async () => {
   );
 });
 
-describe('installed into an empty folder, with an empty home and without a network', () => {
+// The last one removes it.
+describe('installed into an empty folder, with an empty home and without a network', { shuffle: false }, () => {
   const place = join(folder, 'installed');
   const home = join(folder, 'home');
   const program = join(place, 'bin', 'chatelaine');

@@ -285,6 +285,11 @@ describe('with a database', needs('postgresql'), () => {
   test('ensure, create and apply claim in the ledger of the environment, and give back', async () => {
     const { run: runIt } = await openSandbox();
     const home = emptyHome();
+    const known = async () => {
+      const text = 'SELECT count(*)::integer AS n FROM chatelaine.claim WHERE posted IS NOT NULL';
+      return Number((await cluster.query(text))[0]?.['n']);
+    };
+    const before = await known();
     writeFileSync(join(home, 'roster.csv'), 'remote_user,size_allowance\nl1,4\nl2,4\nl3,4\n');
     for (const line of [
       ensure,
@@ -295,8 +300,7 @@ describe('with a database', needs('postgresql'), () => {
       expect({ exitCode, line, stderr }).toMatchObject({ exitCode: 0 });
     }
     expect((await runAlone('ledger status -o json', { env: env() })).stdout).toBe('[]\n');
-    const known = await cluster.query('SELECT count(*)::integer AS n FROM chatelaine.claim WHERE posted IS NOT NULL');
-    expect(known).toEqual([{ n: 5 }]);
+    expect((await known()) - before).toBe(5);
   });
 
   test('a profile has a ledger, kept at the next sign-in, which the environment replaces', async () => {
