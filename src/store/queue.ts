@@ -1,6 +1,6 @@
 import { inSequence } from '../core/batch.ts';
 import type { Milliseconds } from '../core/duration.ts';
-import { orWarn } from '../core/failure.ts';
+import { ifAnswered, orWarn } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
 import type { Clock } from '../core/system.ts';
 
@@ -156,7 +156,8 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
 
   const read = async (place: QueuePlace): Promise<Queue> => {
     const { state, now } = await place.read();
-    const others = state.left.length > 0 ? ((await underWay?.ofOthers()) ?? 0) : 0;
+    const counting = async () => (state.left.length > 0 && underWay ? underWay.ofOthers() : 0);
+    const others = (await (place === places[0] ? ifAnswered(counting()) : counting())) ?? 0;
     // A place that could not be written lacks what this run has left.
     const lacking = state.left.some((one) => one.by === by) ? 0 : posts;
     const queue = queueAt(state, now, settle, others + lacking);

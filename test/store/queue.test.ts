@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { Failure } from '../../src/core/failure.ts';
 import { summedLine } from '../../src/store/disk/records.ts';
 import { acquireLock, lockFolder } from '../../src/store/lock/lock.ts';
 import { localQueue } from '../../src/store/lock/local-queue.ts';
@@ -75,6 +76,19 @@ test('a server to which nothing is pending is not slow, also in the first minute
   const host = at(1_000_000);
   const clock = { ...host.clock, elapsed: () => 0 };
   expect(await (await runOn({ ...host, clock })).look()).toMatchObject({ pending: 0, isSlow: false });
+});
+
+test('where nobody can count what others have under way, a run waits for its own all the same', async () => {
+  const { elapsed, sleep } = at(1_000_000).clock;
+  const underWay = {
+    during: <T>(send: () => Promise<T>) => send(),
+    stay: () => undefined,
+    ofOthers: () => Promise.reject(new Failure('config', 'cannot read the folder')),
+  };
+  const said = { note: () => undefined, warn: () => undefined };
+  const queue = openQueue([], { by: 'own', settle, underWay, elapsed, sleep, ...said });
+  await queue.pend();
+  expect((await queue.until()) - elapsed()).toBe(settle);
 });
 
 test('what one run has pending stops the others, who say every 10 s what they wait for', async () => {
