@@ -110,11 +110,7 @@ export function givenNames({ settle, claimsOf, now, elapsed, sleep, note, warn }
         await claims.posting(remote_user);
         attempts += 1;
       };
-      try {
-        const license = await claims.queue.send(() => send(before));
-        taken.isGiven = true;
-        return license;
-      } catch (cause) {
+      const leave = async (cause: unknown): Promise<never> => {
         if (attempts === 0 || !(cause instanceof Failure)) throw cause;
         if (cause.isInterruption || claims.queue.silences() > silences) {
           const end = { event: 'ended', time: now(), unanswered: (history.unanswered ?? 0) + 1 } as const;
@@ -122,7 +118,10 @@ export function givenNames({ settle, claimsOf, now, elapsed, sleep, note, warn }
           await claims.queue.pend();
         } else taken.isGiven = cause.kind === 'rejected' && !isRefusal(cause);
         throw cause;
-      }
+      };
+      const license = await claims.queue.send(() => send(before).catch(leave));
+      taken.isGiven = true;
+      return license;
     },
     end,
     /** Claims the names, yields what the work yields, and gives them back however it ends. */
