@@ -127,6 +127,15 @@ export function orWarn<T>(work: Promise<T>, warn: (text: string) => void, then?:
   });
 }
 
+/** Warns of the same but once. */
+export function warnOnce(warn: (text: string) => void): (text: string) => void {
+  const warned = new Set<string>();
+  return (text) => {
+    if (!warned.has(text)) warn(text);
+    warned.add(text);
+  };
+}
+
 /** The result of an optional look, as on the way of an error; undefined where it fails. */
 export function ifAnswered<T>(look: Promise<T>): Promise<T | undefined> {
   return look.catch((cause: unknown) => {

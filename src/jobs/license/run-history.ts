@@ -1,5 +1,5 @@
 import { once } from '../../core/batch.ts';
-import { orWarn } from '../../core/failure.ts';
+import { orWarn, warnOnce } from '../../core/failure.ts';
 import { randomBytes } from '../../core/outside.ts';
 import { urlOf } from '../../schema/profile.ts';
 import { originOf } from '../../schema/url.ts';
@@ -21,11 +21,7 @@ export function openRunHistory(
     const { openHistory } = await import('../../store/record/history.ts');
     return openHistory({ run: runName(), command }, host);
   });
-  const warned = new Set<string>();
-  const warnOnce = (text: string): void => {
-    if (!warned.has(text)) messages.warn(text);
-    warned.add(text);
-  };
+  const warn = warnOnce(messages.warn);
   return {
     /** What runs of this computer did, from lines that hold a text, the oldest first. @throws Failure config */
     async past<K extends keyof HistoryEvents>(kind: K, holding?: string): Promise<readonly EntryOf<K>[]> {
@@ -47,7 +43,7 @@ export function openRunHistory(
         const telling = append(place, event, async (entry) => {
           if (credential.kind === 'licensing' && 'remote_user' in entry) await tell(credential, entry);
         });
-        await orWarn(telling, warnOnce, 'the history lacks what this run does');
+        await orWarn(telling, warn, 'the history lacks what this run does');
       },
     }),
   };

@@ -1,5 +1,5 @@
 import type { Milliseconds } from '../../core/duration.ts';
-import { orWarn, type Failure } from '../../core/failure.ts';
+import { orWarn, warnOnce, type Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { whileHeld, type Claims, type Waiting } from '../../store/claims.ts';
 import { noRequests, type PostEnd, type RequestHistory } from '../../store/request-history.ts';
@@ -117,13 +117,12 @@ export function shareRoster(rows: readonly LicenseFields[], sharing: SharingRost
 }
 
 /** Rows that are claimed, and how they are given back. */
-function claimedRows({ claims, elapsed, warn }: SharingRoster) {
+function claimedRows({ claims, elapsed, ...sharing }: SharingRoster) {
+  const warn = warnOnce(sharing.warn);
   const claimed = new Set<LicenseUser>();
   const confirmed = new Set<LicenseUser>();
   const done: LicenseUser[] = [];
   const recording = new Set<Promise<void>>();
-  const warned = new Set<string>();
-  const warnOnce = (text: string): void => void (warned.has(text) || warn(text), warned.add(text));
   let last = elapsed();
   /** What was answered goes first: who is given back is free for other runs. */
   const flush = async (): Promise<void> => {
@@ -134,7 +133,7 @@ function claimedRows({ claims, elapsed, warn }: SharingRoster) {
       const given = rows.filter(({ app_code }) => app_code === code);
       const users = given.map(({ remote_user }) => remote_user);
       const shown = new Set(given.flatMap((row) => (confirmed.has(row) ? [row.remote_user] : [])));
-      if (users.length > 0) await orWarn(own.release(users, shown), warnOnce, unreleased);
+      if (users.length > 0) await orWarn(own.release(users, shown), warn, unreleased);
     }
   };
   /** Gives all rows back but those, at once. */
@@ -151,7 +150,7 @@ function claimedRows({ claims, elapsed, warn }: SharingRoster) {
     async ended(row: LicenseUser, end: PostEnd): Promise<void> {
       const own = claims.get(row.app_code);
       if (!own) return;
-      const writing = orWarn(own.ended(row.remote_user, end), warnOnce, unrecorded);
+      const writing = orWarn(own.ended(row.remote_user, end), warn, unrecorded);
       recording.add(writing);
       await writing.finally(() => recording.delete(writing));
     },
