@@ -60,11 +60,7 @@ export const runArgument = {
 } as const;
 
 /** A script names the run that it undoes, and answers the question. @throws Failure usage */
-export function refuseUnasked(
-  run: string | undefined,
-  look: string,
-  { options, interactive }: Pick<Invocation, 'options'> & Pick<Terminal, 'interactive'>,
-): void {
+export function refuseUnasked(run: string | undefined, look: string, { options, interactive }: Invocation & Terminal) {
   if (options.dry_run || interactive() || (run !== undefined && options.yes)) return;
   throw usage('without a terminal RUN and --yes are needed', look);
 }

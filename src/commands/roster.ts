@@ -45,7 +45,7 @@ export const defaultConcurrency = 4;
 
 export type RosterValues = Values<typeof rosterOptions>;
 
-export type RosterParts = Pick<Disk, 'disk'> & Pick<Terminal, 'warn' | 'note'>;
+export type RosterParts = Disk & Terminal;
 
 /** The roster of a command; other columns are kept beside the result's, if given. @throws Failure usage */
 export async function rosterSource(

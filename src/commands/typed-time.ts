@@ -4,7 +4,7 @@ import { dayAndMoment, dayInWords, parseMoment } from '../core/moment.ts';
 import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
-export type TimeParts = Time & Pick<Terminal, 'note' | 'interactive'>;
+export type TimeParts = Time & Terminal;
 
 /** The moment of an option's text, also shown: `thursday` depends on day and time zone. @throws Failure usage */
 export function readTime(flag: string, text: string, context: TimeParts): Milliseconds {

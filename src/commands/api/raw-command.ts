@@ -100,7 +100,7 @@ type RawValues = Values<typeof rawArguments> & Values<typeof rawOptions>;
 async function rawRequest(
   service: Service,
   values: RawValues,
-  { disk: { readBytes }, secrets: { hide }, warn }: Pick<Keys, 'secrets'> & Pick<Disk, 'disk'> & Pick<Terminal, 'warn'>,
+  { disk: { readBytes }, secrets: { hide }, warn }: Keys & Disk & Terminal,
 ): Promise<RawRequest> {
   const { method, path, input, paginate } = values;
   if (paginate && method !== 'GET') throw usage('--paginate applies to GET only');

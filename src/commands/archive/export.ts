@@ -32,7 +32,6 @@ import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
 import { writeTextFile } from '../../store/archive/archive-folder.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
-import type { Terminal } from '../context.ts';
 import { namesAmong, rangeOptions } from '../messages/selection.ts';
 import { spanOf, type TimeParts } from '../typed-time.ts';
 import { foldersArgument } from './folder.ts';
@@ -166,7 +165,7 @@ async function readChoice(
   { site, account }: Pick<ArchiveHead, 'site' | 'account'>,
   messages: AsyncIterable<JsonObject>,
   channels: ChannelNames,
-  context: TimeParts & Pick<Terminal, 'note'>,
+  context: TimeParts,
 ) {
   const names = namesAmong(typed.sender ?? []);
   const senders = new Map<unknown, JsonObject>();

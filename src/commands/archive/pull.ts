@@ -196,7 +196,7 @@ async function pullFolder(
 }
 
 /** Says what is no longer visible, and counts what a recheck saw for the first time. */
-function tellChanges({ changes, gone, unsearched }: Rechecked, { note, warn }: Pick<Terminal, 'note' | 'warn'>) {
+function tellChanges({ changes, gone, unsearched }: Rechecked, { note, warn }: Terminal) {
   const { limit, 'no-access': barred, account, unknown } = gone;
   if (limit > 0)
     warn(`${messagesText(limit)} no longer visible: the plan of the organization hides messages of their age`);
@@ -212,7 +212,7 @@ function tellChanges({ changes, gone, unsearched }: Rechecked, { note, warn }: P
 const messagesText = (count: number): string => quantity(count, 'archived message is', 'archived messages are');
 
 /** An archive without a range is of everything. */
-function wholeSelection(values: SelectionValues, facts: AccountFacts, context: TimeParts & Pick<Terminal, 'note'>) {
+function wholeSelection(values: SelectionValues, facts: AccountFacts, context: TimeParts) {
   const { limit, message_ids, since, until } = values;
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
   const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);

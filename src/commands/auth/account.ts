@@ -75,7 +75,7 @@ export async function readKey(
 /** Refuses a wrong key, or one of another application (docs/apis.md, Credentials). @throws Failure auth, unavailable */
 export async function checkCredential(
   credential: LicensingCredential | ChatCredential,
-  { servers: { licensingAs, chatAs } }: Pick<Services, 'servers'>,
+  { servers: { licensingAs, chatAs } }: Services,
 ): Promise<void> {
   if (credential.kind === 'chat') {
     await chatAs(credential).messages({ anchor: 'newest', num_before: 0, num_after: 0 });
@@ -87,7 +87,7 @@ export async function checkCredential(
 }
 
 /** The name of the profile to store; `--profile` is taken for `--name`. @throws Failure usage for two names */
-export function typedName(name: string | undefined, { options }: Pick<Invocation, 'options'>): string | undefined {
+export function typedName(name: string | undefined, { options }: Invocation): string | undefined {
   const other = options.typed?.has('profile') ? options.profile : undefined;
   if (name !== undefined && other !== undefined && name !== other)
     throw usage(`--name '${name}' and --profile '${other}' are two profiles`, 'Give one of them.');
@@ -98,10 +98,7 @@ export function hostName(url: string): string {
   return new URL(url).host.replaceAll(/[^A-Za-z0-9._-]/g, '-');
 }
 
-type StoreParts = Pick<Services, 'servers'> &
-  Pick<Accounts, 'accounts'> &
-  Pick<Terminal, 'note' | 'confirm'> &
-  Pick<Invocation, 'options'>;
+type StoreParts = Services & Accounts & Terminal & Invocation;
 
 /**
  * The profile to store, with the stored one's settings that are not typed; an empty text removes a setting. The user

@@ -123,7 +123,7 @@ function flagsOf(names: readonly string[]): string[] {
 }
 
 /** Asks what the credential is for. @throws Failure usage where nobody can be asked */
-async function askKind(person: Terminal & Accounts & Pick<Invocation, 'again'>, profile: string | undefined) {
+async function askKind(person: Terminal & Accounts & Invocation, profile: string | undefined) {
   const names = kindField.choices.join(' or ');
   if (!person.interactive()) {
     const [near] = profile === undefined ? [] : nearNames(profile, await person.accounts.profiles().names());
@@ -155,7 +155,7 @@ function answer<T>(question: string, read: (text: string) => T, person: Terminal
   return persistently('usage', async () => read((await person.terminal.ask(question)).trim()), person);
 }
 
-async function persistently<T>(kind: FailureKind, ask: () => Promise<T>, { note }: Pick<Terminal, 'note'>): Promise<T> {
+async function persistently<T>(kind: FailureKind, ask: () => Promise<T>, { note }: Terminal): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();

@@ -49,7 +49,7 @@ export async function* showPlan(
   plan: Plan,
   missing: readonly MissingUser[],
   job: Job,
-  context: Pick<Terminal, 'conclude' | 'warn'> & Pick<Invocation, 'options' | 'again'> & Time,
+  context: Terminal & Invocation & Time,
 ): AsyncGenerator<DryRow> {
   const { conclude, warn, options, clock } = context;
   refusePlan(plan, job);
@@ -103,7 +103,7 @@ export function refusePlan(plan: Plan, job: Job): void {
  * The users that `--retire-missing` is about; those of similar names are noted.
  * @throws Failure usage where more would be retired than is probably meant; of the list, and of the file of `--accept`
  */
-export async function toRetire(job: Job, { disk, record, note, warn }: Disk & Pick<Terminal, 'note' | 'warn'>) {
+export async function toRetire(job: Job, { disk, record, note, warn }: Disk & Terminal) {
   const { retire_missing, max_retire, accept } = job.values;
   if (job.reviewed) {
     const rows = job.reviewed.rows.filter(({ change }) => change === 'retire');
@@ -130,7 +130,7 @@ export async function toRetire(job: Job, { disk, record, note, warn }: Disk & Pi
 }
 
 /** A plan that was read is carried out whole or not at all. @throws Failure differences, incomplete before sending */
-export function refuseOther({ rows }: Plan, { reviewed }: Pick<Job, 'reviewed'>, warn: Terminal['warn']): void {
+export function refuseOther({ rows }: Plan, { reviewed }: Job, warn: Terminal['warn']): void {
   const others = (reviewed ? rows : []).flatMap((planned): OtherNow[] => {
     const { why, failure } = refusalOf(planned) ?? { why: 'open' };
     if (!failure || why === 'open') return [];
@@ -165,7 +165,7 @@ async function writePlan(
   plan: Plan,
   missing: readonly MissingUser[],
   { targets }: Job,
-  { conclude, again }: Pick<Terminal, 'conclude'> & Pick<Invocation, 'again'>,
+  { conclude, again }: Terminal & Invocation,
 ): Promise<void> {
   const places = targets.map(({ app_code, origin }) => ({ app_code, server: origin }));
   await writeWhole(file, (opened) => opened.writeFile(planText(places, plan, missing)), 0o666);
@@ -173,11 +173,7 @@ async function writePlan(
 }
 
 /** A sheet of before a user was renamed or retired asks for a new license: this computer's record may know it. */
-export async function warnOfFormer(
-  plan: Plan,
-  { targets }: Pick<Job, 'targets'>,
-  { record, warn }: Pick<Disk, 'record'> & Pick<Terminal, 'warn'>,
-): Promise<void> {
+export async function warnOfFormer(plan: Plan, { targets }: Job, { record, warn }: Disk & Terminal): Promise<void> {
   const created = creationsIn(plan);
   if (created.length === 0) return;
   const former = new Map<string, PastChange>();

@@ -207,7 +207,7 @@ async function* retireAll(
   missing: readonly MissingUser[],
   { licensing, targets }: Job,
   { record, names }: { readonly record: RecordEvent; readonly names: GivenNames },
-  { clock, conclude }: Pick<ApplyingParts, 'clock' | 'conclude'>,
+  { clock, conclude }: ApplyingParts,
 ): AsyncGenerator<RowResult<'retired'>> {
   let count = 0;
   const now = clock.now();

@@ -35,10 +35,7 @@ export interface OwnApp {
 }
 
 /** Asks each stored application. @throws Failure config for none; incomplete after the rows, naming the failed ones */
-export async function* ofEveryApp<T>(
-  context: Pick<Services, 'servers'> & Pick<Accounts, 'accounts'>,
-  ask: (app: OwnApp) => AsyncIterable<T>,
-): AsyncGenerator<T> {
+export async function* ofEveryApp<T>(context: Services & Accounts, ask: (app: OwnApp) => AsyncIterable<T>) {
   const apps = await context.accounts.licensingApps();
   if (apps.length === 0)
     throw new Failure('config', 'no licensing credential is stored', {

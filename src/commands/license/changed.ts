@@ -37,8 +37,7 @@ const inQuotes = (value: string | number | undefined) => (typeof value === 'stri
 
 const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length === 0;
 
-type ChangingInvocation = Pick<Invocation, 'options' | 'again'>;
-export interface ChangingParts extends ChangingInvocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
+export interface ChangingParts extends Invocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
 
 interface LicenseChange extends Partial<ChangeJob> {
   /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
@@ -190,11 +189,7 @@ export function userOf(license: License): string {
 }
 
 /** Yields the changes of a run; at the end it concludes with them, and the command that undoes them. */
-export async function* withUndo(
-  licenses: AsyncIterable<ChangedLicense>,
-  run: string,
-  context: Pick<Terminal, 'conclude'> & Pick<Invocation, 'options'>,
-): AsyncGenerator<ChangedLicense> {
+export async function* withUndo(licenses: AsyncIterable<ChangedLicense>, run: string, context: Terminal) {
   const changed: ChangedLicense[] = [];
   try {
     for await (const license of licenses) {
@@ -206,11 +201,7 @@ export async function* withUndo(
   }
 }
 
-export function concludeChanges(
-  licenses: readonly ChangedLicense[],
-  run: string,
-  { conclude }: Pick<Terminal, 'conclude'>,
-): void {
+export function concludeChanges(licenses: readonly ChangedLicense[], run: string, { conclude }: Terminal): void {
   const [first, ...others] = licenses.filter(({ before }) => !isEmpty(before));
   if (first === undefined) return;
   const text = others.length === 0 ? changeNote(first) : `${others.length + 1} licenses were changed`;
@@ -223,12 +214,7 @@ export function concludeChanges(
 }
 
 /** A user's name in place of a key is a usual mistake. @throws Failure the cause, for a user with the line to type */
-export async function orName(
-  cause: unknown,
-  name: string,
-  { list }: Pick<LicensingApi, 'list'>,
-  line: string,
-): Promise<never> {
+export async function orName(cause: unknown, name: string, { list }: LicensingApi, line: string): Promise<never> {
   if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
   // The text may be a key: it is looked for in the list, and is in no query.
   const listed = await wholeList(list({}));

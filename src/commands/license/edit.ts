@@ -101,7 +101,7 @@ export default command({
 });
 
 /** The line of who gave a user in place of the key. */
-function lineFor(user: string, { remote_user }: EditedFields, { again }: Pick<Invocation, 'again'>): string {
+function lineFor(user: string, { remote_user }: EditedFields, { again }: Invocation): string {
   return remote_user === undefined ? again({ match: user }, []) : commandLine('license rename', [user, remote_user]);
 }
 
@@ -121,7 +121,7 @@ async function* editMany(match: readonly string[], size_allowance: number, conte
 
 /** @throws Failure rejected where a user has a license besides those, under this name or a similar one, or may have */
 export async function refuseSecond(
-  api: Pick<LicensingApi, 'ofUser' | 'deciding'>,
+  api: LicensingApi,
   isOwn: (license: License, user: string) => boolean,
   users: readonly LicenseHolder[],
   { claimed, trust_list }: { readonly claimed: GivenNames; readonly trust_list?: boolean | undefined },

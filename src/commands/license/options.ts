@@ -61,10 +61,7 @@ export function spansOf({ options }: Invocation, settle = defaultSettle): Pick<R
 }
 
 /** The code of the application: explicit, else the credential's. @throws Failure config where neither names it */
-export async function appCodeOf(
-  { licensingAccount }: Pick<Accounts, 'licensingAccount'>,
-  explicit: number | undefined,
-): Promise<number> {
+export async function appCodeOf({ licensingAccount }: Accounts, explicit: number | undefined): Promise<number> {
   const code = explicit ?? (await licensingAccount({ app_code: explicit })).app_code;
   if (code !== undefined) return code;
   throw new Failure('config', 'the code of the application is not known', {

@@ -14,7 +14,7 @@ type PlannedGroup = readonly [changes: readonly PlannedChange[], title?: string]
 export async function askAbout(
   groups: readonly PlannedGroup[],
   question: string,
-  { note, confirm, options }: Pick<Terminal, 'note' | 'confirm'> & Pick<Invocation, 'options'>,
+  { note, confirm, options }: Terminal & Invocation,
 ): Promise<void> {
   const show = (extent?: 'all'): void => {
     for (const [changes, title] of groups) if (changes.length > 0) note(planLines(changes, extent, title));

@@ -14,7 +14,7 @@ export interface CreatedFor {
  * Warns of users with several licenses, with the line that retires all but the one whose code sorts first, so that
  * all runs name the same. @returns what a run ends with that has done its work
  */
-export function warnOfDoubles(users: readonly CreatedFor[], { warn }: Pick<Terminal, 'warn'>): Failure | undefined {
+export function warnOfDoubles(users: readonly CreatedFor[], { warn }: Terminal): Failure | undefined {
   const doubled = users.filter(({ licenses }) => licenses.length > 1);
   if (doubled.length === 0) return undefined;
   const lines = [...new Set(doubled.map(({ profile }) => profile))].map((profile) => {

@@ -47,7 +47,7 @@ export async function claimsOf(
 /** The names that a run gives to licenses of that server; a dry run gives none. */
 export function namesOf(
   account: LicensingCredential,
-  { options, ledgers, clock, ...terminal }: Ledgers & Time & Terminal & Pick<Invocation, 'options'>,
+  { options, ledgers, clock, ...terminal }: Ledgers & Time & Terminal & Invocation,
 ) {
   const claimsOf = async (app_code: number) =>
     options.dry_run ? undefined : ledgers.claims(account, app_code, defaultSettle);

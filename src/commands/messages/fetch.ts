@@ -11,7 +11,7 @@ import { recipientsOf } from '../../output/messages/message-parts.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Accounts, Disk, Invocation, Services, Terminal } from '../context.ts';
+import type { Accounts, Disk, Invocation, Services } from '../context.ts';
 import type { TimeParts } from '../typed-time.ts';
 import { factsFor, selectionOf, selectionOptions } from './selection.ts';
 
@@ -67,10 +67,7 @@ export default command({
 });
 
 type FetchValues = Parameters<typeof selectionOf>[0];
-type FetchParts = Pick<Services, 'chat'> &
-  Pick<Accounts, 'chatAccount'> &
-  Pick<Terminal, 'note' | 'warn' | 'conclude'> &
-  TimeParts;
+type FetchParts = Services & Accounts & TimeParts & Invocation & Disk;
 
 async function* messagesOf(values: FetchValues, context: FetchParts) {
   const selection = selectionOf(values, await factsFor(values, context), context);
@@ -99,10 +96,7 @@ async function* messagesOf(values: FetchValues, context: FetchParts) {
 }
 
 /** The answer in the place of a message: it is printed as JSON alone. */
-async function answerTo(
-  values: FetchValues,
-  context: FetchParts & Pick<Invocation, 'options'> & Pick<Disk, 'record'>,
-): Promise<{ message: JsonObject; site: string }> {
+async function answerTo(values: FetchValues, context: FetchParts): Promise<{ message: JsonObject; site: string }> {
   const { output, fields } = context.options;
   if (output !== 'json') throw usage('--envelope is one JSON document', 'Add -o json.');
   if (fields !== undefined)

@@ -44,7 +44,7 @@ export type SelectionValues = Values<typeof selectionOptions>;
  */
 export async function factsFor(
   { link, channel = [], ...values }: SelectionValues & LinkValue,
-  { chat, chatAccount, note }: Pick<Services, 'chat'> & Pick<Accounts, 'chatAccount'> & Pick<Terminal, 'note'>,
+  { chat, chatAccount, note }: Services & Accounts & Terminal,
 ): Promise<AccountFacts> {
   const pasted = link === undefined ? channel : [link, ...channel];
   const isPasted = [...pasted, ...(values.not ?? [])].some((text) => isUrl(text.replace(/^channel=/, '')));

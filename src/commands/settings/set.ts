@@ -51,7 +51,7 @@ export default command({
 /** Changes settings, and says at the end how to undo it. */
 export async function* changeAndTell(
   values: readonly Assignment[],
-  context: Pick<Invocation, 'options'> & Services & Accounts & Terminal & Disk,
+  context: Invocation & Services & Accounts & Terminal & Disk,
 ): AsyncGenerator<SettingRow> {
   const { note, conclude, options } = context;
   const { profile, sandbox, dry_run: isPlan = false } = options;
@@ -74,9 +74,8 @@ export async function* changeAndTell(
 /** Asks on a terminal before drafts are lost; a script, and a dry run, has said what it wants and is warned. */
 export async function agreeToLoss(
   values: readonly Assignment[],
-  context: Pick<Invocation, 'options'> & Pick<Terminal, 'interactive' | 'confirm' | 'warn'>,
+  { options, interactive, confirm, warn }: Invocation & Terminal,
 ): Promise<void> {
-  const { options, interactive, confirm, warn } = context;
   const loses = values.some(
     ({ name, value }) => name === 'enable_drafts_synchronization' && String(value).toLowerCase() === 'false',
   );
@@ -86,20 +85,17 @@ export async function agreeToLoss(
   else warn(loss);
 }
 
-async function askSecrets(
-  values: readonly Assignment[],
-  { terminal }: Pick<Terminal, 'terminal'>,
-): Promise<Assignment[]> {
+async function askSecrets(values: readonly Assignment[], { terminal }: Terminal): Promise<Assignment[]> {
   const asked: Assignment[] = [];
   for (const assignment of values) {
     const { name, value } = assignment;
-    asked.push(value === toBeAsked ? { ...assignment, value: await askSecret(name, { terminal }) } : assignment);
+    asked.push(value === toBeAsked ? { ...assignment, value: await askSecret(name, terminal) } : assignment);
   }
   return asked;
 }
 
 /** A new password is typed twice: nobody sees a slip. */
-async function askSecret(name: string, { terminal }: Pick<Terminal, 'terminal'>): Promise<Secret> {
+async function askSecret(name: string, terminal: Terminal['terminal']): Promise<Secret> {
   const secret = await terminal.secret(`${name.replace('_', ' ')}:`);
   if (name === 'new_password' && !secret.equals(await terminal.secret('new password again:')))
     throw usage('the two new passwords differ: nothing was sent');

@@ -43,8 +43,8 @@ export default command({
 /** The ids, once a person agreed to their titles. @throws Failure usage for a title of several, not_found, cancelled */
 async function idsOf(
   words: readonly string[],
-  chat: Pick<ChatApi, 'snippets'>,
-  { interactive, confirm, options }: Pick<Terminal, 'interactive' | 'confirm'> & Pick<Invocation, 'options'>,
+  chat: ChatApi,
+  { interactive, confirm, options }: Terminal & Invocation,
 ): Promise<readonly number[]> {
   collect(words.filter(isNumber), (word) => readField('snippet', snippetFields.id, word));
   const isListed = interactive() || !words.every(isNumber);

@@ -11,6 +11,7 @@ import type { PurgeArchives } from '../../jobs/topic/purge-topic.ts';
 import { openPurges } from '../../jobs/topic/purge-topics.ts';
 import { shownName, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
 import { each } from '../../jobs/work/each.ts';
+import type { ChatCredential } from '../../store/account/credentials.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import { whole } from '../../output/columns.ts';
@@ -179,8 +180,8 @@ export default command({
 /** @throws Failure usage for --files without an archive */
 function archivesOf(
   { archive: folder, files, max_file_size }: Values<typeof keepingOptions>,
-  { site, email }: { readonly site: string; readonly email: string },
-  { options, disk }: Pick<Invocation, 'options'> & Pick<Disk, 'disk'>,
+  { site, email }: ChatCredential,
+  { options, disk }: Invocation & Disk,
 ): PurgeArchives {
   if (files && folder === false) throw usage('--files and --no-archive exclude each other: nothing was deleted');
   return {
@@ -197,7 +198,7 @@ async function confirmTopics(
   surveys: readonly TopicSurvey[],
   by: 'name' | 'number',
   typed: string | undefined,
-  { interactive, terminal }: Pick<Terminal, 'interactive' | 'terminal'>,
+  { interactive, terminal }: Terminal,
 ): Promise<void> {
   const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
   const what = by === 'name' ? "the topic's name" : 'the number of topics';
@@ -209,11 +210,7 @@ async function confirmTopics(
 }
 
 /** The role, where known, refuses before anything is archived. @throws Failure auth; rejected for the empty topic */
-async function checkAllowed(
-  chat: ChatApi,
-  { topic }: NamedTopics,
-  { email }: { readonly email: string },
-): Promise<void> {
+async function checkAllowed(chat: ChatApi, { topic }: NamedTopics, { email }: ChatCredential): Promise<void> {
   const level = topic?.includes('') ? await chat.level() : undefined;
   if (level !== undefined && level < topicLevels.emptyTopic)
     throw new Failure('rejected', `the empty topic needs level ${topicLevels.emptyTopic}; this server has ${level}`);

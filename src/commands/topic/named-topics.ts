@@ -28,7 +28,7 @@ export interface NamedTopics extends Values<typeof namingOptions> {
 }
 
 /** The topics as typed, or the one of a pasted link. @throws Failure usage where the link is of another topic */
-export function withLinked({ topic: linked }: Pick<NamedPlace, 'topic'>, named: NamedTopics): NamedTopics {
+export function withLinked({ topic: linked }: NamedPlace, named: NamedTopics): NamedTopics {
   if (linked === undefined) return named;
   const other = named.topic?.find((name) => !isSameName(name, linked));
   if (other !== undefined)

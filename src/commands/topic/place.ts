@@ -21,7 +21,7 @@ export interface NamedPlace {
  * A channel as typed, or the link of one, or of a topic. The account is read only where a URL has to be of its site.
  * @throws Failure usage for a link to something else, and for a URL of another host
  */
-export async function readPlace(text: string, { chatAccount }: Pick<Accounts, 'chatAccount'>): Promise<NamedPlace> {
+export async function readPlace(text: string, { chatAccount }: Accounts): Promise<NamedPlace> {
   const link = readLink(text, isUrl(text) ? (await chatAccount()).site : undefined);
   if (!link) return { channel: text };
   const named = (wanted: string) =>
