@@ -17,17 +17,26 @@ import type { LicenseFields } from '../../schema/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { findingLine, notInRoster, readAccepted } from '../../jobs/license/audit-licenses.ts';
 import { changesOf, type PastChange } from '../../jobs/license/history.ts';
+import type { EarlierAnswers } from '../../jobs/license/roster-job.ts';
+import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { missingUsers, retiredHere, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { writeWhole } from '../../store/disk/files.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
-import type { Disk, Invocation, Terminal, Time } from '../context.ts';
+import type { LicensingCredential } from '../../store/account/credentials.ts';
+import type { Accounts, Disk, Invocation, Terminal, Time } from '../context.ts';
 import { keepOptions, rosterOptions } from '../roster.ts';
-import { inTargets, type Target } from './target.ts';
+
+export interface Target {
+  readonly app_code: number;
+  readonly account: LicensingCredential;
+  /** The name of the server in journals and claims. */
+  readonly origin: string;
+}
 
 /** A roster, and how it is to be applied. What was answered before is known once it is planned. */
-export interface Job extends Omit<Planning, 'answerOf'> {
+export interface Job extends Omit<Planning, 'answerOf'>, Pick<EarlierAnswers, 'openAnswers'> {
   readonly licensing: (app_code: number) => LicensingApi;
   readonly roster: CheckedRoster<LicenseFields>;
   readonly place: string;
@@ -39,6 +48,27 @@ export interface Job extends Omit<Planning, 'answerOf'> {
       Record<'max_create' | 'max_retire', number> &
       Record<'exit_code' | 'retire_missing', boolean>
   >;
+}
+
+/** Where each application's licenses are created, by code. @throws Failure config where a credential is missing */
+export async function targetsOf(
+  rows: readonly Pick<LicenseUser, 'app_code'>[],
+  explicit: number | undefined,
+  { licensingAccount, accounts: { identityOf } }: Accounts,
+): Promise<Target[]> {
+  const targets: Target[] = [];
+  for (const app_code of [...new Set(rows.map((row) => row.app_code))].sort((one, other) => one - other)) {
+    const account = await licensingAccount({ app_code: explicit, row_app_code: app_code });
+    targets.push({ app_code, account, origin: identityOf(account) });
+  }
+  return targets;
+}
+
+/** The targets in words: `licenses.example.com, application 4711`. */
+export function inTargets(targets: readonly Target[]): string {
+  const hosts = [...new Set(targets.map(({ account }) => new URL(account.base_url).host))];
+  const codes = targets.map(({ app_code }) => app_code);
+  return `${hosts.join(' and ')}, application${codes.length === 1 ? '' : 's'} ${codes.join(', ')}`;
 }
 
 /**

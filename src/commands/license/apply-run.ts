@@ -24,12 +24,12 @@ import { retiredFields, retireMissing, type MissingUser } from '../../jobs/licen
 import { userKey } from '../../jobs/license/license-user.ts';
 import { each } from '../../jobs/work/each.ts';
 import { begunIn, type JournalContent, type JournalHeader } from '../../store/journal.ts';
+import type { QueuedClaims } from '../../store/claims.ts';
 import { hashOf } from '../../store/lock/request-record.ts';
 import type { RequestHistory } from '../../store/request-history.ts';
 import type { Disk, Invocation, Keys, Ledgers, Terminal, Time } from '../context.ts';
-import { refuseOther, refusePlan, showPlan, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
+import { inTargets, refuseOther, refusePlan, showPlan, toRetire, warnOfFormer, type Job } from './apply-plan.ts';
 import { warnOfDoubles, type CreatedFor } from './several-licenses.ts';
-import { answersOf, claimsOf, inTargets } from './target.ts';
 import { askAbout, inApp } from './plan-lines.ts';
 
 type ApplyingParts = Invocation & Keys & Terminal & Disk & Ledgers & Time;
@@ -63,8 +63,7 @@ function nameIn(header: JournalHeader): string {
 
 async function planUnclaimed(job: Job, earlier: RosterJob, context: ApplyingParts): Promise<Plan> {
   const { rows } = job.roster;
-  const answerOf = await answersBefore(rows, { job: earlier, openAnswers: answersOf(job.targets, context) });
-  const planning = { ...job, answerOf };
+  const planning = { ...job, answerOf: await answersBefore(rows, { ...job, job: earlier }) };
   const plan = await planRoster(rows, planning);
   const decided = await decideAll(plan, planning, plan.counted);
   await warnOfFormer(decided, job, context);
@@ -93,9 +92,12 @@ export async function* applyJob(job: Job, context: ApplyingParts) {
     const missing = await toRetire(job, context);
     const asked = await askAboutPlan(job, earlier, missing, context);
     const copy = values.journal === undefined ? undefined : (line: object) => opened.append(line);
-    const own = await claimsOf(targets, { ...job.rules, ...job, job: { name: nameIn(headerOf(job)), copy } }, context);
-    const openAnswers = answersOf(targets, context);
-    const claiming = { ...context, ...context.clock, job: earlier, claims: own, openAnswers };
+    const own = new Map<number, QueuedClaims>();
+    const { settle } = job.rules;
+    const ofJob = { name: nameIn(headerOf(job)), copy };
+    for (const { app_code, account } of targets)
+      own.set(app_code, await context.ledgers.claims(account, app_code, settle, job.concurrency, ofJob));
+    const claiming = { ...context, ...context.clock, ...job, job: earlier, claims: own };
     const { plan: listed, ...known } = await planClaimed(roster.rows, job, claiming);
     try {
       const plan = await recheck(listed, asked, { ...job, ...known });
@@ -106,7 +108,10 @@ export async function* applyJob(job: Job, context: ApplyingParts) {
       const seen: Applying['doubled'] = ({ app_code }, licenses) =>
         void doubled.push({ licenses, profile: profileOf(app_code) });
       const queues = new Map([...own].map(([code, { queue }]) => [code, queue]));
-      const applying = { ...applyingOf(plan, job, context), ...known, job: earlier, record, doubled: seen, queues };
+      const where = inTargets(targets);
+      const progress = context.progress('licenses', plan.rows.length);
+      const shown = { where, resume: context.again(), progress, isAlone: false, doubled: seen };
+      const applying = { ...claiming, ...known, ...shown, record, queues };
       if (!earlier.isResumed) await opened.append({ begun: context.clock.now() });
       isBegun = true;
       for await (const row of applyRoster(plan, applying)) {
@@ -120,7 +125,7 @@ export async function* applyJob(job: Job, context: ApplyingParts) {
       differences = warnOfDoubles(doubled, context);
       await known.claims.releaseAll();
     }
-    const giving = { settle: job.rules.settle, claimsOf: async (app_code: number) => own.get(app_code) };
+    const giving = { settle, claimsOf: async (app_code: number) => own.get(app_code) };
     const names = givenNames({ ...context, ...context.clock, ...giving });
     for await (const row of retireAll(missing, job, { record, names }, context)) {
       retired += 1;
@@ -149,18 +154,6 @@ async function recheck(plan: Plan, asked: Asked, planning: Job & Planning): Prom
   const isFew = creationsIn(plan).length <= (planning.values.max_create ?? Infinity);
   const isWithin = !planning.reviewed && isFew && changesIn(plan).every(asked);
   return isWithin && twinsIn(plan).length === 0 ? plan : decideAll(plan, planning, new Set());
-}
-
-function applyingOf(plan: Plan, job: Job, context: ApplyingParts) {
-  return {
-    ...context,
-    ...context.clock,
-    ...job,
-    isAlone: false,
-    where: inTargets(job.targets),
-    resume: context.again(),
-    progress: context.progress('licenses', plan.rows.length),
-  };
 }
 
 /**

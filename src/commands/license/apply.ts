@@ -10,10 +10,9 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import type { Job } from './apply-plan.ts';
+import { targetsOf, type Job } from './apply-plan.ts';
 import { applyJob, dryRun } from './apply-run.ts';
 import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
-import { targetsOf } from './target.ts';
 import { allowedBy, ensuringOptions, spansOf } from './options.ts';
 
 /** Longer rosters save memory: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
@@ -122,6 +121,7 @@ export default command({
     const users = roster.rows.map(({ remote_user }) => remote_user);
     const targets = await targetsOf(reviewed?.targets ?? roster.rows, values.app_code, context);
     if (reviewed) refuseOtherTargets(targets, reviewed, file);
+    const accountOf = (code?: number) => targets.find(({ app_code }) => app_code === code)?.account;
     const job: Job = {
       roster,
       reviewed,
@@ -135,7 +135,11 @@ export default command({
       values,
       targets,
       licensing: apiOfEachApp(context, values.app_code),
-      creations: context.ledgers.creations((code) => targets.find(({ app_code }) => app_code === code)?.account, users),
+      creations: context.ledgers.creations(accountOf, users),
+      async openAnswers(code, names) {
+        const account = accountOf(code);
+        return account ? context.ledgers.openAnswers(account, code, names) : new Map<string, never>();
+      },
       concurrency: values.concurrency ?? defaultConcurrency,
       elapsed: context.clock.elapsed,
       looking: (count: number) => context.progress('users looked up', count),

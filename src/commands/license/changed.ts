@@ -4,7 +4,7 @@ import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
-import { nameGiven, type GivenNames, type SendChange } from '../../jobs/license/given-names.ts';
+import { givenNames, nameGiven, type GivenNames, type SendChange } from '../../jobs/license/given-names.ts';
 import { recordedChange } from '../../jobs/license/history.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { each } from '../../jobs/work/each.ts';
@@ -15,7 +15,7 @@ import type { HistoryEntry } from '../../store/record/history.ts';
 import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 import { askAbout, type PlannedChange } from './plan-lines.ts';
 import { codeAdvice, likeIt, wholeList, type ChangedLicense, type FieldsBefore } from './show.ts';
-import { namesOf } from './target.ts';
+import { defaultSettle } from './options.ts';
 
 /** The earlier values of the asked fields that change. */
 export function changedFrom(license: License | undefined, asked: EditedFields): FieldsBefore {
@@ -97,6 +97,16 @@ export async function* changeEach(change: LicenseChange, account: LicensingCrede
     const inOrder = [...chosen].sort((one, other) => isHeld(one) - isHeld(other));
     yield* withUndo(each(inOrder, label, changeOne), run, context);
   });
+}
+
+/** The names that a run gives to licenses of that server; a dry run gives none. */
+export function namesOf(
+  account: LicensingCredential,
+  { options, ledgers, clock, ...terminal }: Ledgers & Time & Terminal & Invocation,
+) {
+  const claimsOf = async (app_code: number) =>
+    options.dry_run ? undefined : ledgers.claims(account, app_code, defaultSettle);
+  return givenNames({ ...terminal, ...clock, settle: defaultSettle, claimsOf });
 }
 
 /** The licenses that a person at a terminal agreed to. @throws Failure of a look; cancelled on no */

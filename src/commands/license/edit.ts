@@ -12,8 +12,7 @@ import { command } from '../command.ts';
 import type { Invocation } from '../context.ts';
 import { licensesOf } from './apps.ts';
 import { trustOption } from './options.ts';
-import { namesOf } from './target.ts';
-import { changedFrom, changeEach, concludeChanges, orName, type ChangingParts } from './changed.ts';
+import { changedFrom, changeEach, concludeChanges, namesOf, orName, type ChangingParts } from './changed.ts';
 import { changedFields, changedShow, keyAlone, type ChangedLicense } from './show.ts';
 
 export const renamingOptions = {

@@ -16,7 +16,7 @@ import type { Accounts, Services, Time } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, readSheet, type RosterParts, type RosterValues } from '../roster.ts';
 import { appCodeOf } from './options.ts';
 import { withOurs } from './show.ts';
-import type { Target } from './target.ts';
+import type { Target } from './apply-plan.ts';
 
 /** The options of a file of users: those of the roster, and what its rows may leave out. */
 type UserValues = RosterValues & { readonly keep_columns?: boolean } & {
