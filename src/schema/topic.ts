@@ -25,3 +25,7 @@ export const emptyTopicName = 'general chat';
 export function foldTopic(name: string): string {
   return name === emptyTopicName ? '' : foldName(name);
 }
+
+export function isSameTopic(one: string, other: string): boolean {
+  return foldTopic(one) === foldTopic(other);
+}

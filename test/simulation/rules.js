@@ -376,8 +376,8 @@ export const rules = [
     ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
     [
       'an old copy is not in the topic that it names',
-      'stream_id === own.stream_id && isSameName',
-      'stream_id === -1 && isSameName',
+      'stream_id === own.stream_id && isSameTopic',
+      'stream_id === -1 && isSameTopic',
     ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-topics.ts', [
@@ -394,7 +394,7 @@ export const rules = [
   ...inFile('purge', 'jobs/topic/holds.ts', [
     [
       'a hold is of its topic in any case, resolved or not',
-      'isSameName(unmarked(topic_name), name)',
+      'isSameTopic(unmarked(topic_name), name)',
       'topic_name === name',
     ],
     ['a hold whose messages are in no channel bars the channel', 'lost.get(survey.channel.stream_id)', 'undefined'],

@@ -1,6 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import type { TopicHold } from '../../jobs/topic/holds.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
+import { emptyTopicName } from '../../schema/topic.ts';
 import { rosterSource, type RosterParts } from '../roster.ts';
 
 export const keepOption = {
@@ -53,7 +54,8 @@ async function holdsIn(path: string, context: RosterParts): Promise<readonly Top
     noun: 'topic',
     nameOf: ({ topic_name = '' }) => topic_name,
     completion: async () => (row: HoldRow) => {
-      if (row.topic_name === undefined && idsOf(row).length === 0) throw usage('neither topic_name nor ids is there');
+      if (row.topic_name === undefined && idsOf(row).length === 0)
+        throw usage(`neither topic_name nor ids is there; the empty topic is '${emptyTopicName}'`);
       return row;
     },
   });

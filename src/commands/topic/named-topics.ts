@@ -3,7 +3,7 @@ import { commandLine } from '../../core/shell-word.ts';
 import { usage } from '../../core/failure.ts';
 import { namesInList } from '../../core/tsv.ts';
 import type { Naming } from '../../jobs/topic/named-topics.ts';
-import { foldName, isSameName } from '../../schema/topic.ts';
+import { foldTopic, isSameTopic } from '../../schema/topic.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { readSheet, whereOption, type RosterParts, type RosterValues } from '../roster.ts';
 import { ageOption, readAge, type TimeParts } from '../typed-time.ts';
@@ -30,7 +30,7 @@ export interface NamedTopics extends Values<typeof namingOptions> {
 /** The topics as typed, or the one of a pasted link. @throws Failure usage where the link is of another topic */
 export function withLinked({ topic: linked }: NamedPlace, named: NamedTopics): NamedTopics {
   if (linked === undefined) return named;
-  const other = named.topic?.find((name) => !isSameName(name, linked));
+  const other = named.topic?.find((name) => !isSameTopic(name, linked));
   if (other !== undefined)
     throw usage(`the link leads to the topic '${linked}', but '${other}' is named too: nothing was deleted`);
   return named.topic === undefined || named.topic.length === 0 ? { ...named, topic: [linked] } : named;
@@ -86,7 +86,7 @@ async function readTopicRows(file: string, how: RosterValues, context: RosterPar
       column: 'topic_name',
       noun: 'topic',
       nameOf: ({ topic_name = '' }) => topic_name,
-      keyOf: ({ stream_id, channel, topic_name = '' }) => `${stream_id ?? channel} ${foldName(topic_name)}`,
+      keyOf: ({ stream_id, channel, topic_name = '' }) => `${stream_id ?? channel} ${foldTopic(topic_name)}`,
       completion: async () => (row: Values<typeof rowFields>) => {
         if (row.stream_id === undefined && row.channel === undefined)
           throw usage('neither stream_id nor channel is there');

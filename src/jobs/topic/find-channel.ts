@@ -4,7 +4,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { readName } from '../../schema/narrow.ts';
-import { isSameName } from '../../schema/topic.ts';
+import { isSameName, isSameTopic } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { channelsIn, operandsIn } from '../messages/selection.ts';
 import { isOldCopy, refuseIgnored } from '../messages/places.ts';
@@ -104,7 +104,7 @@ export async function whyEmpty(
       const channel = (await channelFor(chat, operand))?.channel;
       const known = channel && (await topicNamesIn(chat, channel));
       for (const topic of known ? operandsIn(narrow, 'topic').map(String) : []) {
-        if (known?.some((name) => isSameName(name, topic))) continue;
+        if (known?.some((name) => isSameTopic(name, topic))) continue;
         const near = nearNames(topic, known ?? []).map((name) => `'${name}'`);
         const name = String(channel?.name ?? operand);
         const names = near.length > 0 ? `near: ${near.join(', ')}` : `its topics: ${commandLine('topic list', [name])}`;

@@ -1,7 +1,7 @@
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { ifAnswered } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { isSameName } from '../../schema/topic.ts';
+import { isSameTopic } from '../../schema/topic.ts';
 import { truePlaces } from '../archive/true-places.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
 import type { PurgeWork } from './delete-rounds.ts';
@@ -78,7 +78,7 @@ async function placesOf(
   survivors: readonly Survivor[],
 ): Promise<ReadonlySet<string>> {
   const isLeft = ({ message: { stream_id, subject } }: Survivor): boolean =>
-    stream_id === own.stream_id && isSameName(String(subject), topic_name);
+    stream_id === own.stream_id && isSameTopic(String(subject), topic_name);
   const gone = new Map(survivors.filter(isLeft).map(({ message, channel }) => [message.id, channel]));
   const messages = survivors.map(({ message }) => message);
   const places = await ifAnswered(truePlaces(chat, [])(messages, gone));

@@ -1,6 +1,6 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
-import { isSameName, resolvedPrefix } from '../../schema/topic.ts';
+import { isSameName, isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
 import { idsShown, inChannel, inPublicChannels, received } from '../messages/messages-by-ids.ts';
 import type { Channel } from './find-channel.ts';
 import { labelOf, type Topic, type TopicSurvey } from './survey-topic.ts';
@@ -22,7 +22,7 @@ export function holdOf(holds: readonly TopicHold[], topic: Topic, ids: Iterable<
   const present = new Set(ids);
   const name = unmarked(topic.topic_name);
   const hasName = ({ topic_name }: TopicHold): boolean =>
-    topic_name !== undefined && isSameName(unmarked(topic_name), name);
+    topic_name !== undefined && isSameTopic(unmarked(topic_name), name);
   return holds.find((hold) => (isOf(hold, topic.channel) && hasName(hold)) || hold.ids.some((id) => present.has(id)));
 }
 

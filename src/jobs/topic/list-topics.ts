@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
 import { maxMessages } from '../../schema/messages.ts';
-import { foldTopic, isSameName, resolvedPrefix } from '../../schema/topic.ts';
+import { foldTopic, isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
 import { inChannel } from '../messages/messages-by-ids.ts';
 import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
 import { misplacedIn } from '../archive/true-places.ts';
@@ -120,7 +120,7 @@ export async function* chosenTopics(
     if (isChanged) warn(`${named}${changedView}; run the same command again`);
     for (const { topic_name, counts } of topics) {
       const resolved = topic_name.startsWith(resolvedPrefix);
-      if (topic !== undefined && !isSameName(topic, topic_name)) continue;
+      if (topic !== undefined && !isSameTopic(topic, topic_name)) continue;
       if (match && !matchesGlobInAnyCase(match, topic_name)) continue;
       if (before !== undefined && (counts?.last_timestamp ?? Infinity) * 1000 >= before) continue;
       if (resolved ? unresolved : only) continue;

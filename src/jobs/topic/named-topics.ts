@@ -4,7 +4,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { foldName, isSameName } from '../../schema/topic.ts';
+import { foldTopic, isSameName } from '../../schema/topic.ts';
 import { channelWord, findChannel, type Channel } from './find-channel.ts';
 import { listTopics } from './list-topics.ts';
 import type { PurgeRun } from './purge-run.ts';
@@ -22,7 +22,7 @@ interface TopicRow {
 }
 
 export function isSeveral(naming: Naming): boolean {
-  return !('names' in naming) || new Set(naming.names.map(foldName)).size > 1;
+  return !('names' in naming) || new Set(naming.names.map(foldTopic)).size > 1;
 }
 
 /** The topics, with those that an interrupted run began. @throws Failure not_found; usage for another channel */

@@ -1,6 +1,6 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import { foldName } from '../../schema/topic.ts';
+import { foldTopic } from '../../schema/topic.ts';
 import type { Journal, JournalContent, JournalHeader } from '../../store/journal.ts';
 import type { Topic } from './survey-topic.ts';
 
@@ -92,7 +92,7 @@ function recordOf({ channel, topic_name }: Topic): RunTopic {
 }
 
 export function keyOf({ stream_id, topic_name }: RunTopic): string {
-  return `${stream_id} ${foldName(topic_name)}`;
+  return `${stream_id} ${foldTopic(topic_name)}`;
 }
 
 /** A disk that fails when all is deleted undoes nothing of it. @throws Failure incomplete */

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import { openSandbox, type RunningSandbox } from '../../helpers/run.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { emptyHome, openSandbox, type RunningSandbox } from '../../helpers/run.ts';
 
 const hash = '#narrow/channel/1-general';
 
@@ -66,4 +68,46 @@ test.each([
 
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toHaveLength(count);
+});
+
+describe('the empty topic and its name are one topic', () => {
+  test.each([
+    ['both typed: one row', ['topic', 'delete', 'general', 'general chat', '', '--confirm', 'general chat'], 0, 0],
+    [
+      'a link and the other name',
+      ['topic', 'delete', `${hash}/topic/`, 'general chat', '--confirm', 'general chat'],
+      0,
+      0,
+    ],
+    ['rows of both: exit 2', ['topic', 'delete', '--from', 'rows', '--confirm', '1'], 2, 3],
+    ['held by the other name', ['topic', 'delete', 'general', '', '--confirm', '', '--keep', 'names'], 6, 3],
+  ])('%s', async (_what, line, exit, left) => {
+    const service = await openSandbox({ featureLevel: 442 });
+    const home = emptyHome();
+    const files = new Map([
+      ['rows', 'channel,topic_name\ngeneral,\ngeneral,general chat\n'],
+      ['names', 'general chat\n'],
+    ]);
+    for (const [name, text] of files) writeFileSync(join(home, name), text);
+    const words = line.map((word) => (files.has(word) ? join(home, word) : word));
+
+    const { exitCode } = await service.run(words, { home });
+
+    expect({ exitCode, left: counts(service)[''] }).toEqual({ exitCode: exit, left });
+  });
+
+  test.each(['', 'general.20chat'])('topic list of a link to it: %s', async (name) => {
+    const { run } = await openSandbox({ featureLevel: 442 });
+
+    expect((await run(`topic list ${hash}/topic/${name} -o json --jq .[].messages`)).stdout).toBe('3\n');
+  });
+
+  test('fetch finds no message where it has none, and says so of both', async () => {
+    const { run } = await openSandbox({ featureLevel: 442 });
+
+    const said = (name: string) =>
+      run(['messages', 'fetch', '--channel', 'general', '--topic', name, '--sender', '11']);
+
+    for (const name of ['', 'general chat']) expect((await said(name)).stderr).toBe('no messages match\n');
+  });
 });
