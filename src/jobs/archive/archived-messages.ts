@@ -14,7 +14,7 @@ import {
 } from '../../store/archive/part.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { NarrowTerm } from '../../schema/narrow.ts';
-import { foldTopic, isSameName } from '../../schema/topic.ts';
+import { isSameName, isSameTopic } from '../../schema/topic.ts';
 import { channelsIn } from '../messages/selection.ts';
 
 /** A part, and the messages that an export takes of it: one or more, ascending. */
@@ -25,12 +25,30 @@ export interface ChosenPart {
 
 export interface ChosenArchive extends Omit<Archive, 'parts'> {
   readonly parts: readonly ChosenPart[];
-  /** Messages are shown under the last name of their channel. */
-  readonly names?: ChannelNames | undefined;
+  /** The names of channels by their ids, where messages are shown under these. */
+  readonly names?: ReadonlyMap<unknown, string> | undefined;
 }
 
 /** Every name that a channel had, the last one last, by its id. */
 export type ChannelNames = ReadonlyMap<unknown, readonly string[]>;
+
+/** The last name of each channel, with its id where another channel has the same. */
+export function shownNames(names: ChannelNames): ReadonlyMap<unknown, string> {
+  return new Map(
+    [...names].map(([id, all]) => {
+      const name = all.at(-1) ?? '';
+      return [id, channelsNamed(names, name).length > 1 ? `${name} (id ${String(id)})` : name];
+    }),
+  );
+}
+
+/** The channels that a name means: those that have it, or else those that had it. */
+export function channelsNamed(names: ChannelNames, name: string): number[] {
+  const idsOf = (from: number) =>
+    [...names].flatMap(([id, all]) => (all.slice(from).some((one) => isSameName(one, name)) ? [Number(id)] : []));
+  const now = idsOf(-1);
+  return now.length > 0 ? now : idsOf(0);
+}
 
 /** `last`: of an archive of one channel its last name alone, for which one part is read. Damaged parts tell none. */
 export async function channelNames(
@@ -83,7 +101,7 @@ export async function chosenArchive(
 
 interface ArchiveChoice {
   readonly isChosen?: ((message: JsonObject) => boolean) | undefined;
-  readonly names?: ChannelNames | undefined;
+  readonly names?: ChosenArchive['names'];
   readonly signal?: AbortSignal;
 }
 
@@ -105,7 +123,7 @@ export function holdsMessage({ parts }: { readonly parts: readonly Pick<ChosenPa
 export async function* archivedMessages(archive: ChosenArchive, form: ArchiveForm, signal?: AbortSignal) {
   for await (const line of archivedLines(archive, form, signal)) {
     const message = messageIn(line);
-    const name = archive.names?.get(message['stream_id'])?.at(-1) ?? message['display_recipient'];
+    const name = archive.names?.get(message['stream_id']) ?? message['display_recipient'];
     yield name === message['display_recipient'] ? message : { ...message, display_recipient: name };
   }
 }
@@ -164,19 +182,19 @@ async function* heeding(signal: AbortSignal | undefined, lines: Iterable<PartLin
   }
 }
 
-/** Whether a message matches a term. @throws Failure usage for a term that an archive cannot tell */
-export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm, names: ChannelNames) {
+/** Whether a message matches a term; a channel is meant by its id. @throws Failure usage for what no archive tells */
+export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm) {
   const { stream_id, display_recipient, subject, sender_id, sender_email, sender_full_name } = message;
   const fields: Partial<Record<string, readonly unknown[]>> = {
-    channel: [stream_id, ...(names.get(stream_id) ?? [display_recipient])],
+    channel: [stream_id],
     topic: [Array.isArray(display_recipient) ? undefined : subject],
     sender: [sender_id, sender_email, sender_full_name],
   };
   const values = fields[operator];
   if (!values) throw usage(`an archive is selected by channel, topic and sender: '${operator}' is none of them`);
-  const isName = (value: string): boolean =>
-    operator === 'topic' ? foldTopic(value) === foldTopic(String(operand)) : isSameName(value, String(operand));
-  const isSame = (value: unknown): boolean =>
-    typeof operand === 'number' ? value === operand : typeof value === 'string' && isName(value);
+  const isSame = (value: unknown): boolean => {
+    if (typeof operand !== 'string' || typeof value !== 'string') return [operand].flat<unknown[]>().includes(value);
+    return (operator === 'topic' ? isSameTopic : isSameName)(value, operand);
+  };
   return values.some(isSame) !== (negated ?? false);
 }
