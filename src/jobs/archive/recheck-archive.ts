@@ -62,8 +62,8 @@ export async function recheckArchive(
   /** Messages that are no longer visible, by reason; those that were known to be gone included. */
   const gone: Record<ReasonGone, number> = { limit: 0, 'no-access': 0, account: 0, unknown: 0 };
   const missing = new Map<number, { readonly part: ArchivePart; readonly why: ReasonGone; readonly isNew: boolean }>();
-  /** By the place that the archive had for them: messages that still name it, and whether others left it. */
-  const homes = new Map<string, { readonly place: MessagePlace; readonly stayed: number[]; isLeft: boolean }>();
+  /** By the place that the archive had for them, in any spelling: messages that still name it, if others left it. */
+  const homes = new Map<string, { readonly stayed: Map<number, MessagePlace>; isLeft: boolean }>();
   const isoNow = (): string => new Date(now()).toISOString();
   const record = async (changes: readonly ArchiveChange[]): Promise<void> => {
     await archive.record(changes);
@@ -76,7 +76,9 @@ export async function recheckArchive(
     left: ReadonlyMap<number, number | undefined>,
     seen = isoNow(),
   ): Promise<void> => {
-    const places = await placesOf(shown.values(), left);
+    const doubtful = [...shown.values()].filter((message) => isOldCopyStill(before.get(message.id), message));
+    const strays = await notInNamedPlace(chat, selection.narrow, doubtful);
+    const places = await placesOf(shown.values(), new Map([...strays.map((id) => [id, undefined] as const), ...left]));
     const changes: ArchiveChange[] = [];
     for (const [id, message] of shown) {
       const state = before.get(id);
@@ -88,11 +90,12 @@ export async function recheckArchive(
       const isProven = places.has(id);
       const wasAlwaysThere = old.has(id) && hasMoveTimes && !isProven && !hasMoved(message);
       const isMoved = !isStill(state.place, to, isProven ? named : undefined) && !wasAlwaysThere;
-      const home = homes.get(writeJson(state.place)) ?? { place: state.place, stayed: [], isLeft: false };
-      homes.set(writeJson(state.place), home);
+      const spot = writeJson([state.place.stream_id, foldTopic(String(state.place.subject))]);
+      const home = homes.get(spot) ?? { stayed: new Map<number, MessagePlace>(), isLeft: false };
+      homes.set(spot, home);
       home.isLeft ||= isMoved;
       if (isMoved) changes.push({ id, change: 'moved', seen, from: state.place, to, message });
-      else if (!isProven) home.stayed.push(id);
+      else if (!isProven) home.stayed.set(id, state.place);
     }
     await record(changes);
   };
@@ -124,10 +127,10 @@ export async function recheckArchive(
   for (const [, { why }] of left) gone[why] += 1;
   const seen = isoNow();
   await record(left.flatMap(([id, { why, isNew }]) => (isNew ? [{ id, change: 'gone', seen, why }] : [])));
-  for (const { place, stayed } of [...homes.values()].filter(({ isLeft }) => isLeft)) {
-    const { copies, channels } = await leftBehind(chat, { ...query, narrow: selection.narrow }, place, stayed);
+  for (const { stayed } of [...homes.values()].filter(({ isLeft }) => isLeft)) {
+    const { copies, channels } = await leftBehind(chat, { ...query, narrow: selection.narrow }, stayed);
     const places = await placesOf(copies, channels);
-    const movedTo = (id: number) => ({ id, change: 'moved', seen, from: place, to: places.get(id) }) as const;
+    const movedTo = (id: number) => ({ id, change: 'moved', seen, from: stayed.get(id), to: places.get(id) }) as const;
     await record(copies.map((message) => ({ ...movedTo(message.id), message })));
   }
   /** `unsearched`: private channels in which some of these were not looked for. */
@@ -138,22 +141,24 @@ export async function recheckArchive(
 async function leftBehind(
   chat: MessageChat<Message>,
   { narrow = [], ...query }: MessageQuery,
-  place: MessagePlace,
-  stayed: readonly number[],
+  stayed: ReadonlyMap<number, MessagePlace>,
 ) {
-  const there = await idsShown(chat, { ...query, narrow: placeNarrow(place.stream_id, place.subject) }, stayed);
+  const copies: Message[] = [];
+  /** Where they were found, if a channel was asked. */
+  const channels = new Map<number, number | undefined>();
+  const [place] = stayed.values();
+  if (!place) return { copies, channels };
+  const ids = [...stayed.keys()];
+  const there = await idsShown(chat, { ...query, narrow: placeNarrow(place.stream_id, place.subject) }, ids);
   const own = Number(place.stream_id);
   const isOwn = channelsIn(narrow).some((channel) => channel === own || typeof channel === 'string');
   const scopes = [
     { where: narrow, channel: isOwn ? own : undefined },
     { where: inChannel(own), channel: own },
   ];
-  const copies: Message[] = [];
-  /** Where they were found, if a channel was asked. */
-  const channels = new Map<number, number | undefined>();
   for (const { where, channel } of scopes) {
     const shown: Message[] = [];
-    const others = stayed.filter((id) => !there.has(id));
+    const others = ids.filter((id) => !there.has(id));
     for await (const message of messagesOfIds(chat, { ...query, narrow: where }, others)) shown.push(message);
     for (const id of await notInNamedPlace(chat, where, shown)) channels.set(id, channel);
     copies.push(...shown.filter(({ id }) => channels.has(id)));
@@ -216,6 +221,12 @@ function isStill(before: MessagePlace, to: MessagePlace, left: MessagePlace | un
     left ? foldTopic(String(text)) : text || emptyTopicName,
   );
   return name === known && (left !== undefined || to.stream_id === before.stream_id);
+}
+
+/** Whether a message was known to be elsewhere than its copy named, and the copy names that place still. */
+function isOldCopyStill(before: MessageState | undefined, now: Message): boolean {
+  const named = placeNamed(now);
+  return !!before && isStill(placeNamed(before.message), named, named) && !isStill(before.place, named, named);
 }
 
 /** The level from which on each move has a time: what has none was always where it is, whatever an old copy named. */

@@ -168,3 +168,21 @@ test('a topic whose archived copies named another one: the recheck says what mov
     ...{ from: { stream_id: firmware, subject: 'race' }, to: { stream_id: firmware, subject: 'raced' } },
   });
 });
+
+test('messages that were archived under two spellings of a topic leave it together', async () => {
+  const archive = await archived();
+  const [one = 0, two = 0, three = 0, four = 0] = archive.ids['race'] ?? [];
+  archive.put([one], { subject: 'RACE' }, { subject: 'RACE' });
+  await archive.pull();
+  const post = (content: string): number => archive.state.post({ channel: 'firmware', topic: 'race', content });
+  const [last] = [post('nine'), post('ten')];
+  await archive.pull();
+  archive.put([one, two, three, four, last], { subject: 'raced' });
+
+  const [first, second] = [await archive.recheck(), await archive.recheck()];
+
+  expect([movedOf(first), movedOf(second)]).toEqual([5, 0]);
+  expect(movesIn(archive).find(({ id }) => id === one)).toMatchObject({
+    ...{ from: { stream_id: firmware, subject: 'RACE' }, to: { stream_id: firmware, subject: 'raced' } },
+  });
+});
