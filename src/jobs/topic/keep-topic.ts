@@ -8,6 +8,7 @@ import { readArchive, problemsOf } from '../../store/archive/archive.ts';
 import { archiveForms, readPart, type ArchivedMessage, type PartMessages } from '../../store/archive/part.ts';
 import { isKept } from '../../store/archive/kept-file.ts';
 import type { ArchiveChange, PurgeStep } from '../../store/archive/line-file.ts';
+import { takenAway } from '../../store/archive/open-archive.ts';
 import { hashOf } from '../../store/disk/files.ts';
 import { archivedMessages, chosenArchive, holdsMessage } from '../archive/archived-messages.ts';
 import { fetchFiles, namedFiles } from '../archive/attached-files.ts';
@@ -127,12 +128,7 @@ const versionParts = ['content', 'last_edit_timestamp', 'reactions', 'submessage
 async function confirmInPlace(archives: readonly TopicArchive[]): Promise<void> {
   for (const { archive, purge } of archives) {
     const missing = (await archive.missing()) ?? ((await purge.isInPlace()) ? undefined : 'purge.ndjson');
-    if (missing === undefined) continue;
-    const what = `the archive ${archive.folder} was taken away: ${missing} is not as it was written`;
-    throw new Failure('incomplete', `${what}; nothing more is deleted`, {
-      hint: 'Put the folder back as it was, and run the same command again: it continues.',
-      retryable: false,
-    });
+    if (missing !== undefined) throw takenAway(archive.folder, missing, 'nothing more is deleted');
   }
 }
 

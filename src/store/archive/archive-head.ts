@@ -33,6 +33,8 @@ export const limitedHistory =
 
 export interface Manifest extends ArchiveHead {
   readonly state: ArchiveState;
+  /** The hash of its content; archives of before have none. */
+  readonly sha256?: string | undefined;
 }
 
 export const manifestFile = 'archive.json';
@@ -79,11 +81,12 @@ export function copyHint(file: string): string {
   return `Put ${file} back from a copy; or pull into another folder, and keep this one for messages that the server no longer has.`;
 }
 
-/** Replaces archive.json, whose last member is the hash of what precedes it. @throws Failure config, unavailable */
-export async function writeManifest(folder: string, { state, ...head }: Manifest): Promise<void> {
+/** Replaces archive.json; returns the hash of its content, its last member. @throws Failure config, unavailable */
+export async function writeManifest(folder: string, { state, ...head }: Manifest): Promise<string> {
   const text = `${writeJson({ ...head, state, sha256: undefined }, 2)}\n`;
-  const hash = `,\n  "sha256": "${hashOf(Buffer.from(text))}"\n}\n`;
-  await writePrivate(join(folder, manifestFile), text.slice(0, -'\n}\n'.length) + hash);
+  const sha256 = hashOf(Buffer.from(text));
+  await writePrivate(join(folder, manifestFile), `${text.slice(0, -'\n}\n'.length)},\n  "sha256": "${sha256}"\n}\n`);
+  return sha256;
 }
 
 /** A file that was written before hashes were has none. */

@@ -22,7 +22,6 @@ import {
   manifestFile,
   readHead,
   readManifest,
-  type ArchiveHead,
   type FileDamage,
   type Manifest,
   type ManifestRead,
@@ -36,7 +35,7 @@ import { archiveForms, hasId, partNumberIn, type ArchivePart, readPart } from '.
 export type { OpenArchive } from './open-archive.ts';
 
 export interface Archive extends ArchiveContent {
-  readonly head: ArchiveHead;
+  readonly head: Manifest;
   /** The signs that the last run did not end: the archive may lack what the server had. */
   readonly unfinished: readonly FileDamage[];
   /** What is wrong with archive.json and the lists, such as `line 2 is not valid JSON`. */

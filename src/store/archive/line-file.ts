@@ -32,8 +32,11 @@ export async function readList<T>(path: string, recordOf: (record: unknown) => T
   return { records, damaged, bytes, size };
 }
 
-/** So many bytes of whole lines, the rest is cut off; made by its first record. `failed`: its content is unknown. */
-export function appending(path: string, size: number, failed: () => void) {
+/**
+ * So many bytes of whole lines, the rest is cut off; made by its first record. `failed`: its content is unknown;
+ * `confirm`: before each record.
+ */
+export function appending(path: string, size: number, failed: () => void, confirm = () => Promise.resolve()) {
   let file: FileHandle | undefined;
   let end = size;
   const opened = async (): Promise<FileHandle> => {
@@ -46,6 +49,7 @@ export function appending(path: string, size: number, failed: () => void) {
   return {
     /** Resolves when the records are on disk. @throws Failure unavailable where the disk is full */
     async append(...added: readonly unknown[]): Promise<void> {
+      await confirm();
       const bytes = Buffer.from(added.map(recordLine).join(''));
       const write = async (): Promise<void> => {
         const target = await opened();

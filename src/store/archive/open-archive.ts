@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
+import { Failure } from '../../core/failure.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import { remove } from '../disk/files.ts';
 import {
@@ -51,23 +52,17 @@ export function openedArchive(
   read: Lists,
   release: () => Promise<void>,
 ) {
-  let head: ArchiveHead | undefined = manifest;
-  let state = manifest?.state ?? noState;
-  let writtenState = state;
+  const own = ownManifest(folder, manifest);
+  const { setHead, confirmInPlace } = own;
   let [isComplete, isOnDisk] = [false, true];
   const failed = (): void => void (isOnDisk = false);
-  const open = (name: ListName) => appending(join(folder, name), read[name].size, failed);
+  const open = (name: ListName) => appending(join(folder, name), read[name].size, failed, confirmInPlace);
   const lists = { parts: open('parts.ndjson'), changes: open('changes.ndjson'), files: open('files.ndjson') };
   const parts = partsIn(read['parts.ndjson'].records);
   const changes = [...read['changes.ndjson'].records];
   const files = filesByPath(read['files.ndjson'].records);
   const content: ArchiveContent = { folder, parts, changes, files };
-  const { problemOf, seeNow, stamps } = seenFiles(folder, state.seen);
-  const write = async (next: ArchiveHead, nextState: ArchiveState): Promise<void> => {
-    await writeManifest(folder, { ...next, state: nextState });
-    [head, state, writtenState] = [next, nextState, nextState];
-  };
-  const setHead = (next: ArchiveHead) => write(next, head ? state : { ...state, complete: false });
+  const { problemOf, seeNow, stamps } = seenFiles(folder, own.state.seen);
   const list = async (part: ArchivePart): Promise<void> => {
     await lists.parts.append(part);
     const place = parts.findIndex((one) => one.part === part.part);
@@ -76,9 +71,9 @@ export function openedArchive(
   /** Records what the lists hold now: a copy that is made from here on is whole. */
   const seal = async (): Promise<void> => {
     // Lines that a power cut may take are not sealed: without them the archive would count as damaged.
-    if (!isOnDisk || !head) return;
-    const sealed = { ...state, lists: await sealedLists(folder, state.lists), seen: stamps() };
-    if (!isDeepStrictEqual(sealed, writtenState)) await write(head, sealed);
+    if (!isOnDisk || !own.manifest) return;
+    const state = { ...own.state, lists: await sealedLists(folder, own.state.lists), seen: stamps() };
+    if (!isDeepStrictEqual(state, own.manifest.state)) await own.write({ ...own.manifest, state });
   };
   return {
     ...content,
@@ -86,27 +81,29 @@ export function openedArchive(
     setHead,
     seal,
     get head() {
-      return head;
+      return own.manifest;
     },
     get state() {
-      return state;
+      return own.state;
     },
     /** Records how far the archive is; it is on disk after `close`. */
     mark(next: Pick<ArchiveState, 'complete' | 'checked' | 'reached'>): void {
       isComplete = next.complete ?? isComplete;
-      state = { ...state, ...next };
+      own.state = { ...own.state, ...next };
     },
     /** Says what is wrong with a form of a part. */
     check: (part: ArchivePart, form: ArchiveForm, which: Which) =>
       problemOf(part[form]?.file ?? '', which, async () => (await readPart(folder, part, form)).problem),
     async add(messages: PartMessages): Promise<ArchivePart> {
-      const part = await written(folder, blankPart(parts, messages, head?.site ?? ''), messages);
-      if (part.late && head?.archive === 1) await setHead({ ...head, archive: versionWithLateParts });
+      await confirmInPlace();
+      const part = await written(folder, blankPart(parts, messages, own.manifest?.site ?? ''), messages);
+      if (part.late && own.manifest?.archive === 1) await setHead({ ...own.manifest, archive: versionWithLateParts });
       await list(part);
       for (const form of archiveForms) await seeNow(part[form]?.file);
       return part;
     },
     async repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void> {
+      await confirmInPlace();
       await list(await written(folder, part, { [form]: messages }));
       await seeNow(part[form]?.file);
     },
@@ -118,7 +115,10 @@ export function openedArchive(
     holds: async (kept: KeptFile, which: Which) =>
       (await problemOf(kept.file, which, () => problemOfKept(folder, kept))) === undefined,
     /** Writes an attached file; its record is still to be recorded. Several may be written at once. */
-    keep: (path: UploadPath, pieces: AsyncIterable<Uint8Array>) => writeKeptFile(folder, path, pieces),
+    async keep(path: UploadPath, pieces: AsyncIterable<Uint8Array>) {
+      await confirmInPlace();
+      return writeKeptFile(folder, path, pieces);
+    },
     async recordFile(record: FileRecord): Promise<void> {
       await lists.files.append(record);
       files.set(record.path, record);
@@ -127,7 +127,7 @@ export function openedArchive(
     purge: () => openPurge(folder, failed),
     /** The first of its files that somebody took away, or cut; undefined where all are as they were written. */
     async missing(): Promise<string | undefined> {
-      if ((await readManifest(folder))?.manifest === undefined) return manifestFile;
+      if (!(await own.isInPlace())) return manifestFile;
       for (const [name, file] of Object.entries(lists)) if (!(await file.isInPlace())) return `${name}.ndjson`;
       return firstCut(content);
     },
@@ -135,6 +135,7 @@ export function openedArchive(
     async close(): Promise<void> {
       try {
         for (const file of Object.values(lists)) await file.close();
+        if (own.manifest) await confirmInPlace();
         // A run that was killed left them, and the selection has nothing more for their part.
         const leftover = isComplete ? archiveForms : [];
         for (const form of leftover) await remove(join(folder, partFileName(form, (parts.at(-1)?.part ?? 0) + 1)));
@@ -144,6 +145,49 @@ export function openedArchive(
       }
     },
   };
+}
+
+/** archive.json as this process, or the one before it, wrote it. */
+function ownManifest(folder: string, read: Manifest | undefined) {
+  let manifest = read;
+  let state = read?.state ?? noState;
+  const isInPlace = async (): Promise<boolean> => {
+    const there = (await readManifest(folder))?.manifest;
+    return (there === undefined) === (manifest === undefined) && there?.sha256 === manifest?.sha256;
+  };
+  /** Where the folder was taken away, another process may have made its own in the same place. */
+  const confirmInPlace = async (): Promise<void> => {
+    if (!(await isInPlace())) throw takenAway(folder, manifestFile, 'nothing more is archived');
+  };
+  const write = async (next: Manifest): Promise<void> => {
+    await confirmInPlace();
+    manifest = { ...next, sha256: await writeManifest(folder, next) };
+    ({ state } = next);
+  };
+  return {
+    get manifest() {
+      return manifest;
+    },
+    get state() {
+      return state;
+    },
+    set state(next) {
+      state = next;
+    },
+    setHead: (next: ArchiveHead) => write({ ...next, state: manifest ? state : { ...state, complete: false } }),
+    isInPlace,
+    confirmInPlace,
+    write,
+  };
+}
+
+/** The failure of a run whose archive somebody moved, removed or cut meanwhile. */
+export function takenAway(folder: string, file: string, what: string): Failure {
+  const message = `the archive ${folder} was taken away: ${file} is not as it was written; ${what}`;
+  return new Failure('incomplete', message, {
+    hint: 'Put the folder back as it was, and run the same command again: it continues.',
+    retryable: false,
+  });
 }
 
 /** Remembers how the files of an archive looked when they were last read and compared. */
