@@ -1,4 +1,3 @@
-import type { FilesPlan } from './attached-files.ts';
 import { account, chatServer, topic, type ChatMishap, type ChatServer, type Deed } from './chat-server.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
 import { deadline, heal, playRuns, withDeadline, type PlannedRun, type Verdict } from './licensing-history.ts';
@@ -24,8 +23,6 @@ export interface ChatPlan {
   readonly mishaps?: readonly ChatMishap[];
   readonly people?: readonly Deed[];
   readonly sizes?: Partial<Sizes>;
-  /** Attached files that messages name. */
-  readonly files?: FilesPlan;
   /** When somebody moves the folder of the archives away. */
   readonly take?: Pick<Deed, 'at' | 'on'>;
 }
@@ -59,11 +56,14 @@ export const closing = ' --missing-ok';
 
 type Judge = (ended: ChatEnded) => Pick<Verdict, 'wrongs' | 'limits'>;
 
-/** Plays a history from its beginning to its end; once all is healed, `last` looks at the archive, if there is one. */
+/** Plays a history from its beginning to its end; once all is healed, `last` are lines that look at an archive. */
 export async function playChat(
   plan: ChatPlan,
   judge: Judge,
-  { trace, last }: { readonly trace?: ((line: string) => void) | undefined; readonly last?: string } = {},
+  {
+    trace,
+    last = [],
+  }: { readonly trace?: ((line: string) => void) | undefined; readonly last?: readonly string[] } = {},
 ): Promise<Verdict> {
   closeAll();
   setSizes(plan.sizes);
@@ -102,10 +102,10 @@ export async function playChat(
   // What an earlier run was not answered is closed by --missing-ok, as its error says.
   const open = healed.filter(([line, all]) => line.startsWith('topic delete') && all.at(-1)?.exit === 8);
   healed.push(...(await again(open.map(([line]) => line + closing))));
-  if (last !== undefined && computer.disk.files().has(`${archiveFolder}/archive.json`)) {
-    const run = start(last, 0, {});
+  for (const line of computer.disk.files().has(`${archiveFolder}/archive.json`) ? last : []) {
+    const run = start(line, 0, {});
     await world.time.runUntil(() => !run.isAlive, world.time.now() + 4 * deadline);
-    healed.push([last, [run]]);
+    healed.push([line, [run]]);
   }
   const { wrongs, limits } = judge({ plan, server, runs, healed, computer, taken });
   return { wrongs, limits, calls: runs.map(({ calls }) => calls) };

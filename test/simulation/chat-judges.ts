@@ -197,8 +197,7 @@ function endsOfNoCall({ computer: { disk } }: ChatEnded): string[] {
 
 /** A run with a fault leaves what it wrote, its locks, also of the history, and its sign of life; others nothing. */
 export function leftFiles({ computer, plan }: ChatEnded): string[] {
-  const own =
-    /\/(archive\.json|\w+\.ndjson|(source|rendered|history)-\d+\.ndjson|files\/[\da-f]{16}-.+)$|\.ndjson\.done$|\/here-\w+$/;
+  const own = /\/(archive\.json|\w+\.ndjson|(source|rendered|history)-\d+\.ndjson)$|\.ndjson\.done$|\/here-\w+$/;
   const left = [...computer.disk.files().keys()].filter((path) => !own.test(path) && !path.startsWith(awayFolder));
   const faults = plan.runs.filter(({ fate }) => Object.keys(fate ?? {}).length > 0).length;
   return left.length > 5 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(', ')}`] : [];
@@ -341,8 +340,13 @@ function takenForDeleted(ids: readonly number[], run: Process, ended: ChatEnded)
   // Of those that a sample finds elsewhere nothing is concluded, as long as they were to be seen in its last looks.
   const isSampled = run.stderr.includes('were not deleted and are in');
   const left = isSampled ? ids.filter((id) => versionsSince(id, run, ended).some((one) => !isVisible(one))) : ids;
-  const found = [false, true].flatMap((hasLast) =>
-    [false, true].flatMap((isLost) => takenAfter(knownTo(run, ended, hasLast), left, { ended, isLost })),
+  // The record of earlier calls went with the archive that was taken away.
+  const begun = ended.taken < run.started ? [-Infinity, ended.taken] : [-Infinity];
+  const found = begun.flatMap((since) =>
+    [false, true].flatMap((hasLast) => {
+      const steps = knownTo(run, ended, hasLast).filter(({ client }) => client.started >= since);
+      return [false, true].flatMap((isLost) => takenAfter(steps, left, { ended, isLost }));
+    }),
   );
   return [...new Set(found)];
 }
