@@ -14,13 +14,13 @@ export const channels = listing(({ channels }) => channels(), 'channel list', ['
 export const views = listing(({ views }) => views(), 'view list', ['navigation views', viewLevel], {
   about:
     'Lists the views that the account has pinned, hidden or made. view pin, hide and rename take the fragment or the name.',
-  columns: [...whole('fragment'), 'name', { name: 'is_pinned', keep: 1 }],
+  columns: [...whole('fragment', 'name'), { name: 'is_pinned', keep: 1 }],
   none: 'the account has no views',
 });
 
 export const snippets = listing(({ snippets }) => snippets(), 'snippet list', ['saved snippets', snippetLevel], {
   about: 'Lists the saved snippets of the account. snippet rm takes an id or a title.',
-  columns: ['id', 'title', 'content', { name: 'date_created', as: 'seconds' }],
+  columns: ['id', ...whole('title'), 'content', { name: 'date_created', as: 'seconds' }],
   none: 'no snippets are saved',
 });
 

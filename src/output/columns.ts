@@ -12,6 +12,11 @@ export function whole(...names: readonly string[]) {
   return names.map((name) => ({ name, keep: 'whole' }) as const);
 }
 
+/** Columns that are never truncated, and go where room is small. */
+export function uncut(...names: readonly string[]) {
+  return names.map((name) => ({ name, width: Infinity }) as const);
+}
+
 /** The names of the columns that every row has. */
 export function namesOf({ columns = [] }: { readonly columns?: readonly Column<never>[] }): readonly string[] {
   return columns.flatMap((column) => (typeof column === 'string' ? column : column.when ? [] : column.name));

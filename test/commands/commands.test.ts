@@ -144,3 +144,23 @@ test('a terminal shows a line for each command', async () => {
   const { stdout } = await runAlone('commands', { tty: true });
   expect(stdout.split('\n')).toHaveLength(commandTable.length + 1);
 });
+
+/** Columns that hold a key, a user, a name or an address, whatever the command. */
+const identities =
+  'license_code remote_user first_user account computer host target origin site url email profile channel topic_name name title fragment folder archive mac_address sender_full_name';
+
+test.each(commandTable.map(({ name, load }) => [name, load] as const))(
+  '%s cuts no name and no address on a terminal: such a column is whole, or goes',
+  async (_name, load) => {
+    const { show } = await load();
+    const rules = (show?.columns ?? []).map((column) => (typeof column === 'string' ? { name: column } : column));
+    const cut = rules.filter(({ name, keep, width }) => keep !== 'whole' && width !== Infinity && isIdentity(name));
+
+    // A sentence takes the place of these columns for people.
+    expect(show?.line || show?.text ? [] : cut.map(({ name }) => name)).toEqual([]);
+  },
+);
+
+function isIdentity(name: string): boolean {
+  return identities.split(' ').includes(name);
+}

@@ -2,7 +2,7 @@ import { archivesBelow, archivesIn, inspectArchive } from '../../store/archive/a
 import { lastWritten } from '../../store/archive/archive-head.ts';
 import { openPurge } from '../../store/archive/line-file.ts';
 import { archiveForms } from '../../store/archive/part.ts';
-import { whole } from '../../output/columns.ts';
+import { uncut, whole } from '../../output/columns.ts';
 import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 
@@ -39,8 +39,7 @@ export default command({
   show: {
     columns: [
       ...whole('folder'),
-      'site',
-      'account',
+      ...uncut('site', 'account'),
       { name: 'selection', of: ({ selection }) => selectionWords(selection), keep: 1 },
       ...'messages last_pull complete bytes purge'.split(' '),
     ],

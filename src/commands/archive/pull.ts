@@ -10,6 +10,7 @@ import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { recordOldCopies } from '../../jobs/archive/true-places.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
+import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
 import { countField, flagField, flagOf, textField, withEach, type Fields } from '../../schema/field.ts';
@@ -110,7 +111,10 @@ export default command({
 
   fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'channel', 'status'],
 
-  show: { columns: ['folder', 'messages', 'added', 'repaired'], others: 'known' },
+  show: {
+    columns: [...whole('folder'), 'messages', 'added', 'repaired', { name: 'channel', when: 'there', width: Infinity }],
+    others: 'known',
+  },
 });
 
 /** Who pulls, once it may go on with all these folders: before anything is written. @throws Failure config, usage */

@@ -2,7 +2,7 @@ import { orWarn } from '../../core/failure.ts';
 import { changesOf, changeText } from '../../jobs/license/history.ts';
 import { textField } from '../../schema/field.ts';
 import type { HistoryEntry } from '../../store/record/history.ts';
-import { whole } from '../../output/columns.ts';
+import { uncut, whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import { historyOptions, readAsked, whoOf } from '../history.ts';
 import { searchFor, searchOptions } from './search.ts';
@@ -47,8 +47,7 @@ export default command({
     columns: [
       { name: 'time', keep: 1 },
       { name: 'run', keep: 1 },
-      'account',
-      'computer',
+      ...uncut('account', 'computer'),
       'command',
       // Rows of two servers look alike without it.
       { name: 'origin', width: Infinity, keep: 2 },

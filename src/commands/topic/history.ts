@@ -1,6 +1,6 @@
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { purgesOf, withArchived } from '../../jobs/topic/past-purges.ts';
-import { whole } from '../../output/columns.ts';
+import { uncut, whole } from '../../output/columns.ts';
 import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { embeddedSite } from '../archive/folder.ts';
@@ -42,7 +42,10 @@ export default command({
     columns: [
       { name: 'time', keep: 1 },
       { name: 'run', keep: -1 },
-      ...'account computer command origin email stream_id'.split(' '),
+      ...uncut('account', 'computer'),
+      'command',
+      ...uncut('origin', 'email'),
+      'stream_id',
       ...whole('channel', 'topic_name'),
       'spellings',
       { name: 'messages', keep: 1 },
@@ -51,7 +54,7 @@ export default command({
       'arrived',
       { name: 'status', keep: 2 },
       'finished',
-      'archive',
+      ...uncut('archive'),
     ],
     none: 'no purge by a run of this computer',
   },
