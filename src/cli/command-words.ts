@@ -42,8 +42,8 @@ export async function commandWords(
   const { unknownCommand } = await import('./other-words.ts');
   const asked = isHelp ? words : [];
   if (shown.length > 0) throw await unknownCommand(verb ?? '', shown, { noun, asked });
-  const known = [...names.map((name) => name.replace(/ .*/, '')), ...names.filter((name) => name.endsWith(` ${noun}`))];
-  throw await unknownCommand(noun, [...new Set(known)], { other: otherWords.get(noun), asked });
+  const known = new Set(names.map((name) => name.replace(/ .*/, '')));
+  throw await unknownCommand(noun, [...known], { other: otherWords.get(noun), asked });
 }
 
 /** Commands by the words of other tools. */

@@ -85,8 +85,8 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['new', ['create']],
   ['sync', ['apply', 'pull']],
   ['start', ['serve']],
-  ['show', ['view', 'get', 'status', 'pin']],
-  ['get', ['view', 'fetch']],
+  ['show', ['view', 'get', 'status', 'pin', 'list', 'fetch']],
+  ['get', ['view', 'fetch', 'list', 'status']],
   ['find', ['list --match GLOB', 'fetch --search WORDS']],
   ['search', ['fetch --search WORDS', 'list --match GLOB']],
   ['update', ['edit']],
@@ -105,10 +105,17 @@ export async function unknownCommand(
   about: { readonly noun?: string; readonly other?: string | undefined; readonly asked: readonly string[] },
 ): Promise<Failure> {
   const { noun, other, asked } = about;
-  const verb = otherVerbs.get(word)?.find((meant) => known.includes(meant.split(' ')[0] ?? ''));
+  const verbs = otherVerbs.get(word) ?? [];
+  const verb = verbs.find((one) => known.includes(one.split(' ')[0] ?? ''));
   const meant = noun === undefined ? other : verb && `${noun} ${verb}`;
-  const ending = known.filter((name) => name.endsWith(` ${word}`));
-  const guesses = [meant === undefined ? [] : [meant], await commandsAbout(asked), ending.slice(0, 3)];
+  const names = noun === undefined ? commandTable.map(({ name }) => name) : [];
+  const ending = (one: string) => names.filter((name) => name.endsWith(` ${one.split(' ')[0] ?? ''}`));
+  const guesses = [
+    meant === undefined ? [] : [meant],
+    await commandsAbout(asked),
+    ending(word).slice(0, 3),
+    verbs.flatMap(ending).slice(0, 5),
+  ];
   const near = guesses.find((names) => names.length > 0) ?? nearest(word, known);
   const all = noun === undefined ? 'See chatelaine --help.' : `Commands of ${noun}: ${known.join(', ')}.`;
   const typed = [noun === undefined ? word : `${noun} ${word}`, ...asked, asked.join('-')];

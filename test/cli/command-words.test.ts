@@ -110,6 +110,25 @@ test.each([
     'See chatelaine archive export --help.',
   ],
   ['settings show color_scheme', "unknown command 'show'", 'Did you mean settings get?'],
+  ['topic show', "unknown command 'show'", 'Did you mean topic list?'],
+  ['messages show', "unknown command 'show'", 'Did you mean messages fetch?'],
+  ['snippet get', "unknown command 'get'", 'Did you mean snippet list?'],
+  [
+    'show',
+    "unknown command 'show'",
+    'Did you mean license view or settings get or ledger status or auth status or view pin?',
+  ],
+  [
+    'ls',
+    "unknown command 'ls'",
+    'Did you mean license list or settings list or archive list or channel list or topic list?',
+  ],
+  [
+    'revoke',
+    "unknown command 'revoke'",
+    'Did you mean topic delete or snippet rm or auth logout or view hide or license retire?',
+  ],
+  ['unpin', "unknown command 'unpin'", 'Did you mean view hide?'],
   ['license list -xyz', 'unknown option -x', 'See chatelaine license list --help.'],
 ])('`chatelaine %s` is exit 2: %s', async (line, message, hint) => {
   const { exitCode, stdout, lines } = await run(fakeService(), line, { bare: true, home: emptyHome() });
