@@ -127,8 +127,7 @@ export function commandHelp(command: AnyCommand, width: number): string {
 
 /** The environment's share in the options, for help and manual. */
 export const twins =
-  'Each of these can be set in the environment too, as CHATELAINE_OUTPUT=json or CHATELAINE_NO_INPUT=1; only --yes and --dry-run ' +
-  'must be typed.';
+  'Each of these can be set in the environment too, as CHATELAINE_OUTPUT=json or CHATELAINE_NO_INPUT=1; only --yes must be typed.';
 
 function commandEntry({ name, summary }: CommandEntry): HelpEntry {
   return { term: name, text: summary };

@@ -4,7 +4,7 @@ import { argumentEntries, optionEntries, textOptions } from '../../src/cli/help.
 import { wrap } from '../../src/output/plain.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
 import { failures } from '../../src/core/failure.ts';
-import { globalOptions } from '../../src/commands/environment.ts';
+import { globalOptions, twinsOf } from '../../src/commands/environment.ts';
 import { expectGolden } from '../helpers/golden.ts';
 import { fakeService, run } from '../helpers/run.ts';
 
@@ -18,6 +18,14 @@ test('the commands fit one screen, and what all of them share is behind `help op
 
   const options = await run(fakeService(), 'help options', { bare: true });
   await expectGolden(options.stdout, 'test/golden/help/chatelaine-help-options.txt');
+});
+
+test('the options that no variable sets are those that help options names', async () => {
+  const { stdout } = await run(fakeService(), 'help options', { bare: true });
+
+  const [, named = ''] = /; only (.*) must be typed/.exec(stdout.replace(/\s+/g, ' ')) ?? [];
+  const typedAlone = Object.entries(globalOptions).filter(([name, field]) => twinsOf(name, field).length === 0);
+  expect(named).toBe(typedAlone.map(([name]) => `--${name}`).join(' and '));
 });
 
 test.each(['', 'license', 'license apply'])('chatelaine %s --help looks as it was found good', async (line) => {

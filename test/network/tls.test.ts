@@ -157,7 +157,7 @@ describe('certificates', needs('openssl'), () => {
   });
 
   test.each([
-    ['/nowhere/ca.pem', 'cannot use the CA file /nowhere/ca.pem: '],
+    ['/nowhere/ca.pem', 'cannot use the CA file /nowhere/ca.pem: no such file or directory'],
     ['package.json', 'cannot use the CA file package.json: it holds no PEM certificate'],
   ])('--ca-file %s is reported before anything is sent', async (file, message) => {
     const { port, connections } = await openOrigin(() => ({}), authority.issue('DNS:localhost'));

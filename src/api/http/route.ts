@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import { Failure, messageOf, usage } from '../../core/failure.ts';
+import { Failure, systemReason, usage } from '../../core/failure.ts';
 import { decodeText, readFileBytes } from '../../core/read.ts';
 import { shellWord } from '../../core/shell-word.ts';
 import { variable, type Environment } from '../../core/system.ts';
@@ -223,6 +223,6 @@ async function certificates(file: string, signal: AbortSignal): Promise<string> 
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     const hint = cause instanceof Failure ? cause.details.hint : 'Name a file of PEM certificates that you may read.';
-    throw new Failure('config', `cannot use the CA file ${file}: ${messageOf(cause)}`, { cause, hint });
+    throw new Failure('config', `cannot use the CA file ${file}: ${systemReason(cause)}`, { cause, hint });
   }
 }

@@ -45,7 +45,7 @@ async function holdsIn(path: string, context: RosterParts): Promise<readonly Top
     const named = lines.flatMap((line, index) =>
       line.trim() === '' ? [] : [{ where: `${file}:${index + 1}`, topic_name: line, ids: [] }],
     );
-    if (named.length === 0) throw usage(`${file} names no topic: nothing was deleted`);
+    if (named.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
     return named;
   }
   const { readRoster } = await import('../../store/roster/read-roster.ts');

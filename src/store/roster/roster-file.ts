@@ -100,6 +100,11 @@ function decodeRoster(file: string, bytes: Buffer): string {
   const bad = encoding === 'utf-8' && !isUtf8(bytes) ? linesNotUtf8(bytes) : [];
   const [first] = bad;
   if (first !== undefined) {
+    if (/\.xlsx$/i.test(file))
+      throw usage(
+        `${file}: this is neither a workbook (.xlsx) nor text`,
+        'It may be damaged or cut: save or fetch it again.',
+      );
     const more = bad.length > 1 ? ` and ${bad.length - 1} more` : '';
     throw usage(`${file}: not UTF-8 on line ${first}${more}; it may be Windows-1252, as Excel writes CSV`, saveAsUtf8);
   }

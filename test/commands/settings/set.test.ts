@@ -223,7 +223,7 @@ describe('what is wrong is refused before anything is sent', () => {
   });
 
   test.each([
-    [[], /nothing to set/],
+    [[], /no setting is given/],
     [['color_scheme=1', 'color-scheme=2'], /given twice: color_scheme/],
     [['color_scheme=1', '--raw', 'color_scheme=2'], /given twice: color_scheme/],
     [['enter_sends'], /expected NAME=VALUE/],
@@ -678,7 +678,7 @@ describe('--from', () => {
     ['{"full_name": ["a"]}', /full_name/],
     ['{"web_font_size_px": 12345678901234567890}', /web_font_size_px/],
     ['["color_scheme=2"]', /JSON|unknown setting/],
-    ['', /nothing to set/],
+    ['', /no setting is given/],
     ['color_scheme=dark\ncolor_scheme=light\n', /given twice/],
   ])('refuses %s', async (stdin, message) => {
     const service = fakeService();

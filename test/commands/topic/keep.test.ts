@@ -114,7 +114,7 @@ describe('a hold whose messages no channel shows', () => {
 
 describe('the file', () => {
   test.each([
-    ['empty', '\n', 'names no topic'],
+    ['empty', '\n', 'names no topic"'],
     ['a row of nothing', 'channel,topic_name,ids\nkitchen,,\n', 'neither topic_name nor ids is there'],
     ['ids that are none', 'channel,ids\nkitchen,"[true,1]"\n', 'ids are no list of whole numbers'],
   ])('%s: exit 2, and nothing is asked', async (_name, content, message) => {

@@ -147,10 +147,14 @@ test.each([
   ['reactions', '; near: narrow/has/reaction/sender/me'],
   ['starred', '; near: narrow/is/starred'],
   ['inbx', '; near: inbox'],
+  ['Mentions', '; near: narrow/is/mentioned'],
+  ['Starred messages', '; near: narrow/is/starred'],
+  ['Combined feed', '; near: feed'],
+  ['Recent conversations', '; near: recent'],
 ])('view pin %s: a built-in view that is near is named, and none is made', async (word, near) => {
   const { run, sandbox } = await openSandbox();
   const before = sandbox.state.views();
-  const { exitCode, error } = await run(`view pin ${word} -o json`);
+  const { exitCode, error } = await run(['view', 'pin', word, '-o', 'json']);
   expect([exitCode, error?.message]).toEqual([5, `the account has no view '${word}'${near}`]);
   expect(sandbox.state.views()).toEqual(before);
 });

@@ -373,6 +373,12 @@ describe('a file that is refused', () => {
       'If it is CSV, give --input-format csv.',
     ],
     [
+      'neither',
+      Buffer.from([0x89, 0x50, 0xfe, 0xff, 0x0a]),
+      'this is neither a workbook (.xlsx) nor text',
+      'It may be damaged or cut: save or fetch it again.',
+    ],
+    [
       'a web page',
       Buffer.from('<html>'),
       'this is HTML or XML, not a roster',
