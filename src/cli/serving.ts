@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { writeFile } from '../core/outside.ts';
 import type { SandboxAddress, ServeOptions } from '../commands/context.ts';
-import { usage, messageOf } from '../core/failure.ts';
 import { behaviourOf } from '../sandbox/serve-options.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { replace } from '../store/disk/files.ts';
+import { writeNamed } from '../store/disk/files.ts';
 import { openLogFile } from '../store/log-file.ts';
 import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
 import type { Host } from './host.ts';
@@ -27,7 +25,7 @@ export async function* serve(host: Host, options: ServeOptions, signal: AbortSig
   });
   try {
     const address = addressOf(sandbox);
-    if (ready) await writeReady(ready.file, ready.text(address));
+    if (ready) await writeNamed(ready.file, (file) => file.writeFile(ready.text(address)), 0o600);
     yield address;
     note(`serving on ${sandbox.listening} until Ctrl-C`);
     // A server ends by a signal alone, and says by which.
@@ -46,16 +44,6 @@ function addressOf({ licensing, chat }: Sandbox): SandboxAddress {
     licensing: { base_url: licensing.base_url, ...app, apps: licensing.apps },
     chat: { site: chat.site, ...account, accounts: chat.accounts },
   };
-}
-
-/** Whoever waits for the file finds it whole or not at all. @throws Failure usage where it cannot be written */
-async function writeReady(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(`${file}.part`, text, { mode: 0o600 });
-    await replace(`${file}.part`, file);
-  } catch (cause) {
-    throw usage(`--ready-file: cannot write ${file}: ${messageOf(cause)}`);
-  }
 }
 
 /** Refuses a file of another program before anybody is served. Another handle serves: this one has read it. */

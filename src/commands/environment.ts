@@ -9,6 +9,7 @@ import {
   choiceField,
   countField,
   flagField,
+  outputField,
   textField,
   type Field,
   type Fields,
@@ -47,8 +48,11 @@ export const globalOptions = {
   quiet: { kind: 'boolean', short: 'q', help: 'No progress and no notes; of a license only the key is printed' },
   verbose: { kind: 'boolean', short: 'v', help: 'Log requests, waits and retries to stderr' },
   trace: flagField('Show requests and answers on stderr, secrets removed'),
-  log: textField('FILE', 'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code'),
-  summary: textField(
+  log: outputField(
+    'FILE',
+    'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code',
+  ),
+  summary: outputField(
     'FILE',
     'Write the outcome to a file as JSON, also if the run fails: exit code, counts, changes; no key',
   ),

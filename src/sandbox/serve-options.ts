@@ -1,4 +1,4 @@
-import { countField, textField, type Fields, type Values } from '../schema/field.ts';
+import { countField, outputField, textField, type Fields, type Values } from '../schema/field.ts';
 import { readFaults } from './faults.ts';
 import { licensingOptions } from './licensing/shapes/options.ts';
 import type { SandboxOptions } from './server.ts';
@@ -10,7 +10,7 @@ export const serveOptions = {
     'ADDRESS',
     'Address to listen on, such as 0.0.0.0 in a container: whoever reaches it can use the sandbox (default: 127.0.0.1)',
   ),
-  data: textField('FILE', 'Keep what is changed in this file (default: in memory)'),
+  data: outputField('FILE', 'Keep what is changed in this file (default: in memory)'),
   feature_level: {
     kind: 'integer',
     min: 0,
@@ -43,7 +43,7 @@ export const serveOptions = {
     hidden: true,
     help: 'Calls a minute of a chat account (default: 200), for benchmarks',
   },
-  log: textField('FILE', 'Append a JSON line for each request'),
+  log: outputField('FILE', 'Append a JSON line for each request'),
 } as const satisfies Fields;
 
 /** The services as the options have them. @throws Failure usage where a fault cannot be read */

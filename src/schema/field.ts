@@ -101,6 +101,16 @@ type Ruled<T extends Fields, R> = { readonly [K in keyof T]: Omit<T[K], keyof R>
 export const textField = (placeholder: string, help: string) =>
   ({ kind: 'string', nonempty: true, placeholder, help }) as const;
 
+/** A file or folder that is written. */
+export const outputField = (placeholder: string, help: string) =>
+  ({ ...textField(placeholder, help), read: refuseInput }) as const;
+
+/** @throws Failure usage for `-` */
+function refuseInput(path: string): string {
+  if (path === '-') throw usage("'-' names no file to write", 'It is standard input. Give a name.');
+  return path;
+}
+
 export const countField = (placeholder: string, help: string) =>
   ({ kind: 'integer', min: 1, placeholder, help }) as const;
 

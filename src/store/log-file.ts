@@ -4,7 +4,6 @@ import { storageFailure } from './disk/files.ts';
 
 /** Opens a log; a line is added at once, not synced, and a log that fails later ends with a warning. @throws Failure */
 export function openLogFile(path: string, warn: (text: string) => void): (line: string) => void {
-  if (path === '-') throw usage('--log - names no file', 'Name one; /dev/stderr is standard error.');
   const file = openAppend(path, constants.O_WRONLY | constants.O_APPEND, `cannot write the log ${path}`);
   let isLost = false;
   return (line) => {

@@ -117,6 +117,6 @@ function linesOf(file: string): unknown[] {
 test('- is no file of that name: exit 2, and nothing is sent', async () => {
   const service = fakeService();
   const { exitCode, error } = await run(service, 'license list --log - -o json');
-  expect([exitCode, error?.message]).toEqual([2, '--log - names no file']);
+  expect([exitCode, error?.message]).toEqual([2, "--log: '-' names no file to write"]);
   service.done();
 });

@@ -27,7 +27,7 @@ import {
 import { writePages, type CopiedFile } from '../../jobs/archive/write-pages.ts';
 import { idsOf } from '../../jobs/topic/near.ts';
 import { documentFormats } from '../../output/messages/documents.ts';
-import { flagField, textField, type Fields, type Values } from '../../schema/field.ts';
+import { flagField, outputField, type Fields, type Values } from '../../schema/field.ts';
 import { readLink } from '../../schema/link.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { narrowOperators, narrowTerm, type NarrowTerm } from '../../schema/narrow.ts';
@@ -67,7 +67,7 @@ export default command({
       help: 'ndjson, csv, markdown, text or html; CHATELAINE_OUTPUT does not apply',
     },
     ...choiceOptions,
-    to: textField(
+    to: outputField(
       'PATH',
       'File to write instead of standard output; html also takes a folder, as a PATH without a suffix is',
     ),

@@ -1,5 +1,5 @@
 import { auditSensors } from '../../jobs/license/audit-sensors.ts';
-import { optional, type Values, textField } from '../../schema/field.ts';
+import { optional, outputField, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
@@ -34,7 +34,7 @@ export default command({
     ...rosterOptions,
     ...optional({ app_code: sensorRosterFields.app_code }),
     ...workerOptions,
-    journal: textField('FILE', 'Where answers are kept until the audit is complete (default: in the state folder)'),
+    journal: outputField('FILE', 'Where answers are kept until the audit is complete (default: in the state folder)'),
   },
   examples: ['chatelaine first-activation audit sensors.csv'],
 

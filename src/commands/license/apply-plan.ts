@@ -22,7 +22,7 @@ import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { missingUsers, retiredHere, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import { namesIn } from '../../core/table-names.ts';
-import { writeWhole } from '../../store/disk/files.ts';
+import { writeNamed } from '../../store/disk/files.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
 import type { Accounts, Disk, Invocation, Terminal, Time } from '../context.ts';
@@ -198,7 +198,7 @@ async function writePlan(
   { conclude, again }: Terminal & Invocation,
 ): Promise<void> {
   const places = targets.map(({ app_code, origin }) => ({ app_code, server: origin }));
-  await writeWhole(file, (opened) => opened.writeFile(planText(places, plan, missing)), 0o666);
+  await writeNamed(file, (opened) => opened.writeFile(planText(places, plan, missing)));
   conclude(`to carry out this very plan: ${again({ ...ofPlanning, plan: file }, [])}`);
 }
 

@@ -5,7 +5,7 @@ import { differencesTo, readPlan } from '../../jobs/license/reviewed-plan.ts';
 import { namesIn } from '../../core/table-names.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
-import { countField, flagField, optional, textField } from '../../schema/field.ts';
+import { countField, flagField, optional, outputField, textField } from '../../schema/field.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
@@ -55,7 +55,7 @@ export default command({
       help: 'The size of rows that have none; with it the file may be a list of names, one a line, without a header',
     },
     ...workerOptions,
-    journal: textField(
+    journal: outputField(
       'FILE',
       'Copy the steps of this run to FILE too, on another disk, so that the same command can resume there',
     ),
@@ -71,7 +71,7 @@ export default command({
       'FILE',
       'With --retire-missing: users that are unexpected findings in FILE (license audit) are not retired',
     ),
-    write_plan: textField('FILE', 'With --dry-run: write the plan to FILE, a line a license, without keys'),
+    write_plan: outputField('FILE', 'With --dry-run: write the plan to FILE, a line a license, without keys'),
     plan: textField(
       'FILE',
       'In place of a roster: carry out the plan in FILE, and nothing else; if it no longer holds, nothing is sent',

@@ -4,7 +4,7 @@ import { auditLicenses, readAccepted, type ExpectedLicense } from '../../jobs/li
 import type { Listed } from '../../jobs/license/kept-licenses.ts';
 import { retiredHere } from '../../jobs/license/retire.ts';
 import { oncePerUser } from '../../store/roster/read-roster.ts';
-import { optional, textField } from '../../schema/field.ts';
+import { optional, outputField, textField } from '../../schema/field.ts';
 import { rosterFields } from '../../schema/license.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
@@ -33,7 +33,7 @@ export default command({
     ),
     ...rosterOptions,
     accept: textField('FILE', 'Findings that are accepted: they are counted and not shown'),
-    write_accepted: textField(
+    write_accepted: outputField(
       'FILE',
       'Write the findings of today for --accept; lines of --accept that are still found, or not looked for, are kept',
     ),

@@ -4,7 +4,7 @@ import { namesIn } from '../../core/table-names.ts';
 import { serveOptions } from '../../sandbox/serve-options.ts';
 import { rowOf } from '../../output/formats.ts';
 import { consentVariable, isExposed } from '../../schema/url.ts';
-import { textField } from '../../schema/field.ts';
+import { outputField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context.ts';
 
@@ -42,7 +42,7 @@ export default command({
       help: 'The shell whose lines set those variables (default: sh; on Windows powershell)',
     },
     ...serveOptions,
-    ready_file: textField('FILE', 'Also write the variables to this file, once the server listens'),
+    ready_file: outputField('FILE', 'Also write the variables to this file, once the server listens'),
   },
   examples: [
     'chatelaine sandbox serve',

@@ -1,5 +1,5 @@
 import { Failure } from '../../core/failure.ts';
-import { writeWhole } from '../../store/disk/files.ts';
+import { writeNamed } from '../../store/disk/files.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import { findingLine, type AuditCounts, type FindingRow } from './audit-licenses.ts';
 
@@ -43,7 +43,7 @@ export async function* countFindings(
     else if (!found.has(line)) found.set(line, whole);
   if (target !== undefined) {
     const lines = [...found.values()].sort().map((line) => `${line}\n`);
-    await writeWhole(target, (file) => file.writeFile(lines.join('')), 0o666);
+    await writeNamed(target, (file) => file.writeFile(lines.join('')));
   }
   const counts = [...countWords(retired, 'retired'), ...countWords(acceptedCount, 'accepted')].join(', ');
   const all = `${count === 0 ? 'no' : count} finding${count === 1 ? '' : 's'} in ${licenses} license${licenses === 1 ? '' : 's'}`;

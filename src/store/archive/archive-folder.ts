@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readdir, rmdir, stat, type FileHandle } from '../../core/outside.ts';
 import { usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { exists, ifThere, orFailure, readBytes, unlessRefused, writeWhole } from '../disk/files.ts';
+import { exists, ifThere, orFailure, readBytes, unlessRefused, writeNamed } from '../disk/files.ts';
 import { folderFailure, makeFolder, refuseLinks, refuseUnsafeState } from '../disk/private.ts';
 import { acquireLock, type Patience, type Surroundings } from '../lock/lock.ts';
 import { filesFolder, keptName } from './kept-file.ts';
@@ -101,6 +101,5 @@ export async function writeTextFile(path: string, pieces: AsyncIterable<string> 
     }
     await file.writeFile(gathered);
   };
-  const replaced = (await exists(path)) ? (await stat(path)).mode : 0o666;
-  await writeWhole(path, write, replaced & 0o666);
+  await writeNamed(path, write);
 }

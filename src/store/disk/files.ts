@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { access, constants, open, randomBytes, rename, unlink, type FileHandle } from '../../core/outside.ts';
+import { access, constants, lstat, open, randomBytes, rename, unlink, type FileHandle } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, systemReason } from '../../core/failure.ts';
+import { Failure, systemReason, usage } from '../../core/failure.ts';
 import { isWindows } from '../../core/system.ts';
 
 /** The result of a file system call; undefined where nothing is at its path. @throws Failure config that it `cannot` */
@@ -56,6 +56,14 @@ export async function writeWhole<T>(path: string, write: (file: FileHandle) => P
     await remove(draft);
     throw storageFailure(`cannot write ${path}`, cause);
   }
+}
+
+/** Fills a file that a user named, with the mode of the one before. @throws as `writeWhole`; Failure usage */
+export async function writeNamed<T>(path: string, write: (file: FileHandle) => Promise<T>, mode = 0o666): Promise<T> {
+  const old = await ifThere(`look at ${path}`, lstat(path));
+  if (old && !old.isFile() && !old.isDirectory())
+    throw usage(`${path} is not a regular file`, 'It would be replaced: name another file.');
+  return writeWhole(path, write, (old?.mode ?? mode) & 0o666);
 }
 
 /** Renames a file over another, so that it survives a power cut. @throws a file system's error, or as `whenClosed` */
