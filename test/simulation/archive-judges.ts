@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { MessageRecord } from '../../src/sandbox/records.ts';
 import { archiveFolder, type ChatEnded } from './chat-history.ts';
 import { endOf, isVisible, leftFiles } from './chat-judges.ts';
+import { judgeFiles, lacksFiles } from './file-judges.ts';
 import { channelId, foldSubject, isTopic } from './chat-server.ts';
 import type { Process } from './computer.ts';
 import type { Verdict } from './licensing-history.ts';
@@ -61,6 +62,7 @@ export function judgeArchive(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits
     ...gaps(ended, archive, [...ended.runs, ...healed], limits),
     ...oldNews(ended, archive, limits),
     ...pricesOf(ended),
+    ...judgeFiles(ended, textsIn(archive)),
     ...rechecksAgain(ended),
     ...ended.healed.flatMap(([line, runs]) => unhealed(line, runs, ended, archive, limits)),
   ];
@@ -103,6 +105,12 @@ function readArchive({ computer: { disk } }: ChatEnded): Archive {
     ...{ parts, source: read('source'), rendered: read('rendered'), wrongs },
     changes: linesOf('changes.ndjson') as Change[],
   };
+}
+
+/** What the archive has of all versions of its messages. */
+function textsIn({ source, rendered, changes }: Archive): string[] {
+  const later = changes.flatMap(({ message }) => message ?? []);
+  return [...source.values(), ...rendered.values(), ...later].map(({ content }) => content);
 }
 
 function hashOf(bytes: Buffer): string {
@@ -257,13 +265,13 @@ function rechecksAgain({ healed }: ChatEnded): string[] {
 
 /** Where nobody acts and no fault happens, a pull has an exact price, and a recheck finds no change. */
 function pricesOf({ plan, runs, healed }: ChatEnded): string[] {
-  const { people = [], mishaps = [], messages, elsewhere = 0, perHour } = plan;
+  const { people = [], mishaps = [], messages, elsewhere = 0, perHour, files } = plan;
   if (people.length > 0) return [];
   const all = [...runs, ...healed.flatMap(([, tries]) => tries)];
   const wrongs = all.flatMap((run) =>
     isRecheck(run.line) && findsChanges(run) ? [`a recheck finds changes that nobody made: ${run.stdout}`] : [],
   );
-  const isCalm = mishaps.length === 0 && perHour === undefined && plan.runs.length === 1;
+  const isCalm = mishaps.length === 0 && perHour === undefined && !files?.mishaps?.length && plan.runs.length === 1;
   const isCut = plan.runs[0]?.options?.includes('--deadline') ?? false;
   const [run] = runs;
   if (!run || !isCalm || isCut || Object.keys(plan.runs[0]?.fate ?? {}).length > 0) return wrongs;
@@ -296,12 +304,17 @@ function untruths(run: Process, name: string, archive: Archive, runs: readonly P
 function unhealed(
   line: string,
   runs: readonly Process[],
-  { server, plan }: ChatEnded,
+  ended: ChatEnded,
   { parts }: Archive,
   limits: Set<string>,
 ): string[] {
+  const { server, plan } = ended;
   const last = runs.at(-1);
   if (last?.exit === 0) return [];
+  if (last?.exit === 8 && lacksFiles(last, ended)) {
+    limits.add('attached files that the server refuses, or that are too large');
+    return [];
+  }
   // A name that nothing was archived under is no channel's any more.
   const isRenamed =
     plan.people?.some(({ does }) => does === 'rename-channel') && plan.runs.some((run) => run.line.includes('general'));

@@ -1,3 +1,4 @@
+import type { FilesPlan } from './attached-files.ts';
 import { account, chatServer, topic, type ChatMishap, type ChatServer, type Deed } from './chat-server.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
 import { deadline, heal, playRuns, withDeadline, type PlannedRun, type Verdict } from './licensing-history.ts';
@@ -23,6 +24,8 @@ export interface ChatPlan {
   readonly mishaps?: readonly ChatMishap[];
   readonly people?: readonly Deed[];
   readonly sizes?: Partial<Sizes>;
+  /** Attached files that messages name. */
+  readonly files?: FilesPlan;
   /** When somebody moves the folder of the archives away. */
   readonly take?: Pick<Deed, 'at' | 'on'>;
 }

@@ -197,7 +197,8 @@ function endsOfNoCall({ computer: { disk } }: ChatEnded): string[] {
 
 /** A run with a fault leaves what it wrote, its locks, also of the history, and its sign of life; others nothing. */
 export function leftFiles({ computer, plan }: ChatEnded): string[] {
-  const own = /\/(archive\.json|\w+\.ndjson|(source|rendered|history)-\d+\.ndjson)$|\.ndjson\.done$|\/here-\w+$/;
+  const own =
+    /\/(archive\.json|\w+\.ndjson|(source|rendered|history)-\d+\.ndjson|files\/[\da-f]{16}-.+)$|\.ndjson\.done$|\/here-\w+$/;
   const left = [...computer.disk.files().keys()].filter((path) => !own.test(path) && !path.startsWith(awayFolder));
   const faults = plan.runs.filter(({ fate }) => Object.keys(fate ?? {}).length > 0).length;
   return left.length > 5 * faults ? [`${faults} runs with faults left ${left.length} files: ${left.join(', ')}`] : [];

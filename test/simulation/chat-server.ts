@@ -6,6 +6,7 @@ import { addMessage } from '../../src/sandbox/chat/post.ts';
 import type { MessageRecord } from '../../src/sandbox/records.ts';
 import { sampleChannels, sampleOrganization, samplePeople } from '../../src/sandbox/sample/organization.ts';
 import { createStore, type State } from '../../src/sandbox/state.ts';
+import { fileServer, type FileServer, type FilesPlan } from './attached-files.ts';
 import type { Process, World } from './computer.ts';
 import { unusedClock } from './licensing-server.ts';
 import type { Reply, Server } from './network.ts';
@@ -148,6 +149,7 @@ export interface ChatServer {
   /** What each message was, by id, from its first version on. */
   readonly versions: ReadonlyMap<number, readonly Version[]>;
   readonly state: State;
+  readonly files: FileServer | undefined;
   /** The messages of the topic at the beginning. */
   readonly first: readonly number[];
   readonly deletions: readonly Deletion[];
@@ -183,11 +185,15 @@ export function chatServer(
     readonly mishaps?: readonly ChatMishap[];
     readonly people?: readonly Deed[];
     readonly take?: Pick<Deed, 'at' | 'on'>;
+    readonly files?: FilesPlan;
   },
   take: () => void,
 ): ChatServer {
   const { time } = world;
   const clock = { ...unusedClock, now: () => time.now() };
+  const files = plan.files && fileServer(world, plan.files);
+  const naming = (text: string, file?: number): string =>
+    files ? `${text}, ${files.named(file ?? files.next())}` : text;
   const store = createStore((state) => {
     state.organization.put('chat', sampleOrganization);
     for (const user of samplePeople) state.users.put(user.user_id, user);
@@ -202,7 +208,11 @@ export function chatServer(
       ...{ recipient_id: vaultId, subscribers: [{ user_id: account?.user_id ?? 0, since: Infinity }], muted_by: [] },
     });
     for (let index = 0; index < plan.messages; index += 1)
-      write(state, `message ${index}`, time.now() - (plan.messages - index) * 60_000);
+      write(
+        state,
+        naming(`message ${index}`, index % (plan.files?.count ?? 1)),
+        time.now() - (plan.messages - index) * 60_000,
+      );
     for (let index = 0; index < (plan.elsewhere ?? 0); index += 1)
       write(state, `other message ${index}`, time.now() - 1000, 'elsewhere');
   });
@@ -242,13 +252,13 @@ export function chatServer(
   };
   const deeds: Readonly<Record<Deed['does'], (message: MessageRecord, to: Partial<Place>) => void>> = {
     post() {
-      const id = write(state, 'posted meanwhile', time.now());
+      const id = write(state, naming('posted meanwhile'), time.now());
       changed.set(id, time.now());
       keepVersion(id);
     },
     edit(message) {
       const now = Math.floor(time.now() / 1000);
-      const content = `${message.content}!`;
+      const content = naming(`${message.content}!`);
       const entry = { user_id: 9, timestamp: now, prev_content: message.content };
       const edit_history = [entry, ...(message.edit_history ?? [])];
       put({ ...message, content, rendered: `<p>${content}</p>`, last_edit_timestamp: now, edit_history });
@@ -379,6 +389,11 @@ export function chatServer(
   };
   const server: Server = (request, client, reply) => {
     const { path, query } = request;
+    const ofFile = files?.take(request, client, () => answerChat(service, request));
+    if (ofFile) {
+      reply(ofFile);
+      return;
+    }
     const isRead = path.endsWith('/messages');
     const kind = isRead ? kindOf(query) : undefined;
     if (!path.endsWith('/delete_topic')) {
@@ -423,8 +438,9 @@ export function chatServer(
     left = left.filter(({ stays }) => stays);
     people = [];
     rates.perHour = 1_000_000;
+    files?.heal();
   };
-  return { server, state, steps, asked, versions, first, deletions, unseen, heal };
+  return { server, state, files, steps, asked, versions, first, deletions, unseen, heal };
 }
 
 interface PageBody {

@@ -269,7 +269,7 @@ function stuck(chance: Chance): ChatMishap[] {
 }
 
 /** Half of them right at a request, so that they fall between two. */
-function deedsOf(chance: Chance): Deed[] {
+export function deedsOf(chance: Chance): Deed[] {
   return Array.from({ length: 1 + chance.below(4) }, () => {
     const does = chance.pick(deedNames);
     const deed = { does, nth: chance.below(60), ...(/^(move|stale|newer)$/.test(does) ? goingOf(chance) : {}) };
@@ -289,7 +289,7 @@ function goingOf(chance: Chance): Pick<Deed, 'which' | 'to'> {
 }
 
 /** Up to six pages, of which a look reads a few. */
-export function sizesOf(chance: Chance, messages: number): Sizes {
+export function sizesOf(chance: Chance, messages: number): Omit<Sizes, 'file'> {
   const page = 2 + Math.ceil(messages / chance.pick([2, 4, 6]));
   const newest = chance.pick([1, page]);
   return { page, look: page, batch: chance.pick([1, 3, page]), newest, window: chance.pick([1, 5, 1000]) };
@@ -329,17 +329,17 @@ export const archive: SimulatedWorld<ChatPlan> = {
   play: (plan, trace) => playArchive(plan, trace),
 };
 
-function pullLine(selection: string, form: string): string {
+export function pullLine(selection: string, form: string): string {
   return `archive pull ${archiveFolder} ${selection} ${form} -o ndjson`.replaceAll(/ +/g, ' ');
 }
 
-function playArchive(plan: ChatPlan, trace?: (line: string) => void): Promise<Verdict> {
+export function playArchive(plan: ChatPlan, trace?: (line: string) => void): Promise<Verdict> {
   const last = [...new Set(plan.runs.map(({ line }) => line))].at(-1);
   const rechecks = last?.includes('--recheck') ? [last] : [];
   return playChat(plan, judgeArchive, { trace, last: [...rechecks, `archive verify ${archiveFolder} -o ndjson`] });
 }
 
 /** There are no calls to delete. */
-function atRead({ on, ...deed }: Deed): Deed {
+export function atRead({ on, ...deed }: Deed): Deed {
   return on ? { ...deed, on: { ...on, call: 'read' } } : deed;
 }

@@ -8,6 +8,8 @@ import { judgeLicensing } from './licensing-judges.ts';
 import {
   licensingKey,
   licensingServer,
+  ownerOf,
+  type KeyTrouble,
   type LicensingServer,
   type Mishap,
   type OtherLicense,
@@ -49,8 +51,11 @@ export interface LicensingPlan {
   readonly isSummedUp?: boolean;
   /** By how much the clock of the second computer is ahead. */
   readonly clockAhead?: number;
-  /** Rows of /home/ada/roster.csv: user and size. */
-  readonly roster?: readonly (readonly [user: string, size: number])[];
+  /** Rows of /home/ada/roster.csv: user, size, and the application where there are two. */
+  readonly roster?: readonly (readonly [user: string, size: number, app?: number])[];
+  /** Keys of two applications are stored, and none is in the environment. */
+  readonly hasTwoApps?: boolean;
+  readonly trouble?: KeyTrouble;
   /** Rows of /home/ada/names.csv: a user and the new name. */
   readonly names?: readonly (readonly [user: string, name: string])[];
 }
@@ -98,6 +103,7 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
   const computers = Array.from({ length: count }, (_, number) => new Computer(world, `vm${number + 1}`, share));
   computers.forEach((computer, number) => prepare(computer, plan, number));
   const server = licensingServer(world, plan.mishaps ?? [], plan.others ?? [], plan.shape, plan);
+  if (plan.hasTwoApps) for (const computer of computers) await storeKeys(computer, server);
   const ledger = plan.ledger && ledgerServer(world, plan.ledger);
   if (ledger) putLedger(world, ledger);
   let summaries = 0;
@@ -114,7 +120,7 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
     const summary = plan.isSummedUp ? ` --summary /home/ada/summary-${(summaries += 1)}.json` : '';
     return new Process(computer, {
       line: withDeadline(`${line}${isTrusted ? ' --trust-list' : ''}${summary}`),
-      env: { ...environment, ...state },
+      env: { ...(plan.hasTwoApps ? {} : environment), ...state },
       fate,
       dispatcher: dispatcherTo(server.server),
     });
@@ -133,7 +139,19 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
       .filter((line) => /^license (ensure|apply (?!.*--dry-run)|retire OTHER)/.test(line)),
   );
   const healed = await heal(world, lines, (line) => start(line, 0, {}));
-  const { wrongs, limits } = judgeLicensing({ plan, server, licenses: server.licenses(), runs, healed, computers });
+  const ofOwner = <T extends { readonly user: string; readonly app?: number }>(other: T): T => ({
+    ...other,
+    user: ownerOf(other.user, other.app),
+  });
+  const owned = {
+    ...plan,
+    ...(plan.others ? { others: plan.others.map(ofOwner) } : {}),
+    ...(plan.roster ? { roster: plan.roster.map(([user, size, app]) => [ownerOf(user, app), size] as const) } : {}),
+  };
+  const licenses = server
+    .licenses()
+    .map((license) => ({ ...license, remote_user: ownerOf(license.remote_user, license.app_code) }));
+  const { wrongs, limits } = judgeLicensing({ plan: owned, server, licenses, runs, healed, computers });
   return { wrongs, limits, calls: runs.map(({ calls }) => calls) };
 }
 
@@ -206,10 +224,24 @@ function prepare(computer: Computer, { roster, names, clockAhead = 0 }: Licensin
     const text = [header, ...rows.map((row) => row.join(',')), ''].join('\n');
     computer.disk.open(`/home/ada/${name}.csv`, 0o101, 0o600).write(Buffer.from(text), null);
   };
-  if (roster) sheet('roster', 'remote_user,size_allowance', roster);
+  if (roster)
+    sheet('roster', `remote_user,size_allowance${roster.some((row) => row.length > 2) ? ',app_code' : ''}`, roster);
   if (names) sheet('names', 'remote_user,new_remote_user', names);
   // As it was long before the first run.
   computer.disk.cutPower('none');
+}
+
+/** Signs in to both applications. */
+async function storeKeys(computer: Computer, { server }: LicensingServer): Promise<void> {
+  const { world, disk } = computer;
+  for (const app of [4711, 4712]) {
+    disk.open('/home/ada/key', 0o101, 0o600).write(Buffer.from(`sandbox-key-of-app-${app}`), null);
+    const line = `auth login licensing --base-url https://licensing.test --app-code ${app} --name app-${app} --api-key-file /home/ada/key --no-check -y`;
+    const run = new Process(computer, { line: line.split(' '), env: {}, fate: {}, dispatcher: dispatcherTo(server) });
+    await world.time.runUntil(() => !run.isAlive, Infinity);
+    if (run.exit !== 0) throw new Error(run.stderr);
+  }
+  disk.cutPower('none');
 }
 
 /** Cuts or changes the last line of each record of requests. */

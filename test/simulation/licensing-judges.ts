@@ -1,6 +1,6 @@
 import { deadline, spanOf, type Ended, type LicensingPlan } from './licensing-history.ts';
 import { disksOf, isKillable, type Process } from './computer.ts';
-import type { Mishap, SentPost } from './licensing-server.ts';
+import { ownerOf, type Mishap, type SentPost } from './licensing-server.ts';
 import { replies } from './replies.ts';
 import { judgeWords } from './word-judges.ts';
 
@@ -20,6 +20,8 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
     ...leftFiles(ended),
+    ...untoldRows(ended),
+    ...refusedKeys(ended),
     ...judgeWords(ended),
   ];
   return { wrongs, limits };
@@ -126,7 +128,7 @@ function notRepeated({ plan: { shape }, runs }: Ended): string[] {
 
 /** Where answers are lost, and nothing else happens, each run settles them by itself. */
 function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] {
-  const { mishaps = [], shape, habits } = plan;
+  const { mishaps = [], shape, habits, trouble } = plan;
   const isLost = ({ method, reply }: Mishap): boolean =>
     method === 'POST' && reply !== '400' && replies[reply].means !== 'answered';
   const isQuiet =
@@ -138,6 +140,7 @@ function notSettled({ plan, runs }: Ended, limits: readonly string[]): string[] 
   if (
     !isQuiet ||
     limits.length > 0 ||
+    trouble ||
     habits?.keys ||
     habits?.newest ||
     habits?.gaps ||
@@ -189,6 +192,36 @@ function unseenDoubles({ server: { posts }, licenses, runs }: Ended): string[] {
       licenses.filter((one) => one.remote_user === user && Date.parse(one.created) < ended - moment);
     const unseen = exit === 0 ? again.filter((user) => kept(user).length > 1) : [];
     return unseen.map((user) => `run ${index + 1} is exit 0, and asked twice for ${user}, who has two licenses`);
+  });
+}
+
+/** A roster that ends well tells each of its rows once. */
+function untoldRows({ plan: { roster = [] }, runs, healed }: Ended): string[] {
+  const all = [...runs, ...healed.flatMap(([, tries]) => tries)];
+  const whole = all.filter(({ line, exit, fate }) => line.startsWith('license apply /') && exit === 0 && !fate.stdout);
+  return whole.flatMap((run) => {
+    const told = rowsOf(run).map(({ remote_user }) => remote_user);
+    const lacking = roster.filter(([user]) => told.filter((one) => one === user).length !== 1);
+    return run.line.includes('--dry-run') || lacking.length === 0 || run.line.includes('--retire-missing')
+      ? []
+      : [`"${run.line}" is exit 0, and does not tell the row of ${lacking.map(([user]) => user).join(', ')} once`];
+  });
+}
+
+/** Whose key is refused does not end well, and asks nothing more with it. */
+function refusedKeys({ server: { refusals } }: Ended): string[] {
+  return refusals.flatMap(({ client, app, at, later }) => {
+    const { exit, line, stderr } = client;
+    const isEnded = exit !== undefined && exit < 128 && !/the deadline of|is in use by/.test(stderr);
+    // What was answered is told, and what no list could show then is said, or unknown.
+    const isRight =
+      exit === 4 || exit === 9 || (exit === 0 && /no list confirmed it|could not be confirmed/.test(stderr));
+    // One that was on its way is asked again after a wait.
+    const after = later.filter((moment) => moment > at + 5000);
+    return [
+      ...(isEnded && !isRight ? [`"${line}" is exit ${exit}, and the key of ${app} was refused: ${stderr}`] : []),
+      ...(after.length > 0 ? [`"${line}" asked for ${after.length} licenses more with the refused key of ${app}`] : []),
+    ];
   });
 }
 
@@ -279,6 +312,7 @@ function notRetired(name: string, licenses: Ended['licenses']): string[] {
 
 interface Row {
   readonly remote_user: string;
+  readonly app_code?: number | null;
   /** Of a roster's row. */
   readonly status?: string;
   readonly license: { readonly license_code?: string } | null;
@@ -288,8 +322,9 @@ interface Row {
 function rowsOf({ stdout }: Process): Row[] {
   const lines = stdout.split('\n').slice(0, -1);
   return lines.map((line) => {
-    const row = JSON.parse(line) as Row | { readonly remote_user: string; readonly license_code: string };
-    return 'license_code' in row ? { remote_user: row.remote_user, license: row } : row;
+    const row = JSON.parse(line) as Row | (Pick<Row, 'remote_user' | 'app_code'> & { readonly license_code: string });
+    const remote_user = ownerOf(row.remote_user, row.app_code);
+    return 'license_code' in row ? { remote_user, license: row } : { ...row, remote_user };
   });
 }
 

@@ -5,7 +5,7 @@ import type { LicensingService } from '../../src/sandbox/licensing/licensing-cal
 import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
 import { createLag, createMotion } from '../../src/sandbox/licensing/visible.ts';
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
-import type { SandboxAnswer } from '../../src/sandbox/answer.ts';
+import { json, type SandboxAnswer } from '../../src/sandbox/answer.ts';
 import type { SandboxRequest } from '../../src/sandbox/request.ts';
 import { createStore } from '../../src/sandbox/state.ts';
 import type { Process, World } from './computer.ts';
@@ -27,6 +27,8 @@ export interface Mishap {
 export interface OtherLicense {
   readonly user: string;
   readonly size: number;
+  /** Without one it is of the first application. */
+  readonly app?: number;
   /** Milliseconds after the beginning; 0: before the first run. */
   readonly at: number;
 }
@@ -42,6 +44,22 @@ export interface SentPost {
   readonly done?: number;
 }
 
+/** What befalls the requests with the key of an application: `count` of them, from the `from`th on. */
+export interface KeyTrouble {
+  readonly app: number;
+  readonly does: 'refuse' | 'delay';
+  readonly from: number;
+  readonly count: number;
+}
+
+/** A request whose key was refused, and when the client asked for licenses with the same key later. */
+export interface KeyRefusal {
+  readonly client: Process;
+  readonly app: number;
+  readonly at: number;
+  readonly later: number[];
+}
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 export interface LicensingServer {
@@ -50,19 +68,31 @@ export interface LicensingServer {
   licenses(): readonly LicenseRecord[];
   /** Requests for licenses, in their order. */
   readonly posts: SentPost[];
+  readonly refusals: KeyRefusal[];
   /** Every later request is answered as it should be, and lists no longer move. */
   heal(): void;
 }
 
 const application = 4711;
-export const licensingKey = 'sandbox-key-of-app-4711';
+export const secondApplication = 4712;
+const keyPrefix = 'sandbox-key-of-app-';
+export const licensingKey = `${keyPrefix}${application}`;
+
+/** A user of the second application is another one than that of the same name in the first one. */
+export function ownerOf(user: string, app: number | null | undefined = application): string {
+  return app === secondApplication ? `${user}@${app}` : user;
+}
 
 export function licensingServer(
   world: World,
   mishaps: readonly Mishap[],
   others: readonly OtherLicense[],
   shape: LicenseShape = {},
-  { queue: queued, habits = {} }: { readonly queue?: QueuePlan; readonly habits?: Habits } = {},
+  {
+    queue: queued,
+    habits = {},
+    trouble,
+  }: { readonly queue?: QueuePlan; readonly habits?: Habits; readonly trouble?: KeyTrouble } = {},
 ): LicensingServer {
   const { time } = world;
   const clock = { ...unusedClock, now: () => time.now() };
@@ -77,10 +107,10 @@ export function licensingServer(
   let isHealed = false;
   const begin = time.now();
   let otherCount = 0;
-  const issue = ({ user, size, at }: OtherLicense): void => {
+  const issue = ({ user, size, at, app = application }: OtherLicense): void => {
     const license_code = `OTHER-${(otherCount += 1)}`;
     const created = new Date(time.now()).toISOString();
-    const license = { license_code, remote_user: user, app_code: application, size_allowance: size, created };
+    const license = { license_code, remote_user: user, app_code: app, size_allowance: size, created };
     store.state.licenses.put(license_code, license);
     store.keep();
     if (at > 0) lag.note(license_code, undefined);
@@ -96,8 +126,16 @@ export function licensingServer(
       answerLicensing(service, one),
     );
   const counts = new Map<string, number>();
+  let ofKey = 0;
+  /** Whether the request is one of those that befalls what the trouble does. */
+  const isTroubled = ({ headers }: SandboxRequest): boolean => {
+    if (!trouble || isHealed || headers.authorization?.endsWith(`${keyPrefix}${trouble.app}`) !== true) return false;
+    ofKey += 1;
+    return trouble.from <= ofKey && ofKey < trouble.from + trouble.count;
+  };
   const server: LicensingServer = {
     posts: [],
+    refusals: [],
     licenses: () => store.state.licenses.rows(),
     heal() {
       left = [];
@@ -107,6 +145,15 @@ export function licensingServer(
     },
     server(request, client, reply) {
       const { method } = request;
+      const does = isTroubled(request) ? trouble?.does : undefined;
+      for (const { later, app, client: other } of server.refusals)
+        if (other === client && method === 'POST' && request.headers.authorization?.endsWith(String(app)) === true)
+          later.push(time.now());
+      if (trouble && does === 'refuse') {
+        server.refusals.push({ client, app: trouble.app, at: time.now(), later: [] });
+        reply({ kind: 'answer', answer: json(401, { detail: 'Invalid token.' }, { 'www-authenticate': 'Token' }) });
+        return;
+      }
       const nth = (counts.get(method) ?? 0) + 1;
       counts.set(method, nth);
       const mishap = left.find((one) => one.method === method && one.nth === nth);
@@ -153,15 +200,16 @@ export function licensingServer(
         });
       const { after = 0, reply: kind } = replies[name];
       const other = store.state.licenses.rows().find(({ remote_user }) => !made.body.includes(`"${remote_user}"`));
-      time.after(after, () => reply(kind(made, other && { ...other })));
+      time.after(does === 'delay' ? after + 6000 : after, () => reply(kind(made, other && { ...other })));
     },
   };
   return server;
 }
 
 function userIn({ method, body }: SandboxRequest): string {
-  const { remote_user = '' } = method === 'POST' ? (JSON.parse(body.toString()) as { remote_user?: string }) : {};
-  return remote_user;
+  if (method !== 'POST') return '';
+  const { remote_user = '', app_code } = JSON.parse(body.toString()) as { remote_user?: string; app_code?: number };
+  return ownerOf(remote_user, app_code);
 }
 
 /** The services wait for nothing. */

@@ -444,6 +444,88 @@ export const rules = [
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
     ['of a place that messages left the others are asked for', '.filter(({ isLeft }) => isLeft)', '.slice(0, 0)'],
   ]),
+  ...inFile('files', 'jobs/archive/attached-files.ts', [
+    [
+      'an attached file that is kept is not fetched again',
+      'if (isKept(known) && (await archive.holds(known, which))) return undefined;',
+      '',
+    ],
+    ['a file that the server no longer has is named once', 'if (record && !isKnown) {', 'if (record) {'],
+    [
+      'files of later versions of messages are kept',
+      'parts.flatMap(({ attached }) => attached ?? []), ...later])',
+      'parts.flatMap(({ attached }) => attached ?? [])])',
+    ],
+    [
+      'whoever cannot keep each file says so',
+      'if (refused.length > 0) untilWritten(',
+      'if (refused.length > Infinity) untilWritten(',
+    ],
+    [
+      'a file that the server no longer has is no failure',
+      'isKept(record) || isMissing(record) ? [] : record',
+      'isKept(record) ? [] : record',
+    ],
+    ['the line of a kept file is recorded', '      await archive.recordFile(record);\n', ''],
+  ]),
+  ...inFile('files', 'api/chat/uploads.ts', [
+    ['a server in trouble refuses no file', 'if (isTrouble(answer.status))', 'if (answer.status === 0)'],
+    [
+      'an address that no longer works is asked for again',
+      'if (isLast || !expired.has(answer.status))',
+      'if (answer.status !== 200)',
+    ],
+  ]),
+  ...inFile('files', 'store/archive/part.ts', [
+    ['a part has the files that its messages name', 'attached: uploadsOf(rows, site) };', 'attached: [] };'],
+  ]),
+  ...inFile('files', 'store/disk/files.ts', [
+    [
+      'the content of a kept file is synced before its name',
+      '      await file.sync();\n      return result;',
+      '      return result;',
+    ],
+  ]),
+  ...inFile('files', 'store/archive/line-file.ts', [
+    ['a line of an archive is synced', '        await target.datasync();\n', ''],
+  ]),
+  ...inFile('files', 'store/archive/open-archive.ts', [
+    ['what a disk may not have is not sealed', 'if (!isOnDisk || !own.manifest) return;', 'if (!own.manifest) return;'],
+  ]),
+  ...inFile('rosters', 'commands/roster.ts', [
+    [
+      'each application has a key of its own',
+      'const api = known.get(app_code) ?? context',
+      'const api = [...known.values()][0] ?? context',
+    ],
+  ]),
+  ...inFile('rosters', 'jobs/license/circuit-breaker.ts', [
+    ['a refused key ends a roster', "new Set(['auth', 'config',", "new Set(['config',"],
+  ]),
+  ...inFile('rosters', 'jobs/license/run-ledgers.ts', [
+    [
+      'users of two applications are claimed apart',
+      'const local = await openClaims(target, host,',
+      'const local = await openClaims(targetOf(account, 0), host,',
+    ],
+  ]),
+  ...inFile('rosters', 'commands/license/apply-run.ts', [
+    [
+      'a row is told to the history of its application',
+      'recorders.get(event.app_code ?? NaN)?.record(event)',
+      '[...recorders.values()][0]?.record(event)',
+    ],
+  ]),
+  ...inFile('rosters', 'jobs/license/share-roster.ts', [
+    [
+      'rows of each application are given back',
+      'const given = rows.filter(({ app_code }) => app_code === code);',
+      'const given = rows.filter(({ app_code }) => app_code === code && code === 4711);',
+    ],
+  ]),
+  ...inFile('rosters', 'jobs/license/license-user.ts', [
+    ['a row is one of its application', 'return `${app_code} ${remote_user}`;', 'return `${remote_user}`;'],
+  ]),
   ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'a lock that is given back is removed',

@@ -1,5 +1,6 @@
 import { isKillable, type Process } from './computer.ts';
 import type { Ended, LicensingPlan } from './licensing-history.ts';
+import { ownerOf } from './licensing-server.ts';
 import { replies } from './replies.ts';
 
 /** What runs said, waited for and wrote into the history of their computer. */
@@ -32,24 +33,30 @@ function rowsIn({ stdout }: Process): Row[] {
   return stdout
     .split('\n')
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as Row);
+    .map((line) => ofOwner(JSON.parse(line) as Row));
+}
+
+function ofOwner<T extends { readonly remote_user: string; readonly app_code?: number | null }>(row: T): T {
+  return { ...row, remote_user: ownerOf(row.remote_user, row.app_code) };
 }
 
 function historyOf({ disk, share }: Ended['computers'][number]): HistoryLine[] {
   const lines = [...disk.files(), ...(share?.files() ?? [])].flatMap(([path, bytes]) =>
     /history-\d+\.ndjson$/.test(path) ? bytes.toString().split('\n').slice(0, -1) : [],
   );
-  return lines.map((line) => JSON.parse(line) as HistoryLine);
+  return lines.map((line) => ofOwner(JSON.parse(line) as HistoryLine));
 }
 
 interface HistoryLine {
   readonly event: string;
   readonly remote_user: string;
+  readonly app_code?: number;
   readonly license_code_end?: string;
 }
 
 interface Row {
   readonly remote_user: string;
+  readonly app_code?: number | null;
   /** Of a roster's row. */
   readonly status?: string;
   readonly license?: { readonly license_code?: string } | null;
@@ -137,8 +144,8 @@ const endedBy = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
 /** Exit 9 says that a request may have been carried out, or that no list shows what was answered. */
 function notUnknown({ plan, server: { posts }, runs }: Ended): string[] {
-  const { shape = {}, habits, mishaps = [], queue, ledger } = plan;
-  const isSlow = habits || queue || ledger || shape.stale || shape.cache;
+  const { shape = {}, habits, mishaps = [], queue, ledger, trouble } = plan;
+  const isSlow = habits || trouble || queue || ledger || shape.stale || shape.cache;
   const isHidden = isSlow || shape.filters === 'ignored' || shape.list_shape;
   const isLate = mishaps.some(({ method, commit }) => method === 'POST' && commit !== 0);
   const isUnread = mishaps.some(({ method, reply }) => method === 'GET' && replies[reply].means !== 'answered');
@@ -163,12 +170,13 @@ function isWithoutFault({
   habits,
   ledger,
   others = [],
+  trouble,
 }: LicensingPlan): boolean {
   const isPlain = !shape.stale && !shape.cache && shape.filters !== 'ignored' && shape.list_shape === undefined;
   const isAlone = others.every(({ at }) => at === 0);
   const hasLedgerFault = ledger !== undefined && ((ledger.faults ?? []).length > 0 || (ledger.busy ?? 0) > 0);
   const isCalm = runs.every(({ fate, hurt, options }) => Object.keys(fate ?? {}).length === 0 && !hurt && !options);
-  return isPlain && isAlone && isCalm && mishaps.length === 0 && !queue && !habits && !hasLedgerFault;
+  return isPlain && isAlone && isCalm && mishaps.length === 0 && !queue && !trouble && !habits && !hasLedgerFault;
 }
 
 /** The summary of a run, the counts of its last line and the history say what its rows and its exit code say. */

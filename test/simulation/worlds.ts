@@ -7,6 +7,8 @@ import { playLicensing, type LicensingPlan, type PlannedRun, type Verdict } from
 import type { Mishap } from './licensing-server.ts';
 import { replies, replyNames } from './replies.ts';
 import { archive, purge } from './chat-worlds.ts';
+import { rosters } from './apps-world.ts';
+import { files } from './files-world.ts';
 import { purges } from './purges-world.ts';
 import { rename } from './rename-world.ts';
 import type { QueuePlan } from './server-queue.ts';
@@ -561,7 +563,7 @@ function shapeOf(chance: Chance): LicenseShape {
  * the first run can be killed, interrupted, or lose its computer's power; at night the second run too, at each of its
  * calls.
  */
-async function* everyKill(
+export async function* everyKill(
   plain: LicensingPlan,
   isNight: boolean,
   method: Mishap['method'],
@@ -612,7 +614,7 @@ export function fateOf(chance: Chance, isOn: { readonly kill: boolean; readonly 
   return {};
 }
 
-function mishapsOf(chance: Chance, runs: number): Mishap[] {
+export function mishapsOf(chance: Chance, runs: number): Mishap[] {
   return Array.from({ length: 1 + chance.below(3) }, () => {
     const method = chance.pick(['POST', 'POST', 'GET', 'PATCH'] as const);
     const reply = chance.pick(replyNames);
@@ -663,11 +665,13 @@ export const worlds: Readonly<Record<string, SimulatedWorld>> = {
   ensure: erased(ensure, withSurroundings),
   create: erased(create, withSurroundings),
   apply: erased(apply, withSurroundings),
+  rosters: erased(rosters, withSurroundings),
   ledger: erased(shared, withSurroundings),
   retire: erased(retire, withSurroundings),
   rename: erased(rename, withSurroundings),
   purge: erased(purge, withCircumstances),
   purges: erased(purges, withCircumstances),
   archive: erased(archive, withCircumstances),
+  files: erased(files, withCircumstances),
   'sign-in': erased(signIn, withCircumstances),
 };
