@@ -6,6 +6,7 @@ import type { Sandbox } from '../sandbox/server.ts';
 import type { ChatCredential, LicensingChoice, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import type { Host } from './host.ts';
+import type { RunParts } from './values.ts';
 
 export type EmbeddedSandbox = ReturnType<typeof embeddedSandbox>;
 
@@ -54,11 +55,12 @@ function sandboxFile({ system }: Host): string {
   return join(foldersOf(system).state, 'sandbox.ndjson');
 }
 
-export function sandboxControl(host: Host, signal: AbortSignal, note: (text: string) => void): SandboxControl {
+export function sandboxControl(running: RunParts): SandboxControl {
+  const { host } = running;
   return {
     async *serve(options) {
       const { serve } = await import('./serving.ts');
-      yield* serve(host, options, signal, note);
+      yield* serve(running, options);
     },
     file: () => sandboxFile(host),
     async reset() {

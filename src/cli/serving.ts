@@ -1,15 +1,17 @@
 import { once } from 'node:events';
-import type { SandboxAddress, ServeOptions } from '../commands/context.ts';
+import type { SandboxAddress, SandboxControl } from '../commands/context.ts';
 import { behaviourOf } from '../sandbox/serve-options.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { writeNamed } from '../store/disk/files.ts';
 import { openLogFile } from '../store/log-file.ts';
 import { openSandboxLog, type SandboxLog } from '../store/sandbox-log.ts';
 import type { Host } from './host.ts';
+import type { RunParts } from './values.ts';
 
 /** Serves both services until the signal aborts; yields where they are. */
-export async function* serve(host: Host, options: ServeOptions, signal: AbortSignal, note: (text: string) => void) {
-  const { data, log, ready } = options;
+export async function* serve(running: RunParts, options: Parameters<SandboxControl['serve']>[0]) {
+  const { host, signal } = running;
+  const { note } = running.messages;
+  const { data, log } = options;
   const append = log === undefined ? undefined : openLogFile(log, note);
   const persistence = data === undefined ? undefined : await openData(data, host);
   const sandbox = await startSandbox({
@@ -24,9 +26,7 @@ export async function* serve(host: Host, options: ServeOptions, signal: AbortSig
     persistence,
   });
   try {
-    const address = addressOf(sandbox);
-    if (ready) await writeNamed(ready.file, (file) => file.writeFile(ready.text(address)), 0o600);
-    yield address;
+    yield addressOf(sandbox);
     note(`serving on ${sandbox.listening} until Ctrl-C`);
     // A server ends by a signal alone, and says by which.
     if (!signal.aborted) await once(signal, 'abort');

@@ -87,7 +87,7 @@ export async function openSession(
       },
     },
     ...services({ ...accounts, ledgers }, connections, running, code, (id) => void oldCopies.add(id)),
-    sandbox: () => sandboxControl(host, signal, messages.note),
+    sandbox: () => sandboxControl(running),
     ...questions(running, accounts.accounts),
     note: messages.note,
     conclude: (text) => void concluded.push(text),

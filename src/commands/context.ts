@@ -168,15 +168,10 @@ export interface Time {
 
 export interface SandboxControl {
   /** Yields the address once it listens, and serves until the signal aborts. */
-  serve(options: ServeOptions): AsyncGenerator<SandboxAddress>;
+  serve(options: Values<typeof serveOptions>): AsyncGenerator<SandboxAddress>;
   /** Forgets everything but the sample data; the file that held it. */
   reset(): Promise<string>;
   file(): string;
-}
-
-export interface ServeOptions extends Values<typeof serveOptions> {
-  /** A file that is written, whole, once the server listens. */
-  readonly ready?: { readonly file: string; readonly text: (address: SandboxAddress) => string } | undefined;
 }
 
 /** Addresses and accounts of a sandbox: they are its sample data, no secrets. */

@@ -5,6 +5,7 @@ import { serveOptions } from '../../sandbox/serve-options.ts';
 import { rowOf } from '../../output/formats.ts';
 import { consentVariable, isExposed } from '../../schema/url.ts';
 import { outputField } from '../../schema/field.ts';
+import { writeNamed } from '../../store/disk/files.ts';
 import { command } from '../command.ts';
 import type { SandboxAddress } from '../context.ts';
 
@@ -53,11 +54,16 @@ export default command({
 
   async *run({ ready_file, shell = isWindows ? 'powershell' : 'sh', ...options }, context) {
     const asJson = rowOf(context.options.output)?.isJson;
-    const text = (address: SandboxAddress): string =>
-      `${asJson ? writeJson(address) : linesOf({ ...address, [typedShell]: shell })}\n`;
-    const ready = ready_file === undefined ? undefined : { file: ready_file, text };
-    for await (const address of context.sandbox().serve({ ...options, ready }))
-      yield { ...address, [typedShell]: shell };
+    for await (const address of context.sandbox().serve(options)) {
+      const shown = { ...address, [typedShell]: shell };
+      if (ready_file !== undefined)
+        await writeNamed(
+          ready_file,
+          (file) => file.writeFile(`${asJson ? writeJson(address) : linesOf(shown)}\n`),
+          0o600,
+        );
+      yield shown;
+    }
   },
 
   result: 'one',
