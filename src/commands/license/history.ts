@@ -25,7 +25,7 @@ export default command({
   examples: ['chatelaine license history --remote-user physio-7731', 'chatelaine license history --since 7d -o csv'],
 
   async *rows({ remote_user, match, code, ...asked }, context) {
-    const { isUser, isKeyEnd } = searchFor({ match, code }, context);
+    const { isUser, isKeyEnd } = searchFor(match, code);
     const own = await context.record.past('remote_user');
     const telling =
       remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.history(remote_user));

@@ -8,6 +8,7 @@ import { licenseExtras, licenseFields, licenseFilters } from '../../schema/licen
 import { command } from '../command.ts';
 import { keepOptions, rosterOptions, sheetRules } from '../roster.ts';
 import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
+import { spanOf, type TimeParts } from '../typed-time.ts';
 import { searchFor, searchOptions } from './search.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
@@ -55,13 +56,13 @@ export default command({
       yield* (await import('./license-roster.ts')).licensesOfSheet(from, filter, context);
       return;
     }
-    const { isUser, isKey, isTime } = searchFor({ match, code, since, until }, context);
-    const hasSpan = since !== undefined || until !== undefined;
+    const { isUser, isKey } = searchFor(match, code);
+    const isTime = inSpan({ since, until }, context);
     const isWanted = (license: License): boolean =>
       isUser(textOf(license, 'remote_user') ?? '') &&
       isKey(license.key ?? '') &&
       (size_allowance === undefined || textOf(license, 'size_allowance') === String(size_allowance)) &&
-      (!hasSpan || isTime(createdAt(license, { since, until })));
+      isTime(license);
     // Its modules are loaded for --active alone.
     const retiredHere = active ? (await import('../../jobs/license/retire.ts')).retiredHere : undefined;
     const isRetired = (await retiredHere?.(context.record, context.warn)) ?? (() => false);
@@ -95,13 +96,16 @@ export default command({
   },
 });
 
-/** @throws Failure rejected where the server does not say it: an incomplete list would pass for a whole one */
-function createdAt({ fields }: License, span: Readonly<Record<'since' | 'until', string | undefined>>): number {
-  const { created } = fields;
-  const moment = typeof created === 'string' ? Date.parse(created) : NaN;
-  if (!Number.isNaN(moment)) return moment;
-  const flag = span.since === undefined ? '--until' : '--since';
-  throw new Failure('rejected', `${flag}: the server does not say when a license was created`, {
-    hint: `What this computer issued is in its record: ${commandLine('license history', [], span)}`,
-  });
+/** Throws a Failure where the server does not say it: an incomplete list would pass for a whole one. */
+function inSpan(span: Readonly<Record<'since' | 'until', string | undefined>>, context: TimeParts) {
+  const { since, until } = spanOf(span, context);
+  if (since === undefined && until === undefined) return () => true;
+  return ({ fields: { created } }: License): boolean => {
+    const moment = typeof created === 'string' ? Date.parse(created) : NaN;
+    if (!Number.isNaN(moment)) return moment >= (since ?? -Infinity) && moment < (until ?? Infinity);
+    const flag = since === undefined ? '--until' : '--since';
+    throw new Failure('rejected', `${flag}: the server does not say when a license was created`, {
+      hint: `What this computer issued is in its record: ${commandLine('license history', [], span)}`,
+    });
+  };
 }
