@@ -22,9 +22,8 @@ import { refusalsOf, type TopicRefusal } from '../../jobs/topic/holds.ts';
 import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
 import { describeTopics, hasMessages, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
 import { earlierPurges } from '../../jobs/topic/topic-archives.ts';
-import { checkNaming, namingOptions, readNaming, withLinked, type NamedTopics } from './named-topics.ts';
+import { channelArgument, namingOf, namingOptions, readPlace, withLinked, type NamedTopics } from './named-topics.ts';
 import { keepOption, readHolds } from './holds.ts';
-import { channelArgument, readPlace } from './place.ts';
 
 const keepingOptions = {
   archive: {
@@ -90,12 +89,12 @@ export default command({
   async *rows({ channel: text, confirm, max_messages, missing_ok, include_hidden, keep, ...typed }, context) {
     const place = text === undefined ? undefined : await readPlace(text, context);
     const named = place ? withLinked(place, typed) : typed;
-    const before = checkNaming(place, named, context);
+    const readNaming = namingOf(place, named, context);
     const holds = await readHolds(keep, context);
     const [chat, account] = [context.chat(), await context.chatAccount()];
     await checkAllowed(chat, named, account);
     const channel = place && (await findChannel(chat, place.channel));
-    const naming = await readNaming(place, { ...named, before }, context);
+    const naming = await readNaming();
     const archives = archivesOf(typed, account, context);
     // A moment that was typed as an age is another one in the next run.
     const { before: _, ...names } = naming;

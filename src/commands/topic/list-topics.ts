@@ -4,7 +4,7 @@ import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { ageOption, readAge } from '../typed-time.ts';
 import { keepOption, readHolds } from './holds.ts';
-import { channelArgument, readPlace } from './place.ts';
+import { channelArgument, readPlace } from './named-topics.ts';
 
 export default command({
   about: [

@@ -1,13 +1,45 @@
-import type { Milliseconds } from '../../core/duration.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { usage } from '../../core/failure.ts';
 import { namesInList } from '../../core/tsv.ts';
 import type { Naming } from '../../jobs/topic/named-topics.ts';
+import { isUrl, readLink } from '../../schema/link.ts';
 import { foldTopic, isSameTopic } from '../../schema/topic.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
+import type { Accounts } from '../context.ts';
 import { readSheet, whereOption, type RosterParts, type RosterValues } from '../roster.ts';
 import { ageOption, readAge, type TimeParts } from '../typed-time.ts';
-import type { NamedPlace } from './place.ts';
+
+export const channelArgument = {
+  kind: 'string',
+  required: true,
+  nonempty: true,
+  placeholder: 'CHANNEL',
+  suggest: 'channels',
+  help: 'The channel: id, name, #name or a pasted link; id:7 or name:2024 if both fit',
+} as const;
+
+export interface NamedPlace {
+  readonly channel: string;
+  /** The topic of a link. */
+  readonly topic?: string | undefined;
+}
+
+/**
+ * A channel as typed, or the link of one, or of a topic. The account is read only where a URL has to be of its site.
+ * @throws Failure usage for a link to something else, and for a URL of another host
+ */
+export async function readPlace(text: string, { chatAccount }: Accounts): Promise<NamedPlace> {
+  const link = readLink(text, isUrl(text) ? (await chatAccount()).site : undefined);
+  if (!link) return { channel: text };
+  const named = (wanted: string) =>
+    link.terms.find(({ operator, negated }) => operator === wanted && !negated)?.operand;
+  const [channel, topic] = [named('channel'), named('topic')];
+  if (channel === undefined) throw usage('the link leads to no channel', 'Copy it while a channel or topic is shown.');
+  return {
+    channel: `${typeof channel === 'number' ? 'id' : 'name'}:${String(channel)}`,
+    topic: topic === undefined ? undefined : String(topic),
+  };
+}
 
 export const namingOptions = {
   from: textField(
@@ -36,12 +68,15 @@ export function withLinked({ topic: linked }: NamedPlace, named: NamedTopics): N
   return named.topic === undefined || named.topic.length === 0 ? { ...named, topic: [linked] } : named;
 }
 
-/** Returns the moment of --older-than. @throws Failure usage for a line that names its topics in no way or in two */
-export function checkNaming(
+/**
+ * What reads the topics that a line names; it refuses an empty file, and rows that are none of channel and topic.
+ * @throws Failure usage for a line that names its topics in no way or in two
+ */
+export function namingOf(
   place: NamedPlace | undefined,
-  { topic = [], from, match, older_than }: NamedTopics,
-  context: TimeParts,
-): Milliseconds | undefined {
+  { topic = [], from, match, older_than, where }: NamedTopics,
+  context: TimeParts & RosterParts,
+): () => Promise<Naming> {
   const ways = [topic.length > 0, from !== undefined, match !== undefined].filter((isUsed) => isUsed).length;
   if (ways !== 1)
     throw usage(
@@ -52,23 +87,17 @@ export function checkNaming(
     throw usage('name the channel first, or give --from with rows of channel and topic');
   if (older_than !== undefined && match === undefined && place)
     throw usage('--older-than needs --match, or rows with --from');
-  return readAge(older_than, context);
-}
-
-/** @throws Failure usage for an empty file, and for rows that are none of channel and topic */
-export async function readNaming(
-  place: NamedPlace | undefined,
-  { topic = [], from, match, where, before }: NamedTopics & { readonly before: Milliseconds | undefined },
-  context: RosterParts,
-): Promise<Naming> {
   if (where && (place || from === undefined)) throw usage('--where needs --from with rows of channel and topic');
-  if (match !== undefined) return { match, before };
-  if (from === undefined) return { names: topic };
-  if (!place) return { rows: await readTopicRows(from, where ? { where } : {}, context), before };
-  const lines = (await context.disk.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
-  const names = namesInList(lines, ['topic_name']);
-  if (names.length === 0) throw usage(`${from} names no topic`, 'Write the name of a topic on each line.');
-  return { names };
+  const before = readAge(older_than, context);
+  return async () => {
+    if (match !== undefined) return { match, before };
+    if (from === undefined) return { names: topic };
+    if (!place) return { rows: await readTopicRows(from, where ? { where } : {}, context), before };
+    const lines = (await context.disk.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
+    const names = namesInList(lines, ['topic_name']);
+    if (names.length === 0) throw usage(`${from} names no topic`, 'Write the name of a topic on each line.');
+    return { names };
+  };
 }
 
 const rowFields = {
