@@ -7,7 +7,7 @@ import { fillFromInput } from './input.ts';
 import { completing, openMessages, openRedactor, redact } from './messages.ts';
 import { partLine, readCommandLine, type CommandRequest } from './program.ts';
 import type { Summary } from './summary.ts';
-import { readableGlobals, readValues, typedLine, type RunParts } from './values.ts';
+import { readable, readGlobals, readValues, typedLine, type RunParts } from './values.ts';
 import type { Host } from './host.ts';
 
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
@@ -24,7 +24,7 @@ type OpenLine = ReturnType<typeof openLine>;
 
 function openLine(argv: readonly string[], host: Host) {
   const { env } = host.system;
-  const options = readableGlobals(partLine(argv, globalOptions).typed, env);
+  const options = readGlobals(partLine(argv, globalOptions).typed, env, {}, readable);
   const redactor = openRedactor();
   const complete = completing({
     profile: options.typed.has('profile') ? options.profile : undefined,

@@ -106,23 +106,16 @@ export function windowsFault(path: string): string | undefined {
 
 type Formatted = Pick<AnyCommand, 'options' | 'dryRun' | 'show'>;
 
+/** For `readGlobals`: those that can be read, where the line or another option cannot; its failure has their style. */
+export const readable: typeof collect = (items, read) =>
+  Array.from(items, (item, index) => unless(Failure, () => read(item, index))).filter((value) => value !== undefined);
+
 /** The global options: typed, else their variable. @throws Failure usage */
-export function readGlobals(typed: readonly TypedOption[], env: Environment, command: Formatted): Options {
-  return globalsWith(collect, typed, env, command);
-}
-
-/** Those that can be read, also where the line or another option cannot: its failure has their style. */
-export function readableGlobals(typed: readonly TypedOption[], env: Environment): Options {
-  const readable: typeof collect = (items, read) =>
-    Array.from(items, (item, index) => unless(Failure, () => read(item, index))).filter((value) => value !== undefined);
-  return globalsWith(readable, typed, env, {});
-}
-
-function globalsWith(
-  each: typeof collect,
+export function readGlobals(
   typed: readonly TypedOption[],
   env: Environment,
   { options: own = {}, ...command }: Formatted,
+  each = collect,
 ): Options {
   const formats = ownFormats(command);
   const output = { ...globalOptions.output, choices: [...globalOptions.output.choices, ...formats] };
