@@ -21,7 +21,6 @@ import type { EarlierAnswers } from '../../jobs/license/roster-job.ts';
 import type { LicenseUser } from '../../jobs/license/license-user.ts';
 import { missingUsers, retiredHere, retiredRow, type MissingUser } from '../../jobs/license/retire.ts';
 import { planText, reviewedMissing, type OtherNow, type ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
-import { namesIn } from '../../core/table-names.ts';
 import { writeNamed } from '../../store/disk/files.ts';
 import type { CheckedRoster } from '../../store/roster/read-roster.ts';
 import type { LicensingCredential } from '../../store/account/credentials.ts';
@@ -180,15 +179,12 @@ function refuseEach(others: readonly OtherNow[], warn: Terminal['warn']): void {
   throw new Failure('differences', text);
 }
 
-/** Options of a plan that is written, which has the roster in it, and of a dry run. */
-const ofPlanning = Object.fromEntries(
-  [
-    ...namesIn({ ...rosterOptions, ...keepOptions }),
-    ...'app_code size_allowance retire_missing max_retire accept file write_plan dry_run exit_code output json'.split(
-      ' ',
-    ),
-  ].map((name) => [name, undefined]),
-);
+/** Options that a plan excludes, which has the roster in it. */
+export const ofRoster: readonly string[] = [
+  ...Object.keys({ ...rosterOptions, ...keepOptions }),
+  ...'app_code size_allowance retire_missing write_plan'.split(' '),
+];
+const ofDryRun = 'max_retire accept file dry_run exit_code output json'.split(' ');
 
 async function writePlan(
   file: string,
@@ -199,7 +195,8 @@ async function writePlan(
 ): Promise<void> {
   const places = targets.map(({ app_code, origin }) => ({ app_code, server: origin }));
   await writeNamed(file, (opened) => opened.writeFile(planText(places, plan, missing)));
-  conclude(`to carry out this very plan: ${again({ ...ofPlanning, plan: file }, [])}`);
+  const left = Object.fromEntries([...ofRoster, ...ofDryRun].map((name) => [name, undefined]));
+  conclude(`to carry out this very plan: ${again({ ...left, plan: file }, [])}`);
 }
 
 /** A sheet of before a user was renamed or retired asks for a new license: this computer's record may know it. */

@@ -2,7 +2,6 @@ import { usage } from '../../core/failure.ts';
 import { changeInWords } from '../../jobs/license/case-words.ts';
 import type { RowResult } from '../../jobs/license/report.ts';
 import { differencesTo, readPlan } from '../../jobs/license/reviewed-plan.ts';
-import { namesIn } from '../../core/table-names.ts';
 import { rowOf } from '../../output/formats.ts';
 import { licenseFields, rosterFields } from '../../schema/license.ts';
 import { countField, flagField, optional, outputField, textField } from '../../schema/field.ts';
@@ -10,19 +9,13 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { GlobalValues } from '../context.ts';
 import { apiOfEachApp, defaultConcurrency, keepOptions, rosterOptions, workerOptions } from '../roster.ts';
-import { targetsOf, type Job } from './apply-plan.ts';
+import { ofRoster, targetsOf, type Job } from './apply-plan.ts';
 import { applyJob, dryRun } from './apply-run.ts';
 import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
 import { allowedBy, ensuringOptions, spansOf } from './options.ts';
 
 /** Longer rosters save memory: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
-
-/** Options that --plan excludes. */
-const ofRoster = [
-  ...namesIn({ ...rosterOptions, ...keepOptions }),
-  ...(['app_code', 'size_allowance', 'retire_missing', 'write_plan'] as const),
-];
 
 export default command({
   about: [
