@@ -2,7 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { namesOf, urlOf } from '../../schema/profile.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Accounts, Invocation, Keys, Services } from '../context.ts';
+import type { Keys, Services } from '../context.ts';
 import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './account.ts';
 
 export default command({
@@ -14,7 +14,10 @@ export default command({
   examples: ['chatelaine auth status'],
 
   async *rows({ name: names = [] }, context) {
-    const tried = await candidates(names, context);
+    const chosen = names.length > 0 ? names : [context.options.profile ?? []].flat();
+    // A word that names no profile may be a key, and is in no row.
+    await context.accounts.profiles().refuseUnknown(chosen);
+    const tried = await candidatesOf(chosen, context);
     if (tried.length === 0)
       throw new Failure('config', 'no credential is stored', { hint: 'Store one: chatelaine auth login.' });
     const failures: Failure[] = [];
@@ -28,14 +31,6 @@ export default command({
     columns: [...whole('profile', 'kind', 'url', 'app_code', 'email'), 'status', { name: 'detail', width: 20 }],
   },
 });
-
-/** @throws Failure config for a name that no profile has */
-async function candidates(names: readonly string[], context: Accounts & Invocation): Promise<Candidate[]> {
-  const chosen = names.length > 0 ? names : [context.options.profile ?? []].flat();
-  // A word that names no profile may be a key, and is in no row.
-  await context.accounts.profiles().refuseUnknown(chosen);
-  return candidatesOf(chosen, context);
-}
 
 const words: Partial<Record<Failure['kind'], string>> = {
   auth: 'refused',

@@ -7,8 +7,8 @@ import { flagField, textField } from '../../schema/field.ts';
 import { licenseExtras, licenseFields, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { keepOptions, rosterOptions, sheetRules } from '../roster.ts';
-import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
 import { spanOf, type TimeParts } from '../typed-time.ts';
+import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
 import { searchFor, searchOptions } from './search.ts';
 import { keyAlone, licenseShow } from './show.ts';
 

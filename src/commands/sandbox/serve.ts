@@ -17,11 +17,7 @@ const settersOf = {
 } as const;
 
 /** A symbol is no field, since the object is printed with -o json. */
-const typedShell = Symbol('shell');
-
-interface ForShell {
-  readonly [typedShell]: keyof typeof settersOf;
-}
+const lines = Symbol('lines');
 
 export default command({
   about: [
@@ -55,24 +51,20 @@ export default command({
   async *run({ ready_file, shell = isWindows ? 'powershell' : 'sh', ...options }, context) {
     const asJson = rowOf(context.options.output)?.isJson;
     for await (const address of context.sandbox().serve(options)) {
-      const shown = { ...address, [typedShell]: shell };
-      if (ready_file !== undefined)
-        await writeNamed(
-          ready_file,
-          (file) => file.writeFile(`${asJson ? writeJson(address) : linesOf(shown)}\n`),
-          0o600,
-        );
-      yield shown;
+      const text = linesOf(address, shell);
+      const ready = asJson ? writeJson(address) : text;
+      if (ready_file !== undefined) await writeNamed(ready_file, (file) => file.writeFile(`${ready}\n`), 0o600);
+      yield { ...address, [lines]: text };
     }
   },
 
   result: 'one',
   fields: ['licensing', 'chat'],
 
-  show: { text: linesOf },
+  show: { text: (row) => row[lines] },
 });
 
-function linesOf({ licensing, chat, [typedShell]: shell }: SandboxAddress & ForShell): string {
+function linesOf({ licensing, chat }: SandboxAddress, shell: keyof typeof settersOf): string {
   const variables: readonly (readonly [name: string, value: string | number])[] = [
     ['CHATELAINE_BASE_URL', licensing.base_url],
     ['CHATELAINE_API_KEY', licensing.api_key],

@@ -66,16 +66,10 @@ function idOf(word: string, known: readonly JsonObject[]): number {
   const titled = known.filter(({ title }) => String(title).toLowerCase() === word.toLowerCase());
   const ids = titled.map(({ id }) => Number(id));
   const [id, ...others] = ids;
-  if (id === undefined) throw noSnippet(word, known);
+  const near = id === undefined && nearRows(known, 'title', word, (row) => `snippet rm ${String(row['id'])}`);
+  if (id === undefined) throw new Failure('not_found', `no snippet '${word}'${near || ''}`, { hint: listed });
   if (others.length > 0) throw usage(`'${word}' is the title of snippets ${ids.join(', ')}`, 'Give the id of one.');
   return id;
 }
 
 const listed = 'chatelaine snippet list shows ids and titles.';
-
-function noSnippet(word: string, known: readonly JsonObject[]): Failure {
-  const near = nearRows(known, 'title', word, ({ id }) => `snippet rm ${String(id)}`);
-  return new Failure('not_found', `no snippet '${word}'${near ?? ''}`, {
-    hint: listed,
-  });
-}
