@@ -27,7 +27,7 @@ function slowReporter({ messages, host }: RunParts): (event: SlowEvent) => void 
   return (event) => {
     if (event.kind === 'request') asked = undefined;
     const isAsked = event.kind === 'wait' && event.why.endsWith('(429)');
-    if (isAsked) asked = `the server asks to wait ${Math.ceil(event.span / 1000)} s (429)`;
+    if (isAsked) asked = event.why.replace('(429)', `${Math.ceil(event.span / 1000)} s (429)`);
     if (event.kind === 'request' || (event.kind === 'wait' && !(isAsked && event.span > shortest))) return;
     const line = event.kind === 'settled' ? undefined : (asked ?? (event.kind === 'slow' ? slowLine(event) : ''));
     const name = asked === undefined ? (line ?? '') : '429';

@@ -119,6 +119,18 @@ describe('what a 429 asks for', () => {
     expect({ slept: ran.slept, requests: origin.seen.length }).toEqual({ slept: [], requests: 1 });
   });
 
+  test.each([
+    ['license list', /^the server is busy: waiting \d+ s \(429\)$/m],
+    [
+      'license list --retries 0',
+      /the server answered 429: it does not say how long to wait, and the next pause would be/,
+    ],
+  ])('a server that names no wait is not said to ask for one: %s', async (line, said) => {
+    const { ran } = await runAt(() => ({ status: 429, body: '{}' }), line);
+    expect(ran.stderr).toMatch(said);
+    expect(ran.stderr).not.toContain('asks');
+  });
+
   test('with a --deadline that leaves room, more than two minutes are waited for', async () => {
     const { ran } = await runAt(
       (_request, count) => (count === 1 ? limited('300') : {}),

@@ -49,13 +49,14 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       // Every worker waits at the gate, this call no longer than it may in all.
       gate.closeUntil(bucketOf(connection), clock.elapsed() + wait);
       if (connection.retries === 0 || !fits(connection, wait, waited)) {
-        const before = formatDuration(waited - wait);
+        const times = rateLimits === 1 ? '' : ` ${rateLimits} times in ${formatDuration(waited - wait)}`;
         const last =
           asked === undefined ? 'it does not say how long to wait' : `it asked to wait ${formatDuration(asked)}`;
-        const again = `the server answered 429 ${rateLimits} times in ${before}: ${last}, and the next pause would be ${inSeconds(wait)}`;
-        throw beyondWait(request, rateLimits === 1 ? askedWait(wait) : again, waited, answer?.body);
+        const again = `the server answered 429${times}: ${last}, and the next pause would be ${inSeconds(wait)}`;
+        throw beyondWait(request, times || asked === undefined ? again : askedWait(wait), waited, answer?.body);
       }
-      reportWait(connection, request, wait, 'the server asks to wait (429)');
+      const why = asked === undefined ? 'is busy: waiting' : 'asks to wait';
+      reportWait(connection, request, wait, `the server ${why} (429)`);
       continue;
     }
     if (step === 'end' && answer && madeAt(answer, sent, call.keyMade) < since) {
