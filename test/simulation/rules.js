@@ -420,11 +420,11 @@ export const rules = [
       'areOldCopies: named.size < 0 &&',
     ],
   ]),
-  ...inFile('archive', 'jobs/archive/pull-archive.ts', [
+  ...inFile('archive', 'jobs/archive/pull-order.ts', [
     [
       'an archive goes on with the id of its channel',
-      '{ ...head, selection: withChannelIds(selection, page.messages) }',
-      'head',
+      "return typeof operand === 'number' ?",
+      'return operand === null ?',
     ],
   ]),
   ...inFile('archive', 'jobs/archive/pull-pages.ts', [

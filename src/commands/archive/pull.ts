@@ -178,7 +178,7 @@ async function pullFolder(
   const waiting = (holder: string): void => context.note(`waiting for ${holder}, which pulls into ${folder}`);
   const archive = await context.disk.archive(folder, { wait: mostWait, waiting });
   try {
-    const source = { ...chat.raw, level: chat.level, organization: chat.organization };
+    const source = { ...chat, ...chat.raw };
     const parts = { ...context, ...context.clock, ...context.record };
     const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck });
     const { head, added, repaired, which, names, read } = pulled;

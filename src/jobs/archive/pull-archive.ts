@@ -15,7 +15,7 @@ import { hashOf, readBytes } from '../../store/disk/files.ts';
 import type { PrivateSearch, MessageChat } from '../messages/messages-by-ids.ts';
 import { listAttached } from './attached-files.ts';
 import { formsOf, markdownOf, firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
-import { headFor, type PullOrder, selectionIn, withChannelIds } from './pull-order.ts';
+import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
 import type { News } from './pull-channels.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
 import { namedTopics } from './true-places.ts';
@@ -43,7 +43,7 @@ interface Pulling {
  * visible; incomplete where a later page fails, or a repair could not recover a message
  */
 export async function pullArchive(
-  chat: MessageChat<RawMessage> & Pick<ChatApi, 'organization'>,
+  chat: MessageChat<RawMessage> & Pick<ChatApi, 'organization' | 'channels'>,
   archive: OpenArchive,
   order: PullOrder,
   pulling: Pulling,
@@ -133,7 +133,7 @@ async function* addMissing(
   for await (const page of ahead(begun ? laterPages(chat, asked, begun) : firstPages(chat, asked))) {
     refuseIgnored(page);
     if (page.view_changed) warn?.(`${changedView}; archive pull --recheck brings them`);
-    const now = archive.head ?? { ...head, selection: withChannelIds(selection, page.messages) };
+    const now = archive.head ?? head;
     isLimited ||= page.history_limited;
     const isNews = page.history_limited && !now.history_limited;
     if (isNews || !(archive.head || page.messages.length === 0))

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { partsOf } from '../../api/chat/narrow-words.ts';
+import { Failure, ifAnswered, usage } from '../../core/failure.ts';
 import { parseJson, writeJson, isObject } from '../../core/json.ts';
 import { isSameName, topicLevels } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
 import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { archiveForms, readPart, type ArchiveForm } from '../../store/archive/part.ts';
-import { channelsIn, type MessageSelection, type Range } from '../messages/selection.ts';
+import type { MessageSelection, Range } from '../messages/selection.ts';
 
 /** Who pulls. An account is its user id where the server tells it, since its address may change. */
 export interface Puller {
@@ -44,7 +45,11 @@ export async function planPull(folder: string, order: PullOrder) {
 }
 
 /** The head with the wanted forms, or of a new archive, not yet written. @throws Failure as `refuseOtherOrder` */
-export async function headFor(chat: Pick<ChatApi, 'level' | 'organization'>, archive: OpenArchive, order: PullOrder) {
+export async function headFor(
+  chat: Pick<ChatApi, 'level' | 'organization' | 'channels'>,
+  archive: OpenArchive,
+  order: PullOrder,
+) {
   const old = archive.head;
   if (!old) {
     const { site, account, account_id, options } = order;
@@ -54,7 +59,13 @@ export async function headFor(chat: Pick<ChatApi, 'level' | 'organization'>, arc
     // The empty topic is archived as such; an archive of before keeps the name that the server showed for it.
     const allow_empty_topic_name =
       selection.form.allow_empty_topic_name ?? ((level ?? 0) >= topicLevels.emptyTopic || undefined);
-    const asked = { ...selection, form: { ...selection.form, allow_empty_topic_name } };
+    const named = { ...selection, form: { ...selection.form, allow_empty_topic_name } };
+    const hasNames = selection.narrow.some((term) => channelNamed(term) !== undefined);
+    const rows = hasNames ? await ifAnswered(chat.channels()) : undefined;
+    const asked = withChannelIds(
+      named,
+      rows?.map(({ stream_id, name }) => ({ stream_id, display_recipient: name })),
+    );
     const given = { options, selection: asked, forms, files: order.files === true };
     const head = {
       archive: 1,
@@ -84,21 +95,24 @@ export async function headFor(chat: Pick<ChatApi, 'level' | 'organization'>, arc
 async function idsOfBefore({ folder, parts }: OpenArchive, head: ArchiveHead): Promise<unknown> {
   const selection = selectionIn(head);
   const [part, form] = [parts[0], head.forms[0]];
-  if (!part || !form || !channelsIn(selection.narrow).some((name) => typeof name === 'string')) return head.selection;
+  if (!part || !form || selection.narrow.every((term) => channelNamed(term) === undefined)) return head.selection;
   return withChannelIds(selection, [...(await readPart(folder, part, form)).messages]);
 }
 
-/** The selection with the id of each channel that it names, where one of these messages shows it. */
-export function withChannelIds(selection: MessageSelection, messages: readonly MessageHead[]): MessageSelection {
-  const idOf = (name: unknown): unknown =>
-    typeof name === 'string'
-      ? messages.find(({ display_recipient: shown }) => isSameName(String(shown), name.trim()))?.stream_id
-      : undefined;
-  const narrow = selection.narrow.map((term) =>
-    isObject(term) && channelsIn([term]).length > 0
-      ? { ...term, operand: idOf(term['operand']) ?? term['operand'] }
-      : term,
-  );
+/** The channel that a term names, wherever messages are in it or not. */
+function channelNamed(term: unknown): string | undefined {
+  const [operator, operand] = partsOf(term);
+  return (operator === 'channel' || operator === 'stream') && typeof operand === 'string' ? operand.trim() : undefined;
+}
+
+/** The selection with the id of each channel that it names, where one of these shows it: names move. */
+function withChannelIds(selection: MessageSelection, shown: readonly (MessageHead | Omit<MessageHead, 'id'>)[] = []) {
+  const narrow = selection.narrow.map((term) => {
+    const name = channelNamed(term);
+    const found = shown.find(({ display_recipient: one }) => name !== undefined && isSameName(String(one), name));
+    const operand = found?.stream_id;
+    return typeof operand === 'number' ? { operator: 'channel', ...(isObject(term) && term), operand } : term;
+  });
   return { ...selection, narrow };
 }
 

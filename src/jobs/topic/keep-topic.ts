@@ -25,7 +25,7 @@ export type Keeper = Awaited<ReturnType<typeof openKeeper>>;
  * ends the purge: unavailable where a page or the disk fails, incomplete where messages are missing from the archive.
  */
 export async function openKeeper(
-  chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'upload'>,
+  chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'channels' | 'upload'>,
   survey: TopicSurvey,
   keeping: Keeping,
 ) {

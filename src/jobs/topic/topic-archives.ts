@@ -50,7 +50,7 @@ export async function earlierPurges(topic: Topic, place: ArchivePlace): Promise<
  * some were gone before, an archive is damaged, or a page fails; unavailable where the disk is full
  */
 export async function openTopicArchives(
-  chat: Pick<ChatApi, 'raw' | 'level' | 'organization'>,
+  chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'channels'>,
   survey: TopicSurvey,
   keeping: Keeping,
 ): Promise<{ readonly archives: readonly TopicArchive[]; readonly last: TopicArchive }> {
@@ -114,7 +114,7 @@ export async function closeAll(archives: readonly TopicArchive[]): Promise<void>
 
 /** Brings the archive up to date. @returns how many messages it lacks in one of its forms */
 async function pullTopic(
-  { raw, level, organization }: Pick<ChatApi, 'raw' | 'level' | 'organization'>,
+  chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'channels'>,
   { archive }: TopicArchive,
   survey: TopicSurvey,
   { site, account, maxFileSize, note, archived }: Keeping,
@@ -128,7 +128,7 @@ async function pullTopic(
     selection: () => topicSelection(survey),
   };
   const isWhole = archive.parts.length > 0;
-  await pullArchive({ ...raw, level, organization }, archive, order, { note, added: archived, isWhole });
+  await pullArchive({ ...chat, ...chat.raw }, archive, order, { note, added: archived, isWhole });
   const held = new Set(archive.parts.flatMap((part) => part.ids));
   for (const part of archive.parts)
     for (const form of archiveForms)

@@ -155,6 +155,38 @@ describe('an archive that was begun by the name of a channel is of that channel,
   });
 });
 
+test.each([
+  ['of which nothing is archived yet', ['--channel', 'firmware', '--topic', 'later'], [2]],
+  ['that is left out', ['--not', 'channel=firmware', '--topic', 'later'], [3]],
+  ['of a pair', ['--narrow', '[["channel","firmware"],["topic","later"]]'], [2]],
+  ['under the old operator', ['--narrow', '[{"operator":"stream","operand":"Firmware"},["topic","later"]]'], [2]],
+])('a channel %s is the same one when another has its name', async (_what, words, channels) => {
+  const { run, sandbox } = await openSandbox({ featureLevel: 442 });
+  const { state } = sandbox;
+  const folder = newFolder();
+  expect(await run(['archive', 'pull', folder, ...words])).toMatchObject({ exitCode: 0, stderr: '' });
+  state.change(({ channels: rows }) => {
+    for (const [id, name] of [
+      [2, 'hardware'],
+      [3, 'firmware'],
+    ] as const) {
+      const row = rows.get(id);
+      if (row) rows.put(id, { ...row, name });
+    }
+  });
+  const ids = new Map(
+    [
+      [2, 'hardware'],
+      [3, 'firmware'],
+    ].map(([id, channel]) => [id, state.post({ channel: String(channel), topic: 'later', content: 'x' })]),
+  );
+
+  const { exitCode } = await run(`archive pull ${folder}`);
+
+  expect(exitCode).toBe(0);
+  expect(idsOf((await run(`archive export ${folder} -o ndjson`)).stdout)).toEqual(channels.map((id) => ids.get(id)));
+});
+
 describe('the empty topic', () => {
   /** An archive of before asked without allow_empty_topic_name, and has the server's name for it. */
   async function emptied(asks: boolean) {
