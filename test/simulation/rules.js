@@ -361,6 +361,11 @@ export const rules = [
       "isCrossed ? 'deleted' : 'deleted'",
     ],
     [
+      'what went after a look that no call followed was deleted by others',
+      "fate: isOpen(known.lastCall) ? 'gone' : 'goneOutOfOrder',",
+      "fate: 'gone',",
+    ],
+    [
       'what a call took below its look is named',
       'const isDeeper = first !== undefined &&',
       'const isDeeper = first === undefined &&',

@@ -62,21 +62,10 @@ export async function headFor(
     const named = { ...selection, form: { ...selection.form, allow_empty_topic_name } };
     const hasNames = selection.narrow.some((term) => channelNamed(term) !== undefined);
     const rows = hasNames ? await ifAnswered(chat.channels()) : undefined;
-    const asked = withChannelIds(
-      named,
-      rows?.map(({ stream_id, name }) => ({ stream_id, display_recipient: name })),
-    );
-    const given = { options, selection: asked, forms, files: order.files === true };
-    const head = {
-      archive: 1,
-      site,
-      organization,
-      level,
-      account,
-      account_id,
-      ...given,
-      history_limited: false,
-    } as const;
+    const channels = rows?.map(({ stream_id, name }) => ({ stream_id, display_recipient: name }));
+    const asked = withChannelIds(named, channels);
+    const given = { options, selection: asked, forms, files: order.files === true, history_limited: false };
+    const head = { archive: 1, site, organization, level, account, account_id, ...given } as const;
     return head satisfies ArchiveHead;
   }
   refuseOtherOrder(old, archive.folder, order);
