@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { FilesPlan } from './attached-files.ts';
 import { account, chatServer, topic, type ChatMishap, type ChatServer, type Deed } from './chat-server.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
@@ -77,6 +78,8 @@ export async function playChat(
     if (!computer.disk.has(archiveFolder) || computer.disk.has(awayFolder)) return;
     try {
       computer.disk.rename(archiveFolder, awayFolder);
+      // A real disk loses the old or the new name of a folder, and not both.
+      computer.disk.open(dirname(awayFolder), 0, 0).sync();
     } catch {
       // The disk is read-only.
       return;

@@ -258,9 +258,11 @@ function otherwiseTold(
   const atOnce = runs.filter((one) => one.started <= end && (one.ended ?? Infinity) >= started);
   if (atOnce.length > 1 || plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
   const lines = [...computer.disk.files()].flatMap(([path, content]) =>
-    /\/history-\d+\.ndjson$/.test(path) ? content.toString().split('\n').filter(Boolean) : [],
+    /\/history-\d+\.ndjson$/.test(path) ? content.toString().split('\n') : [],
   );
   const told = lines
+    // A power cut tears a line.
+    .filter((line) => line.endsWith('}'))
     .map((line) => JSON.parse(line) as Row & { readonly event: string; readonly time: string })
     .filter(({ event, time }) => event !== 'purging' && Date.parse(time) >= started - 1 && Date.parse(time) <= end);
   const isSame = told.some((one) => one.deleted === deleted && one.arrived === arrived && one.status === status);

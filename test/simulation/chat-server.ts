@@ -298,8 +298,10 @@ export function chatServer(
     rename() {
       for (const row of state.messages.rows()) if (isTopic(row.subject)) put(moved(row, { subject: 'renamed' }));
     },
-    phantom: ({ stream_id = channelId, ...message }) =>
-      put({ ...message, stream_id, cached: { stream_id, subject: 'elsewhere' } }),
+    // What is there is no phantom.
+    phantom({ stream_id = channelId, ...message }) {
+      if (message.subject !== 'elsewhere') put({ ...message, stream_id, cached: { stream_id, subject: 'elsewhere' } });
+    },
     remove(message) {
       unseen.set(message.id, time.now());
       state.messages.remove(message.id);

@@ -42,9 +42,11 @@ function ofOwner<T extends { readonly remote_user: string; readonly app_code?: n
 
 function historyOf({ disk, share }: Ended['computers'][number]): HistoryLine[] {
   const lines = [...disk.files(), ...(share?.files() ?? [])].flatMap(([path, bytes]) =>
-    /history-\d+\.ndjson$/.test(path) ? bytes.toString().split('\n').slice(0, -1) : [],
+    /history-\d+\.ndjson$/.test(path) ? bytes.toString().split('\n') : [],
   );
-  return lines.map((line) => ofOwner(JSON.parse(line) as HistoryLine));
+  // A power cut tears a line.
+  const whole = lines.filter((line) => line.endsWith('}'));
+  return whole.map((line) => ofOwner(JSON.parse(line) as HistoryLine));
 }
 
 interface HistoryLine {
