@@ -27,7 +27,9 @@ function offersOf(list: string, reading: ReadWords): readonly Offer[] {
   const channel = channelOf(reading);
   const channels = readOffers(account, 'channels', lists['channels']);
   const id = typeof channel === 'number' ? channel : channels.find(({ word }) => readName(word) === channel)?.text;
-  return id === undefined ? [] : readOffers(account, `topics of ${id}`, topicsOf(id));
+  if (id === undefined) return [];
+  const offer = ({ name }: JsonObject): Offer => ({ word: String(name), text: '' });
+  return readOffers(account, `topics of ${id}`, { path: `users/me/${id}/topics`, rows: 'topics', offer });
 }
 
 function system() {
@@ -72,7 +74,11 @@ const lists: Readonly<Record<string, NameList>> = {
   channels: {
     path: 'streams',
     rows: 'streams',
-    offer: ({ name, stream_id }) => ({ word: channelWord(String(name)), text: String(stream_id), alias: String(name) }),
+    offer({ name, stream_id }) {
+      // A name may be read as an id or a link.
+      const word = String(name).replace(/^(?=\d+$|id:|name:|[#-]|https?:)/, 'name:');
+      return { word, text: String(stream_id), alias: String(name) };
+    },
   },
   users: {
     path: 'users',
@@ -97,19 +103,6 @@ const lists: Readonly<Record<string, NameList>> = {
     offer: ({ fragment, name }) => named(fragment, typeof name === 'string' ? name : ''),
   },
 };
-
-function topicsOf(channel: number | string): NameList {
-  return {
-    path: `users/me/${channel}/topics`,
-    rows: 'topics',
-    offer: ({ name }) => ({ word: String(name), text: '' }),
-  };
-}
-
-/** A name that would be read as an id or a link. */
-function channelWord(name: string): string {
-  return /^(\d+$|id:|name:|[#-]|https?:)/.test(name) ? `name:${name}` : name;
-}
 
 function named(word: unknown, name: string): Offer {
   return { word: String(word), text: name, alias: name };
