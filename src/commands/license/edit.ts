@@ -73,22 +73,19 @@ export default command({
               .update(code, fields, found, before)
               .catch((cause: unknown) => orName(cause, code, api, lineFor(code, fields, context)));
       const { run, record } = context.record.recorder(account);
-      const changeIt = async (): Promise<License> => {
-        const users = name && !allow_duplicate && !context.options.dry_run ? [name] : [];
-        try {
-          await names.take(name ? [name] : []);
-          await refuseSecond(api, ({ key }) => key === code, users, { claimed: names, trust_list });
-          return await (found ? recordedChange(found, fields, record, change, names) : names.give(name, change));
-        } finally {
-          await names.end();
-        }
-      };
-      const license = await changeIt();
-      const before = changedFrom(found, fields);
-      const status = found && Object.keys(before).length === 0 ? 'unchanged' : 'changed';
-      const changed = { ...license, before, after: fields, status };
-      concludeChanges([changed], run, context);
-      return changed;
+      const users = name && !allow_duplicate && !context.options.dry_run ? [name] : [];
+      try {
+        await names.take(name ? [name] : []);
+        await refuseSecond(api, ({ key }) => key === code, users, { claimed: names, trust_list });
+        const license = await (found ? recordedChange(found, fields, record, change, names) : names.give(name, change));
+        const before = changedFrom(found, fields);
+        const status = found && Object.keys(before).length === 0 ? 'unchanged' : 'changed';
+        const changed = { ...license, before, after: fields, status };
+        concludeChanges([changed], run, context);
+        return changed;
+      } finally {
+        await names.end();
+      }
     };
     return editOne();
   },
