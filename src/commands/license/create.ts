@@ -2,7 +2,7 @@ import { giveLicense } from '../../jobs/license/give-license.ts';
 import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
-import { allowedBy, appCodeOf, defaultSettle, settleOptions, spansOf } from './options.ts';
+import { openGiving, settleOptions } from './options.ts';
 import { createdKey, licenseOutcome, licenseShow } from './show.ts';
 
 export default command({
@@ -24,30 +24,17 @@ export default command({
 
   result: 'one',
 
-  async *run({ settle = defaultSettle, remote_user, size_allowance, ...explicit }, context) {
-    const app_code = await appCodeOf(context, explicit.app_code);
-    const account = await context.licensingAccount(explicit);
+  async *run(values, context) {
     const { options, warn, interactive, confirm } = context;
-    const api = context.licensing(explicit);
-    const fields = { remote_user, app_code, size_allowance };
+    const { account, api, fields, giving } = await openGiving(values, 'another license', context);
     // The request alone is what a dry run shows.
     if (options.dry_run) await api.create(fields);
-    const claims = await context.ledgers.claims(account, app_code, settle);
-    const { record } = context.record.recorder(account);
+    const claims = await context.ledgers.claims(account, fields.app_code, giving.rules.settle);
     const agree = async (reason: string): Promise<void> => {
       if (interactive() && !options.yes) await confirm(`${reason}. Continue?`);
       else warn(reason);
     };
-    const rules = { ...spansOf(context, settle), ...allowedBy({}, []), wants: 'another license' } as const;
-    const { license, failure } = await giveLicense(api, fields, {
-      ...context,
-      ...context.clock,
-      rules,
-      claims,
-      record,
-      creations: context.ledgers.creations(() => account, [remote_user]),
-      agree,
-    });
+    const { license, failure } = await giveLicense(api, fields, { ...giving, claims, agree });
     if (license.key === undefined)
       warn(
         'the license was created, but none of its fields can be recognized as its key: ' +

@@ -8,7 +8,7 @@ import { changeInWords } from '../../jobs/license/case-words.ts';
 import { licenseFields, licenseRules, soughtUser } from '../../schema/license.ts';
 import { alternatives, optional } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { allowedBy, appCodeOf, defaultSettle, ensuringOptions, spansOf } from './options.ts';
+import { ensuringOptions, openGiving } from './options.ts';
 import { warnOfDoubles } from './several-licenses.ts';
 import { changedFields, changedShow, createdKey } from './show.ts';
 
@@ -36,41 +36,18 @@ export default command({
 
   result: 'one',
 
-  async *run(
-    {
-      settle = defaultSettle,
-      allow_similar,
-      trust_list,
-      recreate,
-      send_again,
-      remote_user,
-      size_allowance,
-      ...explicit
-    },
-    context,
-  ) {
-    const app_code = await appCodeOf(context, explicit.app_code);
-    const account = await context.licensingAccount(explicit);
+  async *run(values, context) {
     const { options, note } = context;
-    const allowed = allowedBy({ allow_similar, trust_list, recreate, send_again }, [remote_user]);
+    const { account, api, fields, giving } = await openGiving(values, 'one license', context);
+    const { remote_user, app_code, size_allowance } = fields;
+    const { settle } = giving.rules;
     const claims = options.dry_run
-      ? noClaims(await context.ledgers.openAnswers(account, app_code, [remote_user]), {
-          ...context,
-          ...context.clock,
-          by: '',
-          settle,
-        })
+      ? noClaims(await context.ledgers.openAnswers(account, app_code, [remote_user]), { ...giving, by: '', settle })
       : await context.ledgers.claims(account, app_code, settle);
-    const { record } = context.record.recorder(account);
-    const rules = { ...spansOf(context, settle), ...allowed, wants: 'one license' } as const;
-    const fields = { remote_user, app_code, size_allowance };
-    const creations = context.ledgers.creations(() => account, [remote_user]);
-    const giving = { ...context, ...context.clock, rules, claims, record, creations };
     const isOfJob = options.dry_run && !options.typed?.has('dry_run');
-    const api = context.licensing(explicit);
     // The key of a license that would be resized is what a job needs to go on.
     const looking = isOfJob ? { ...api, update: (code: string) => api.view(code) } : api;
-    const given = await giveLicense(looking, fields, giving).catch((cause: unknown) => {
+    const given = await giveLicense(looking, fields, { ...giving, claims }).catch((cause: unknown) => {
       if (!isOfJob || !(cause instanceof Planned)) throw cause;
       note(`would be created: the license of ${remote_user} in application ${app_code}`);
       throw new Failure('differences', `the user ${remote_user} has no license`);

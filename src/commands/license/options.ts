@@ -3,7 +3,8 @@ import { Failure, usage } from '../../core/failure.ts';
 import type { Rules } from '../../jobs/license/step.ts';
 import { flagField, textField, type Fields, type Values } from '../../schema/field.ts';
 import { defaultRetries } from '../environment.ts';
-import type { Accounts, Invocation } from '../context.ts';
+import type { LicenseFields } from '../../schema/license.ts';
+import type { Accounts, Disk, Invocation, Ledgers, Services, Terminal, Time } from '../context.ts';
 
 /** How long a POST may still be carried out, unless `--settle` says otherwise. */
 export const defaultSettle = 5000;
@@ -37,6 +38,8 @@ export const ensuringOptions = {
   },
 } as const satisfies Fields;
 
+type GivingParts = Invocation & Services & Accounts & Terminal & Disk & Ledgers & Time;
+type GivenValues = Omit<LicenseFields, 'app_code'> & EnsuringValues & { readonly app_code?: number | undefined };
 type AllowedValues = Values<typeof ensuringOptions>;
 type EnsuringValues = { readonly [K in keyof AllowedValues]?: AllowedValues[K] | undefined };
 
@@ -53,6 +56,25 @@ export function allowedBy(
     uncounted: trust_list ? 'trust' : 'refuse',
     recreate: recreate ? 'allow' : 'refuse',
     sendAgain: new Set(send_again),
+  };
+}
+
+/** The license that a user is to have, and what giving it takes but claims. @throws Failure config as `appCodeOf` */
+export async function openGiving(
+  { remote_user, size_allowance, app_code: typed, settle, ...allowed }: GivenValues,
+  wants: Rules['wants'],
+  context: GivingParts,
+) {
+  const app_code = await appCodeOf(context, typed);
+  const account = await context.licensingAccount({ app_code: typed });
+  const rules: Rules = { ...spansOf(context, settle), ...allowedBy(allowed, [remote_user]), wants };
+  const { record } = context.record.recorder(account);
+  const creations = context.ledgers.creations(() => account, [remote_user]);
+  return {
+    account,
+    api: context.licensing({ app_code: typed }),
+    fields: { remote_user, app_code, size_allowance },
+    giving: { ...context, ...context.clock, rules, record, creations },
   };
 }
 
