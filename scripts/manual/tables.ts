@@ -8,7 +8,7 @@ import { writeShapes } from '../../src/sandbox/licensing/shapes/write-shapes.ts'
 import { listShapes } from '../../src/sandbox/licensing/shapes/list-shapes.ts';
 import { cacheShapes } from '../../src/sandbox/licensing/shapes/cache.ts';
 import { filterRules } from '../../src/sandbox/licensing/shapes/options.ts';
-import { globalOptions, negatedTwinOf, twinOf, variables, withoutTwin } from '../../src/commands/environment.ts';
+import { globalOptions, twinsOf, variables } from '../../src/commands/environment.ts';
 import type { Field } from '../../src/schema/field.ts';
 import { licenseRules } from '../../src/schema/license.ts';
 import { variablesOf } from '../../src/schema/profile.ts';
@@ -100,9 +100,7 @@ export function siblings(name: string): string[] {
 }
 
 function optionVariables(): HelpEntry {
-  const names = Object.entries<Field>(globalOptions)
-    .filter(([name]) => !withoutTwin.has(name))
-    .map(([name, field]) => (field.kind === 'boolean' && field.negatable ? negatedTwinOf(name) : twinOf(name)));
+  const names = Object.entries<Field>(globalOptions).flatMap(([name, field]) => twinsOf(name, field).slice(-1));
   return { term: names.join(', '), text: 'The options of those names; a switch is true, 1, false or 0.' };
 }
 

@@ -1,14 +1,6 @@
 import type { AnyCommand } from '../commands/command.ts';
 import type { GlobalValues, Invocation } from '../commands/context.ts';
-import {
-  globalOptions,
-  isGuarded,
-  negatedTwinOf,
-  ownFormats,
-  twinOf,
-  withoutTwin,
-  type GlobalOption,
-} from '../commands/environment.ts';
+import { globalOptions, isGuarded, ownFormats, twinOf, twinsOf, type GlobalOption } from '../commands/environment.ts';
 import { Failure, unless, usage } from '../core/failure.ts';
 import { commandLine } from '../core/shell-word.ts';
 import { namesIn } from '../core/table-names.ts';
@@ -147,19 +139,19 @@ export function readGlobals(
 }
 
 function twin(name: string, field: Field, env: Environment): unknown {
-  if (withoutTwin.has(name)) return undefined;
+  const [own = '', opposite = ''] = twinsOf(name, field);
   if (name === 'dry_run') return isGuarded(env, 'CHATELAINE_DRY_RUN') || undefined;
-  const negated = field.kind === 'boolean' && field.negatable ? variable(env, negatedTwinOf(name)) : undefined;
-  if (negated !== undefined) return !switchOf(negatedTwinOf(name), negated);
-  const text = variable(env, twinOf(name));
+  const negated = variable(env, opposite);
+  if (negated !== undefined) return !switchOf(opposite, negated);
+  const text = variable(env, own);
   const choices: readonly string[] = 'choices' in field ? (field.choices ?? []) : [];
   // A format of other commands: the environment holds for all commands, so this one ignores it.
   const isOfOthers = name === 'output' && rowOf(text) !== undefined && !choices.some((choice) => choice === text);
   if (text === undefined || isOfOthers) return undefined;
-  if (field.kind === 'boolean') return switchOf(twinOf(name), text);
+  if (field.kind === 'boolean') return switchOf(own, text);
   const bare = field.kind === 'string' ? field.bare : undefined;
-  if (bare !== undefined && /^(true|false|[01])$/.test(text)) return switchOf(twinOf(name), text) && bare;
-  return readField(twinOf(name), field, text);
+  if (bare !== undefined && /^(true|false|[01])$/.test(text)) return switchOf(own, text) && bare;
+  return readField(own, field, text);
 }
 
 function switchOf(label: string, text: string): boolean {

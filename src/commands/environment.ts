@@ -109,21 +109,14 @@ export function ownFormats({ dryRun = [], show }: Pick<CommandSurface, 'dryRun' 
   ];
 }
 
-/** Options that the environment cannot set: they answer questions about this one run. */
-export const withoutTwin: ReadonlySet<string> = new Set(['yes', 'confirm', 'exit_code']);
-
 export function twinOf(name: string): string {
   return `CHATELAINE_${name.toUpperCase()}`;
 }
 
-export function negatedTwinOf(name: string): string {
-  return twinOf(`no_${name}`);
-}
-
+/** The variable of an option, and of a switch that can be taken back its other one; a question of one run has none. */
 export function twinsOf(name: string, field: Field): readonly string[] {
-  if (withoutTwin.has(name)) return [];
-  const isNegatable = field.kind === 'boolean' && field.negatable === true;
-  return [twinOf(name), ...(isNegatable ? [negatedTwinOf(name)] : [])];
+  if (name === 'yes') return [];
+  return [twinOf(name), ...(field.kind === 'boolean' && field.negatable ? [twinOf(`no_${name}`)] : [])];
 }
 
 /** Variables besides the options' twins and those of credentials; the manual's ENVIRONMENT is a loop over them. */
