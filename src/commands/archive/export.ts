@@ -5,10 +5,8 @@ import { utcText } from '../../core/moment.ts';
 import {
   archivedMessages,
   channelNames,
-  channelsNamed,
   chosenArchive,
   matches,
-  shownNames,
   withoutRepeated,
   type ChannelNames,
   type ChosenArchive,
@@ -30,7 +28,7 @@ import { documentFormats } from '../../output/messages/documents.ts';
 import { flagField, outputField, type Fields, type Values } from '../../schema/field.ts';
 import { readLink } from '../../schema/link.ts';
 import { messageFields } from '../../schema/messages.ts';
-import { narrowOperators, narrowTerm, type NarrowTerm } from '../../schema/narrow.ts';
+import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
 import { writeTextFile } from '../../store/archive/archive-folder.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
@@ -113,7 +111,7 @@ export default command({
       for (const archive of archives) yield* archivedMessages(await chosenArchive(archive, form), form, signal);
     }
     const { isChosen, words } = await readChoice(typed, head, messages(), names, context);
-    const choice = { isChosen, names: isForPeople ? shownNames(names) : undefined, signal };
+    const choice = { isChosen, names: isForPeople ? names : undefined, signal };
     const found: ChosenArchive[] = [];
     for (const archive of archives) found.push(await chosenArchive(archive, form, choice));
     const chosen = withoutRepeated(found);
@@ -153,20 +151,12 @@ export default command({
 
 /** Digits are an id: why none is chosen where a channel has them for a name. */
 function whyNone(channels: readonly string[] = [], names: ChannelNames) {
-  const known = new Set([...names.values()].flat());
+  const known = new Set([...names.values()].flatMap(({ names: all }) => all));
   const digits = channels.find((text) => /^\d+$/.test(text) && known.has(text));
   return (
     digits &&
     `no channel has the id ${digits}; a channel is named so: write name:${digits} for the channel of that name`
   );
-}
-
-/** A channel that is named is one by its id, whatever names its messages have. */
-function byId(term: NarrowTerm, channels: ChannelNames): NarrowTerm {
-  const { operator, operand } = term;
-  return operator === 'channel' && typeof operand === 'string'
-    ? { ...term, operand: channelsNamed(channels, operand) }
-    : term;
 }
 
 /** The choice of the values, and its words; nothing is undefined, where all is chosen. @throws Failure usage */
@@ -187,8 +177,8 @@ async function readChoice(
   const { since: from = -Infinity, until: to = Infinity } = spanOf(typed, context);
   const groups = (['channel', 'topic', 'sender'] as const).flatMap((name) => {
     const texts = (typed[name] ?? []).map((text) => String((name === 'sender' && users.get(text)) || text));
-    const linked = (text: string) => (name === 'channel' ? readLink(text, site)?.terms : undefined);
-    const group = texts.map((text) => (linked(text) ?? [narrowTerm(name, text)]).map((term) => byId(term, channels)));
+    const terms = (text: string) => (name === 'channel' ? readLink(text, site)?.terms : undefined);
+    const group = texts.map((text) => terms(text) ?? [narrowTerm(name, text)]);
     return texts.length === 0 ? [] : [{ group, word: `${name} ${texts.join(', ')}` }];
   });
   const bounds = Object.entries({ since: from, until: to }).flatMap(([name, time]) =>
@@ -198,7 +188,7 @@ async function readChoice(
   const isChosen = (message: JsonObject): boolean => {
     const time = Number(message['timestamp']) * 1000;
     const isOf = ({ group }: (typeof groups)[number]): boolean =>
-      group.some((terms) => terms.every((term) => matches(message, term)));
+      group.some((terms) => terms.every((term) => matches(message, term, channels)));
     return time >= from && time < to && groups.every(isOf);
   };
   return { isChosen: words.length === 0 ? undefined : isChosen, words };

@@ -25,30 +25,15 @@ export interface ChosenPart {
 
 export interface ChosenArchive extends Omit<Archive, 'parts'> {
   readonly parts: readonly ChosenPart[];
-  /** The names of channels by their ids, where messages are shown under these. */
-  readonly names?: ReadonlyMap<unknown, string> | undefined;
+  /** Where messages are shown under the last name of their channel. */
+  readonly names?: ChannelNames | undefined;
 }
 
-/** Every name that a channel had, the last one last, by its id. */
-export type ChannelNames = ReadonlyMap<unknown, readonly string[]>;
-
-/** The last name of each channel, with its id where another channel has the same. */
-export function shownNames(names: ChannelNames): ReadonlyMap<unknown, string> {
-  return new Map(
-    [...names].map(([id, all]) => {
-      const name = all.at(-1) ?? '';
-      return [id, channelsNamed(names, name).length > 1 ? `${name} (id ${String(id)})` : name];
-    }),
-  );
-}
-
-/** The channels that a name means: those that have it, or else those that had it. */
-export function channelsNamed(names: ChannelNames, name: string): number[] {
-  const idsOf = (from: number) =>
-    [...names].flatMap(([id, all]) => (all.slice(from).some((one) => isSameName(one, name)) ? [Number(id)] : []));
-  const now = idsOf(-1);
-  return now.length > 0 ? now : idsOf(0);
-}
+/**
+ * By the id of each channel the names that mean it, which are all that it had but for those of other channels, and how
+ * it is shown: under its last name, with the id where another one has the same.
+ */
+export type ChannelNames = ReadonlyMap<unknown, { readonly names: readonly string[]; readonly shown: string }>;
 
 /** `last`: of an archive of one channel its last name alone, for which one part is read. Damaged parts tell none. */
 export async function channelNames(
@@ -65,8 +50,15 @@ export async function channelNames(
         const ids = newest.get(stream_id) ?? new Map<string, number>();
         if (typeof name === 'string') newest.set(stream_id, ids.set(name, Math.max(ids.get(name) ?? 0, id)));
       }
+  const last = [...newest].map(
+    ([id, ids]) => [id, [...ids].sort(([, one], [, other]) => other - one)[0]?.[0]] as const,
+  );
   return new Map(
-    [...newest].map(([id, ids]) => [id, [...ids].sort(([, one], [, other]) => one - other).map(([name]) => name)]),
+    last.map(([id, name = '']) => {
+      const isOther = (one: string) => last.some(([other, its = '']) => other !== id && isSameName(its, one));
+      const names = [...(newest.get(id)?.keys() ?? [])].filter((one) => one === name || !isOther(one));
+      return [id, { names, shown: isOther(name) ? `${name} (id ${String(id)})` : name }];
+    }),
   );
 }
 
@@ -101,7 +93,7 @@ export async function chosenArchive(
 
 interface ArchiveChoice {
   readonly isChosen?: ((message: JsonObject) => boolean) | undefined;
-  readonly names?: ChosenArchive['names'];
+  readonly names?: ChannelNames | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -123,7 +115,7 @@ export function holdsMessage({ parts }: { readonly parts: readonly Pick<ChosenPa
 export async function* archivedMessages(archive: ChosenArchive, form: ArchiveForm, signal?: AbortSignal) {
   for await (const line of archivedLines(archive, form, signal)) {
     const message = messageIn(line);
-    const name = archive.names?.get(message['stream_id']) ?? message['display_recipient'];
+    const name = archive.names?.get(message['stream_id'])?.shown ?? message['display_recipient'];
     yield name === message['display_recipient'] ? message : { ...message, display_recipient: name };
   }
 }
@@ -182,19 +174,18 @@ async function* heeding(signal: AbortSignal | undefined, lines: Iterable<PartLin
   }
 }
 
-/** Whether a message matches a term; a channel is meant by its id. @throws Failure usage for what no archive tells */
-export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm) {
+/** Whether a message matches a term. @throws Failure usage for a term that an archive cannot tell */
+export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm, channels: ChannelNames) {
   const { stream_id, display_recipient, subject, sender_id, sender_email, sender_full_name } = message;
   const fields: Partial<Record<string, readonly unknown[]>> = {
-    channel: [stream_id],
+    channel: [stream_id, ...(channels.get(stream_id)?.names ?? [display_recipient])],
     topic: [Array.isArray(display_recipient) ? undefined : subject],
     sender: [sender_id, sender_email, sender_full_name],
   };
   const values = fields[operator];
   if (!values) throw usage(`an archive is selected by channel, topic and sender: '${operator}' is none of them`);
-  const isSame = (value: unknown): boolean => {
-    if (typeof operand !== 'string' || typeof value !== 'string') return [operand].flat<unknown[]>().includes(value);
-    return (operator === 'topic' ? isSameTopic : isSameName)(value, operand);
-  };
+  const isSameText = operator === 'topic' ? isSameTopic : isSameName;
+  const isSame = (value: unknown): boolean =>
+    typeof operand === 'number' ? value === operand : typeof value === 'string' && isSameText(value, String(operand));
   return values.some(isSame) !== (negated ?? false);
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { ChatApi } from '../../api/chat/chat.ts';
 import type { MessageHead, MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity, type Milliseconds } from '../../core/duration.ts';
@@ -15,7 +14,7 @@ import { hashOf, readBytes } from '../../store/disk/files.ts';
 import type { PrivateSearch, MessageChat } from '../messages/messages-by-ids.ts';
 import { listAttached } from './attached-files.ts';
 import { formsOf, markdownOf, firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
-import { headFor, type PullOrder, selectionIn } from './pull-order.ts';
+import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
 import type { News } from './pull-channels.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
 import { namedTopics } from './true-places.ts';
@@ -43,7 +42,7 @@ interface Pulling {
  * visible; incomplete where a later page fails, or a repair could not recover a message
  */
 export async function pullArchive(
-  chat: MessageChat<RawMessage> & Pick<ChatApi, 'organization' | 'channels'>,
+  chat: MessageChat<RawMessage> & PullChat,
   archive: OpenArchive,
   order: PullOrder,
   pulling: Pulling,

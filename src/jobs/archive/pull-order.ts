@@ -31,6 +31,8 @@ export interface PullOrder extends Puller {
   readonly files?: boolean | undefined;
 }
 
+export type PullChat = Pick<ChatApi, 'level' | 'organization' | 'channels'>;
+
 /** What a pull would do; asks and writes nothing. @throws Failure as `headFor`; usage for a folder of other files */
 export async function planPull(folder: string, order: PullOrder) {
   if (!(await readHead(folder))) {
@@ -45,11 +47,7 @@ export async function planPull(folder: string, order: PullOrder) {
 }
 
 /** The head with the wanted forms, or of a new archive, not yet written. @throws Failure as `refuseOtherOrder` */
-export async function headFor(
-  chat: Pick<ChatApi, 'level' | 'organization' | 'channels'>,
-  archive: OpenArchive,
-  order: PullOrder,
-) {
+export async function headFor(chat: PullChat, archive: OpenArchive, order: PullOrder) {
   const old = archive.head;
   if (!old) {
     const { site, account, account_id, options } = order;
@@ -59,11 +57,10 @@ export async function headFor(
     // The empty topic is archived as such; an archive of before keeps the name that the server showed for it.
     const allow_empty_topic_name =
       selection.form.allow_empty_topic_name ?? ((level ?? 0) >= topicLevels.emptyTopic || undefined);
-    const named = { ...selection, form: { ...selection.form, allow_empty_topic_name } };
-    const hasNames = selection.narrow.some((term) => channelNamed(term) !== undefined);
-    const rows = hasNames ? await ifAnswered(chat.channels()) : undefined;
+    const isNamed = selection.narrow.some((term) => channelNamed(term) !== undefined);
+    const rows = isNamed ? await ifAnswered(chat.channels()) : undefined;
     const channels = rows?.map(({ stream_id, name }) => ({ stream_id, display_recipient: name }));
-    const asked = withChannelIds(named, channels);
+    const asked = withChannelIds({ ...selection, form: { ...selection.form, allow_empty_topic_name } }, channels);
     const given = { options, selection: asked, forms, files: order.files === true, history_limited: false };
     const head = { archive: 1, site, organization, level, account, account_id, ...given } as const;
     return head satisfies ArchiveHead;

@@ -113,10 +113,10 @@ test('a channel that failed one night is asked the next one, however far the oth
   const pull = pulling(server);
   await pull();
   server.messages.push(...topicOf('roses', [9_500], { stream_id: 7, channel: 'garden' }));
+  server.messages.push(...topicOf('old', [20_000], { stream_id: 9, channel: 'attic' }));
   isDown = true;
   const failed = await pull('--retries 0');
   isDown = false;
-  server.messages.push(...topicOf('old', [20_000], { stream_id: 9, channel: 'attic' }));
 
   const { added } = await pull();
 
@@ -124,7 +124,7 @@ test('a channel that failed one night is asked the next one, however far the oth
   expect(added).toEqual([
     ['kitchen', 'pulled', 0],
     ['garden', 'pulled', 1],
-    ['attic', 'pulled', 1],
+    ['attic', 'pulled', 0],
   ]);
 });
 
