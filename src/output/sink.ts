@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { Failure, messageOf, orAborted } from '../core/failure.ts';
+import { Failure, systemReason, orAborted } from '../core/failure.ts';
 import { nextTurn } from '../core/outside.ts';
 import type { Alarm } from '../core/system.ts';
 
@@ -45,7 +45,7 @@ function isClosedPipe(error: unknown): boolean {
 }
 
 function unwritten(cause: unknown): Failure {
-  return new Failure('incomplete', `The result could not be written: ${messageOf(cause)}`, {
+  return new Failure('incomplete', `The result could not be written: ${systemReason(cause)}`, {
     hint: 'What was done stays done; only its output is missing or cut. Look before you repeat a command that writes.',
     retryable: false,
     cause,

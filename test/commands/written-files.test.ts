@@ -59,3 +59,20 @@ async function archived() {
   await run(`archive pull ${home}/kept --channel general --topic lunch`);
   return { run, home };
 }
+
+test.each([
+  ['archive pull {file} --channel general', {}],
+  ['topic delete general lunch --confirm lunch --archive {file}', {}],
+  ['auth list', { CHATELAINE_CONFIG_DIR: '{file}' }],
+  ['license apply - --input-format csv', { XDG_STATE_HOME: '{file}' }],
+])('%s %j, where a file is in the place of the folder, says so', async (line, env) => {
+  const { run, home } = await archived();
+  const file = join(home, 'file');
+  writeFileSync(file, '');
+  const set = Object.fromEntries(Object.keys(env).map((name) => [name, file]));
+
+  const { exitCode, stderr } = await run(line.replace('{file}', file), { ...how, env: set });
+
+  expect([exitCode, stderr]).toEqual([3, expect.stringContaining(`${file} is a file, not a folder\n`)]);
+  expect(stderr).not.toContain('chmod');
+});

@@ -83,9 +83,14 @@ export async function makeFolder(folder: string, mode = 0o700): Promise<void> {
   try {
     await mkdir(folder, { mode });
   } catch (cause) {
-    if (codeOf(cause) !== 'EEXIST' || !(await stat(folder)).isDirectory()) throw cause;
+    if (codeOf(cause) !== 'EEXIST') throw cause;
+    if (!(await stat(folder)).isDirectory()) throw noFolder(folder, cause);
   }
   await syncFolder(parent);
+}
+
+function noFolder(path: string, cause?: unknown): Failure {
+  return new Failure('config', `${path} is a file, not a folder`, { cause });
 }
 
 /** A 0700 folder of this user inside one that all share. @throws Failure config for a link, another's or an open one */
@@ -111,6 +116,7 @@ export function folderAmongOthers(shared: string, system: System): string {
 /** Refuses a folder, links followed, into which another user could put a key command. @throws Failure config */
 export async function refuseUnsafeFolder(folder: string, system: System): Promise<void> {
   const found = hasModes(system) ? await ifThere(`look at the folder ${folder}`, stat(folder)) : undefined;
+  if (found && !found.isDirectory()) throw noFolder(folder);
   const words = { what: `the folder ${folder}`, repair: 'Check what it holds, then: chmod 700' };
   if (found) await refuseUnsafe(folder, found, system, 0o022, words);
 }
