@@ -140,6 +140,25 @@ test('what only a narrow selects is asked in every channel: an old message may c
   expect(asked.filter((narrow) => narrow.includes('"lunch"')).length).toBeGreaterThanOrEqual(1);
 });
 
+test('where the news takes more pages than there are channels, each channel is asked instead', async () => {
+  const server = await openChatServer({ messages: [...kitchen, ...garden], channels });
+  const pull = pulling(server);
+  await pull();
+  server.messages.push(...topicOf('roses', idsBetween(100, 3_200), { stream_id: 7, channel: 'garden' }));
+  const before = server.seen.length;
+
+  const { added } = await pull();
+
+  expect(added).toEqual([
+    ['kitchen', 'pulled', 0],
+    ['garden', 'pulled', 3_101],
+  ]);
+  const ofAll = server.seen.slice(before).filter(({ parameters: { num_after, narrow } }) => {
+    return Number(num_after) > 1 && !narrow?.includes('"channel"');
+  });
+  expect(ofAll).toHaveLength(3);
+});
+
 test('a post in a public channel that the account does not follow is brought', async () => {
   const { run, sandbox } = await openSandbox();
   const pull = pulling({ run });
