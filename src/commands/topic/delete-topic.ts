@@ -18,7 +18,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Disk, Invocation, Terminal } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
-import { refusalsOf, type TopicRefusal } from '../../jobs/topic/holds.ts';
+import { inKnownChannels, refusalsOf, type TopicRefusal } from '../../jobs/topic/holds.ts';
 import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
 import { describeTopics, hasMessages, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
 import { earlierPurges } from '../../jobs/topic/topic-archives.ts';
@@ -90,7 +90,7 @@ export default command({
     const place = text === undefined ? undefined : await readPlace(text, context);
     const named = place ? withLinked(place, typed) : typed;
     const readNaming = namingOf(place, named, context);
-    const holds = await readHolds(keep, context);
+    const typedHolds = await readHolds(keep, context);
     const [chat, account] = [context.chat(), await context.chatAccount()];
     await checkAllowed(chat, named, account);
     const channel = place && (await findChannel(chat, place.channel));
@@ -110,6 +110,7 @@ export default command({
     };
     const found = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier, site: account.site });
     const all = found.map((survey) => withoutNewer(survey, naming, run));
+    const holds = await inKnownChannels(chat, typedHolds);
     const refusals = await refusalsOf(chat, holds, all);
     const surveys = all.filter((survey) => !refusals.has(survey));
     await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);

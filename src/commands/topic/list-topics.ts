@@ -1,4 +1,5 @@
 import { everyChannel, lookUpChannel } from '../../jobs/topic/find-channel.ts';
+import { inKnownChannels } from '../../jobs/topic/holds.ts';
 import { chosenTopics } from '../../jobs/topic/list-topics.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
@@ -47,8 +48,8 @@ export default command({
   async *rows({ channel: text, not_channel = [], older_than, keep, ...filter }, context) {
     const { match } = filter;
     const before = readAge(older_than, context);
-    const holds = await readHolds(keep, context);
     const chat = context.chat(text === undefined ? 'sparing' : undefined);
+    const holds = await inKnownChannels(chat, await readHolds(keep, context));
     const place = text === undefined ? undefined : await readPlace(text, context);
     const left = await Promise.all(not_channel.map(async (word) => (await readPlace(word, context)).channel));
     const channels = place ? [await lookUpChannel(chat, place.channel)] : await everyChannel(chat, left);

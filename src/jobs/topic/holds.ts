@@ -16,6 +16,15 @@ export interface TopicHold {
   readonly ids: readonly number[];
 }
 
+/** A hold of a channel that the server does not list is one of every channel: channels are renamed. */
+export async function inKnownChannels(chat: Pick<ChatApi, 'channels'>, holds: readonly TopicHold[]) {
+  const listed = holds.some(({ channel }) => channel !== undefined) ? await chat.channels() : undefined;
+  return holds.map(({ channel, ...hold }) => {
+    const isKnown = !listed || listed.some(({ name }) => isSameName(String(name), channel ?? ''));
+    return { ...hold, channel: isKnown ? channel : undefined };
+  });
+}
+
 /** The first hold of a topic, by its name in any case, with or without the mark of resolved, or by its messages. */
 export function holdOf(holds: readonly TopicHold[], topic: Topic, ids: Iterable<number>): TopicHold | undefined {
   if (holds.length === 0) return undefined;

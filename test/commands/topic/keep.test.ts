@@ -78,6 +78,18 @@ describe('a held topic', () => {
     expect(await purge(`kitchen chairs --confirm chairs --keep ${keep}`)).toMatchObject({ exitCode: 0 });
   });
 
+  test('of a channel that is not there is one of every channel, since channels are renamed', async () => {
+    const keep = fileOf('channel,topic_name\ncellar,Chairs\n', 'keep.csv');
+    const server = await openChatServer({ messages, channels });
+
+    const deleted = await purge(`kitchen --match 'c*' --confirm 0 --keep ${keep}`);
+    const { stdout } = await server.run(`topic list kitchen --keep ${keep} --fields topic_name -o tsv --no-header`);
+
+    expect(deleted).toMatchObject({ exitCode: 0, rows: [['chairs', 'held']] });
+    expect(deleted.left).toHaveLength(messages.length);
+    expect(stdout).not.toContain('chairs');
+  });
+
   test('becomes one when a held message is moved into it before the first call', async () => {
     let looks = 0;
     const meanwhile: Meanwhile = (served, { parameters }) => {
