@@ -415,6 +415,13 @@ export const rules = [
       '.filter((message) => message.id < 0 && isOldCopyStill(before.get(message.id), message))',
     ],
   ]),
+  ...inFile('archive', 'jobs/archive/messages-now.ts', [
+    [
+      'what is found outside of the channel that it names is asked for there',
+      'isMissedThere || message.stream_id !== scope.channel',
+      'isMissedThere',
+    ],
+  ]),
   ...inFile('purge', 'store/archive/open-archive.ts', [
     ['nothing is written into what stands in the place of an archive', 'if (!(await isInPlace()))', 'if (!folder)'],
   ]),

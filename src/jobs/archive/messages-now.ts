@@ -60,8 +60,8 @@ export async function messagesNow<M extends MessageHead>(
     for await (const message of messagesOfIds(chat, { ...query, narrow: scope.narrow }, missing)) {
       shown.set(message.id, message);
       gone.delete(message.id);
-      if (searched.some(({ narrow, holds }) => holds(message.id) && namesPlace(narrow, message)))
-        doubtful.push(message);
+      const isMissedThere = searched.some(({ narrow, holds }) => holds(message.id) && namesPlace(narrow, message));
+      if (isMissedThere || message.stream_id !== scope.channel) doubtful.push(message);
     }
     for (const id of await notInNamedPlace(chat, scope.narrow, doubtful)) left.set(id, scope.channel);
     searched.push(scope);

@@ -169,6 +169,17 @@ test('a topic whose archived copies named another one: the recheck says what mov
   });
 });
 
+test('messages that name a channel which no narrow shows are where the server finds them', async () => {
+  const archive = await archived();
+  await archive.pull();
+  archive.put(archive.ids['race'] ?? [], { stream_id: general }, { stream_id: 77 });
+
+  const [first, second] = [await archive.recheck(), await archive.recheck()];
+
+  expect([movedOf(first), movedOf(second)]).toEqual([4, 0]);
+  expect(movesIn(archive).map(({ to }) => to)).toEqual(Array(4).fill({ stream_id: general, subject: 'race' }));
+});
+
 test('messages that were archived under two spellings of a topic leave it together', async () => {
   const archive = await archived();
   const [one = 0, two = 0, three = 0, four = 0] = archive.ids['race'] ?? [];
