@@ -49,12 +49,9 @@ export async function commandWords(
 /** Commands by the words of other tools. */
 const otherWords: ReadonlyMap<string, string> = new Map([
   ['whoami', 'auth status'],
-  ['undo', 'license undo or settings undo'],
-  ['history', 'license history or topic history'],
   ['keys', 'license list'],
   ['users', 'license list'],
   ['config', 'auth list, auth login or doctor'],
-  ['rename', 'license rename or view rename'],
   ['purge', 'topic delete'],
   ['search', 'messages fetch --search WORDS'],
 ]);
