@@ -117,6 +117,10 @@ export const countField = (placeholder: string, help: string) =>
 export const choiceField = <const C extends readonly string[]>(choices: C, placeholder: string, help: string) =>
   ({ kind: 'string', choices, placeholder, help }) as const;
 
+/** An argument; `-` is standard input, which the command reads whole. */
+export const fileArgument = (placeholder: string, help: string) =>
+  ({ kind: 'string', file: true, required: true, placeholder, help }) as const;
+
 /** A switch; `level` is the feature level that brought it. */
 export const flagField = (help: string, level?: number) =>
   ({ kind: 'boolean', help, ...(level === undefined ? {} : { level }) }) as const;

@@ -2,7 +2,7 @@ import { shellWord } from '../../core/shell-word.ts';
 import { headerFile, profileSettings } from '../../schema/profile.ts';
 import { labelled } from '../../core/failure.ts';
 import { readZuliprc } from '../../store/account/zuliprc.ts';
-import { textField } from '../../schema/field.ts';
+import { fileArgument, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { headersFrom, hostName, inPlaceOf, storeProfile, typedName } from './account.ts';
 
@@ -10,7 +10,7 @@ export default command({
   about: [
     'A zuliprc file is what the chat offers for download where it shows your API key. The key is tried before anything is stored.',
   ],
-  args: { file: { kind: 'string', file: true, required: true, placeholder: 'FILE', help: 'The zuliprc file' } },
+  args: { file: fileArgument('FILE', 'The zuliprc file') },
   options: {
     name: textField('NAME', 'Name of the profile (default: the host of the site)'),
     ...profileSettings.chat,

@@ -1,5 +1,5 @@
 import { auditSensors } from '../../jobs/license/audit-sensors.ts';
-import { optional, outputField, type Values } from '../../schema/field.ts';
+import { fileArgument, optional, outputField, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
@@ -21,15 +21,7 @@ export default command({
       'resumes where it stopped.',
   ],
   input: { title: 'A roster', lines: ['mac_address,remote_user', 'D4:22:CD:00:03:01,ada', 'D4:22:CD:00:03:02,grace'] },
-  args: {
-    roster: {
-      kind: 'string',
-      file: true,
-      required: true,
-      placeholder: 'ROSTER',
-      help: 'File of sensors and their expected users; - is standard input',
-    },
-  },
+  args: { roster: fileArgument('ROSTER', 'File of sensors and their expected users; - is standard input') },
   options: {
     ...rosterOptions,
     ...optional({ app_code: sensorRosterFields.app_code }),

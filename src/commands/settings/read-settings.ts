@@ -2,6 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { fitToLevel } from '../../jobs/settings/change-settings.ts';
 import { differencesFrom, presentRow, presentSettings, toldNames } from '../../jobs/settings/present-settings.ts';
 import { readSettings } from '../../jobs/settings/read-settings.ts';
+import { fileArgument } from '../../schema/field.ts';
 import { whole } from '../../output/columns.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { command } from '../command.ts';
@@ -30,15 +31,7 @@ export const diff = command({
     'Compares the settings of FILE, as settings set --from takes it, with the account: exit code 10 if one differs.',
     about,
   ],
-  args: {
-    file: {
-      kind: 'string',
-      file: true,
-      required: true,
-      placeholder: 'FILE',
-      help: 'YAML, a JSON object, or NAME=VALUE lines',
-    },
-  },
+  args: { file: fileArgument('FILE', 'YAML, a JSON object, or NAME=VALUE lines') },
   examples: ['chatelaine settings diff team.yaml'],
 
   async *rows({ file }, { chat, disk, secrets, note, conclude }) {
