@@ -41,11 +41,12 @@ export default command({
     const licensing = context.licensing({ app_code: code });
     const never: string[] = [];
     const errors: Failure[] = [];
-    yield* each(macs, String, async (mac_address): Promise<SensorLicense> => {
+    yield* each(macs, String, async (mac_address) => {
       try {
         const first = await licensing.firstActivation({ mac_address, app_code: code ?? account.app_code });
         if (!first) never.push(mac_address);
-        return { ...(first ?? noLicense), mac_address, status: first ? 'activated' : 'never-activated' };
+        const status = first ? 'activated' : 'never-activated';
+        return { ...(first ?? noLicense), mac_address, status, error: undefined };
       } catch (cause) {
         // An answer about something else says nothing of the next sensor.
         const isOther = cause instanceof Failure && cause.kind === 'unavailable' && !cause.retryable;
@@ -68,19 +69,12 @@ export default command({
   show: {
     ...licenseShow,
     columns: [...whole('mac_address'), ...licenseShow.columns, 'status'],
-    data: ({ mac_address, status, error, fields }: SensorLicense) => ({
+    data: ({ mac_address, status, error, fields }) => ({
       mac_address,
       ...withOurs(fields, { mac_address, status, error }),
     }),
   },
 });
-
-interface SensorLicense extends License {
-  readonly mac_address: string;
-  readonly status: string;
-  /** Why there is no answer about the sensor. */
-  readonly error?: string;
-}
 
 /** The addresses of a list, or of a table's column; a sensor may be there twice. @throws Failure usage */
 async function addressesIn(file: string, how: RosterValues, read: typeof readMac, context: Disk & Terminal) {
