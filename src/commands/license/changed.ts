@@ -39,7 +39,7 @@ const isEmpty = (before: FieldsBefore): boolean => Object.keys(before).length ==
 
 export interface ChangingParts extends Invocation, Services, Accounts, Terminal, Time, Disk, Ledgers {}
 
-interface LicenseChange extends Partial<ChangeJob> {
+interface LicenseChange {
   /** Licenses by their keys, as they were when they were chosen; undefined where the key alone is known. */
   readonly chosen: ReadonlyMap<string, License | undefined>;
   readonly fieldsOf: (user: string, code: string) => EditedFields;
@@ -47,6 +47,9 @@ interface LicenseChange extends Partial<ChangeJob> {
   readonly ask?: string;
   /** Called once the new names are claimed, before anything is changed. */
   readonly check?: (names: GivenNames) => Promise<void>;
+  /** Says that the job has begun, once the changes are agreed to, until the result is written; a dry run has none. */
+  readonly open?: () => Promise<void>;
+  readonly past?: readonly EarlierRename[];
 }
 
 type ChosenLicense = readonly [code: string, License | undefined];
@@ -135,12 +138,6 @@ interface EarlierRename {
   readonly to: string;
 }
 
-interface ChangeJob {
-  /** Says that the job has begun, once the changes are agreed to, until the result is written; a dry run has none. */
-  readonly open: () => Promise<void>;
-  readonly past: readonly EarlierRename[];
-}
-
 /**
  * The job of a command on codes, or on users: then with their licenses, and those that an interrupted run renamed.
  * @throws Failure not_found for a user who has none
@@ -150,7 +147,7 @@ export async function openChanges(
   input: { readonly codes?: readonly string[]; readonly users?: readonly string[] | undefined; readonly to?: string },
   account: LicensingCredential,
   context: ChangingParts,
-): Promise<ChangeJob & Pick<LicenseChange, 'chosen'>> {
+) {
   const { app_code } = account;
   const origin = context.accounts.identityOf(account);
   const header = { job, origin, input: hashOf(Buffer.from(JSON.stringify({ ...input, app_code }))) };
