@@ -13,7 +13,7 @@ export interface AnsweredCreation {
   readonly state: 'answered';
   readonly http: Answer['http'];
   readonly license: License | undefined;
-  /** `as asked`: it has a key and differs in nothing; `of several users`: their answers have one key. */
+  /** `as asked`: it has a key and differs in nothing; `of several users`: its key was given to others too. */
   readonly license_is: 'as asked' | 'another' | 'of several users' | 'without a key';
   /** What a redirect says, in place of an answer. */
   readonly redirect?: string;
@@ -74,7 +74,7 @@ export function notShown({ license, license_is, http, redirect }: AnsweredCreati
   // The key itself is data, and printed as that.
   const said = {
     another: `the server answered with another license (${license?.key ?? 'without a key'})`,
-    'of several users': `the server answered several users with one key (${license?.key ?? ''})`,
+    'of several users': `the server gave several users one key (${license?.key ?? ''})`,
     'as asked': `the server answered ${http.status} with a license whose key ends with ${license?.key?.slice(-4) ?? ''}`,
     'without a key': 'the server said that it created the license, without returning its key',
   }[license_is];

@@ -25,7 +25,7 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   const { job, note, progress, conclude } = applying;
   const outcomes = countOutcomes(applying, rows.length);
   const breaker = circuitBreaker(applying);
-  const report = rosterReport(applying);
+  const report = rosterReport(applying, keysIn(rows));
   if (job.isResumed) note('Resuming an interrupted run');
   const changing = rows.filter((planned) => !isUnchanged(planned, applying));
   for (let done = changing.length; done < rows.length; done += 1) progress.step();
@@ -52,6 +52,10 @@ export async function* applyRoster({ rows }: Plan, applying: Applying): AsyncGen
   // Any other failure says the counts itself.
   if (!failure || failure === stopped) conclude(outcomes.summary());
   if (failure) throw failure;
+}
+
+function* keysIn(rows: Plan['rows']): Generator<string> {
+  for (const { step } of rows) if ('license' in step && step.license?.key !== undefined) yield step.license.key;
 }
 
 /** Whether a row needs neither a request nor a record, as most rows of a roster that is applied again. */

@@ -160,7 +160,7 @@ test('one key that is answered for all users of a run is the key of none: each r
     exitCode: 0,
     keys: Array.from({ length: 25 }, (_, index) => keyOf(`ward-${index}`)),
   });
-  expect(stderr.match(/the server answered several users with one key/g)).toHaveLength(25);
+  expect(stderr.match(/the server gave several users one key/g)).toHaveLength(25);
 });
 
 test('where no list says whose it is, it is nobody’s: 9, and the answers stay open', async () => {
@@ -176,6 +176,24 @@ test('where no list says whose it is, it is nobody’s: 9, and the answers stay 
   expect(error?.message).toContain('answered, but not yet confirmed by a list: ward-0, ward-1');
   expect((await run('license apply -', roster(2))).exitCode).toBe(0);
   expect(made()).toHaveLength(2);
+});
+
+test('a key that the list of the run gave to another row is nobody’s either, where no list confirms it', async () => {
+  const fake = fakeService();
+  const ward = { remote_user: 'ward', app_code: 7, size_allowance: 4 };
+  const ben = { ...ward, remote_user: 'ben' };
+  const listed = { ...ward, license_code: 'AAAA-1111' };
+  fake.expect('GET /v1/license/?remote_user=ward&app_code=7').reply(200, [listed]);
+  fake.expect('GET /v1/license/?remote_user=ben&app_code=7').reply(200, []);
+  fake.expect({ method: 'POST', path: '/v1/license/', json: ben }).reply(201, { ...ben, license_code: 'AAAA-1111' });
+  fake.expect('GET /v1/license/?remote_user=ben&app_code=7').reply(200, { error: 'later' });
+
+  const stdin = JSON.stringify([ward, ben]);
+  const { exitCode, stdout, stderr } = await runAt(fake, 'license apply - -o json', { stdin });
+
+  expect({ exitCode, keys: keysIn(stdout) }).toEqual({ exitCode: 9, keys: ['AAAA-1111', undefined] });
+  expect(stderr).toContain('answered, but not yet confirmed by a list: ben');
+  fake.done();
 });
 
 /** A service whose list has nobody, which answers a POST with a license of ada, and then lists these. */
