@@ -2,7 +2,7 @@
 // namespaces of processes and of the network, and applies the same roster against a server that drops, delays and
 // doubles answers. Runs are killed at random moments, and the database is killed once. In the end each user has one
 // license, each machine's last run ended with 0, and nothing was asked for more often than rows and lost answers
-// explain. Then many `license ensure` of one user from all machines at once. ROWS (2000), KILLS (30), ENSURES (60),
+// explain. Then many `license ensure` of one user from all machines at once. ROWS (200), KILLS (12), ENSURES (60),
 // SEED (1).
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,8 +15,8 @@ import { bareEnvironment } from '../measure.js';
 import { hasPostgres, madeLongAgo, startPostgres } from '../postgres.js';
 import { endAtExit, program, serve } from '../sandbox.js';
 
-const count = Number(process.env['ROWS'] ?? 2000);
-const kills = Number(process.env['KILLS'] ?? 30);
+const count = Number(process.env['ROWS'] ?? 200);
+const kills = Number(process.env['KILLS'] ?? 12);
 const ensures = Number(process.env['ENSURES'] ?? 60);
 const random = chances(Number(process.env['SEED'] ?? 1));
 const machineCount = 3;

@@ -1,6 +1,6 @@
 import { inSequence } from '../core/batch.ts';
 import type { Milliseconds } from '../core/duration.ts';
-import { ifAnswered, orWarn } from '../core/failure.ts';
+import { orWarn } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
 import type { Clock } from '../core/system.ts';
 
@@ -61,7 +61,7 @@ export function queueAfter(
   own: LeftRequests,
   what: 'left' | 'more' | 'shown' | 'not carried out',
 ): QueueState {
-  const known = now < queueAt(state, now, own.settle).until ? state.left : [];
+  const known = queueAt(state, now, own.settle).pending > 0 ? state.left : [];
   const others = known.filter(({ by }) => by !== own.by);
   return {
     left: own.posts + own.others > 0 ? [...others, own] : others,
@@ -150,14 +150,14 @@ export interface Queueing extends Pick<Clock, 'elapsed'> {
 export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): OriginQueue {
   const { by, settle, underWay, elapsed, sleep, note, warn } = queueing;
   const places = [memoryPlace(elapsed), ...shared];
-  const silent = { count: 0, all: 0, last: -Infinity, isNew: false };
+  /** Requests of this run without an answer: `load` before a POST, one less in each `settle`; `others` beside one. */
+  const silent = { load: 0, at: 0, others: 0, all: 0, isNew: false };
   let [posts, isSlow] = [0, false];
   const [oneTurn, oneChange] = [inSequence(), inSequence()];
 
-  const read = async (place: QueuePlace): Promise<Queue> => {
+  const read = async (place: Pick<QueuePlace, 'read'>): Promise<Queue> => {
     const { state, now } = await place.read();
-    const counting = async () => (state.left.length > 0 && underWay ? underWay.ofOthers() : 0);
-    const others = (await (place === places[0] ? ifAnswered(counting()) : counting())) ?? 0;
+    const others = place === places[0] || state.left.length === 0 ? 0 : ((await underWay?.ofOthers()) ?? 0);
     // A place that could not be written lacks what this run has left.
     const lacking = state.left.some((one) => one.by === by) ? 0 : posts;
     const queue = queueAt(state, now, settle, others + lacking);
@@ -170,9 +170,11 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
     const [pending, until] = [seen.map((one) => one.pending), seen.map((one) => one.until)];
     return { pending: Math.max(...pending), until: Math.max(...until), isSlow };
   };
-  const othersLeft = (): number => (elapsed() < silent.last + silent.count * settle ? silent.count : 0);
+  const load = (): number => Math.max(0, silent.load - (elapsed() - silent.at) / settle);
+  const add = (more: Partial<typeof silent>): void =>
+    void Object.assign(silent, { load: load() + 1, at: elapsed(), ...more });
   const change = async (what: Parameters<typeof queueAfter>[3]): Promise<void> => {
-    const own = { by, posts, others: othersLeft(), settle };
+    const own = { by, posts, others: posts > 0 ? silent.others : load(), settle };
     [isSlow, silent.isNew] = [true, false];
     const after = (state: QueueState, now: Milliseconds) => queueAfter(state, now, own, what);
     for (const place of places)
@@ -193,7 +195,7 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
   const inTurn = async <T>(work: (hasWaited: boolean) => Promise<T>, begun: Milliseconds): Promise<T> => {
     const ends: (() => Promise<void>)[] = [];
     try {
-      for (const place of places) ends.unshift(await wait(() => place.takeTurn()));
+      for (const place of shared) ends.unshift(await wait(() => place.takeTurn()));
       const { pending } = await look();
       if (pending > 0) await wait(async () => ((await look()).pending > 0 ? undefined : true));
       return await work(pending > 0 || elapsed() - begun > settle);
@@ -217,10 +219,11 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
     },
     send: (work) => underWay?.during(work) ?? work(),
     async pend() {
+      add(posts === 0 ? { others: load() } : {});
       posts += 1;
       await oneChange(async () => {
         await change('left');
-        for (const place of places) await orWarn(place.findDead(settle), warn, unknown);
+        for (const place of shared) await orWarn(place.findDead(settle), warn, unknown);
       });
     },
     decided(how) {
@@ -228,14 +231,12 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
       return oneChange(() => change(how));
     },
     left: () => oneChange(() => change('left')),
-    unanswered() {
-      Object.assign(silent, { count: othersLeft() + 1, all: silent.all + 1, last: elapsed(), isNew: true });
-    },
+    unanswered: () => add({ others: silent.others + 1, all: silent.all + 1, isNew: true }),
     silences: () => silent.all,
   };
 }
 
-function memoryPlace(elapsed: Clock['elapsed']): QueuePlace {
+function memoryPlace(elapsed: Clock['elapsed']): Pick<QueuePlace, 'read' | 'change'> {
   let state: QueueState = { left: [], since: -Infinity, decided: -Infinity };
   const kept = async (): Promise<KeptQueue> => ({ state, now: elapsed() });
   return {
@@ -244,7 +245,5 @@ function memoryPlace(elapsed: Clock['elapsed']): QueuePlace {
       state = next(state, elapsed());
       return kept();
     },
-    takeTurn: async () => () => Promise.resolve(),
-    findDead: () => Promise.resolve(),
   };
 }

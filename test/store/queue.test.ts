@@ -1,10 +1,10 @@
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
 import { Failure } from '../../src/core/failure.ts';
 import { summedLine } from '../../src/store/disk/records.ts';
 import { acquireLock, lockFolder } from '../../src/store/lock/lock.ts';
-import { localQueue } from '../../src/store/lock/local-queue.ts';
+import { localQueue, localUnderWay } from '../../src/store/lock/local-queue.ts';
 import { hashOf, runName } from '../../src/store/lock/request-record.ts';
 import {
   emptyQueue,
@@ -54,10 +54,38 @@ test('a lookup without an answer after that moment moves none either: the wait d
   expect(queueAt(state, 16_000, settle)).toMatchObject({ pending: 1, until: 30_000 });
 });
 
+test('reads of another run count no longer once nothing is pending', () => {
+  const other = { by: 'another', posts: 0, others: 3, settle };
+  const state = queueAfter(queueAfter(emptyQueue, 10_000, { ...other, posts: 1 }, 'left'), 11_000, other, 'shown');
+  expect(queueAt(queueAfter(state, 12_000, own(1), 'left'), 12_000, settle).until).toBe(17_000);
+});
+
 test('then nothing is pending, and the server is slow for a minute more', () => {
   const state = begun(1, 10_000);
   expect(queueAt(state, 15_000, settle)).toMatchObject({ pending: 0, isSlow: true });
   expect(queueAt(state, 75_000, settle).isSlow).toBe(false);
+});
+
+test('requests without an answer count until the server must have carried them out, one in each --settle', async () => {
+  const host = at(1_000_000);
+  const run = await runOn(host);
+  const left = async () => (await run.until()) - host.clock.now();
+  for (let request = 0; request < 3; request += 1) run.unanswered();
+  host.clock.pass(2 * settle);
+  await run.pend();
+  expect(await left()).toBe(2 * settle);
+  host.clock.pass(settle);
+  run.unanswered();
+  expect(await left()).toBe(2 * settle);
+  // What one more POST stands behind is counted whole: which of them were carried out is not known.
+  await run.pend();
+  expect(await left()).toBe(4 * settle);
+  await run.decided('shown');
+  expect(await left()).toBe(3 * settle);
+  host.clock.pass(3 * settle);
+  await run.decided('not carried out');
+  await run.pend();
+  expect(await left()).toBe(settle);
 });
 
 /** A computer whose time passes only where somebody sleeps. */
@@ -69,7 +97,9 @@ function at(time: number): Place & { readonly clock: ReturnType<typeof sleptCloc
 async function runOn(host: Place, notes: string[] = []) {
   const { elapsed, sleep } = host.clock;
   const said = { note: (text: string) => void notes.push(text), warn: (text: string) => void notes.push(text) };
-  return openQueue([await localQueue(origin, host)], { by: runName(origin, 1), settle, elapsed, sleep, ...said });
+  const by = runName(origin, 1);
+  const underWay = await localUnderWay(origin, by, host);
+  return openQueue([await localQueue(origin, host)], { by, settle, underWay, elapsed, sleep, ...said });
 }
 
 test('a server to which nothing is pending is not slow, also in the first minute of a clock', async () => {
@@ -116,19 +146,32 @@ test('the turns of two runs do not meet', async () => {
   expect(steps[0]?.[0]).toBe(steps[1]?.[0]);
 });
 
+/** A run of that width that dies while it sends so many POSTs; `boot`: before that computer was started again. */
+async function deadRun(host: Place, sending: number, boot: 'this' | 'an earlier' = 'this') {
+  const folder = await lockFolder(host.system);
+  const [base, by] = [hashOf('another application'), runName(origin, 4)];
+  const holder = join(folder, `${base}.${by}.holder`);
+  await acquireLock(holder, host);
+  const underWay = await localUnderWay(origin, by, host);
+  for (let post = 0; post < sending; post += 1) void underWay.during(() => new Promise<void>(() => undefined));
+  const file = join(folder, `${hashOf(origin)}.${by}.sending`);
+  await vi.waitFor(() => expect(sending > 0 ? statSync(file).size : 0).toBe(sending));
+  endProcess(join(host.folder, 'home'));
+  if (boot === 'an earlier')
+    writeFileSync(holder, readFileSync(holder, 'utf8').replace(/"boot":"[^"]*"/, '"boot":"x"'));
+  return { folder, files: [basename(holder), basename(file)] };
+}
+
 test(
   'what a dead run had under way is counted once, from the moment at which it is first seen',
   needs('proc'),
   async () => {
     const host = at(1_000_000);
-    const folder = await lockFolder(host.system);
-    const dead = `${hashOf('another application')}.${runName(origin, 4)}.holder`;
-    await acquireLock(join(folder, dead), host);
-    endProcess(join(host.folder, 'home'));
+    const { folder, files } = await deadRun(host, 4);
     const [one, other] = [await runOn(host), await runOn(host)];
     await one.pend();
     expect(await other.look()).toMatchObject({ pending: 5, until: 1_025_000 });
-    expect(readdirSync(folder)).not.toContain(dead);
+    expect(readdirSync(folder).filter((name) => files.includes(name))).toEqual([]);
     host.clock.pass(10_000);
     await one.decided('shown');
     await other.pend();
@@ -136,21 +179,48 @@ test(
   },
 );
 
-test('a dead run has no more under way than users without an answer', needs('proc'), async () => {
+test.each([
+  ['two POSTs', 2, 'this', 3],
+  ['none', 0, 'this', 1],
+  ['none, by what a power cut left: as many as it sends at a time', 0, 'an earlier', 5],
+] as const)(
+  'a dead run has under way what it was sending: %s',
+  needs('proc'),
+  async (_what, sending, boot, pending) => {
+    const host = at(1_000_000);
+    await deadRun(host, sending, boot);
+    const one = await runOn(host);
+    await one.pend();
+    expect(await one.look()).toMatchObject({ pending, until: 1_000_000 + pending * settle });
+  },
+);
+
+test('of a run that was stopped while it sends, each POST that it has under way counts', async () => {
   const host = at(1_000_000);
   const folder = await lockFolder(host.system);
-  const [base, by] = [hashOf('another application'), runName(origin, 4)];
-  const line = (event: object, users: readonly string[]) => summedLine({ ...event, users: users.map(hashOf) });
-  const held = line({ event: 'held', time: 999_000, hold: { by, remember: 9e9 } }, ['ann', 'bob', 'cy']);
-  const answered = line({ event: 'answered', time: 999_500, status: 201 }, ['cy']);
-  writeFileSync(join(folder, `${base}.record`), summedLine({ record: 1, users: [] }) + held + answered, {
-    mode: 0o600,
-  });
-  await acquireLock(join(folder, `${base}.${by}.holder`), host);
-  endProcess(join(host.folder, 'home'));
+  const by = runName(origin, 4);
+  const end = await acquireLock(join(folder, `${hashOf('another application')}.${by}.holder`), host);
+  const stopped = await localUnderWay(origin, by, host);
+  const sent = join(folder, `${hashOf(origin)}.${by}.sending`);
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const sending = [1, 2].map(() => stopped.during(() => answered));
+  await vi.waitFor(() => expect(statSync(sent).size).toBe(2));
   const one = await runOn(host);
   await one.pend();
-  expect(await one.look()).toMatchObject({ pending: 3, until: 1_015_000 });
+  expect(await one.look()).toMatchObject({ pending: 1, until: 1_015_000 });
+  answer();
+  await Promise.all(sending);
+  expect(await one.look()).toMatchObject({ pending: 1, until: 1_005_000 });
+  await end();
+});
+
+test('what a run could not remove when it ended the next one removes that has a POST without an answer', async () => {
+  const host = at(1_000_000);
+  const file = join(await lockFolder(host.system), `${hashOf(origin)}.${runName(origin, 4)}.sending`);
+  writeFileSync(file, '..');
+  await (await runOn(host)).pend();
+  expect(existsSync(file)).toBe(false);
 });
 
 const future = summedLine({ ...begun(3, 1000), since: 9_000_000, decided: 9_000_000 });

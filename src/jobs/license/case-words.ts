@@ -39,7 +39,7 @@ function reasonOf(why: Why, asked: LicenseFields): string | undefined {
       return `the list shows ${what} that was not there before`;
     }
     case 'used up':
-      return `sent ${times(why.posts)}, and the list does not show the license`;
+      return `sent ${why.posts === 1 ? 'once' : `${why.posts} times`}, and the list does not show the license`;
     case 'not shown':
       return 'the list does not show the license';
     case 'nothing before':
@@ -110,22 +110,16 @@ export function waitInWords(cases: readonly Case[], wait: Milliseconds): string 
     return `${sentFailure(one)?.message ?? unanswered}; checking${span} whether the license of ${one.asked.remote_user} was created`;
   if (one && others.length === 0 && one.requests.posted !== undefined)
     return `an earlier run may have requested a license of ${one.asked.remote_user}: listing again${span}`;
-  const kinds = {
-    unconfirmed: 0,
-    'answered and not listed yet': 0,
-    'requested by other runs': 0,
-    'not found by a filter that the server ignores': 0,
-  };
-  for (const waiting of cases) {
-    if (isSent(waiting)) kinds[isAnswered(waiting) ? 'answered and not listed yet' : 'unconfirmed'] += 1;
-    else
-      kinds[
-        waiting.requests.posted === undefined
-          ? 'not found by a filter that the server ignores'
-          : 'requested by other runs'
-      ] += 1;
-  }
-  return `${inWords(Object.entries(kinds).map(([kind, count]) => [count, kind]))}: listing again${span}`;
+  const countOf = (isOne: (one: Case) => boolean): number => cases.filter(isOne).length;
+  const [sent, answered] = [countOf(isSent), countOf(isAnswered)];
+  const asked = countOf((waiting) => !isSent(waiting) && waiting.requests.posted !== undefined);
+  const kinds = inWords([
+    [sent - answered, 'unconfirmed'],
+    [answered, 'answered and not listed yet'],
+    [asked, 'requested by other runs'],
+    [cases.length - sent - asked, 'not found by a filter that the server ignores'],
+  ]);
+  return `${kinds}: listing again${span}`;
 }
 
 export function inWords(counts: readonly (readonly [count: number, word: string])[]): string {
@@ -146,10 +140,6 @@ export function similarTo(near: License, remote_user: string): string {
 export function severalWarning({ remote_user, app_code }: LicenseUser): string {
   const view = commandLine('license view', [], { remote_user });
   return `${remote_user} has several licenses in application ${app_code}; license audit finds such users, and license retire CODE retires what nobody uses. Look: ${view}`;
-}
-
-function times(count: number): string {
-  return count === 1 ? 'once' : `${count} times`;
 }
 
 /** Says of a license that the history has, and no lookup shows. */

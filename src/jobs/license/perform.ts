@@ -153,12 +153,27 @@ export class Performer {
       await claims.ended(asked, end);
       await queue.pend();
     };
-    const send = async (): Promise<Creation | undefined> => {
+    const send = async (): Promise<Case | undefined> => {
       if (this.#breaker.stopped()) return undefined;
+      const posted = (creation?: Creation): Case => after(one, { event: 'posted', at: elapsed(), creation, before });
       this.sending += 1;
-      const creation = await api.create(asked, () => claims.posting(asked)).finally(() => (this.sending -= 1));
-      if (creation.state === 'unanswered') await pend(endOf(creation, now(), unanswered + 1));
-      return creation;
+      try {
+        const creation = await api.create(asked, () => claims.posting(asked));
+        if (creation.state === 'answered') {
+          this.#breaker.answered();
+          await this.#report.answered(asked, creation);
+        } else await pend(endOf(creation, now(), unanswered + 1));
+        return posted(creation);
+      } catch (cause) {
+        const isUnsent = cause === claims.lost() || cause === signal.reason;
+        if (!(cause instanceof Failure) || !(isUnsent || signal.aborted || cause.isInterruption)) throw cause;
+        this.#breaker.stop(cause);
+        if (isUnsent) return undefined;
+        await pend({ event: 'ended', time: now(), unanswered: unanswered + 1 });
+        return posted();
+      } finally {
+        this.sending -= 1;
+      }
     };
     const again = async (): Promise<Case | undefined> => {
       const seen = await this.#lookUp(one, { do: 'look up', due: 'now' });
@@ -167,26 +182,7 @@ export class Performer {
       ({ before } = next);
       return undefined;
     };
-    try {
-      const sent = await sendInTurn<Creation | Case | undefined>(queue, {
-        within: this.#limit,
-        send: () => queue.send(send),
-        again,
-      });
-      if (!sent || 'asked' in sent) return sent;
-      if (sent.state === 'answered') {
-        this.#breaker.answered();
-        await this.#report.answered(asked, sent);
-      }
-      return after(one, { event: 'posted', at: elapsed(), creation: sent, before });
-    } catch (cause) {
-      const isUnsent = cause === claims.lost() || cause === signal.reason;
-      if (!(cause instanceof Failure) || !(isUnsent || signal.aborted || cause.isInterruption)) throw cause;
-      this.#breaker.stop(cause);
-      if (isUnsent) return undefined;
-      await pend({ event: 'ended', time: now(), unanswered: unanswered + 1 });
-      return after(one, { event: 'posted', at: elapsed(), creation: undefined, before });
-    }
+    return sendInTurn(queue, { within: this.#limit, send: () => queue.send(send), again });
   }
 
   /** Looks for a POST of this run without an answer until it is decided; no other is sent to that server meanwhile. */

@@ -1,7 +1,7 @@
 import { defaultTimeout } from '../../api/http/connect.ts';
 import { once } from '../../core/batch.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, labelled, orWarn } from '../../core/failure.ts';
+import { Failure, labelled, orWarn, warnOnce } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
 import { variableWithText, type Alarm } from '../../core/system.ts';
 import { readLedgerUrl } from '../../schema/ledger-url.ts';
@@ -119,8 +119,7 @@ export function openLedgers(run: LedgerRun) {
     ...configured,
   };
   const untold = 'license history on other machines lacks what this run did';
-  let isUntold = false;
-  const warnOnce = (text: string): void => void (isUntold || messages.warn(text), (isUntold = true));
+  const warn = warnOnce(messages.warn);
   return {
     ledgers,
     /** Tells a ledger what was done, where there is one. */
@@ -130,14 +129,14 @@ export function openLedgers(run: LedgerRun) {
         const ledger = app_code === undefined ? undefined : await ledgerFor(account);
         if (ledger && app_code !== undefined) await ledger.tell(targetOf(account, app_code), entry);
       };
-      await orWarn(telling(), warnOnce, untold);
+      await orWarn(telling(), warn, untold);
     },
     /** A request that is no POST for a license had no answer. */
     unanswered(): void {
       for (const opening of queues.values()) void opening.then(({ queue }) => queue.unanswered());
     },
     async close(): Promise<void> {
-      for (const ledger of opened.values()) await orWarn((await ledger).close(), warnOnce, untold);
+      for (const ledger of opened.values()) await orWarn((await ledger).close(), warn, untold);
     },
   };
 }

@@ -1,11 +1,11 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { inSequence } from '../../core/batch.ts';
-import { readdir, writeFile } from '../../core/outside.ts';
+import { readdir, stat, writeFile } from '../../core/outside.ts';
 import type { Milliseconds } from '../../core/duration.ts';
-import { Failure, ifAnswered } from '../../core/failure.ts';
+import { Failure } from '../../core/failure.ts';
+import { thisOwner } from '../disk/owner.ts';
 import { lineIn, summedLine } from '../disk/records.ts';
-import { orFailure, readBytes, remove, writePrivate } from '../disk/files.ts';
-import type { System } from '../../core/system.ts';
+import { ifThere, orFailure, readBytes, remove, writePrivate } from '../disk/files.ts';
 import {
   emptyQueue,
   isQueueState,
@@ -15,8 +15,8 @@ import {
   type QueueState,
   type UnderWay,
 } from '../queue.ts';
-import { acquireLock, lockFolder, lockHolder, withLock, type Surroundings } from './lock.ts';
-import { hashOf, readRecord, widthIn } from './request-record.ts';
+import { acquireLock, lockFolder, lockHolder, ownerOf, withLock, type Surroundings } from './lock.ts';
+import { hashOf, widthIn } from './request-record.ts';
 
 /** The queue of a server as the runs of this computer know it: `ORIGIN.queue`, there once a POST had no answer. */
 export async function localQueue(origin: string, host: Surroundings): Promise<QueuePlace> {
@@ -33,18 +33,12 @@ export async function localQueue(origin: string, host: Surroundings): Promise<Qu
   const read = async () => {
     const [bytes, now] = [await readBytes(`${base}.queue`), clock.now()];
     const { json, isSummed, isWhole } = lineIn(bytes?.toString('utf8').replace(/\n$/, '') ?? '');
-    const state = !bytes ? emptyQueue : isSummed && isWhole ? json?.value : undefined;
+    const kept = !bytes ? emptyQueue : isSummed && isWhole ? json?.value : undefined;
+    const lost = { left: [{ by: 'unknown', posts: 1, others: 0, settle: 0 }], since: Infinity, decided: 0 };
     // A moment in the future, after the clock was set, and one that is not known, count as now.
-    if (isQueueState(state)) {
-      const isAhead = Math.max(state.since, state.decided) > now;
-      const past = { since: Math.min(state.since, now), decided: Math.min(state.decided, now) };
-      return { state: { ...state, ...past }, now, isOdd: isAhead };
-    }
-    return {
-      state: { left: [{ by: 'unknown', posts: 1, others: 0, settle: 0 }], since: now, decided: 0 },
-      now,
-      isOdd: true,
-    };
+    const { left, since, decided } = isQueueState(kept) ? kept : lost;
+    const state: QueueState = { left, since: Math.min(since, now), decided: Math.min(decided, now) };
+    return { state, now, isOdd: Math.max(since, decided) > now };
   };
   return {
     change,
@@ -64,40 +58,65 @@ export async function localQueue(origin: string, host: Surroundings): Promise<Qu
     },
     async findDead(settle) {
       for (const name of await orFailure(`read ${folder}`, readdir(folder))) {
-        const [of = '', by = ''] = name.split('.');
+        const [, by = ''] = name.split('.');
         const width = widthIn(by, origin);
         if (width === 0 || !name.endsWith('.holder')) continue;
         const path = join(folder, name);
-        const owner = await readBytes(path);
+        const owner = await ownerOf(path);
         // One lock, which is there before and after its owner was not.
-        if ((await lockHolder(path, system)) || !owner || !(await readBytes(path))?.equals(owner)) continue;
-        const held = await heldBy(by, join(folder, of), system);
+        if ((await lockHolder(path, system)) || !owner || (await ownerOf(path))?.token !== owner.token) continue;
+        const { boot } = await thisOwner(system);
+        // A power cut may have taken the file that tells it.
+        const sending = boot !== undefined && owner.boot === boot ? await sendingOf(base, by, width) : width;
         await change((state, now) => {
           const known = state.left.find((one) => one.by === by)?.posts ?? 0;
-          const posts = Math.min(width, known + (held ?? width));
-          return queueAfter(state, now, { by, posts, others: 0, settle }, 'left');
+          const posts = Math.min(width, known + sending);
+          return posts > 0 ? queueAfter(state, now, { by, posts, others: 0, settle }, 'left') : state;
         });
         await remove(path);
         await remove(sendingPath(base, by));
       }
+      const ended = await sendersIn(folder, base, 'ended');
+      // Read again: a folder that changes may show what a run made later, and not its holder.
+      const still = ended.length > 0 ? await sendersIn(folder, base, 'ended') : [];
+      for (const by of ended.filter((one) => still.includes(one))) await remove(sendingPath(base, by));
     },
   };
+}
+
+/** Runs that have sent to that server: those that may still do so, or those that left the file that says so. */
+async function sendersIn(folder: string, base: string, which: 'live' | 'ended'): Promise<string[]> {
+  const names = (await orFailure(`read ${folder}`, readdir(folder))).map((name) => name.split('.'));
+  const holders = new Set(names.flatMap(([, by, end]) => (end === 'holder' ? [by] : [])));
+  const senders = names.flatMap(([of, by = '', end]) => (of === basename(base) && end === 'sending' ? [by] : []));
+  return senders.filter((by) => holders.has(by) === (which === 'live'));
 }
 
 function sendingPath(base: string, by: string): string {
   return `${base}.${by}.sending`;
 }
 
-/** A run that sends has a file `ORIGIN.BY.sending` meanwhile; one without a holder was left by a power cut. */
+/** How many POSTs that run has under way at most; an earlier version left an empty file. */
+async function sendingOf(base: string, by: string, width: number): Promise<number> {
+  const path = sendingPath(base, by);
+  const file = await ifThere(`read ${path}`, stat(path));
+  return file ? Math.min(width, file.size || width) : 0;
+}
+
+/** A run that sends has a file `ORIGIN.BY.sending` meanwhile, with a byte for each POST. */
 export async function localUnderWay(origin: string, by: string, { system }: Surroundings): Promise<UnderWay> {
   const folder = await lockFolder(system);
-  const path = sendingPath(join(folder, hashOf(origin)), by);
+  const base = join(folder, hashOf(origin));
+  const path = sendingPath(base, by);
   const oneTurn = inSequence();
-  let [sending, isTold] = [0, false];
+  let [sending, told] = [0, 0];
   const tell = async (): Promise<void> => {
-    if (isTold === sending > 0) return;
-    await (isTold ? remove(path) : orFailure(`write ${path}`, writeFile(path, '', { flag: 'w', mode: 0o600 })));
-    isTold = !isTold;
+    const more = '.'.repeat(Math.max(0, sending - told));
+    // Forgotten first: after an error the file may be there, or not.
+    if (sending === 0) told = 0;
+    if (sending === 0) return remove(path);
+    if (more) await orFailure(`write ${path}`, writeFile(path, more, { flag: 'a', mode: 0o600 }));
+    told += more.length;
   };
   return {
     async during(send) {
@@ -112,17 +131,9 @@ export async function localUnderWay(origin: string, by: string, { system }: Surr
     },
     stay: () => void (sending += 1),
     async ofOthers() {
-      const names = (await orFailure(`read ${folder}`, readdir(folder))).map((name) => name.split('.'));
-      const holders = new Set(names.flatMap(([, holder = '', end]) => (end === 'holder' ? [holder] : [])));
-      const others = names.filter(([, one = '', end]) => end === 'sending' && one !== by && holders.has(one));
-      return others.reduce((sum, [, one = '']) => sum + widthIn(one, origin), 0);
+      const others = (await sendersIn(folder, base, 'live')).filter((one) => one !== by);
+      const counts = await Promise.all(others.map((one) => sendingOf(base, one, widthIn(one, origin))));
+      return counts.reduce((sum, count) => sum + count, 0);
     },
   };
-}
-
-/** How many users without an answer a run holds; undefined where its record does not tell. */
-async function heldBy(by: string, base: string, system: System): Promise<number | undefined> {
-  const record = await ifAnswered(readRecord(base, system));
-  const held = [...(record?.users.values() ?? [])].filter(({ hold, history }) => hold?.by === by && !history.answer);
-  return record?.lostEnd === undefined && held.length > 0 ? held.length : undefined;
 }

@@ -224,7 +224,7 @@ async function release(path: string, me: Owner): Promise<void> {
 }
 
 /** A lock without readable content was cut by a power failure: its owner is of an earlier boot. */
-async function ownerOf(path: string): Promise<Owner | undefined> {
+export async function ownerOf(path: string): Promise<Owner | undefined> {
   const read = async (): Promise<Owner> => {
     const owner = jsonIn((await readFile(path)).toString('utf8'))?.value;
     return isOwner(owner) ? owner : { pid: 0, token: brokenToken(await stat(path)) };
