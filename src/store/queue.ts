@@ -1,6 +1,6 @@
-import { inSequence } from '../core/batch.ts';
+import { inSequence, once } from '../core/batch.ts';
 import type { Milliseconds } from '../core/duration.ts';
-import { orWarn } from '../core/failure.ts';
+import { ifAnswered, orWarn } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
 import type { Clock } from '../core/system.ts';
 
@@ -111,7 +111,7 @@ export interface OriginQueue {
   look(): Promise<Queue>;
   /** As of the last look. */
   isSlow(): boolean;
-  /** POSTs of this run without an answer. */
+  /** While a POST of this run is pending, how many of its requests count in n. */
   own(): number;
   /** What `look` says of the end, from this run's memory where no place can be read. */
   until(): Promise<Milliseconds>;
@@ -152,27 +152,28 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
   const places = [memoryPlace(elapsed), ...shared];
   /** Requests of this run without an answer: `load` before a POST, one less in each `settle`; `others` beside one. */
   const silent = { load: 0, at: 0, others: 0, all: 0, isNew: false };
-  let [posts, isSlow] = [0, false];
+  /** `last`: what was said last of the end counts for a place that cannot be read. */
+  let [posts, isSlow, last] = [0, false, -Infinity];
   const [oneTurn, oneChange] = [inSequence(), inSequence()];
 
-  const read = async (place: Pick<QueuePlace, 'read'>): Promise<Queue> => {
+  const read = async (place: Pick<QueuePlace, 'read'>, count: () => Promise<number>): Promise<Queue> => {
     const { state, now } = await place.read();
-    const others = place === places[0] || state.left.length === 0 ? 0 : ((await underWay?.ofOthers()) ?? 0);
+    const counted = state.left.length > 0 ? count() : Promise.resolve(0);
+    const others = (await (place === places[0] ? ifAnswered(counted) : counted)) ?? 0;
     // A place that could not be written lacks what this run has left.
     const lacking = state.left.some((one) => one.by === by) ? 0 : posts;
     const queue = queueAt(state, now, settle, others + lacking);
     return { ...queue, until: queue.until - now + elapsed() };
   };
+  const readAll = (count = once(async () => underWay?.ofOthers() ?? 0)) => places.map((place) => read(place, count));
   const look = async (): Promise<Queue> => {
-    const seen: Queue[] = [];
-    for (const place of places) seen.push(await read(place));
+    const seen = await Promise.all(readAll());
     isSlow = seen.some((one) => one.isSlow);
     const [pending, until] = [seen.map((one) => one.pending), seen.map((one) => one.until)];
     return { pending: Math.max(...pending), until: Math.max(...until), isSlow };
   };
   const load = (): number => Math.max(0, silent.load - (elapsed() - silent.at) / settle);
-  const add = (more: Partial<typeof silent>): void =>
-    void Object.assign(silent, { load: load() + 1, at: elapsed(), ...more });
+  const add = (more: object): void => void Object.assign(silent, { load: load() + 1, at: elapsed(), ...more });
   const change = async (what: Parameters<typeof queueAfter>[3]): Promise<void> => {
     const own = { by, posts, others: posts > 0 ? silent.others : load(), settle };
     [isSlow, silent.isNew] = [true, false];
@@ -207,11 +208,11 @@ export function openQueue(shared: readonly QueuePlace[], queueing: Queueing): Or
   return {
     look,
     isSlow: () => isSlow,
-    own: () => posts,
+    own: () => posts + silent.others,
     async until() {
       if (posts > 0 && silent.isNew) await oneChange(() => change('more'));
-      const known = await Promise.allSettled(places.map(read));
-      return Math.max(...known.map((one) => (one.status === 'fulfilled' ? one.value.until : -Infinity)));
+      const known = await Promise.allSettled(readAll());
+      return (last = Math.max(...known.map((one) => (one.status === 'fulfilled' ? one.value.until : last))));
     },
     turn(work) {
       const begun = elapsed();

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { Failure } from '../../src/core/failure.ts';
@@ -108,17 +108,39 @@ test('a server to which nothing is pending is not slow, also in the first minute
   expect(await (await runOn({ ...host, clock })).look()).toMatchObject({ pending: 0, isSlow: false });
 });
 
-test('where nobody can count what others have under way, a run waits for its own all the same', async () => {
-  const { elapsed, sleep } = at(1_000_000).clock;
+test.each([
+  ['nobody could count them before', [], 1],
+  ['two were counted before', [2], 3],
+])('where what others have under way cannot be counted, a run waits as long as before: %s', async (...given) => {
+  const [, counts, times] = given;
+  const host = at(1_000_000);
+  const { elapsed, sleep } = host.clock;
+  const left = [...counts];
   const underWay = {
     during: <T>(send: () => Promise<T>) => send(),
     stay: () => undefined,
-    ofOthers: () => Promise.reject(new Failure('config', 'cannot read the folder')),
+    ofOthers: async () => {
+      const count = left.shift();
+      if (count === undefined) throw new Failure('config', 'cannot read the folder');
+      return count;
+    },
   };
   const said = { note: () => undefined, warn: () => undefined };
-  const queue = openQueue([], { by: 'own', settle, underWay, elapsed, sleep, ...said });
+  const queue = openQueue([await localQueue(origin, host)], { by: 'own', settle, underWay, elapsed, sleep, ...said });
   await queue.pend();
-  expect((await queue.until()) - elapsed()).toBe(settle);
+  for (const _look of [1, 2]) expect((await queue.until()) - elapsed()).toBe(times * settle);
+});
+
+test('where the file of the queue cannot be read, what others have left counts as before', async () => {
+  const host = at(1_000_000);
+  const [one, other] = [await runOn(host), await runOn(host)];
+  await one.pend();
+  await other.pend();
+  expect(await other.until()).toBe(1_010_000);
+  const path = join(await lockFolder(host.system), `${hashOf(origin)}.queue`);
+  rmSync(path);
+  mkdirSync(path);
+  expect(await other.until()).toBe(1_010_000);
 });
 
 test('what one run has pending stops the others, who say every 10 s what they wait for', async () => {

@@ -25,8 +25,8 @@ export type PostSight = 'shown' | 'not shown' | 'no answer' | 'refused';
 
 /**
  * Looks for a pending POST of this run, until it is shown, or a lookup that was sent late enough does not show it, or
- * too many in a row had no answer: then it is left. The more the run looks for, the less often it looks for each, since
- * each lookup without an answer counts in n. Returns what the last lookup found.
+ * too many in a row had no answer: then it is left. The more requests count in n, the less often the run looks, since
+ * each lookup without an answer counts too. Returns what the last lookup found.
  */
 export async function settleRequest<T>(
   queue: OriginQueue,
