@@ -22,10 +22,15 @@ const setClock = withFate((chance) => ({
   clock: { at: place(chance), by: chance.pick([-3_600_000, -3000, 3000, 3_600_000]) },
 }));
 
+/** While a run waits for an answer it makes no call: many signals come a little later than the call. */
+function lateAt(at: number): { readonly at: number; readonly late?: number } {
+  return at % 3 === 0 ? { at } : { at, late: (at % 3) * 8 };
+}
+
 const kinds: readonly Kind[] = [
   withFate((chance) => ({
     interrupt: {
-      at: place(chance),
+      ...lateAt(place(chance)),
       by: chance.pick(['SIGINT', 'SIGTERM', 'SIGHUP']),
       ...(chance.happens(0.4) ? { again: chance.pick([5, 50, 2000]) } : {}),
     },

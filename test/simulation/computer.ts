@@ -23,8 +23,12 @@ export interface Fate {
   /** Held before that call for so many milliseconds, while its timers go on. */
   readonly stop?: CallNumber & { readonly span: number };
   readonly disk?: DiskFault | readonly DiskFault[];
-  /** A signal, Ctrl-C unless it is named, and so many milliseconds later the same one, which kills. */
-  readonly interrupt?: CallNumber & { readonly by?: keyof typeof signals; readonly again?: number };
+  /** A signal, Ctrl-C unless it is named, `late` by so many milliseconds; `again`: later the same one, which kills. */
+  readonly interrupt?: CallNumber & {
+    readonly by?: keyof typeof signals;
+    readonly late?: number;
+    readonly again?: number;
+  };
   /** From the nth write on nobody reads the output (EPIPE), or its disk is full. */
   readonly stdout?: { readonly nth: number; readonly code: 'EPIPE' | 'ENOSPC' };
   /** The clock of the computer is set by so many milliseconds. */
@@ -163,6 +167,8 @@ export class Process {
   readonly requests: string[] = [];
   /** Milliseconds for which it asked to sleep. */
   slept = 0;
+  /** When the first signal came. */
+  interrupted: number | undefined;
   readonly fate: Fate;
   readonly #interrupt = new AbortController();
   #isInterrupted = false;
@@ -252,7 +258,7 @@ export class Process {
     if (kill && this.calls === this.#numberOf(kill)) this.#kill(kill);
     if (stop && this.calls === this.#numberOf(stop)) this.#stop(stop.span);
     if (clock?.at === this.calls) this.#setClock(clock.by);
-    if (interrupt && this.calls >= this.#numberOf(interrupt) && !this.#isInterrupted) this.interruptNow(interrupt);
+    if (interrupt && this.calls >= this.#numberOf(interrupt)) this.#interruptOnce(interrupt);
     if (/^(GET|POST|PUT|PATCH|DELETE|SQL|turn|stdout)/.test(name)) return undefined;
     const fault = disksOf(this.fate).find((one) => {
       const isOver = (this.#failures.get(one) ?? 0) >= (one.times ?? 1);
@@ -272,8 +278,15 @@ export class Process {
     return at + (since === undefined ? 0 : (this.#firsts.get(since) ?? Infinity));
   }
 
-  interruptNow({ by = 'SIGINT', again }: Omit<NonNullable<Fate['interrupt']>, 'at'> = {}): void {
+  #interruptOnce(interrupt: NonNullable<Fate['interrupt']>): void {
+    if (this.#isInterrupted) return;
     this.#isInterrupted = true;
+    if (interrupt.late === undefined) this.interruptNow(interrupt);
+    else this.later(interrupt.late, () => this.interruptNow(interrupt));
+  }
+
+  interruptNow({ by = 'SIGINT', again }: Omit<NonNullable<Fate['interrupt']>, 'at'> = {}): void {
+    this.interrupted = this.computer.world.time.now();
     this.tell(() => by);
     this.later(0, () => this.#interrupt.abort(signals[by]));
     if (again === undefined) return;

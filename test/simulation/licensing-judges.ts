@@ -22,6 +22,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...leftFiles(ended),
     ...untoldRows(ended),
     ...refusedKeys(ended),
+    ...ended.runs.flatMap((run) => [...goesOn(run, ended), ...unheard(run, ended)]),
     ...judgeWords(ended),
   ];
   return { wrongs, limits };
@@ -225,6 +226,37 @@ function refusedKeys({ server: { refusals } }: Ended): string[] {
   });
 }
 
+/** A run that a signal ended, once; what else befalls it is no part of it. */
+function isEndedBySignal({ exit = 0, fate }: Process): boolean {
+  return exit >= 128 && fate.interrupt?.again === undefined && !fate.stop && !fate.disk;
+}
+
+/** After a signal a run sends no request for a license, and waits for nothing but the answers of those under way. */
+function goesOn(run: Process, { server: { posts }, plan: { ledger } }: Ended): string[] {
+  const { interrupted = Infinity, ended = 0, line } = run;
+  if (!isEndedBySignal(run)) return [];
+  const later = posts.filter(({ client, at }) => client === run && at > interrupted + moment / 10);
+  const took = ended - interrupted;
+  return [
+    ...later.map(({ user }) => `"${line}" asked for a license of ${user} after the signal`),
+    ...(took > spanOf(run, 'timeout') + 5 * moment && !ledger
+      ? [`"${line}" goes on for ${took / 1000} s after the signal`]
+      : []),
+  ];
+}
+
+/** What the server had before a signal, and answered after it, is told. */
+function unheard(run: Process, { server: { posts }, plan: { habits } }: Ended): string[] {
+  if (!isEndedBySignal(run) || run.fate.stdout || habits?.keys) return [];
+  const told = rowsOf(run).filter(({ license }) => license?.license_code !== undefined);
+  const { interrupted = 0 } = run;
+  const lost = posts.filter(({ client, reply, user, at }) => {
+    const isTold = told.some(({ remote_user }) => remote_user === user);
+    return client === run && reply === 'made' && at < interrupted && !isTold;
+  });
+  return lost.map(({ user }) => `the license of ${user} was answered, and "${run.line}" does not tell it`);
+}
+
 /** What happens so shortly before the end of a run, its last look may not show. */
 const moment = 1000;
 
@@ -239,6 +271,8 @@ function wrongsOfRun(
   if (run.exit === undefined) return [];
   const wrongs: string[] = [];
   if (run.exit === 1) wrongs.push(`${name} is exit 1: ${run.stderr}`);
+  if (run.stderr.includes(`in use by process ${run.pid} on ${run.computer.name}`))
+    wrongs.push(`${name} waits for itself: ${run.stderr}`);
   if (run.exit === 2 || run.exit === 3) wrongs.push(...notUnchanged(run, name, server));
   const last = spanOf(run, 'deadline');
   if (run.ended !== undefined && run.ended - run.started > last + spanOf(run, 'timeout') + grace)
@@ -271,7 +305,8 @@ function wrongsOfRun(
     );
     if (!isDone || (!kept && limits.includes('answered and not kept'))) continue;
     // What was answered is printed where no lookup says otherwise.
-    const isUnread = plan.mishaps?.some(({ method }) => method === 'GET') === true;
+    const isEnded = run.exit > 128 || run.stderr.includes('the deadline of');
+    const isUnread = isEnded || plan.mishaps?.some(({ method }) => method === 'GET') === true;
     if (kept?.remote_user !== user && isUnread && isShared) continue;
     if (!kept) wrongs.push(`${name} says that ${user} has the license ${code}, which is not there`);
     else if (kept.remote_user !== user && !isRenamed(plan))
