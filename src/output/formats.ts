@@ -19,18 +19,8 @@ export const formats = {
       });
     },
   },
-  json: {
-    general: true,
-    whole: true,
-    isJson: true,
-    load: async (presentation) => pickFields((await import('./json.ts')).json(presentation), presentation),
-  },
-  ndjson: {
-    general: true,
-    whole: true,
-    isJson: true,
-    load: async (presentation) => pickFields((await import('./json.ts')).ndjson(presentation), presentation),
-  },
+  json: jsonFormat('json'),
+  ndjson: jsonFormat('ndjson'),
   csv: {
     general: true,
     load: async (presentation) => {
@@ -66,6 +56,12 @@ export const formats = {
   },
   curl: { ofPlan: true, shows: 'command lines' },
 } as const satisfies Readonly<Record<string, FormatRow>>;
+
+function jsonFormat(name: 'json' | 'ndjson') {
+  const load = async (presentation: Presentation) =>
+    pickFields((await import('./json.ts'))[name](presentation), presentation);
+  return { general: true, whole: true, isJson: true, load } as const;
+}
 
 export type Format = keyof typeof formats;
 

@@ -47,8 +47,7 @@ export default command({
     columns: [
       { name: 'time', keep: 1 },
       { name: 'run', keep: 1 },
-      ...uncut('account', 'computer'),
-      'command',
+      ...uncut('account', 'computer', 'command'),
       // Rows of two servers look alike without it.
       { name: 'origin', width: Infinity, keep: 2 },
       'app_code',

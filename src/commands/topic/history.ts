@@ -42,9 +42,7 @@ export default command({
     columns: [
       { name: 'time', keep: 1 },
       { name: 'run', keep: -1 },
-      ...uncut('account', 'computer'),
-      'command',
-      ...uncut('origin', 'email'),
+      ...uncut('account', 'computer', 'command', 'origin', 'email'),
       'stream_id',
       ...whole('channel', 'topic_name'),
       'spellings',

@@ -1,7 +1,7 @@
 import { usage } from '../../core/failure.ts';
 import { each } from '../../jobs/work/each.ts';
 import { namingIgnored, withNearViews } from '../../jobs/view/named-views.ts';
-import { readRenamings, renameView, type ViewRenaming } from '../../jobs/view/rename-view.ts';
+import { readRenamings, renameView } from '../../jobs/view/rename-view.ts';
 import { flagField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import type { Disk } from '../context.ts';
@@ -38,7 +38,7 @@ export default command({
     const api = chat();
     const renamings = await readRenamings(await wordsOf(renaming, disk), api, { chatAccount });
     const how = { retries: options.retries ?? defaultRetries, sleep: clock.sleep };
-    const renameOne = async ({ fragment, name }: ViewRenaming) => {
+    const renameOne = async ({ fragment, name }: (typeof renamings)[number]) => {
       const orNear = async (cause: unknown): Promise<never> => {
         throw await withNearViews(cause, fragment, api);
       };

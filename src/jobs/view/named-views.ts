@@ -81,17 +81,15 @@ export async function* namingIgnored<R extends object>(
 
 type Ignorable<R> = { readonly [K in keyof R]: R[K] | null } & { readonly status?: string };
 
-/** Tells the site of the account that is signed in. */
-export interface SiteSource {
-  chatAccount(): Promise<{ readonly site: string }>;
-}
+/** The views, and the site of the account that is signed in. */
+export type FragmentSource = [Pick<ChatApi, 'views'>, { chatAccount(): Promise<{ readonly site: string }> }];
 
 /**
  * Reads the account only where a URL has to be of its site, and the views only where a text may be the name of one, or
  * is another text when it is decoded.
  * @throws Failure usage naming all that is no fragment
  */
-export async function readFragments(texts: readonly string[], chat: Pick<ChatApi, 'views'>, accounts: SiteSource) {
+export async function readFragments(texts: readonly string[], ...[chat, accounts]: FragmentSource) {
   const site = texts.some(isUrl) ? (await accounts.chatAccount()).site : undefined;
   const isName = (text: string): boolean => /^[^#/]*[\p{L}\p{N}][^#/]*$/u.test(text) && !builtIn.includes(text.trim());
   const isOpen = (text: string): boolean => isName(text) || percentDecoded(text) !== text;

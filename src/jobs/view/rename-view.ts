@@ -6,7 +6,7 @@ import { Failure, usage } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { collect } from '../../schema/field.ts';
 import { readViewName } from '../../schema/view.ts';
-import { readFragments, type SiteSource } from './named-views.ts';
+import { readFragments, type FragmentSource } from './named-views.ts';
 
 interface Renamed {
   readonly ignored: readonly string[];
@@ -77,17 +77,12 @@ async function viewsOf(chat: ChatApi, reason: Failure): Promise<readonly View[]>
   }
 }
 
-export interface ViewRenaming {
-  readonly fragment: string;
-  readonly name: string;
-}
-
 /** @throws Failure usage naming every bad pair: a view or a name twice among them, since a name belongs to one view */
-export async function readRenamings(words: readonly string[], chat: Pick<ChatApi, 'views'>, accounts: SiteSource) {
+export async function readRenamings(words: readonly string[], ...source: FragmentSource) {
   if (words.length % 2 > 0)
     throw usage(`FRAGMENT and NAME come in pairs; arguments: ${words.length}`, 'Quote a name that has blanks.');
   const texts = words.filter((_, index) => index % 2 === 0);
-  const fragments = await readFragments(texts, chat, accounts);
+  const fragments = await readFragments(texts, ...source);
   const names = words.filter((_, index) => index % 2 > 0).map((text) => text.trim());
   return collect(fragments, (fragment, index) => {
     const name = readViewName(fragment, names[index] ?? '');
