@@ -261,8 +261,9 @@ test(
         .filter(({ subject }) => subject.startsWith(circle))
         .map(({ check, status, advice }) => ({ check, status, advice }));
     const state = { check: 'state', status: 'problem', advice: 'Set XDG_STATE_HOME to a folder that can be written.' };
-    expect(folders(own)).toEqual([{ check: 'configuration', status: 'note', advice: null }, state]);
-    expect(folders(stored)).toContainEqual({ check: 'configuration', status: 'problem', advice: null });
+    const configuration = { check: 'configuration', advice: 'Set CHATELAINE_CONFIG_DIR to a folder of your own.' };
+    expect(folders(own)).toEqual([{ ...configuration, status: 'note' }, state]);
+    expect(folders(stored)).toContainEqual({ ...configuration, status: 'problem' });
   },
 );
 

@@ -7,10 +7,10 @@ import { Failure, systemReason, usage } from '../../core/failure.ts';
 import { isWindows } from '../../core/system.ts';
 
 /** The result of a file system call; undefined where nothing is at its path. @throws Failure config that it `cannot` */
-export function ifThere<T>(cannot: string, call: Promise<T>): Promise<T | undefined> {
+export function ifThere<T>(cannot: string, call: Promise<T>, hint?: string): Promise<T | undefined> {
   return call.catch((cause: unknown) => {
     if (isMissing(cause)) return undefined;
-    throw storageFailure(`cannot ${cannot}`, cause);
+    throw storageFailure(`cannot ${cannot}`, cause, hint);
   });
 }
 

@@ -115,7 +115,8 @@ export function folderAmongOthers(shared: string, system: System): string {
 
 /** Refuses a folder, links followed, into which another user could put a key command. @throws Failure config */
 export async function refuseUnsafeFolder(folder: string, system: System): Promise<void> {
-  const found = hasModes(system) ? await ifThere(`look at the folder ${folder}`, stat(folder)) : undefined;
+  const otherPlace = isOfState(folder, system) ? writableState : 'Set CHATELAINE_CONFIG_DIR to a folder of your own.';
+  const found = hasModes(system) ? await ifThere(`look at the folder ${folder}`, stat(folder), otherPlace) : undefined;
   if (found && !found.isDirectory()) throw noFolder(folder);
   const words = { what: `the folder ${folder}`, repair: 'Check what it holds, then: chmod 700' };
   if (found) await refuseUnsafe(folder, found, system, 0o022, words);

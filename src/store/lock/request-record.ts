@@ -7,7 +7,7 @@ import { isObject } from '../../core/json.ts';
 import { removing } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { ifThere, orFailure, refuseNewer, remove, writePrivate } from '../disk/files.ts';
-import { readPrivateBytes } from '../disk/private.ts';
+import { readPrivateBytes, writableState } from '../disk/private.ts';
 import {
   afterEvent,
   isRequestEvent,
@@ -93,7 +93,7 @@ export async function readRecord(base: string, system: System): Promise<RequestR
 
 async function refuseEarlier(base: string): Promise<void> {
   const folder = dirname(base);
-  const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
+  const names = (await ifThere(`read ${folder}`, readdir(folder), writableState)) ?? [];
   const earlier = names.find(
     (name) => name.startsWith(`${basename(base)}.`) && /\.(claims|answers|requests)$/.test(name),
   );

@@ -5,7 +5,7 @@ import { readdir } from '../../core/outside.ts';
 import { variable, type System } from '../../core/system.ts';
 import { ifThere, orFailure } from '../disk/files.ts';
 import { foldersOf } from '../disk/folders.ts';
-import { readPrivateBytes, makePrivateFolder } from '../disk/private.ts';
+import { readPrivateBytes, makePrivateFolder, writableState } from '../disk/private.ts';
 import { withLock, type Surroundings } from '../lock/lock.ts';
 import { appendLoosely, lineIn, summedLine } from '../disk/records.ts';
 
@@ -112,7 +112,7 @@ function accountOf({ env, uid, user = `uid ${uid ?? '?'}` }: Pick<System, 'env' 
 /** Entries whose line holds a text, oldest first, without one that is not as it was written. @throws Failure config */
 export async function* eachEntry<K extends keyof HistoryEvents>(system: System, kind: K, holding: string = kind) {
   const folder = foldersOf(system).state;
-  const names = (await ifThere(`read ${folder}`, readdir(folder))) ?? [];
+  const names = (await ifThere(`read ${folder}`, readdir(folder), writableState)) ?? [];
   for (const name of names.filter((one) => /^history-\d{4}\.ndjson$/.test(one)).sort()) {
     const bytes = (await readPrivateBytes(join(folder, name), system)) ?? Buffer.alloc(0);
     for (let [at, end] = [0, bytes.indexOf(10)]; end >= 0; at = end + 1, end = bytes.indexOf(10, at)) {
