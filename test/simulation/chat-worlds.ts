@@ -152,6 +152,7 @@ function growing(chance: Chance): Omit<ChatPlan, 'seed'> {
 
 /** A run that is killed between its call and the record of the answer, and the next one. */
 function unanswered(chance: Chance): Omit<ChatPlan, 'seed'> {
+  if (chance.happens(0.4)) return brokenOff(chance);
   const kill = { at: 1 + chance.below(4), since: 'POST', how: 'kill' as const };
   const reply = chance.pick(['made', 'dropped', '502'] as const);
   return {
@@ -161,6 +162,18 @@ function unanswered(chance: Chance): Omit<ChatPlan, 'seed'> {
       { line: purgeLine, after: 0, pause: 1000 },
     ],
     mishaps: [{ call: 'delete', nth: 1, reply, commit: chance.pick([0, 700]) }],
+  };
+}
+
+/** A run ends between its look and its call, and somebody removes a message before the next one looks. */
+function brokenOff(chance: Chance): Omit<ChatPlan, 'seed'> {
+  return {
+    ...{ messages: 2 + chance.below(3), level: chance.pick([489, 200]) },
+    runs: [
+      { line: purgeLine, fate: { disk: { at: 186 + chance.below(16), code: 'ENOSPC' } } },
+      { line: purgeLine, pause: 1000 },
+    ],
+    people: [{ does: 'remove', nth: chance.below(4), at: 900 + chance.below(300) }],
   };
 }
 

@@ -29,10 +29,7 @@ export interface ChosenArchive extends Omit<Archive, 'parts'> {
   readonly names?: ChannelNames | undefined;
 }
 
-/**
- * By the id of each channel the names that mean it, which are all that it had but for those of other channels, and how
- * it is shown: under its last name, with the id where another one has the same.
- */
+/** The names that mean each channel, and its last one, by which it is shown: with its id where another has the same. */
 export type ChannelNames = ReadonlyMap<unknown, { readonly names: readonly string[]; readonly shown: string }>;
 
 /** `last`: of an archive of one channel its last name alone, for which one part is read. Damaged parts tell none. */

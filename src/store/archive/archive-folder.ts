@@ -51,7 +51,7 @@ export const channelFolder = /^(\d+)(?:-(.*))?$/s;
 
 /** The names in a folder; none where it is missing. @throws Failure config */
 export async function namesIn(folder: string): Promise<string[]> {
-  return (await ifThere(`list the folder ${folder}`, readdir(folder))) ?? [];
+  return ((await ifThere(`list the folder ${folder}`, readdir(folder))) ?? []).sort();
 }
 
 /** Bytes at the beginning of a file among which its mark is looked for. */

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { Failure, usage } from '../../core/failure.ts';
-import { countBefore } from '../../core/halving.ts';
 import { constants, lstat } from '../../core/outside.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { openFile, orFailure, syncFolder, withFile } from '../disk/files.ts';
@@ -103,7 +102,7 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
   const unknown = { archive: 1, site: '', account: '', ...laterMembers, forms } as const;
   const manifest: Manifest = read.manifest ?? unknown;
   const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
-  const unlisted = names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name)).sort();
+  const unlisted = names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name));
   const next = (parts.at(-1)?.part ?? 0) + 1;
   // Of a list that is what the last run left, only the part that a crash cut off can lack its line.
   const foreign = isSealed(lists, manifest) ? unlisted.filter((name) => (partNumberIn(name) ?? 0) > next) : [];
@@ -121,11 +120,10 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
     ],
     unlisted: unlisted.filter((name) => !foreign.includes(name) && !isOfNext(name)),
     others: [
+      ...names.filter(isKeptAside).map((file) => ({ file, problem: keptAside })),
       ...names
-        .filter(isKeptAside)
-        .sort()
-        .map((file) => ({ file, problem: keptAside })),
-      ...[...names.filter(isStrange), ...foreign].sort().map((file) => ({ file, problem: strangeFile })),
+        .filter((name) => isStrange(name) || foreign.includes(name))
+        .map((file) => ({ file, problem: strangeFile })),
     ],
   };
 }
@@ -223,10 +221,7 @@ async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<FileD
 
 function* problemsOfLine({ part, ids, late, ...line }: ArchivePart, parts: readonly ArchivePart[]) {
   const problem = (text: string): ArchiveProblem => ({ part, file: 'parts.ndjson', problem: text, ids: null });
-  const earlier = parts.slice(
-    0,
-    countBefore(parts, (one) => one.part < part),
-  );
+  const earlier = parts.filter((one) => one.part < part);
   const [before, above] = [earlier.at(-1), earlier.findLast((one) => !one.late)];
   const expected = (before?.part ?? 0) + 1;
   if (part !== expected) {
