@@ -44,6 +44,20 @@ describe('a rename between a page and its proof is no ignored narrow', () => {
     expect({ exitCode, found }).toEqual({ exitCode: 0, found: lunch.slice(times) });
   });
 
+  test('a proof that fails once is asked for again, with its page', async () => {
+    let isProof = true;
+    const { run } = await openChatServer({
+      messages: [...topicOf('lunch', lunch), ...topicOf('tea', [11]), ...topicOf('brunch', [12])],
+      meanwhile: renaming(1),
+      refuses: ({ parameters }) => parameters['message_ids'] !== undefined && isProof && !(isProof = false),
+    });
+
+    const { exitCode, stdout } = await run('messages fetch --channel kitchen --topic lunch --all -o ndjson');
+
+    const count = stdout.trim().split('\n').length;
+    expect({ exitCode, count, isProof }).toEqual({ exitCode: 0, count: 8, isProof: false });
+  });
+
   test('a topic that is renamed each time: exit 8, and the same command may be run again', async () => {
     const { run } = await open(Infinity);
 

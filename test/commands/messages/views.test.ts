@@ -44,6 +44,16 @@ test.each([
   expect(stderr).toContain('the plan of the organization hid messages while they were read');
 });
 
+test.each([true, false])('topic delete refuses a topic that the plan cuts meanwhile (it stays: %s)', async (stays) => {
+  const server = await hiding(stays, 5000);
+
+  const { exitCode, error } = await server.run('topic delete 5 lunch --confirm lunch --no-archive -o json');
+
+  expect(exitCode).toBe(6);
+  expect(error?.message).toContain('the Zulip plan hides older messages');
+  expect(server.seen.filter(({ path }) => path.endsWith('/delete_topic'))).toEqual([]);
+});
+
 test('a message that is deleted while pages are read is no such limit', async () => {
   const { run } = await openChatServer({
     messages: topicOf('lunch', ids),
