@@ -556,6 +556,16 @@ export const rules = [
     ['a row is one of its application', 'return `${app_code} ${remote_user}`;', 'return `${remote_user}`;'],
   ]),
   ...inFile('ensure', 'store/lock/lock.ts', [
+    ["a lock that an error of the disk left is nobody's", '    setOf(abandoned, system).add(me.token);\n', ''],
+  ]),
+  ...inFile('ensure', 'store/request-history.ts', [
+    [
+      'a moment in the future, after the clock was set back, counts as now',
+      'Math.max(0, now() - posted)',
+      '(now() - posted)',
+    ],
+  ]),
+  ...inFile('ensure', 'store/lock/lock.ts', [
     [
       'a lock that is given back is removed',
       '  if ((await ownerOf(path))?.token === me.token) await remove(path);\n}',
