@@ -121,3 +121,10 @@ test.each([
 ])('%s: a pattern without a star that finds nothing says how it is written', async (line, note) => {
   expect((await ran(`${line} --match north`)).stderr).toBe(note);
 });
+
+test('an address is that of the user in any case', async () => {
+  const { exitCode, stderr } = await ran('messages fetch --dm INES@HARBOUR.example,9');
+
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain("'INES@HARBOUR.example' is Ines Okafor (id 10)");
+});

@@ -223,6 +223,20 @@ test('a view is typed by the name that view list shows, too', async () => {
   expect((await run('view hide Words --dry-run')).stdout).toContain('/navigation_views/narrow/is/alerted');
 });
 
+test('a fragment that view list shows is that one, though it could be decoded', async () => {
+  const { run, sandbox } = await openSandbox();
+  const fragment = 'narrow/search/50%25';
+  sandbox.state.change(({ views }) => {
+    for (const row of views.rows())
+      if (row.fragment === 'narrow/is/alerted') views.put(fragment, { ...row, fragment, name: 'Half' });
+  });
+
+  const { exitCode, stdout } = await run(`view pin ${fragment} --dry-run -o json`);
+
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('/navigation_views/narrow/search/50%2525');
+});
+
 describe('view rename', () => {
   test('pairs, each with a row', async () => {
     const service = fakeService();
