@@ -135,19 +135,9 @@ export const rules = [
       "const more = '.'.repeat(Math.max(0, sending - told));",
       "const more = '.'.repeat(Math.max(0, Math.min(1, sending) - told));",
     ],
-    [
-      'what a power cut may have taken counts as all that a run sends at a time',
-      'boot !== undefined && owner.boot === boot ? await sendingOf(base, by, width) : width',
-      'await sendingOf(base, by, width)',
-    ],
   ]),
   ...inFile('apply', 'store/queue.ts', [
     ['what a stopped run has under way counts', 'posts + underWay);', 'posts);'],
-    [
-      'of requests without an answer no more than one is carried out in each --settle',
-      '(elapsed() - silent.at) / settle',
-      '(elapsed() - silent.at) / 100',
-    ],
     ['requests that are no POST count too', 'others: posts > 0 ? silent.others : load(), settle', 'others: 0, settle'],
     [
       'what dead runs have left counts for those who come behind it',
