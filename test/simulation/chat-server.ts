@@ -319,7 +319,9 @@ export function chatServer(
     return which === 'newer' ? first.slice(place) : which === 'all' ? first : first.slice(place, place + 1);
   };
   const meet = (deed: Deed): void => {
-    const { at, does, nth, to = { subject: 'elsewhere' } } = deed;
+    const { at, does, nth, to: asked = { subject: 'elsewhere' } } = deed;
+    // Older servers have no empty topic, and this one in its place.
+    const to = asked.subject === '' && service.level < 334 ? { ...asked, subject: '(no topic)' } : asked;
     const act = (): void => {
       for (const id of chosen(deed)) {
         const message = state.messages.get(id);
