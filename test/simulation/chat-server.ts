@@ -325,7 +325,10 @@ export function chatServer(
     const act = (): void => {
       for (const id of chosen(deed)) {
         const message = state.messages.get(id);
-        if (message) deeds[does](message, to);
+        const { stream_id = message?.stream_id, subject = message?.subject } = to;
+        // A server takes no move to where a message is.
+        const isMove = message?.stream_id !== stream_id || message?.subject !== subject;
+        if (message && (isMove || !/^(move|stale|newer)$/.test(does))) deeds[does](message, to);
       }
       store.keep();
       world.tell('people', () => `${does} message ${first[nth % first.length]}${deed.which ? ` (${deed.which})` : ''}`);

@@ -418,8 +418,8 @@ export const rules = [
     ['two spellings are one topic that others left', 'foldTopic(String(state.place.subject))', 'state.place.subject'],
     [
       'an old copy that named a place which it had left is asked for there again',
-      '.filter((message) => isOldCopyStill(before.get(message.id), message))',
-      '.filter((message) => message.id < 0 && isOldCopyStill(before.get(message.id), message))',
+      'isOldCopyStill(before.get(message.id), message);',
+      'message.id < 0 && isOldCopyStill(before.get(message.id), message);',
     ],
   ]),
   ...inFile('archive', 'jobs/archive/messages-now.ts', [

@@ -321,6 +321,19 @@ test('what a recheck says of messages stays with them, though a killed run wrote
   }
 });
 
+test('on a server without message_ids an old copy outside of the selection is no move back', async () => {
+  const line = 'archive pull /home/ada/archive --channel id:1 --topic plans --both -o ndjson';
+  const people = [
+    { does: 'move', nth: 43, to: { subject: '✔ plans', stream_id: 1 }, at: 2656 },
+    { does: 'move', nth: 33, which: 'all', to: { subject: '', stream_id: 1 }, at: 922 },
+    { does: 'stale', nth: 39, which: 'older', to: { subject: 'elsewhere', stream_id: 1 }, at: 2538 },
+  ];
+  const runs = [{ line }, { line: `${line} --recheck`, pause: 1000 }];
+  expect((await worldOf('archive').play({ seed: 9_600_194, messages: 10, level: 200, runs, people })).wrongs).toEqual(
+    [],
+  );
+});
+
 test('a disk that fails while an archive is opened is an error of the disk', async () => {
   const line = 'archive pull /home/ada/archive --channel general --topic plans -o ndjson';
   for (let at = 36; at < 46; at += 1) {

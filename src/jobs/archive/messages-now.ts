@@ -12,7 +12,7 @@ import {
   type MessageChat,
 } from '../messages/messages-by-ids.ts';
 import { byNamedPlace, namesPlace } from '../messages/places.ts';
-import type { MessageSelection } from '../messages/selection.ts';
+import { channelsIn, type MessageSelection } from '../messages/selection.ts';
 import { onlyMessage } from '../../api/chat/message-pages.ts';
 import { markdownOf, messagesAmong } from './pull-pages.ts';
 
@@ -23,6 +23,8 @@ interface Known<M> {
   readonly channelOf: (id: number) => number | undefined;
   /** What was read of them just now, in the same form. */
   readonly seen?: ReadonlyMap<number, M>;
+  /** The message may name a place again in which it was not. */
+  readonly isDoubtful?: (message: M) => boolean;
   /** Why a message that is not shown is gone. */
   readonly reasonFor: (id: number, channel: number | undefined) => Promise<ReasonGone>;
 }
@@ -35,7 +37,7 @@ interface Known<M> {
 export async function messagesNow<M extends MessageHead>(
   chat: MessageChat<M>,
   selection: MessageSelection,
-  { ids: all, channelOf, reasonFor, seen }: Known<M>,
+  { ids: all, channelOf, reasonFor, seen, isDoubtful = () => false }: Known<M>,
   form: ArchiveForm,
 ) {
   const shown = new Map<number, M>();
@@ -46,14 +48,20 @@ export async function messagesNow<M extends MessageHead>(
   const ids = all.filter((id) => !shown.has(id));
   const gone = new Map<number, ReasonGone>();
   const left = new Map<number, number | undefined>();
-  if (ids.length === 0) return { shown, gone, left };
+  const leave = async ({ narrow, channel }: Omit<Scope, 'holds'>, doubtful: readonly M[]): Promise<void> => {
+    for (const id of await notInNamedPlace(chat, narrow, doubtful)) left.set(id, channel);
+  };
   const query = { ...selection.form, ...markdownOf(form) };
-  if (await findsByIds(chat)) {
+  if (ids.length > 0 && (await findsByIds(chat))) {
     for await (const message of messagesOfIds(chat, { ...query, narrow: selection.narrow }, ids))
       shown.set(message.id, message);
-  } else for (const message of await messagesAmong(chat, selection, ids, form)) shown.set(message.id, message);
+  } else if (ids.length > 0)
+    for (const message of await messagesAmong(chat, selection, ids, form)) shown.set(message.id, message);
+  const [own] = channelsIn(selection.narrow);
+  const wholeScope = { narrow: selection.narrow, channel: typeof own === 'number' ? own : undefined };
+  await leave(wholeScope, [...shown.values()].filter(isDoubtful));
   for (const id of ids) if (!shown.has(id)) gone.set(id, await reasonFor(id, channelOf(id)));
-  const searched: Scope[] = [{ narrow: selection.narrow, holds: () => true }];
+  const searched: Scope[] = [{ ...wholeScope, holds: () => true }];
   for (const scope of scopesOf([...gone.keys()], channelOf)) {
     const missing = [...gone].filter(([id, why]) => why !== 'limit' && scope.holds(id)).map(([id]) => id);
     const doubtful: M[] = [];
@@ -61,9 +69,9 @@ export async function messagesNow<M extends MessageHead>(
       shown.set(message.id, message);
       gone.delete(message.id);
       const isMissedThere = searched.some(({ narrow, holds }) => holds(message.id) && namesPlace(narrow, message));
-      if (isMissedThere || message.stream_id !== scope.channel) doubtful.push(message);
+      if (isMissedThere || message.stream_id !== scope.channel || isDoubtful(message)) doubtful.push(message);
     }
-    for (const id of await notInNamedPlace(chat, scope.narrow, doubtful)) left.set(id, scope.channel);
+    await leave(scope, doubtful);
     searched.push(scope);
   }
   return { shown, gone, left };
@@ -91,7 +99,7 @@ export async function notInNamedPlace(chat: MessageChat, narrow: readonly unknow
 /** A narrow to search in, and which of the messages it may hold. */
 interface Scope {
   readonly narrow: readonly unknown[];
-  readonly channel?: number;
+  readonly channel?: number | undefined;
   readonly holds: (id: number) => boolean;
 }
 

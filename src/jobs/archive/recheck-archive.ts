@@ -76,9 +76,7 @@ export async function recheckArchive(
     left: ReadonlyMap<number, number | undefined>,
     seen = isoNow(),
   ): Promise<void> => {
-    const doubtful = [...shown.values()].filter((message) => isOldCopyStill(before.get(message.id), message));
-    const strays = await notInNamedPlace(chat, selection.narrow, doubtful);
-    const places = await placesOf(shown.values(), new Map([...strays.map((id) => [id, undefined] as const), ...left]));
+    const places = await placesOf(shown.values(), left);
     const changes: ArchiveChange[] = [];
     for (const [id, message] of shown) {
       const state = before.get(id);
@@ -105,7 +103,8 @@ export async function recheckArchive(
       const channel = before.get(id)?.place.stream_id;
       return typeof channel === 'number' ? channel : undefined;
     };
-    const known = { ids: [...before.keys()], seen: read, channelOf, reasonFor };
+    const isDoubtful = (message: Message): boolean => isOldCopyStill(before.get(message.id), message);
+    const known = { ids: [...before.keys()], seen: read, channelOf, reasonFor, isDoubtful };
     const found = await messagesNow(chat, selection, known, form);
     for (const [id, reason] of found.gone) {
       const known = before.get(id)?.why;

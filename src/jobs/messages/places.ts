@@ -2,7 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import type { CallLimits, MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { isObject, writeJson } from '../../core/json.ts';
-import { isSameName } from '../../schema/topic.ts';
+import { isSameName, isSameTopic } from '../../schema/topic.ts';
 import { idsShown, type MessageChat } from './messages-by-ids.ts';
 import { channelsIn, operandsIn } from './selection.ts';
 
@@ -167,5 +167,5 @@ function channelTest(channel: number | string): Test {
 function topicTest(topic: string, allowsEmpty: boolean | undefined): Test | undefined {
   // The empty topic is shown under a name of the server's own, or as ''.
   if (topic === '') return allowsEmpty ? ({ subject }) => subject === '' : undefined;
-  return ({ subject }) => typeof subject !== 'string' || subject === '' || isSameName(subject.trim(), topic);
+  return ({ subject }) => typeof subject !== 'string' || isSameTopic(subject.trim(), topic);
 }

@@ -169,6 +169,15 @@ test('a topic whose archived copies named another one: the recheck says what mov
   });
 });
 
+test('a message of the asked topic whose copy names the empty topic is in the asked one', async () => {
+  const archive = await archived('--channel firmware --topic race');
+  await archive.pull();
+  archive.put(archive.ids['race']?.slice(0, 1) ?? [], { subject: '' });
+  archive.put(archive.ids['race'] ?? [], { subject: 'RACE' });
+
+  expect(movedOf(await archive.recheck())).toBe(0);
+});
+
 test('messages that name a channel which no narrow shows are where the server finds them', async () => {
   const archive = await archived();
   await archive.pull();
