@@ -61,5 +61,6 @@ function print(text) {
 function refuse({ code, message }) {
   if (code === 'EPIPE') return;
   process.exitCode = 8;
-  process.stderr.write(`chatelaine: The result could not be written: ${message}\n`);
+  const [, reason = message] = /^[A-Z]+: (.*), \w+$/.exec(message) ?? [];
+  process.stderr.write(`chatelaine: The result could not be written: ${reason}\n`);
 }

@@ -164,7 +164,7 @@ describe('a full disk under stdout', needs('devices', 'shell'), () => {
     const { env } = await openService();
     const done = await shell(`chatelaine ${words} > /dev/full`, { env }).ended;
     expect(done.code).toBe(code);
-    expect(done.stderr).toContain('no space left on device');
+    expect(done.stderr).toContain('could not be written: no space left on device\n');
     expect(done.stderr).not.toMatch(/bug|\n {4}at /);
   });
 
