@@ -15,7 +15,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...(limits.some((limit) => allowsTwo.has(limit)) ? [] : twoLicenses(ended)),
     ...sentAgain(ended),
     ...notSettled(ended, limits),
-    ...(limits.includes('shown after --settle') ? [] : unseenDoubles(ended)),
+    ...(limits.some((limit) => /after --settle$/.test(limit)) ? [] : unseenDoubles(ended)),
     ...sentBeside(ended, limits),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
@@ -74,11 +74,11 @@ function isRenamed({ runs }: LicensingPlan): boolean {
   return runs.some(({ line }) => /^license (rename|edit|undo|retire --)/.test(line));
 }
 
-/** Whoever was killed before its answer was recorded, or could not write the history, leaves it without the license. */
+/** Whoever was killed before its answer was recorded, or could not record it, leaves later runs without it. */
 function isUntold(user: string, { server: { posts }, plan: { habits } }: Ended): boolean {
   const isHiding = habits?.newest !== undefined || habits?.gaps !== undefined;
   const lacks = ({ exit, stderr }: Process): boolean =>
-    exit === undefined || exit > 128 || /the history lacks|the deadline of/.test(stderr);
+    exit === undefined || exit > 128 || /the history lacks|is not recorded there|the deadline of/.test(stderr);
   return isHiding && posts.some((post) => post.user === user && lacks(post.client));
 }
 
