@@ -1,4 +1,3 @@
-import { isSuccess } from '../api/http/answer.ts';
 import type { Connection, KeyVariable, PlannedCall, Send, WireEvent } from '../api/http/call.ts';
 import { openAges } from '../api/http/ages.ts';
 import { connect } from '../api/http/connect.ts';
@@ -66,7 +65,9 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
       ...shared,
       ...routeOf(credential),
       observe(event) {
-        hasWritten ||= event.kind === 'answer' && !event.isRead && isSuccess(event.answer);
+        // What is not refused may have been carried out, and be found by a lookup.
+        hasWritten ||= event.kind === 'answer' && !event.isRead && !isRefused(event.answer.status);
+        hasWritten ||= event.kind === 'failure' && event.method !== 'GET';
         shared.observe(event);
       },
       base: urlOf(credential),
@@ -231,4 +232,8 @@ function keyCommandRunner({ host, options, messages, redactor, signal }: RunPart
     const { system, alarm } = host;
     return redactor.watch(await runKeyCommand(command, { system, alarm, signal, verbose, interactive }));
   };
+}
+
+function isRefused(status: number): boolean {
+  return status >= 400 && status < 500;
 }

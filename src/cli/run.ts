@@ -53,7 +53,7 @@ const withoutWrites: ReadonlySet<FailureKind> = new Set(['usage', 'config']);
 function afterWrites(cause: unknown): unknown {
   if (!(cause instanceof Failure) || !withoutWrites.has(cause.kind)) return cause;
   const { hint = 'Mend this, then run the same command again: it goes on.' } = cause.details;
-  return cause.as('incomplete', `after changes were made: ${cause.message}`, { hint });
+  return cause.as('incomplete', `after requests that change something: ${cause.message}`, { hint });
 }
 
 /** The outcome, counted by the summary as it comes. */

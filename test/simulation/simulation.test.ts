@@ -334,6 +334,16 @@ test('on a server without message_ids an old copy outside of the selection is no
   );
 });
 
+test('a disk that fails once a license was found that an error had hidden is no exit 3', async () => {
+  const line = 'license apply /home/ada/roster.csv -o ndjson -y --retire-missing --max-retire 3';
+  const { wrongs } = await worldOf('apply').play({
+    ...{ seed: 10_002_647, roster: [['ada', 4]], others: [{ user: 'xan', size: 3, at: 0 }] },
+    runs: [{ line, fate: { disk: { at: 190, code: 'EROFS' } } }],
+    mishaps: [{ method: 'POST', nth: 1, reply: '500', commit: 0 }],
+  });
+  expect(wrongs).toEqual([]);
+});
+
 test('a disk that fails while an archive is opened is an error of the disk', async () => {
   const line = 'archive pull /home/ada/archive --channel general --topic plans -o ndjson';
   for (let at = 36; at < 46; at += 1) {
