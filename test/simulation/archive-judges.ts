@@ -271,7 +271,8 @@ function pricesOf({ plan, runs, healed }: ChatEnded): string[] {
   const wrongs = all.flatMap((run) =>
     isRecheck(run.line) && findsChanges(run) ? [`a recheck finds changes that nobody made: ${run.stdout}`] : [],
   );
-  const isCalm = mishaps.length === 0 && perHour === undefined && !files?.mishaps?.length && plan.runs.length === 1;
+  const isOfAll = !files?.mishaps?.length && plan.sizes?.file === undefined;
+  const isCalm = mishaps.length === 0 && perHour === undefined && isOfAll && plan.runs.length === 1;
   const isCut = plan.runs[0]?.options?.includes('--deadline') ?? false;
   const [run] = runs;
   if (!run || !isCalm || isCut || Object.keys(plan.runs[0]?.fate ?? {}).length > 0) return wrongs;
@@ -313,6 +314,11 @@ function unhealed(
   if (last?.exit === 0) return [];
   if (last?.exit === 8 && lacksFiles(last, ended)) {
     limits.add('attached files that the server refuses, or that are too large');
+    return [];
+  }
+  const isCut = plan.runs.some(({ fate }) => fate?.disk ?? fate?.kill);
+  if (isCut && last?.stderr.includes('the server did not give')) {
+    limits.add('an attached file that the server refuses once its line was not written');
     return [];
   }
   // A name that nothing was archived under is no channel's any more.

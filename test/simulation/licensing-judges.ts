@@ -213,7 +213,9 @@ function untoldRows({ plan: { roster = [] }, runs, healed }: Ended): string[] {
 function refusedKeys({ server: { refusals } }: Ended): string[] {
   return refusals.flatMap(({ client, app, at, later }) => {
     const { exit, line, stderr } = client;
-    const isEnded = exit !== undefined && exit < 128 && !/the deadline of|is in use by/.test(stderr);
+    // Another failure may come first, or last.
+    const isOther = /the deadline of|is in use by|could not be written|broke before/.test(stderr);
+    const isEnded = exit !== undefined && exit < 128 && !isOther;
     // What was answered is told, and what no list could show then is said, or unknown.
     const isRight =
       exit === 4 || exit === 9 || (exit === 0 && /no list confirmed it|could not be confirmed/.test(stderr));
