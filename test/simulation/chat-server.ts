@@ -325,10 +325,11 @@ export function chatServer(
     const act = (): void => {
       for (const id of chosen(deed)) {
         const message = state.messages.get(id);
-        const { stream_id = message?.stream_id, subject = message?.subject } = to;
+        const target = /back$/.test(does) ? { stream_id: channelId, subject: topic } : to;
+        const { stream_id = message?.stream_id, subject = message?.subject } = target;
         // A server takes no move to where a message is.
         const isMove = message?.stream_id !== stream_id || message?.subject !== subject;
-        if (message && (isMove || !/^(move|stale|newer)$/.test(does))) deeds[does](message, to);
+        if (message && (isMove || !/^(move|stale|newer|back|stale-back)$/.test(does))) deeds[does](message, to);
       }
       store.keep();
       world.tell('people', () => `${does} message ${first[nth % first.length]}${deed.which ? ` (${deed.which})` : ''}`);

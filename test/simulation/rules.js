@@ -415,18 +415,10 @@ export const rules = [
     ['private channels are asked too', 'if (open.delete(message.id))', 'if (message.id < 0)'],
   ]),
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
-    ['two spellings are one topic that others left', 'foldTopic(String(state.place.subject))', 'state.place.subject'],
     [
       'an old copy that named a place which it had left is asked for there again',
       'isOldCopyStill(before.get(message.id), message);',
       'message.id < 0 && isOldCopyStill(before.get(message.id), message);',
-    ],
-  ]),
-  ...inFile('archive', 'jobs/archive/messages-now.ts', [
-    [
-      'what is found outside of the channel that it names is asked for there',
-      'isMissedThere || message.stream_id !== scope.channel',
-      'isMissedThere',
     ],
   ]),
   ...inFile('purge', 'store/archive/open-archive.ts', [
