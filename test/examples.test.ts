@@ -48,7 +48,16 @@ const files: Readonly<Record<string, string>> = {
 };
 
 /** Folders and files that examples write. */
-const places = ['kitchen', 'kitchen.html', 'site/', 'january', 'everything', 'accepted.txt', 'plan.ndjson'];
+const places = [
+  'kitchen',
+  'kitchen.html',
+  'site/',
+  'january',
+  'everything',
+  'accepted.txt',
+  'plan.ndjson',
+  'sandbox.ndjson',
+];
 
 test('one after the other, they work against one sandbox', { ...needs('shell'), timeout: 300_000 }, async () => {
   const sandbox = await openSandbox();
@@ -67,7 +76,7 @@ test('exceptions are examples that exist', () => {
 
 test('what examples write is in the home of their test', () => {
   const written = all.flatMap(
-    (example) => / (?:--to|--write-accepted|--write-plan|archive pull) (\S+)/.exec(example)?.[1] ?? [],
+    (example) => / (?:--to|--write-accepted|--write-plan|--data|archive pull) (\S+)/.exec(example)?.[1] ?? [],
   );
   expect(written.length).toBeGreaterThan(2);
   for (const name of written) expect(places).toContain(name);
