@@ -14,7 +14,7 @@ import {
 } from '../../store/archive/part.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { NarrowTerm } from '../../schema/narrow.ts';
-import { isSameName, isSameTopic } from '../../schema/topic.ts';
+import { foldName, isSameName, isSameTopic } from '../../schema/topic.ts';
 import { channelsIn } from '../messages/selection.ts';
 
 /** A part, and the messages that an export takes of it: one or more, ascending. */
@@ -50,9 +50,11 @@ export async function channelNames(
   const last = [...newest].map(
     ([id, ids]) => [id, [...ids].sort(([, one], [, other]) => other - one)[0]?.[0]] as const,
   );
+  const holders = new Map<string, unknown[]>();
+  for (const [id, name = ''] of last) holders.set(foldName(name), [...(holders.get(foldName(name)) ?? []), id]);
   return new Map(
     last.map(([id, name = '']) => {
-      const isOther = (one: string) => last.some(([other, its = '']) => other !== id && isSameName(its, one));
+      const isOther = (one: string) => (holders.get(foldName(one)) ?? []).some((other) => other !== id);
       const names = [...(newest.get(id)?.keys() ?? [])].filter((one) => one === name || !isOther(one));
       return [id, { names, shown: isOther(name) ? `${name} (id ${String(id)})` : name }];
     }),
