@@ -52,11 +52,10 @@ export async function messagesNow<M extends MessageHead>(
     for (const id of await notInNamedPlace(chat, narrow, doubtful)) left.set(id, channel);
   };
   const query = { ...selection.form, ...markdownOf(form) };
-  if (ids.length > 0 && (await findsByIds(chat))) {
-    for await (const message of messagesOfIds(chat, { ...query, narrow: selection.narrow }, ids))
-      shown.set(message.id, message);
-  } else if (ids.length > 0)
-    for (const message of await messagesAmong(chat, selection, ids, form)) shown.set(message.id, message);
+  const byIds = () => messagesOfIds(chat, { ...query, narrow: selection.narrow }, ids);
+  const among = () => messagesAmong(chat, selection, ids, form);
+  const found = ids.length === 0 ? [] : (await findsByIds(chat)) ? byIds() : await among();
+  for await (const message of found) shown.set(message.id, message);
   const [own] = channelsIn(selection.narrow);
   const wholeScope = { narrow: selection.narrow, channel: typeof own === 'number' ? own : undefined };
   await leave(wholeScope, [...shown.values()].filter(isDoubtful));
