@@ -40,13 +40,13 @@ type Reporting = Pick<Ports, 'claims' | 'now' | 'warn' | 'record'> & {
   readonly progress: { step(): void; end(): void };
 };
 
-/** The results of the rows, on their way to the record and then to the reader. @param listed keys, read once */
+/** The results of the rows, on their way to the record and then to the reader. @param listed keys of the plan's list */
 export function rosterReport({ claims, now, warn, record, progress }: Reporting, listed: Iterable<string>) {
   const ready = resultsInOrder<LicenseFields, RowResult>();
   const writing = new Set<Promise<void>>();
   const answeredOnly = new Map<LicenseFields, AnsweredOnly>();
-  /** Of how many users each key is that a list showed or that was answered: one of several is nobody's. */
-  const keys = new Map<string, 'one' | 'several'>();
+  /** The users of each key that the list showed or that was answered; most runs have no answer, and need none. */
+  let keys: Map<string, 'one' | 'several'> | undefined;
   const accepted: (Failure | undefined)[] = [];
 
   const noteUnknown = (one: Case, end: End): void => {
@@ -61,7 +61,7 @@ export function rosterReport({ claims, now, warn, record, progress }: Reporting,
     answeredOnly,
     /** Records that the server answered a POST: its row is reported once a list has confirmed it. */
     async answered(row: LicenseFields, creation: AnsweredCreation): Promise<void> {
-      for (const key of listed) keys.set(key, 'one');
+      keys ??= new Map(Array.from(listed, (key) => [key, 'one']));
       const key = creation.license?.key;
       if (key !== undefined) keys.set(key, keys.has(key) ? 'several' : 'one');
       // The progress counts the row as done: one list at the end confirms all rows.
@@ -77,7 +77,7 @@ export function rosterReport({ claims, now, warn, record, progress }: Reporting,
     /** Tells the history of an outcome, then reports it. */
     async end(ended: Case, end: End): Promise<void> {
       const { asked, creation } = ended;
-      const isShared = creation?.state === 'answered' && keys.get(creation.license?.key ?? '') === 'several';
+      const isShared = creation?.state === 'answered' && keys?.get(creation.license?.key ?? '') === 'several';
       const one = isShared ? { ...ended, creation: { ...creation, license_is: 'of several users' as const } } : ended;
       const outcome = outcomeOf(one, end);
       const { status, license = null, failure, warning, size_before = null } = outcome;
