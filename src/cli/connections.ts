@@ -3,6 +3,7 @@ import { openAges } from '../api/http/ages.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
+import { isTrouble } from '../api/http/transport-error.ts';
 import { decodeText, type Spool } from '../core/read.ts';
 import { urlOf, variableOf, kinds, type Profile } from '../schema/profile.ts';
 import { isExposed, serverOf } from '../schema/url.ts';
@@ -66,7 +67,8 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
       ...routeOf(credential),
       observe(event) {
         // What is not refused may have been carried out, and be found by a lookup.
-        hasWritten ||= event.kind === 'answer' && !event.isRead && !isRefused(event.answer.status);
+        if (event.kind === 'answer')
+          hasWritten ||= !event.isRead && (event.answer.status < 400 || isTrouble(event.answer.status));
         hasWritten ||= event.kind === 'failure' && event.method !== 'GET';
         shared.observe(event);
       },
@@ -232,8 +234,4 @@ function keyCommandRunner({ host, options, messages, redactor, signal }: RunPart
     const { system, alarm } = host;
     return redactor.watch(await runKeyCommand(command, { system, alarm, signal, verbose, interactive }));
   };
-}
-
-function isRefused(status: number): boolean {
-  return status >= 400 && status < 500;
 }
