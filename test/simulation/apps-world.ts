@@ -1,10 +1,9 @@
 import { chanceOf, type Chance } from './chance.ts';
 import { playLicensing, type LicensingPlan } from './licensing-history.ts';
-import { secondApplication, type KeyTrouble } from './licensing-server.ts';
+import { application, secondApplication, type KeyTrouble } from './licensing-server.ts';
 import { applyRoster, ensureOf, everyKill, fateOf, mishapsOf, type SimulatedWorld } from './worlds.ts';
 
-const first = 4711;
-const apps = [first, secondApplication];
+const apps = [application, secondApplication];
 
 /** Rosters with the application of each row, whose keys are stored: one of them may be refused for a while, or slow. */
 export const rosters: SimulatedWorld<LicensingPlan> = {

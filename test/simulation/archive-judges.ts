@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { MessageRecord } from '../../src/sandbox/records.ts';
 import { archiveFolder, type ChatEnded } from './chat-history.ts';
 import { endOf, isVisible, leftFiles } from './chat-judges.ts';
-import { judgeFiles, lacksFiles } from './file-judges.ts';
+import { hashOf, judgeFiles, lacksFiles } from './file-judges.ts';
 import { channelId, foldSubject, isTopic } from './chat-server.ts';
 import type { Process } from './computer.ts';
 import type { Verdict } from './licensing-history.ts';
@@ -113,10 +112,6 @@ function textsIn({ source, rendered, changes }: Archive): string[] {
   return [...source.values(), ...rendered.values(), ...later].map(({ content }) => content);
 }
 
-function hashOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
 /** Each message that is kept is one that the server had, in a version and at a place that it had or showed. */
 function inventions({ server, plan }: ChatEnded, archive: Archive, limits: Set<string>): string[] {
   const had = (id: number, isSame: (message: MessageRecord) => boolean): boolean =>
@@ -203,9 +198,11 @@ function oldNews(ended: ChatEnded, archive: Archive, limits: Set<string>): strin
     const shown = own.findLast((change) => change.message)?.message ?? kept;
     if (shown.content !== message[form === 'source' ? 'content' : 'rendered']) {
       const times = (ended.server.versions.get(kept.id) ?? []).map((one) => one.message?.last_edit_timestamp);
+      const isTwice = times.some((time, at) => time !== undefined && time === times[at - 1]);
+      if (form !== 'rendered' || !isTwice)
+        return [`message ${kept.id} has another text, and a recheck did not record it`];
       limits.add('edited twice in one second, in an archive of rendered messages alone');
-      if (form === 'rendered' && times.some((time, at) => time !== undefined && time === times[at - 1])) return [];
-      return [`message ${kept.id} has another text, and a recheck did not record it`];
+      return [];
     }
     const move = own.findLast(({ change }) => change === 'moved');
     const known = move ? (move.to ?? {}) : kept;

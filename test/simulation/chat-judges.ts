@@ -15,6 +15,7 @@ import {
 } from './chat-server.ts';
 import type { Process } from './computer.ts';
 import { spanOf, type Verdict } from './licensing-history.ts';
+import { historyLines } from './word-judges.ts';
 
 /** A delete call in progress is waited for by Ctrl-C, and its time limit is the longest there is. */
 const grace = 130_000;
@@ -257,12 +258,7 @@ function otherwiseTold(
   // A line that the disk did not take is a warning; those of runs at one time are not told apart.
   const atOnce = runs.filter((one) => one.started <= end && (one.ended ?? Infinity) >= started);
   if (atOnce.length > 1 || plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
-  const lines = [...computer.disk.files()].flatMap(([path, content]) =>
-    /\/history-\d+\.ndjson$/.test(path) ? content.toString().split('\n') : [],
-  );
-  const told = lines
-    // A power cut tears a line.
-    .filter((line) => line.endsWith('}'))
+  const told = historyLines(computer.disk.files())
     .map((line) => JSON.parse(line) as Row & { readonly event: string; readonly time: string })
     .filter(({ event, time }) => event !== 'purging' && Date.parse(time) >= started - 1 && Date.parse(time) <= end);
   const isSame = told.some((one) => one.deleted === deleted && one.arrived === arrived && one.status === status);

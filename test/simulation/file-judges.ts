@@ -143,6 +143,6 @@ function namedAgain(all: readonly Process[]): string[] {
   );
 }
 
-function hashOf(bytes: Buffer | string): string {
+export function hashOf(bytes: Buffer | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

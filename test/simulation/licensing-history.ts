@@ -6,9 +6,11 @@ import type { Habits } from './habits.ts';
 import { ledgerServer, putLedger, type LedgerPlan } from './ledger-server.ts';
 import { judgeLicensing } from './licensing-judges.ts';
 import {
+  application,
   licensingKey,
   licensingServer,
   ownerOf,
+  secondApplication,
   type KeyTrouble,
   type LicensingServer,
   type Mishap,
@@ -234,7 +236,7 @@ function prepare(computer: Computer, { roster, names, clockAhead = 0 }: Licensin
 /** Signs in to both applications. */
 async function storeKeys(computer: Computer, { server }: LicensingServer): Promise<void> {
   const { world, disk } = computer;
-  for (const app of [4711, 4712]) {
+  for (const app of [application, secondApplication]) {
     disk.open('/home/ada/key', 0o101, 0o600).write(Buffer.from(`sandbox-key-of-app-${app}`), null);
     const line = `auth login licensing --base-url https://licensing.test --app-code ${app} --name app-${app} --api-key-file /home/ada/key --no-check -y`;
     const run = new Process(computer, { line: line.split(' '), env: {}, fate: {}, dispatcher: dispatcherTo(server) });

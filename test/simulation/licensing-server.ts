@@ -73,7 +73,7 @@ export interface LicensingServer {
   heal(): void;
 }
 
-const application = 4711;
+export const application = 4711;
 export const secondApplication = 4712;
 const keyPrefix = 'sandbox-key-of-app-';
 export const licensingKey = `${keyPrefix}${application}`;

@@ -41,12 +41,21 @@ function ofOwner<T extends { readonly remote_user: string; readonly app_code?: n
 }
 
 function historyOf({ disk, share }: Ended['computers'][number]): HistoryLine[] {
-  const lines = [...disk.files(), ...(share?.files() ?? [])].flatMap(([path, bytes]) =>
-    /history-\d+\.ndjson$/.test(path) ? bytes.toString().split('\n') : [],
+  return historyLines([...disk.files(), ...(share?.files() ?? [])]).map((line) =>
+    ofOwner(JSON.parse(line) as HistoryLine),
   );
-  // A power cut tears a line.
-  const whole = lines.filter((line) => line.endsWith('}'));
-  return whole.map((line) => ofOwner(JSON.parse(line) as HistoryLine));
+}
+
+/** The lines of histories that no power cut has torn. */
+export function historyLines(files: Iterable<readonly [path: string, content: Buffer]>): string[] {
+  return [...files].flatMap(([path, content]) =>
+    /\/history-\d+\.ndjson$/.test(path)
+      ? content
+          .toString()
+          .split('\n')
+          .filter((line) => line.endsWith('}'))
+      : [],
+  );
 }
 
 interface HistoryLine {
