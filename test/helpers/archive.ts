@@ -1,6 +1,30 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { elementsOf } from '../../src/core/json-elements.ts';
+import type { ArchiveHead } from '../../src/store/archive/archive-head.ts';
+import type { StoredMessage } from '../../src/store/archive/part.ts';
+
+/** The head of an archive of sources and attached files. */
+export const sourceHead: ArchiveHead = {
+  archive: 1,
+  site: 'https://chat.test',
+  account: 'ada@chat.test',
+  options: {},
+  selection: {},
+  forms: ['source'],
+  files: true,
+  history_limited: false,
+};
+
+/** Messages of those ids, as an archive takes them. */
+export function storedMessages(...ids: readonly number[]): StoredMessage[] {
+  const { elements } = elementsOf(Buffer.from(JSON.stringify({ messages: ids.map((id) => ({ id })) })), 'messages');
+  return ids.flatMap((id, index) => {
+    const text = elements[index];
+    return text ? [{ id, text }] : [];
+  });
+}
 
 /** archive.json of an archive as it is on disk. */
 export function headOf(folder: string): Record<string, unknown> {

@@ -10,32 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { elementsOf } from '../../src/core/json-elements.ts';
 import { openArchive } from '../../src/store/archive/archive.ts';
-import type { ArchiveHead } from '../../src/store/archive/archive-head.ts';
-import type { ArchivePart, StoredMessage } from '../../src/store/archive/part.ts';
-import { forgetState, headOf, seeAsItIs } from '../helpers/archive.ts';
+import type { ArchivePart } from '../../src/store/archive/part.ts';
+import { forgetState, headOf, seeAsItIs, sourceHead, storedMessages } from '../helpers/archive.ts';
 import { needs } from '../helpers/needs.ts';
 import { place } from './place.ts';
-
-const head: ArchiveHead = {
-  archive: 1,
-  site: 'https://chat.test',
-  account: 'ada@chat.test',
-  options: {},
-  selection: {},
-  forms: ['source'],
-  files: true,
-  history_limited: false,
-};
-
-function messagesOf(...ids: readonly number[]): StoredMessage[] {
-  const { elements } = elementsOf(Buffer.from(JSON.stringify({ messages: ids.map((id) => ({ id })) })), 'messages');
-  return ids.flatMap((id, index) => {
-    const text = elements[index];
-    return text ? [{ id, text }] : [];
-  });
-}
 
 /** A new archive of one part, open. */
 async function begun() {
@@ -43,8 +22,8 @@ async function begun() {
   const folder = join(host.folder, 'archive');
   const open = () => openArchive(folder, host, {});
   const archive = await open();
-  await archive.setHead(head);
-  const part = await archive.add({ source: messagesOf(1, 2) });
+  await archive.setHead(sourceHead);
+  const part = await archive.add({ source: storedMessages(1, 2) });
   return { folder, open, archive, part, file: 'source-000001.ndjson' };
 }
 
@@ -91,7 +70,7 @@ test('an archive that begins is incomplete until a pull has reached its end, wha
   expect(stateOf(folder).complete).toBe(true);
 
   const again = await open();
-  await again.setHead({ ...head, history_limited: true });
+  await again.setHead({ ...sourceHead, history_limited: true });
   expect(stateOf(folder).complete).toBe(true);
   await again.close();
 });
@@ -112,9 +91,9 @@ test('what a killed run left of the next part goes once a pull has reached its e
 
 test('a late part makes an archive one of version 2', async () => {
   const { folder, archive } = await begun();
-  await archive.add({ source: messagesOf(5) });
+  await archive.add({ source: storedMessages(5) });
   expect(headOf(folder)['archive']).toBe(1);
-  await archive.add({ source: messagesOf(4) });
+  await archive.add({ source: storedMessages(4) });
   await archive.close();
   expect(headOf(folder)['archive']).toBe(2);
 });
@@ -124,7 +103,7 @@ test('each file is seen as it is when it is written: of a part, repaired, and at
   await archive.seal();
   expect(stateOf(folder).seen).toEqual({ [file]: stampOf(join(folder, file)) });
 
-  await archive.repair(part, 'source', messagesOf(1, 2));
+  await archive.repair(part, 'source', storedMessages(1, 2));
   await archive.recordFile(await archive.keep('2/ab/notes.txt', contentOf('notes')));
   await archive.close();
 
