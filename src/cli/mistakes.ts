@@ -89,6 +89,7 @@ const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--format', 'Write -o FORMAT, as in -o json.'],
   ['--unread', 'Write --is unread.'],
   ...['sender', 'since', 'until', 'ids'].map((name) => [`chatelaine topic delete --${name}`, wholeTopics] as const),
+  ...['delete', 'list'].map((verb) => [`chatelaine topic ${verb} --keep`, 'Write --hold FILE.'] as const),
   ['chatelaine license rename --to', 'Write chatelaine license rename U NEW.'],
 ]);
 

@@ -136,8 +136,8 @@ export interface Disk {
     readBytes(file: string): Promise<Buffer>;
     /** The archive in that folder, or a new one, held by this process alone. */
     archive(folder: string, patience?: Pick<Patience, 'wait' | 'waiting'>): Promise<OpenArchive>;
-    /** `keep`: the file of CHATELAINE_KEEP. */
-    files(): { readonly config: string; readonly state: string; readonly keep: string | undefined };
+    /** `hold`: the file of CHATELAINE_HOLD. */
+    files(): { readonly config: string; readonly state: string; readonly hold: string | undefined };
     /** @throws Failure config where the folder of state can neither be made nor written; nothing is made */
     refuseUnwritableState(): Promise<void>;
   };

@@ -125,7 +125,7 @@ export const variables = {
   CHATELAINE_READ_ONLY: '1, true or yes: every write is refused, whatever the profile',
   CHATELAINE_ALLOW_HTTP:
     'HOST or HOST:PORT of the one server beyond this computer to which a key may be sent over plain http',
-  CHATELAINE_KEEP: 'FILE of topics that topic delete never deletes, beside those of --keep',
+  CHATELAINE_HOLD: 'FILE of topics that topic delete never deletes, beside those of --hold',
   [headerVariable]:
     'File of lines NAME: VALUE that go with each request of the credentials of the environment, for an access proxy',
   CHATELAINE_CONFIG_DIR: 'Absolute path of the folder for config.json and credentials.json',
@@ -157,7 +157,7 @@ export function unknownVariables(env: Environment): readonly { readonly name: st
   const known = [...twins, ...Object.keys(variables), ...credentials];
   return Object.keys(env).flatMap((name) => {
     if (!name.startsWith('CHATELAINE_') || known.includes(name)) return [];
-    const meant = known.find((one) => slipsBetween(name, one) === 1);
+    const meant = name === 'CHATELAINE_KEEP' ? 'CHATELAINE_HOLD' : known.find((one) => slipsBetween(name, one) === 1);
     return [{ name, ...(meant !== undefined && { meant }) }];
   });
 }
@@ -172,4 +172,4 @@ export function refuseSlips(env: Environment, warn: (text: string) => void): voi
   }
 }
 
-const guards = /^CHATELAINE_(DRY_RUN|READ_ONLY|SANDBOX|KEEP|LEDGER|PROFILE|HEADER_FILE)$/;
+const guards = /^CHATELAINE_(DRY_RUN|READ_ONLY|SANDBOX|HOLD|LEDGER|PROFILE|HEADER_FILE)$/;

@@ -68,6 +68,8 @@ test.each([
   ['auth list one two', 'chatelaine auth list takes no argument; 2 were given', see('auth list [OPTION…]')],
   ['auth use', 'NAME is required', see('auth use NAME [OPTION…]')],
   ['topic list', 'name one channel, or give --all-channels', 'See chatelaine topic list --help.'],
+  ['topic delete general tea --keep x', 'unknown option --keep', 'Write --hold FILE.'],
+  ['topic list general --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   [
     'license create ada 4',
@@ -84,6 +86,8 @@ test.each([
     'Keep them with archive pull, then: archive export DIR -o html --to FILE',
   ],
   ['license rename ada --to ines', 'unknown option --to', 'Write chatelaine license rename U NEW.'],
+  ['topic delete general tea --keep x', 'unknown option --keep', 'Write --hold FILE.'],
+  ['topic list general --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],

@@ -53,9 +53,9 @@ export interface ChatEnded {
 export const archiveFolder = '/home/ada/archive';
 /** Where the folder is that somebody moved away. */
 export const awayFolder = '/home/ada/away';
-const keepFile = '/home/ada/keep.ndjson';
+const holdFile = '/home/ada/hold.ndjson';
 export const purgeLine = `topic delete id:1 ${topic} --confirm ${topic} --archive ${archiveFolder} -o ndjson`;
-export const holdingLine = `${purgeLine} --keep ${keepFile}`;
+export const holdingLine = `${purgeLine} --hold ${holdFile}`;
 export const closing = ' --missing-ok';
 
 type Judge = (ended: ChatEnded) => Pick<Verdict, 'wrongs' | 'limits'>;
@@ -89,7 +89,7 @@ export async function playChat(
   });
   if (plan.keep) {
     const rows = plan.keep.map((hold) => ('nths' in hold ? { ids: heldIn(hold, server) } : hold));
-    const file = computer.disk.open(keepFile, 0o101, 0o600);
+    const file = computer.disk.open(holdFile, 0o101, 0o600);
     file.write(Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join('')), null);
     computer.disk.cutPower('none');
   }

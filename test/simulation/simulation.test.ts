@@ -441,7 +441,7 @@ test.each([
   {
     about: 'a message that came is counted of a held topic too, as the history does',
     ...{ seed: 70_000_015, messages: 9, keep: [{ nths: [3] }], batches: 1 },
-    runs: [{ line: `${purgeLine} --keep /home/ada/keep.ndjson` }],
+    runs: [{ line: `${purgeLine} --hold /home/ada/hold.ndjson` }],
     people: [
       { does: 'move', nth: 3, at: 0 },
       { does: 'back', nth: 3, at: 25, on: { call: 'read', nth: 5 } },

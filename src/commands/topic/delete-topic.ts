@@ -23,7 +23,7 @@ import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic
 import { describeTopics, hasMessages, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
 import { earlierPurges } from '../../jobs/topic/topic-archives.ts';
 import { channelArgument, namingOf, namingOptions, readPlace, withLinked, type NamedTopics } from './named-topics.ts';
-import { keepOption, readHolds } from './holds.ts';
+import { holdOption, readHolds } from './holds.ts';
 
 const keepingOptions = {
   archive: {
@@ -62,7 +62,7 @@ export default command({
   },
   options: {
     ...namingOptions,
-    ...keepOption,
+    ...holdOption,
     confirm: {
       kind: 'string',
       placeholder: 'NAME',
@@ -86,11 +86,11 @@ export default command({
 
   dryRun: ['requests'],
 
-  async *rows({ channel: text, confirm, max_messages, missing_ok, include_hidden, keep, ...typed }, context) {
+  async *rows({ channel: text, confirm, max_messages, missing_ok, include_hidden, hold, ...typed }, context) {
     const place = text === undefined ? undefined : await readPlace(text, context);
     const named = place ? withLinked(place, typed) : typed;
     const readNaming = namingOf(place, named, context);
-    const typedHolds = await readHolds(keep, context);
+    const typedHolds = await readHolds(hold, context);
     const [chat, account] = [context.chat(), await context.chatAccount()];
     await checkAllowed(chat, named, account);
     const channel = place && (await findChannel(chat, place.channel));

@@ -4,11 +4,11 @@ import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
 import { rosterSource, type RosterParts } from '../roster.ts';
 
-export const keepOption = {
-  keep: {
+export const holdOption = {
+  hold: {
     ...textField(
       'FILE',
-      'Topics that are never deleted: a topic on each line, or rows of channel and topic, or of ids, as topic list prints them; adds to CHATELAINE_KEEP',
+      'Topics that are never deleted: a topic on each line, or rows of channel and topic, or of ids, as topic list prints them; adds to CHATELAINE_HOLD',
     ),
     many: true,
   },
@@ -25,8 +25,8 @@ const rowFields = {
 
 /** The holds of all files. @throws Failure usage for one that cannot be read, or that names no topic */
 export async function readHolds(typed: readonly string[] = [], context: RosterParts): Promise<readonly TopicHold[]> {
-  const { keep } = context.disk.files();
-  const files = new Set([...(keep === undefined ? [] : [keep]), ...typed]);
+  const { hold } = context.disk.files();
+  const files = new Set([...(hold === undefined ? [] : [hold]), ...typed]);
   const holds: TopicHold[] = [];
   for (const file of files) holds.push(...(await holdsIn(file, context)));
   return holds;

@@ -4,7 +4,7 @@ import { chosenTopics } from '../../jobs/topic/list-topics.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
 import { ageOption, readAge } from '../typed-time.ts';
-import { keepOption, readHolds } from './holds.ts';
+import { holdOption, readHolds } from './holds.ts';
 import { channelArgument, readPlace } from './named-topics.ts';
 
 export default command({
@@ -24,7 +24,7 @@ export default command({
     },
     match: { ...textField('GLOB', 'Only names that match: * is any text, ? any character, in any case'), many: true },
     ...ageOption,
-    ...keepOption,
+    ...holdOption,
     resolved: flagField('Only resolved topics, whose names begin with ✔'),
     unresolved: flagField('Only topics that are not resolved'),
   },
@@ -45,11 +45,11 @@ export default command({
     { option: 'not_channel', needs: ['all_channels'] },
   ],
 
-  async *rows({ channel: text, not_channel = [], older_than, keep, ...filter }, context) {
+  async *rows({ channel: text, not_channel = [], older_than, hold, ...filter }, context) {
     const { match } = filter;
     const before = readAge(older_than, context);
     const chat = context.chat(text === undefined ? 'sparing' : undefined);
-    const holds = await inKnownChannels(chat, await readHolds(keep, context));
+    const holds = await inKnownChannels(chat, await readHolds(hold, context));
     const place = text === undefined ? undefined : await readPlace(text, context);
     const left = await Promise.all(not_channel.map(async (word) => (await readPlace(word, context)).channel));
     const channels = place ? [await lookUpChannel(chat, place.channel)] : await everyChannel(chat, left);

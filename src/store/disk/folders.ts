@@ -18,7 +18,7 @@ export function foldersOf(system: Whereabouts) {
         hint: 'No file of the current folder is ever read; write the whole path.',
       });
     },
-    keep: variable(system.env, 'CHATELAINE_KEEP'),
+    hold: variable(system.env, 'CHATELAINE_HOLD'),
     /** Of journals, locks, purge archives and the sandbox's data. */
     state: below(system, 'XDG_STATE_HOME', 'LOCALAPPDATA', '.local/state', 'AppData/Local'),
   };

@@ -39,7 +39,7 @@ test('what comes during a look of several pages, or while that is archived, is a
 });
 
 test.each([
-  ['one that is held', 6, 'keep'],
+  ['one that is held', 6, 'hold'],
   ['one more than --max-messages', 2, 'max-messages'],
 ])('%s that comes while what came is archived: nothing is deleted', async (_what, exit, option) => {
   const home = emptyHome();
@@ -57,7 +57,7 @@ test.each([
         if ((message.id === 4 && isVerified()) || (message.id === 5 && isFetched)) message.subject = 'lunch';
     },
   });
-  const limit = option === 'keep' ? `--keep ${keep}` : '--max-messages 4';
+  const limit = option === 'hold' ? `--hold ${keep}` : '--max-messages 4';
 
   const { exitCode } = await server.run(`topic delete 5 lunch --confirm lunch --archive ${root} ${limit}`);
 

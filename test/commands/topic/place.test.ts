@@ -80,7 +80,7 @@ describe('the empty topic and its name are one topic', () => {
       0,
     ],
     ['rows of both: exit 2', ['topic', 'delete', '--from', 'rows', '--confirm', '1'], 2, 3],
-    ['held by the other name', ['topic', 'delete', 'general', '', '--confirm', '', '--keep', 'names'], 6, 3],
+    ['held by the other name', ['topic', 'delete', 'general', '', '--confirm', '', '--hold', 'names'], 6, 3],
   ])('%s', async (_what, line, exit, left) => {
     const service = await openSandbox({ featureLevel: 442 });
     const home = emptyHome();

@@ -45,7 +45,7 @@ describe('a held topic', () => {
     ['by an id', 'channel,ids\nattic,"[3,4]"\n'],
     ['by its first and its last id', 'first_id,last_id\n1,4\n'],
   ])('is left, and the others of the pattern are deleted, exit 0: %s', async (_how, content) => {
-    const deleted = await purge(`kitchen --match '*' --confirm 2 --keep ${fileOf(content, 'keep.csv')}`);
+    const deleted = await purge(`kitchen --match '*' --confirm 2 --hold ${fileOf(content, 'keep.csv')}`);
 
     expect(deleted.stderr).toContain("topic '#kitchen > lunch' is held by ");
     expect(deleted.rows.toSorted()).toEqual([
@@ -58,7 +58,7 @@ describe('a held topic', () => {
   });
 
   test('that was typed is exit 6', async () => {
-    expect(await purge(`kitchen '\u{2714} tea' --confirm x --keep ${ids([12])}`)).toMatchObject({
+    expect(await purge(`kitchen '\u{2714} tea' --confirm x --hold ${ids([12])}`)).toMatchObject({
       exitCode: 6,
       rows: [['\u{2714} tea', 'held']],
     });
@@ -67,7 +67,7 @@ describe('a held topic', () => {
   test('is one under its new name too, and what lies between two ids is none', async () => {
     const keep = fileOf('topic_name,first_id,last_id\nold name,13,31\n', 'keep.csv');
 
-    const deleted = await purge(`kitchen --match '*' --confirm 2 --keep ${keep}`);
+    const deleted = await purge(`kitchen --match '*' --confirm 2 --hold ${keep}`);
 
     expect(deleted).toMatchObject({ exitCode: 0, left: [...idsBetween(11, 13), ...idsBetween(31, 33)] });
   });
@@ -75,15 +75,15 @@ describe('a held topic', () => {
   test('of a hold of another channel is not one by its name', async () => {
     const keep = fileOf('channel,topic_name\nattic,chairs\n', 'keep.csv');
 
-    expect(await purge(`kitchen chairs --confirm chairs --keep ${keep}`)).toMatchObject({ exitCode: 0 });
+    expect(await purge(`kitchen chairs --confirm chairs --hold ${keep}`)).toMatchObject({ exitCode: 0 });
   });
 
   test('of a channel that is not there is one of every channel, since channels are renamed', async () => {
     const keep = fileOf('channel,topic_name\ncellar,Chairs\n', 'keep.csv');
     const server = await openChatServer({ messages, channels });
 
-    const deleted = await purge(`kitchen --match 'c*' --confirm 0 --keep ${keep}`);
-    const { stdout } = await server.run(`topic list kitchen --keep ${keep} --fields topic_name -o tsv --no-header`);
+    const deleted = await purge(`kitchen --match 'c*' --confirm 0 --hold ${keep}`);
+    const { stdout } = await server.run(`topic list kitchen --hold ${keep} --fields topic_name -o tsv --no-header`);
 
     expect(deleted).toMatchObject({ exitCode: 0, rows: [['chairs', 'held']] });
     expect(deleted.left).toHaveLength(messages.length);
@@ -97,7 +97,7 @@ describe('a held topic', () => {
       for (const message of served) if (looks > 1 && message.id === 12) message.subject = 'chairs';
     };
 
-    const deleted = await purge(`kitchen --match chairs --confirm 1 --keep ${ids([12])}`, { meanwhile });
+    const deleted = await purge(`kitchen --match chairs --confirm 1 --hold ${ids([12])}`, { meanwhile });
 
     expect(deleted).toMatchObject({ exitCode: 0, rows: [['chairs', 'held']] });
     expect(deleted.left).toEqual(messages.map(({ id }) => id));
@@ -108,7 +108,7 @@ describe('a hold whose messages no channel shows', () => {
   test('ends its channel with 6, and no other one', async () => {
     const topics = fileOf('channel,topic_name\nkitchen,lunch\nattic,lunch\n', 'topics.csv');
 
-    const deleted = await purge(`--from ${topics} --confirm 1 --keep ${ids([99, 100])}`);
+    const deleted = await purge(`--from ${topics} --confirm 1 --hold ${ids([99, 100])}`);
 
     expect(deleted.stderr).toContain('no channel shows the messages 99, 100 of this hold');
     expect(deleted.rows).toEqual([
@@ -120,7 +120,7 @@ describe('a hold whose messages no channel shows', () => {
   });
 
   test('is none where another topic of the channel shows one of them', async () => {
-    expect(await purge(`kitchen chairs --confirm chairs --keep ${ids([2, 99])}`)).toMatchObject({ exitCode: 0 });
+    expect(await purge(`kitchen chairs --confirm chairs --hold ${ids([2, 99])}`)).toMatchObject({ exitCode: 0 });
   });
 });
 
@@ -130,18 +130,18 @@ describe('the file', () => {
     ['a row of nothing', 'channel,topic_name,ids\nkitchen,,\n', 'neither topic_name nor ids is there'],
     ['ids that are none', 'channel,ids\nkitchen,"[true,1]"\n', 'ids are no list of whole numbers'],
   ])('%s: exit 2, and nothing is asked', async (_name, content, message) => {
-    const deleted = await purge(`kitchen chairs --confirm chairs --keep ${fileOf(content)}`);
+    const deleted = await purge(`kitchen chairs --confirm chairs --hold ${fileOf(content)}`);
 
     expect(deleted.exitCode).toBe(2);
     expect(deleted.stderr).toContain(message);
     expect(deleted.left).toHaveLength(messages.length);
   });
 
-  test('that is not there is exit 2; CHATELAINE_KEEP and --keep add up', async () => {
-    expect(await purge('kitchen chairs --confirm chairs --keep nowhere.txt')).toMatchObject({ exitCode: 2 });
-    const env = { CHATELAINE_KEEP: fileOf('lunch\n') };
+  test('that is not there is exit 2; CHATELAINE_HOLD and --hold add up', async () => {
+    expect(await purge('kitchen chairs --confirm chairs --hold nowhere.txt')).toMatchObject({ exitCode: 2 });
+    const env = { CHATELAINE_HOLD: fileOf('lunch\n') };
 
-    const deleted = await purge(`kitchen --match '*' --confirm 1 --keep ${fileOf('tea\n')}`, { env });
+    const deleted = await purge(`kitchen --match '*' --confirm 1 --hold ${fileOf('tea\n')}`, { env });
 
     expect(deleted).toMatchObject({ exitCode: 0 });
     expect(deleted.left).toEqual([...idsBetween(1, 4), ...idsBetween(11, 13), ...idsBetween(31, 33)]);
@@ -155,7 +155,7 @@ test('topic list leaves out what is held; its ids make a hold', async () => {
   const keep = fileOf(await list('--match lunch --fields ids -o ndjson'), 'keep.ndjson');
 
   expect(await list('--match lunch --fields first_id,last_id -o ndjson')).toBe('{"first_id":1,"last_id":4}\n');
-  expect(await list(`--keep ${keep} --fields topic_name -o ndjson`)).toBe(
+  expect(await list(`--hold ${keep} --fields topic_name -o ndjson`)).toBe(
     '{"topic_name":"\u{2714} tea"}\n{"topic_name":"chairs"}\n',
   );
 });
