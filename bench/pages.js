@@ -15,7 +15,7 @@ const words =
 
 /**
  * Texts that differ in words and length, as people's do: one text again and again would be read once
- * (docs/architecture.md).
+ * (docs/internals/architecture.md).
  */
 let state = 1;
 /** @param {number} below */

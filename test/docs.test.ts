@@ -10,20 +10,20 @@ const files = folders.flatMap((folder) =>
     .filter((name) => /\.(ts|js|cjs)$/.test(name))
     .map((name) => join(folder, name)),
 );
-const pages = readdirSync('docs').filter((name) => name.endsWith('.md'));
+const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
 
 /** The headings of each page, by its path. */
 const headings: ReadonlyMap<string, readonly string[]> = new Map(
   pages.map((page) => {
     const lines = readFileSync(join('docs', page), 'utf8').split('\n');
-    return [`docs/${page}`, lines.flatMap((line) => /^#+ (.*)$/.exec(line)?.[1] ?? [])] as const;
+    return [`docs/${page.replaceAll('\\', '/')}`, lines.flatMap((line) => /^#+ (.*)$/.exec(line)?.[1] ?? [])] as const;
   }),
 );
 
 test('each reference to a page names a heading of it', () => {
   const references = files.flatMap((file) => {
     const text = readFileSync(file, 'utf8').replace(/\n\s*(?:\*|\/\/) ?/g, ' ');
-    return [...text.matchAll(/(docs\/[a-z-]+\.md), ([A-Z][^.;:)`'"]*)/g)].map(([, page = '', rest = '']) => ({
+    return [...text.matchAll(/(docs\/[a-z/-]+\.md), ([A-Z][^.;:)`'"]*)/g)].map(([, page = '', rest = '']) => ({
       file,
       page,
       rest,
@@ -35,7 +35,9 @@ test('each reference to a page names a heading of it', () => {
 });
 
 test('each link between pages names a page, and a heading of it', () => {
-  const places = ['.', 'docs', 'docs/decisions', 'man', 'bench', 'test/examples'].filter((place) => existsSync(place));
+  const places = ['.', 'docs', 'docs/internals', 'docs/internals/decisions', 'man', 'bench', 'test/examples'].filter(
+    (place) => existsSync(place),
+  );
   const texts = places.flatMap((place) =>
     readdirSync(place)
       .filter((name) => name.endsWith('.md'))
@@ -87,7 +89,7 @@ test('no comment cites a page that is not in the repository', () => {
 
 test('comments, help and pages use no phrase that readers stumble over', () => {
   const phrases = /\b(?:as it is|as they are|for ever|anew|(?:is|are) told|none of ours|comes? to|stands)\b/gi;
-  const manuals = ['.', 'bench', 'docs', 'docs/decisions', 'man'].flatMap((folder) =>
+  const manuals = ['.', 'bench', 'docs', 'docs/internals', 'docs/internals/decisions', 'man'].flatMap((folder) =>
     readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
   );
   // Messages of the sample data are what people write.
@@ -100,8 +102,10 @@ test('comments, help and pages use no phrase that readers stumble over', () => {
   expect(found).toEqual([]);
 });
 
-test('one line of docs/testing.md installs every program that tests need on Debian', () => {
-  const line = /apt-get install --no-install-recommends ([^]*?)\n\n/.exec(readFileSync('docs/testing.md', 'utf8'))?.[1];
+test('one line of docs/internals/testing.md installs every program that tests need on Debian', () => {
+  const line = /apt-get install --no-install-recommends ([^]*?)\n\n/.exec(
+    readFileSync('docs/internals/testing.md', 'utf8'),
+  )?.[1];
   const packages = Object.values(programs).flatMap((program) => program.packages);
   expect(line?.split(/[\s\\]+/)).toEqual([...new Set(packages)].sort());
 });

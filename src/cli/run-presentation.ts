@@ -23,7 +23,10 @@ interface PrintedTo {
   readonly stdout: Pick<Host['stdout'], 'isTTY' | 'columns'>;
 }
 
-/** How a command prints (docs/architecture.md, Output). @throws Failure usage for a typed option that does not apply */
+/**
+ * How a command prints (docs/internals/architecture.md, Output).
+ * @throws Failure usage for an option on the command line that does not apply
+ */
 export function presentationOf(command: AnyCommand, typed: Options, host: PrintedTo) {
   const { show = {}, fields: beside = [], dryRun = [] } = command;
   const options = applicable(command, typed);

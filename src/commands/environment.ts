@@ -16,7 +16,10 @@ import {
 } from '../schema/field.ts';
 import type { CommandSurface } from './surface.ts';
 
-/** Options of every command (docs/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the same. */
+/**
+ * Options of every command (docs/internals/architecture.md, Output). `twin`: CHATELAINE_… in the environment does the
+ * same.
+ */
 export const globalOptions = {
   output: {
     kind: 'string',

@@ -56,7 +56,7 @@ export function posixWord(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Invisible characters and line ends. Built on first use (docs/architecture.md, Start-up). */
+/** Invisible characters and line ends. Built on first use (docs/internals/architecture.md, Start-up). */
 const unseen = (more = ''): RegExp => new RegExp(String.raw`[\p{C}\u2028\u2029]|${invisible}${more}`, 'gu');
 
 function escapeSign(sign: string): string {

@@ -81,7 +81,7 @@ export function plainJson(json: string): string {
 
 /**
  * Control, bidirectional, invisible and spoofing characters, lone surrogates, line separators, noncharacters, tags.
- * Built on first use (docs/architecture.md, Start-up).
+ * Built on first use (docs/internals/architecture.md, Start-up).
  */
 export const harmful = (): RegExp =>
   new RegExp(String.raw`[\p{Cc}\p{Cs}\u2028\u2029\ufff9-\ufffb\ufffe\uffff]|${invisible}`, 'gu');

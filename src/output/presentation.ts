@@ -1,7 +1,9 @@
 import type { JsonElement } from '../core/json-elements.ts';
 import type { Period } from '../core/moment.ts';
 
-/** How the rows of a command look; the machine formats print the value itself (docs/architecture.md, Output). */
+/**
+ * How the rows of a command look; the machine formats print the value itself (docs/internals/architecture.md, Output).
+ */
 export interface Show<T> {
   /** Columns of table, csv and tsv; absent: the scalar keys of the first row. */
   readonly columns?: readonly Column<T>[];

@@ -18,7 +18,9 @@ export function streamSink(stream: Writable, alarm: Alarm, signal: AbortSignal):
 /** Milliseconds: enough for a reader that reads at all. */
 const moment = 100;
 
-/** Thrown by a guarded sink whose reader is gone: no failure (docs/architecture.md, Failures and exit codes). */
+/**
+ * Thrown by a guarded sink whose reader is gone: no failure (docs/internals/architecture.md, Failures and exit codes).
+ */
 export const readerGone = new Error('nobody reads the output any longer');
 
 /**

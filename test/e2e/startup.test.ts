@@ -11,7 +11,7 @@ import { launch } from '../helpers/launch.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
 
-/** What a command line loads is most of the time that it takes to start (docs/architecture.md, Start-up). */
+/** What a command line loads is most of the time that it takes to start (docs/internals/architecture.md, Start-up). */
 
 const home = mkdtempSync(join(tmpdir(), 'chatelaine-startup-'));
 afterAll(() => rmSync(home, { recursive: true }));

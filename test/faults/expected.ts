@@ -11,7 +11,7 @@ export const unreadable = 'html empty json-garbage';
 export const harmless = 'slow content-type early';
 export const elsewhere = 'redirect redirect-307';
 
-/** Exit codes, and after which faults they are due (docs/architecture.md, Failures and exit codes). */
+/** Exit codes, and after which faults they are due (docs/internals/architecture.md, Failures and exit codes). */
 export type Exits = Readonly<Record<number, string>>;
 
 export interface Expected {

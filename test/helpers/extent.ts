@@ -18,5 +18,5 @@ export function sampleOf<T>(count: number, rows: readonly T[]): readonly T[] {
   return isWhole ? rows : rows.filter((_row, at) => ((at + seed) * count) % rows.length < count);
 }
 
-/** A test that `npm run test:all` alone has, for a reason that docs/testing.md gives (What only `test:all` runs). */
+/** A test that `npm run test:all` alone has; docs/internals/testing.md gives the reason (What only `test:all` runs). */
 export const testOfAll = test.each(isWhole ? [[]] : []);

@@ -5,7 +5,9 @@ import { describe, expect, test } from 'vitest';
 /** What contributors and maintainers run: a dozen scripts of npm, and files that say themselves what they do. */
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly scripts: Record<string, string> };
-const pages = ['docs/testing.md', 'docs/releasing.md'].map((file) => readFileSync(file, 'utf8')).join('\n');
+const pages = ['docs/internals/testing.md', 'docs/internals/releasing.md']
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
 const files = ['scripts', 'scripts/release'].flatMap((folder) =>
   readdirSync(folder)
     .map((name) => `${folder}/${name}`)
@@ -22,8 +24,8 @@ test('npm has at most twelve scripts, and the pages for contributors run no othe
 
 test('CONTRIBUTING can be read at once', () => {
   expect(readFileSync('CONTRIBUTING.md').length).toBeLessThanOrEqual(7 * 1024);
-  for (const name of readdirSync('docs/decisions'))
-    expect(readFileSync(`docs/decisions/${name}`, 'utf8').split('\n').length, name).toBeLessThanOrEqual(41);
+  for (const name of readdirSync('docs/internals/decisions'))
+    expect(readFileSync(`docs/internals/decisions/${name}`, 'utf8').split('\n').length, name).toBeLessThanOrEqual(41);
 });
 
 describe('each file that people run', () => {

@@ -17,9 +17,9 @@ import { crc32 } from 'node:zlib';
 import { makeFolder } from './early.ts';
 
 /**
- * V8's code cache of a program text (docs/architecture.md, Code cache), and how to keep what `make` returns for the
- * next run. It is good for one build, since V8 compares only the lengths of texts, and for one version of V8 and
- * processor. @param folder undefined: nothing is read or written
+ * V8's code cache of a program text (docs/internals/architecture.md, Code cache), and how to keep what `make` returns
+ * for the next run. It is good for one build, since V8 compares only the lengths of texts, and for one version of V8
+ * and processor. @param folder undefined: nothing is read or written
  */
 export function openCodeCache(
   folder: string | undefined,

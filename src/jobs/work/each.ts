@@ -58,7 +58,7 @@ function endWith(failure: Failure, done: number, left: readonly string[], failed
   return failure.as(kind, [message, ...linesOf(earlier)].join('\n'), details);
 }
 
-/** What may have happened outweighs what surely failed (docs/architecture.md, Failures and exit codes). */
+/** What may have happened outweighs what surely failed (docs/internals/architecture.md, Failures and exit codes). */
 function partlyDone(failed: Failed): FailureKind {
   return failed.some(({ failure }) => failure.kind === 'unknown') ? 'unknown' : 'incomplete';
 }
