@@ -88,6 +88,7 @@ const wholeTopics = 'The API deletes whole topics, not messages of one sender or
 const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--format', 'Write -o FORMAT, as in -o json.'],
   ['--unread', 'Write --is unread.'],
+  ['--csv-safe', 'Write -o excel, or -o excel-semicolon where the decimal sign is a comma.'],
   ...['sender', 'since', 'until', 'ids'].map((name) => [`chatelaine topic delete --${name}`, wholeTopics] as const),
   ...['delete', 'list'].map((verb) => [`chatelaine topic ${verb} --keep`, 'Write --hold FILE.'] as const),
   ['chatelaine license rename --to', 'Write chatelaine license rename U NEW.'],

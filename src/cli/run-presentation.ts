@@ -66,10 +66,10 @@ export function presentationOf(command: AnyCommand, typed: Options, host: Printe
 
 /** The environment holds for all commands, so what it sets is ignored where it does not apply. */
 function applicable(command: AnyCommand, given: Options): Options {
-  const { output, fields, jq, sort, count_by: by, csv_safe, typed, ...others } = given;
+  const { output, fields, jq, sort, count_by: by, typed, ...others } = given;
   // The command line counts, and not the environment.
   const isOther = !typed.has('count_by') && (typed.has('fields') || typed.has('sort'));
-  const looks = { output, fields, jq, sort, csv_safe, count_by: isOther ? undefined : by };
+  const looks = { output, fields, jq, sort, count_by: isOther ? undefined : by };
   for (const [look, why, hint] of strangeLooks(command, { ...others, typed, ...defined(looks) })) {
     if (typed.has(look)) throw usage(why, hint);
     looks[look] = undefined;
@@ -78,23 +78,15 @@ function applicable(command: AnyCommand, given: Options): Options {
   return options.jq === undefined ? options : { ...options, output: 'json' };
 }
 
-type StrangeLook = readonly [
-  look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by' | 'csv_safe',
-  why: string,
-  hint: string,
-];
+type StrangeLook = readonly [look: 'output' | 'fields' | 'jq' | 'sort' | 'count_by', why: string, hint: string];
 
 function strangeLooks(
-  { name, fields: own, show, ...command }: AnyCommand,
-  { output, fields, jq, count_by, csv_safe, dry_run }: Options,
+  { name, fields: own, show, isList, result }: AnyCommand,
+  { output, fields, jq, count_by, dry_run }: Options,
 ): readonly StrangeLook[] {
   const strange: StrangeLook[] = [];
-  // An --output of the command's own is judged by the command.
-  if (csv_safe && output !== 'csv' && !('output' in (command.options ?? {})))
-    strange.push(['csv_safe', '--csv-safe applies to csv only', 'Add -o csv.']);
-  const { result } = command;
   const row = rowOf(output);
-  if (count_by !== undefined && !command.isList && result !== 'one or rows')
+  if (count_by !== undefined && !isList && result !== 'one or rows')
     strange.push(['count_by', `${name} is no list: --count-by does not apply`, 'Leave it out.']);
   else if (count_by !== undefined) {
     const hint = 'Leave one of them out.';
@@ -127,14 +119,14 @@ function strangeLooks(
 type Looks = Omit<Presentation, 'show' | 'format' | 'sentence'>;
 
 function looksOf(options: Options, { system, stdout }: PrintedTo): Looks {
-  const { fields, sort, count_by, header = true, quiet = false, csv_safe: csvSafe = false, color } = options;
+  const { fields, sort, count_by, header = true, quiet = false, color } = options;
   const countBy = count_by === undefined ? undefined : countByOf(count_by);
   if (countBy?.unit) checkZone(system.env);
   const terminal = stdout.isTTY === true;
   const names = fields?.split(',').map((name) => name.trim());
   const isColored = hasColor({ when: color, terminal, env: system.env });
   const width = stdout.columns ?? 0;
-  return { fields: names, sort, countBy, header, quiet, csvSafe, terminal, color: isColored, width };
+  return { fields: names, sort, countBy, header, quiet, terminal, color: isColored, width };
 }
 
 type Presented = Pick<AnyCommand, 'dryRun'> & { readonly show: Show<unknown> };

@@ -80,8 +80,7 @@ function switchOf(word: string, flag = word): Spelling {
 /** A word of a known option as commander reads it: with dashes, a switch without `=true` or `=false`. */
 export function plainWord(word: string, { word: name, takes, bare }: Spelling): string {
   const [behind = ''] = /=[^]*/.exec(word) ?? [];
-  const isSwitch = !takes || bare !== undefined;
-  if (isSwitch && behind === '=false' && !name.startsWith('no-')) return `--no-${name}`;
-  if (bare !== undefined && (behind === '' || behind === '=true')) return `--${name}=${bare}`;
-  return `--${name}${isSwitch && behind === '=true' ? '' : behind}`;
+  if (!takes && behind === '=false' && !name.startsWith('no-')) return `--no-${name}`;
+  if (bare !== undefined && behind === '') return `--${name}=${bare}`;
+  return `--${name}${!takes && behind === '=true' ? '' : behind}`;
 }

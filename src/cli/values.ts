@@ -149,8 +149,6 @@ function twin(name: string, field: Field, env: Environment): unknown {
   const isOfOthers = name === 'output' && rowOf(text) !== undefined && !choices.some((choice) => choice === text);
   if (text === undefined || isOfOthers) return undefined;
   if (field.kind === 'boolean') return switchOf(own, text);
-  const bare = field.kind === 'string' ? field.bare : undefined;
-  if (bare !== undefined && /^(true|false|[01])$/.test(text)) return switchOf(own, text) && bare;
   return readField(own, field, text);
 }
 
@@ -162,9 +160,6 @@ function switchOf(label: string, text: string): boolean {
 
 /** Options that agree to one run. */
 const ofOneRun: readonly string[] = ['yes', 'confirm', 'send-again', 'recreate', 'adopt'];
-
-/** Options whose value, which may be left out, follows a sign of equality. */
-const withBare: ReadonlySet<string> = new Set(['csv-safe', 'adopt']);
 
 /** Every line that repeats what was typed. `changed`: options with other values, undefined for none. */
 export function typedLine(
@@ -181,7 +176,8 @@ export function typedLine(
     ...others,
   ].flatMap(({ flag, text }) => {
     if (text === undefined || text === true) return text ? [`--${flag}`] : [];
-    return /^-./.test(String(text)) || withBare.has(flag) ? [`--${flag}=${text}`] : [`--${flag}`, String(text)];
+    // The value of an option that needs none follows a sign of equality.
+    return /^-./.test(String(text)) || flag === 'adopt' ? [`--${flag}=${text}`] : [`--${flag}`, String(text)];
   });
   return commandLine(name, own.some((word) => /^-./.test(word)) ? [...options, '--', ...own] : [...own, ...options]);
 }

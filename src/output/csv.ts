@@ -5,31 +5,49 @@ import { lineBreak, plainLines } from './plain.ts';
 import type { Formatter, Presentation } from './presentation.ts';
 import { records, type RecordChoices } from './tsv.ts';
 
-/** RFC 4180 with the line ends of Unix; `--csv-safe` has those of Windows, and a mark that tells Excel of UTF-8. */
-export function csv(choices: CsvChoices, messageText?: MessageText): Formatter {
-  let mark = choices.csvSafe ? '\uFEFF' : '';
-  const reader = choices.csvSafe ? peopleReader(choices.show, messageText) : undefined;
+/** RFC 4180 with the line ends of Unix. */
+export function csv(choices: CsvChoices): Formatter {
+  const write = (cells: readonly unknown[]): string =>
+    line(
+      cells.map((value) => cellOf(value, choices)),
+      ',',
+      '\n',
+    );
+  return records(choices, write);
+}
+
+/** CSV that a spreadsheet opens: it runs no cell as a formula, and the byte order mark tells Excel of UTF-8. */
+export function excel(choices: CsvChoices, separator: Separator, messageText?: MessageText): Formatter {
+  let mark = '\uFEFF';
   const write = (cells: readonly unknown[]): string => {
-    const line = stringify([cells.map((value) => cell(value, choices))], {
-      // An empty line would not be read back as a record of one empty cell.
-      quoted_empty: cells.length === 1,
-      // A program that expects another separator or line end must not take a part of a cell for a cell.
-      quoted_match: [lineBreak, /[\t,;]/],
-      delimiter: choices.csvSafe === 'semicolon' ? ';' : ',',
-      record_delimiter: choices.csvSafe ? '\r\n' : '\n',
+    const harmless = cells.map((value) => {
+      const cell = cellOf(value, choices);
+      return typeof cell === 'string' ? withoutFormula(cell) : cell;
     });
-    const text = mark + line;
+    const text = mark + line(harmless, separator, '\r\n');
     mark = '';
     return text;
   };
-  return records(choices, write, reader);
+  return records(choices, write, peopleReader(choices.show, messageText));
 }
 
-type CsvChoices = RecordChoices & Pick<Presentation, 'csvSafe' | 'terminal'>;
+type RecordCell = string | number | bigint;
+type CsvChoices = RecordChoices & Pick<Presentation, 'terminal'>;
+export type Separator = ',' | ';';
 
 /** Numbers stay numbers here, because a minus sign makes only a text harmful. */
-function cell(value: unknown, { terminal, csvSafe }: CsvChoices): string | number | bigint {
+function cellOf(value: unknown, { terminal }: CsvChoices): RecordCell {
   if (typeof value === 'number' || typeof value === 'bigint') return value;
-  const text = terminal ? plainLines(cellText(value)) : cellText(value);
-  return csvSafe ? withoutFormula(text) : text;
+  return terminal ? plainLines(cellText(value)) : cellText(value);
+}
+
+function line(cells: readonly RecordCell[], delimiter: Separator, record_delimiter: string): string {
+  return stringify([cells], {
+    // An empty line would not be read back as a record of one empty cell.
+    quoted_empty: cells.length === 1,
+    // A program that expects another separator or line end must not take a part of a cell for a cell.
+    quoted_match: [lineBreak, /[\t,;]/],
+    delimiter,
+    record_delimiter,
+  });
 }

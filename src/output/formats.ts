@@ -1,5 +1,6 @@
 import { namesIn } from '../core/table-names.ts';
 import { asObject, rulesOf, showsMessages } from './columns.ts';
+import type { Separator } from './csv.ts';
 import { plainLines } from './plain.ts';
 import type { FormatRow, Formatter, Presentation } from './presentation.ts';
 
@@ -21,20 +22,15 @@ export const formats = {
   },
   json: jsonFormat('json'),
   ndjson: jsonFormat('ndjson'),
-  csv: {
-    general: true,
-    load: async (presentation) => {
-      const isText = presentation.csvSafe && showsMessages(presentation.show);
-      const text = isText ? (await import('./messages/conversation.ts')).messageText() : undefined;
-      return (await import('./csv.ts')).csv(presentation, text);
-    },
-  },
+  csv: { general: true, load: async (presentation) => (await import('./csv.ts')).csv(presentation) },
   tsv: { general: true, load: async (presentation) => (await import('./tsv.ts')).tsv(presentation) },
   yaml: {
     general: true,
     whole: true,
     load: async (presentation) => pickFields((await import('./yaml.ts')).yaml(), presentation),
   },
+  excel: excelFormat(','),
+  'excel-semicolon': excelFormat(';'),
   text: {
     forPeople: true,
     shows: 'conversations',
@@ -61,6 +57,15 @@ function jsonFormat(name: 'json' | 'ndjson') {
   const load = async (presentation: Presentation) =>
     pickFields((await import('./json.ts'))[name](presentation), presentation);
   return { general: true, whole: true, isJson: true, load } as const;
+}
+
+function excelFormat(separator: Separator) {
+  const load = async (presentation: Presentation) => {
+    const isText = showsMessages(presentation.show);
+    const text = isText ? (await import('./messages/conversation.ts')).messageText() : undefined;
+    return (await import('./csv.ts')).excel(presentation, separator, text);
+  };
+  return { general: true, load } as const;
 }
 
 export type Format = keyof typeof formats;

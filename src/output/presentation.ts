@@ -83,8 +83,6 @@ export interface Presentation {
   readonly countBy?: CountBy | undefined;
   readonly header: boolean;
   readonly quiet?: boolean;
-  /** CSV for a spreadsheet, and what parts its cells. */
-  readonly csvSafe: 'comma' | 'semicolon' | false;
   readonly color: boolean;
   readonly terminal: boolean;
   /** Columns of the terminal; 0 where unknown. */

@@ -86,7 +86,7 @@ interface Kinds {
 
 type One<F extends Field> =
   | (F extends { kind: 'string'; choices: readonly (infer C)[] } ? C : Kinds[F['kind']])
-  | (F extends { kind: 'string'; negatable: true; choices?: never } ? false : never);
+  | (F extends { kind: 'string'; negatable: true } ? false : never);
 
 type Value<F extends Field> = F extends { many: true } ? readonly One<F>[] : One<F>;
 

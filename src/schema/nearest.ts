@@ -9,6 +9,7 @@ const otherNames: Readonly<Record<string, string>> = {
   date: 'time created last_time date_created timestamp', after: 'since', from: 'since', before: 'until older_than',
   login: 'remote_user', username: 'remote_user', customer: 'remote_user', account: 'remote_user email',
   sensors: 'size_allowance', key: 'license_code', license: 'license_code', application: 'app_code',
+  xlsx: 'excel', xls: 'excel',
 };
 
 /** `Did you mean …?` for its other names, else for known words that contain it, else for the nearest. */

@@ -90,6 +90,12 @@ test.each([
   ['topic list general --keep x', 'unknown option --keep', 'Write --hold FILE.'],
   ['settings describe', 'NAME is required', see('settings describe NAME [OPTION…]')],
   ['license list --limt 3', 'unknown option --limt', 'Did you mean --limit?'],
+  ['license list --output xlsx', `--output: 'xlsx' is not one of ${generalFormats.join(', ')}`, 'Did you mean excel?'],
+  [
+    'license list -o csv --csv-safe=semicolon',
+    'unknown option --csv-safe',
+    'Write -o excel, or -o excel-semicolon where the decimal sign is a comma.',
+  ],
   ['license create --user ada', 'unknown option --user', 'Did you mean --remote-user?'],
   ['license create --size 4', 'unknown option --size', 'Did you mean --size-allowance?'],
   [
@@ -110,7 +116,7 @@ test.each([
   ['messages fetch --author ada', 'unknown option --author', 'Did you mean --sender?'],
   [
     'archive export kitchen',
-    '--output is required: ndjson, csv, markdown, text, html',
+    '--output is required: ndjson, csv, excel, excel-semicolon, markdown, text, html',
     'See chatelaine archive export --help.',
   ],
   ['settings show color_scheme', "unknown command 'show'", 'Did you mean settings get?'],

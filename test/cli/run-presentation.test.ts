@@ -61,13 +61,3 @@ test('the requests of a dry run are a table on a real terminal, whose isTTY is o
   const { plan } = presentationOf(command, { typed: new Set(), dry_run: true }, { system: { env: {} }, stdout });
   expect(plan && (await written(many({ method: 'GET', url: 'u' }), plan))).not.toContain('\t');
 });
-
-test('--csv-safe without csv is an error where it is typed, and nothing where the environment has it', () => {
-  const command = { name: 'x', summary: 'x', examples: [], isList: false, run: () => undefined } as const;
-  const host = { system: { env: {} }, stdout: {} };
-  const csvSafe = (typed: readonly ('csv_safe' | 'output')[], output?: 'csv') =>
-    presentationOf(command, { typed: new Set(typed), csv_safe: 'comma', ...(output && { output }) }, host).result
-      .csvSafe;
-  expect(() => csvSafe(['csv_safe'])).toThrow('--csv-safe applies to csv');
-  expect([csvSafe([]), csvSafe(['csv_safe', 'output'], 'csv')]).toEqual([false, 'comma']);
-});

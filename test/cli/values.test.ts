@@ -24,15 +24,6 @@ test('the negated twin of a switch says the opposite', () => {
   expect(globalsIn({ CHATELAINE_NO_HEADER: '0' })).toMatchObject({ header: true });
 });
 
-test.each([
-  ['true', 'comma'],
-  ['1', 'comma'],
-  ['semicolon', 'semicolon'],
-  ['0', false],
-])('a switch that may have a value is read: %s', (text, csv_safe) => {
-  expect(globalsIn({ CHATELAINE_CSV_SAFE: text })).toMatchObject({ csv_safe });
-});
-
 test.each<readonly [string, string | undefined]>([
   ['NUL', "'NUL' is a device on Windows, not a file"],
   [String.raw`C:\dir\com1.csv`, "'com1.csv' is a device on Windows, not a file"],
@@ -106,10 +97,8 @@ describe('of the other global options the last counts, as an alias or a wrapper 
     ['-o csv license list --json --jq length', '1\n'],
     ['-o csv license list --no-header --header', 'license_code,remote_user,app_code,size_allowance\nk,ada,,\n'],
     ['--header license list -o csv --no-header', 'k,ada,,\n'],
-    ['--csv-safe license list -o csv --no-header', '\uFEFFk,ada,,\r\n'],
-    ['license list -o csv --csv-safe=semicolon --no-header', '\uFEFFk;ada;;\r\n'],
-    ['license list -o csv --csv_safe=SEMICOLON --csv-safe=true --no-header', '\uFEFFk,ada,,\r\n'],
-    ['--csv-safe=semicolon license list -o csv --no-csv-safe --no-header', 'k,ada,,\n'],
+    ['-o csv license list -o excel --no-header', '\uFEFFk,ada,,\r\n'],
+    ['license list -o EXCEL_SEMICOLON --no-header', '\uFEFFk;ada;;\r\n'],
   ])('%s', async (line, stdout) => {
     const service = fakeService();
     listed(service);

@@ -43,15 +43,10 @@ describe('a command that prints a text', () => {
     expect(stderr).toContain(`prints its text unchanged: --${option} does not apply`);
   });
 
-  test.each(['ndjson', 'html', 'markdown'])('refuses fields and --csv-safe for %s, which has none', async (format) => {
+  test.each(['ndjson', 'html', 'markdown'])('refuses fields for %s, which has none', async (format) => {
     const { exitCode, stdout, lines } = await runAlone(`archive export nowhere -o ${format} --fields id`);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(lines.join('\n')).toContain(`--fields does not apply to -o ${format}`);
-    const safe = await runAlone(`archive export nowhere -o ${format} --csv-safe`);
-    expect([safe.exitCode, safe.stderr]).toEqual([
-      2,
-      expect.stringContaining(`--csv-safe does not apply to -o ${format}`),
-    ]);
   });
 
   test.each([

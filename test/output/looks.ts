@@ -10,7 +10,6 @@ export function look(format: Format, rest: Partial<Presentation> = {}): Presenta
     format: rowOf(format) ?? {},
     fields: undefined,
     header: true,
-    csvSafe: false,
     color: false,
     terminal: false,
     width: 0,

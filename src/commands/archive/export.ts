@@ -25,7 +25,7 @@ import {
 import { writePages, type CopiedFile } from '../../jobs/archive/write-pages.ts';
 import { idsOf } from '../../jobs/topic/near.ts';
 import { documentFormats } from '../../output/messages/documents.ts';
-import { flagField, outputField, type Fields, type Values } from '../../schema/field.ts';
+import { alternatives, flagField, outputField, type Fields, type Values } from '../../schema/field.ts';
 import { readLink } from '../../schema/link.ts';
 import { messageFields } from '../../schema/messages.ts';
 import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
@@ -62,7 +62,7 @@ export default command({
       required: true,
       choices: documentFormats,
       placeholder: 'FORMAT',
-      help: 'ndjson, csv, markdown, text or html; CHATELAINE_OUTPUT does not apply',
+      help: `${alternatives(documentFormats)}; CHATELAINE_OUTPUT does not apply`,
     },
     ...choiceOptions,
     to: outputField(
@@ -79,7 +79,7 @@ export default command({
       negatable: true,
       help: 'Copy attached files beside the pages of a folder (default: yes); --no-files links to those in the archive',
     },
-    raw_content: flagField('ndjson, csv and text: the Markdown source'),
+    raw_content: flagField('ndjson, csv, excel and text: the Markdown source'),
   },
   examples: [
     'chatelaine archive export kitchen -o html --to kitchen.html',
@@ -97,9 +97,8 @@ export default command({
         `a terminal does not show ${output}`,
         `Give --to FILE: ${context.again({ to: `messages.${output === 'html' ? 'html' : 'md'}` })}`,
       );
-    const strange = (['fields', 'csv_safe'] as const).find((look) => options.typed?.has(look));
-    if (strange && output !== 'csv')
-      throw usage(`--${strange.replace('_', '-')} does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
+    if (options.typed?.has('fields') && !/^(csv|excel)/.test(output))
+      throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archives = await readArchives(folder, warn);
     const form = formFor(output, raw_content, archives);
     const [{ head }] = archives;

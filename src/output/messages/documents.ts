@@ -1,15 +1,14 @@
-import type { Formatter, Presentation, Show } from '../presentation.ts';
+import type { Formatter, Show } from '../presentation.ts';
 import type { PageForm } from './page.ts';
 import type { PageHead } from './page-shell.ts';
 
-export const documentFormats = ['ndjson', 'csv', 'markdown', 'text', 'html'] as const;
+export const documentFormats = ['ndjson', 'csv', 'excel', 'excel-semicolon', 'markdown', 'text', 'html'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];
 
-/** The user's choices about a document: `fields`, `header` and `csv_safe` are of csv. */
+/** The user's choices about a document of csv or for a spreadsheet. */
 interface DocumentOptions {
   readonly fields?: string;
   readonly header?: boolean;
-  readonly csv_safe?: Presentation['csvSafe'];
 }
 
 /** The form of one HTML page; its module, and with it the sanitizer, is loaded only now. */
@@ -21,14 +20,17 @@ export async function pageForm(head: PageHead, listed?: (line: string) => void):
 export async function documentForm(
   format: Exclude<DocumentFormat, 'ndjson'>,
   head: PageHead,
-  { fields: names, header = true, csv_safe: csvSafe = false }: DocumentOptions,
+  { fields: names, header = true }: DocumentOptions,
   show: Show<unknown>,
 ): Promise<Formatter> {
-  const fields = names?.split(',').map((name) => name.trim());
+  const choices = { show, terminal: false, header, fields: names?.split(',').map((name) => name.trim()) };
   switch (format) {
-    case 'csv': {
-      const text = csvSafe ? (await import('./conversation.ts')).messageText() : undefined;
-      return (await import('../csv.ts')).csv({ show, terminal: false, fields, header, csvSafe }, text);
+    case 'csv':
+      return (await import('../csv.ts')).csv(choices);
+    case 'excel':
+    case 'excel-semicolon': {
+      const { messageText } = await import('./conversation.ts');
+      return (await import('../csv.ts')).excel(choices, format === 'excel' ? ',' : ';', messageText());
     }
     case 'markdown':
       return (await import('./markdown.ts')).markdown(head);

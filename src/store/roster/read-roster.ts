@@ -163,11 +163,11 @@ function readValue(name: string, field: Field, value: unknown, text: string): un
   }
   if (field.kind === 'json' && typeof value === 'object') return value;
   if (!['string', 'number', 'bigint'].includes(typeof value)) throw usage(`${name}: neither a text nor a number`);
-  // A user with an apostrophe that --csv-safe added would get a second license under that name.
+  // A user with an apostrophe that -o excel added would get a second license under that name.
   if (isWithoutFormula(text))
     throw usage(
-      `${name}: ${text} has an apostrophe as --csv-safe puts one before what could be a formula`,
-      'Write the file without --csv-safe, or remove the apostrophe: another user has the name without it.',
+      `${name}: ${text} has an apostrophe as -o excel puts one before what could be a formula`,
+      'Write the file with -o csv, or remove the apostrophe: another user has the name without it.',
     );
   return readField(name, field, text);
 }

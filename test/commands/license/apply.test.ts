@@ -246,17 +246,17 @@ describe('the file', () => {
     expect(writes()).toEqual([]);
   });
 
-  test('what --csv-safe prints names each user that it has changed, and gives nobody a second license', async () => {
+  test('what excel prints names each user that it has changed, and gives nobody a second license', async () => {
     const { apply, run, writes } = await service();
     for (const user of ['+49151', '@ben', '=ada', 'Doe,-Ann'])
       await run(`license ensure --remote-user ${user} --size-allowance 4 --trust-list`);
     const before = writes().length;
-    const { stdout } = await run('license list -o csv --csv-safe');
+    const { stdout } = await run('license list -o excel');
 
     const ran = await apply('-o json', stdout);
 
     expect(ran.exitCode).toBe(2);
-    const reason = 'has an apostrophe as --csv-safe puts one before what could be a formula';
+    const reason = 'has an apostrophe as -o excel puts one before what could be a formula';
     expect(ran.error?.problems).toEqual(
       ["'+49151", "'@ben", "'=ada", "Doe,'-Ann"].map(
         (user, at) => `standard input:${at + 8}: remote_user: ${user} ${reason}`,
