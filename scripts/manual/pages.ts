@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { argumentEntries, optionEntries, synopsis } from '../../src/cli/help.ts';
+import { argumentEntries, optionEntries, synopsis, type HelpEntry } from '../../src/cli/help.ts';
 import type { AnyCommand } from '../../src/commands/command.ts';
 import { commandTable } from '../../src/commands/index.ts';
 import { failuresOf } from './exits.ts';
@@ -39,6 +39,8 @@ const guides: Readonly<Record<string, readonly [page: string, ...chapters: strin
   retention: ['chatelaine-scripting', 'Two years, and no longer'],
   containers: ['chatelaine-scripting', 'In a container'],
   'never-two': ['chatelaine-never-two'],
+  sheets: ['chatelaine-sheets'],
+  fetching: ['chatelaine-fetching'],
   stability: ['chatelaine-stability'],
   'exit-codes': ['chatelaine-exit-codes'],
   accessibility: ['chatelaine', 'Screen readers', 'Output'],
@@ -63,19 +65,25 @@ export async function manualPages(): Promise<ManualPage[]> {
     const [, name = '', section, summary = ''] = /^# (\S+)\(([17])\): (.+)$/m.exec(text) ?? [];
     return name === '' ? [] : [{ name, section: section === '1' ? (1 as const) : (7 as const), summary, text }];
   });
+  const commands = await Promise.all(commandTable.map(({ load }) => load()));
   const guides = titled.filter(({ section }) => section === 7).map(({ name }) => `${name}(7)`);
   const tableOf = (name: string): readonly Block[] => {
     if (name === 'every page') return [{ text: [...references(commandTable), ...guides].join(', ') }];
+    const [, guide] = /^options of help (\S+)$/.exec(name) ?? [];
+    if (guide !== undefined) return [{ entries: rareEntries(commands, guide) }];
     const rows = tables[name];
     if (!rows) throw new Error(`there is no table ${name}`);
     return rows();
   };
   const chapters = readChapters(readFileSync(join(folder, 'chapters.md'), 'utf8'), tableOf);
   const written = titled.map(({ text, ...page }) => ({ ...page, chapters: readChapters(text, tableOf, chapters) }));
-  return [
-    ...written,
-    ...(await Promise.all(commandTable.map(async ({ load }) => commandPage(await load(), chapters)))),
-  ];
+  return [...written, ...commands.map((command) => commandPage(command, chapters))];
+}
+
+/** The options that the guide explains, each once. */
+function rareEntries(commands: readonly AnyCommand[], guide: string): HelpEntry[] {
+  const rows = commands.flatMap(({ options = {} }) => Object.entries(options).filter(([, { rare }]) => rare === guide));
+  return optionEntries(Object.fromEntries(rows));
 }
 
 function commandPage(command: AnyCommand, chapters: readonly WrittenChapter[]): ManualPage {

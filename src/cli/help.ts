@@ -101,7 +101,8 @@ export function nounHelp(noun: string, table: readonly CommandEntry[], width: nu
 export function commandHelp(command: AnyCommand, width: number): string {
   const args = argumentEntries(command.args ?? {});
   const all = Object.entries(command.options ?? {});
-  const options = optionEntries(Object.fromEntries(all.filter(([, { see }]) => see === undefined)));
+  const own = all.filter(([, { see }]) => see === undefined);
+  const options = optionEntries(Object.fromEntries(own.filter(([, { rare }]) => rare === undefined)));
   const [other] = all.flatMap(([, { see }]) => see ?? []);
   const common = all.flatMap((row) => (row[1].see === undefined ? [] : `--${flagOf(...row)}`)).join(', ');
   const below = commandTable.filter(({ name }) => name.startsWith(`${command.name} `));
@@ -114,6 +115,7 @@ export function commandHelp(command: AnyCommand, width: number): string {
     ...(command.about ?? []).map((paragraph) => ['', wrap(paragraph, width)] as const),
     ...(args.length > 0 ? [['Arguments', entryLines(args, width)] as const] : []),
     ...(options.length > 0 ? [['Options', entryLines(options, width)] as const] : []),
+    ...rareOptions(own, width),
     ...(command.input ? [[command.input.title, command.input.lines] as const] : []),
     ...(other === undefined
       ? []
@@ -123,6 +125,17 @@ export function commandHelp(command: AnyCommand, width: number): string {
       wrap('-o FORMAT, -q, -v, -n, --profile NAME, --sandbox and more: chatelaine help options', width - indent),
     ],
   ]);
+}
+
+/** One paragraph with the names of the options that few need, by the guides that explain them. */
+function rareOptions(options: readonly (readonly [string, Field])[], width: number) {
+  const guides = new Set(options.flatMap(([, { rare }]) => rare ?? []));
+  const lines = [...guides].map((guide) => {
+    const names = options.flatMap(([name, field]) => (field.rare === guide ? `--${flagOf(name, field)}` : []));
+    return `${names.join(', ')}: chatelaine help ${guide}`;
+  });
+  if (lines.length === 0) return [];
+  return [['Options that few need', lines.flatMap((line) => wrap(line, width - indent))] as const];
 }
 
 /** The environment's share in the options, for help and manual. */

@@ -78,8 +78,9 @@ function optionRows(fields: Fields): object[] {
     }));
 }
 
-function rulesOf({ flag: _flag, short: _short, ...rules }: Field): object {
-  return Object.fromEntries(Object.entries(rules).filter(([name]) => !ofProfiles.has(name)));
+function rulesOf({ flag: _flag, short: _short, rare, ...rules }: Field): object {
+  const known = Object.entries(rules).filter(([name]) => !ofProfiles.has(name));
+  return { ...Object.fromEntries(known), ...(rare !== undefined && { rare: true }) };
 }
 
 /** Rules that are not of an option's values. */

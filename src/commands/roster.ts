@@ -19,11 +19,18 @@ export const rosterOptions = {
     'FORMAT',
     'csv, xlsx, ndjson or json (default: by extension, else by how the file begins)',
   ),
-  sheet: textField('NAME', 'The sheet of a workbook (default: the one that has the columns)'),
-  header_line: countField('N', 'The line of the header in CSV or a workbook (default: the first that is not blank)'),
+  sheet: {
+    ...textField('NAME', 'The sheet of a workbook (default: the one that has the columns)'),
+    rare: 'sheets',
+  },
+  header_line: {
+    ...countField('N', 'The line of the header in CSV or a workbook (default: the first that is not blank)'),
+    rare: 'sheets',
+  },
   column: {
     ...textField('NAME=HEADER', 'The header of a column that has another name in the file, as in remote_user=Login'),
     many: true,
+    rare: 'sheets',
   },
   ...whereOption,
 } as const satisfies Fields;
@@ -38,7 +45,11 @@ export const keepOptions = {
 } as const satisfies Fields;
 
 export const workerOptions = {
-  concurrency: { ...countField('N', 'Maximum number of requests at the same time (default: 4)'), max: 64 },
+  concurrency: {
+    ...countField('N', 'Maximum number of requests at the same time (default: 4)'),
+    max: 64,
+    rare: 'sheets',
+  },
 } as const satisfies Fields;
 
 export const defaultConcurrency = 4;

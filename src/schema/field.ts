@@ -20,6 +20,8 @@ interface Shape {
   readonly hidden?: boolean;
   /** Another command that has the option too, and whose help explains it. */
   readonly see?: string;
+  /** Few need the option: the help of its command has its name alone, and this guide explains it. */
+  readonly rare?: Guide;
   /** The placeholder of the value in help, such as `FILE`. */
   readonly placeholder?: string;
   /** The feature level of the chat server that brought the field (docs/apis.md, Feature levels). */
@@ -27,6 +29,9 @@ interface Shape {
   /** Offers of completion beside the choices: these words, or what the tables and this machine know. */
   readonly suggest?: Suggestion | readonly string[];
 }
+
+/** `chatelaine help GUIDE` explains the options that few need. */
+export type Guide = 'fetching' | 'never-two' | 'sheets';
 
 /** Words that completion looks up; `assignments` and `terms` are NAME=VALUE, the chat server knows its own. */
 type Suggestion =

@@ -20,6 +20,9 @@ export const messageFields: readonly string[] = (
 
 export const anchorWords = ['newest', 'oldest', 'first_unread'] as const;
 
+const number = (help: string) =>
+  ({ kind: 'integer', min: 0, max: 5000, placeholder: 'N', rare: 'fetching', help }) as const;
+
 /** Query parameters of GET /messages under their wire names. */
 export const messageParameters = {
   anchor: {
@@ -29,17 +32,25 @@ export const messageParameters = {
     ),
     suggest: anchorWords,
   },
-  include_anchor: { kind: 'boolean', negatable: true, level: 155, help: 'Include the anchor itself (default: yes)' },
-  num_before: { kind: 'integer', min: 0, max: 5000, placeholder: 'N', help: 'Number of messages before the anchor' },
-  num_after: { kind: 'integer', min: 0, max: 5000, placeholder: 'N', help: 'Number of messages after the anchor' },
+  include_anchor: {
+    kind: 'boolean',
+    negatable: true,
+    level: 155,
+    rare: 'fetching',
+    help: 'Include the anchor itself (default: yes)',
+  },
+  num_before: number('Number of messages before the anchor'),
+  num_after: number('Number of messages after the anchor'),
   narrow: {
     kind: 'json',
+    rare: 'fetching',
     placeholder: 'JSON',
     help: 'The narrow: the whole selection of messages as the API takes it, a JSON array',
   },
   client_gravatar: {
     ...flagField('avatar_url may be null where it can be computed from the address (default: yes; below level 92 no)'),
     negatable: true,
+    rare: 'fetching',
   },
   apply_markdown: flagField('Rendered HTML; --raw-content asks for the Markdown source'),
   message_ids: {
@@ -50,7 +61,10 @@ export const messageParameters = {
     placeholder: 'ID,ID…',
     help: 'Just these messages',
   },
-  allow_empty_topic_name: flagField("Show the empty topic as '', not by the name the server gives it", 334),
+  allow_empty_topic_name: {
+    ...flagField("Show the empty topic as '', not by the name the server gives it", 334),
+    rare: 'fetching',
+  },
   use_first_unread_anchor: { kind: 'boolean', hidden: true, help: 'Deprecated: sent as --anchor first_unread' },
 } as const satisfies Fields;
 

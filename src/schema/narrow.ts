@@ -30,7 +30,13 @@ export const narrowOperators = {
   has: { ...terms('THING', alternatives(things)), suggest: things },
   in: { ...terms('home|all', 'home leaves out what is muted'), suggest: ['home', 'all'] },
   id: { kind: 'integer', many: true, min: 0, max: 2_147_483_647, placeholder: 'ID', help: 'The message with this id' },
-  with: { many: true, ...countField('ID', 'The conversation in which this message is now'), min: 0, level: 271 },
+  with: {
+    many: true,
+    ...countField('ID', 'The conversation in which this message is now'),
+    min: 0,
+    level: 271,
+    rare: 'fetching',
+  },
   mentions: { ...terms('EMAIL|NAME|ID', 'Messages that mention this user'), level: 446, suggest: 'users' },
 } as const satisfies Fields;
 

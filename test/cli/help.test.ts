@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { guideTexts } from '../../scripts/manual/pages.ts';
 import { groupsOf } from '../../scripts/manual/tables.ts';
 import { argumentEntries, optionEntries, textOptions } from '../../src/cli/help.ts';
 import { wrap } from '../../src/output/plain.ts';
 import { commandTable, nouns } from '../../src/commands/index.ts';
 import { failures } from '../../src/core/failure.ts';
 import { globalOptions, twinsOf } from '../../src/commands/environment.ts';
+import { flagOf } from '../../src/schema/field.ts';
 import { expectGolden } from '../helpers/golden.ts';
 import { fakeService, run } from '../helpers/run.ts';
 
@@ -78,13 +80,31 @@ test.each(commandTable)(
     const { args = {}, options = {}, about = [], examples, summary } = await load();
     const words = wordsOf((await run(fakeService(), `${name} --help`, { bare: true })).stdout);
 
-    const own = Object.entries(options).filter(([, { see }]) => see === undefined);
+    const all = Object.entries(options).filter(([, { see }]) => see === undefined);
+    const own = all.filter(([, { rare }]) => rare === undefined);
     const entries = [...argumentEntries(args), ...optionEntries(Object.fromEntries(own))];
     const lines = entries.map(({ term, text }) => `${term} ${text}`);
     for (const text of [summary, ...lines, ...about, ...examples.slice(0, 3)])
       expect.soft(words).toContain(wordsOf(text));
   },
 );
+
+test('an option that few need has its name in help, and its text in the guide that help names', async () => {
+  const guides = await guideTexts();
+  const commands = await Promise.all(commandTable.map(async ({ load }) => load()));
+  const rows = commands.flatMap(({ name, options = {} }) =>
+    Object.entries(options).flatMap(([option, field]) => (field.rare && !field.see ? [{ name, option, field }] : [])),
+  );
+  for (const { name, option, field } of rows) {
+    const { stdout } = await run(fakeService(), `${name} --help`, { bare: true });
+    const paragraph = stdout.split('Options that few need:\n')[1]?.split('\n\n')[0] ?? '';
+    expect
+      .soft(wordsOf(paragraph))
+      .toMatch(new RegExp(`--${flagOf(option, field)}[^:]*: chatelaine help ${field.rare}`));
+    expect.soft(wordsOf(guides[field.rare ?? ''] ?? '')).toContain(wordsOf(field.help));
+  }
+  expect(rows.length).toBeGreaterThan(20);
+});
 
 test('archive pull --help names what it shares with messages fetch, and explains the rest: below 60 lines', async () => {
   const { stdout } = await run(fakeService(), 'archive pull --help', { bare: true });

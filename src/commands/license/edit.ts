@@ -16,7 +16,10 @@ import { changedFrom, changeEach, concludeChanges, namesOf, orName, type Changin
 import { changedFields, changedShow, keyAlone, type ChangedLicense } from './show.ts';
 
 export const renamingOptions = {
-  allow_duplicate: flagField('Give the license to a user who has another one'),
+  allow_duplicate: {
+    ...flagField('Give the license to a user who has another one'),
+    rare: 'never-two',
+  } as const,
   ...trustOption,
 };
 

@@ -13,20 +13,25 @@ export const settleOptions = {
   settle: {
     kind: 'duration',
     placeholder: 'DURATION',
+    rare: 'never-two',
     help: `How long the server may take to carry out a request: after a lost answer the command waits that long, then checks whether the license was created (default: ${formatDuration(defaultSettle)})`,
   },
 } as const satisfies Fields;
 
 /** For a name that a filter may misread: the command looks for another license of it. */
 export const trustOption = {
-  trust_list: flagField(
-    'Trust a list without a total if the server ignores the filter by user, or may misread the name',
-  ),
+  trust_list: {
+    ...flagField('Trust a list without a total if the server ignores the filter by user, or may misread the name'),
+    rare: 'never-two',
+  },
 } as const satisfies Fields;
 
 export const ensuringOptions = {
   ...settleOptions,
-  allow_similar: flagField('Create a license even if the server lists a similar name, as Ada for ada'),
+  allow_similar: {
+    ...flagField('Create a license even if the server lists a similar name, as Ada for ada'),
+    rare: 'never-two',
+  },
   ...trustOption,
   recreate: flagField('Create licenses again that this computer created before, and that the server does not show'),
   send_again: {
@@ -35,6 +40,7 @@ export const ensuringOptions = {
       'Request a license for USER again, although an earlier request was answered and no list shows its license',
     ),
     many: true,
+    rare: 'never-two',
   },
 } as const satisfies Fields;
 

@@ -34,7 +34,10 @@ export default command({
   },
   options: {
     ...selectionOptions,
-    envelope: flagField('With -o json: the whole answer of one request, with anchor and found_newest'),
+    envelope: {
+      ...flagField('With -o json: the whole answer of one request, with anchor and found_newest'),
+      rare: 'fetching',
+    },
   },
   examples: [
     "chatelaine messages fetch '#narrow/channel/1-general/topic/Lunch'",
