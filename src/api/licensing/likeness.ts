@@ -1,3 +1,4 @@
+import { foldName } from '../../core/fold-name.ts';
 import { isMasked, type License, type LicenseHolder, mayBePartOf, textOf } from './license.ts';
 
 /** Whether a row may be of any of these users: its name is not there, no text, or masked. */
@@ -38,19 +39,3 @@ export function weaker(one: Likeness, two: Likeness): Likeness {
 
 /** The shortest length, in characters, to which a server may cut a name. */
 export const minCutChars = 30;
-
-/** The form that names share which differ only by case, blanks, Unicode form, leading zeros or doubled backslashes. */
-export function foldName(name: string): string {
-  return plainName(name.normalize('NFKC').replace(/\s+/g, ''));
-}
-
-/** The form that two names of probably one user share: `plainName` differs by none of what people and tools change. */
-export function plainName(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .trim()
-    .replace(/\s+/g, ' ')
-    .replaceAll('\\\\', '\\')
-    .replace(/^0+(?=.)/, '');
-}

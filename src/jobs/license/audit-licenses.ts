@@ -1,5 +1,5 @@
 import { sizeOf, type License } from '../../api/licensing/license.ts';
-import { plainName } from '../../api/licensing/likeness.ts';
+import { plainName } from '../../core/fold-name.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import { licenseFields, type LicenseFields } from '../../schema/license.ts';
 import { readField } from '../../schema/field.ts';

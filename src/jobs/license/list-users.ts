@@ -1,6 +1,7 @@
 import { measureList, type PageSize } from '../../api/licensing/list-page.ts';
 import { distinct, identityOf, textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
-import { foldName, isNameless, likeness, minCutChars } from '../../api/licensing/likeness.ts';
+import { foldName } from '../../core/fold-name.ts';
+import { isNameless, likeness, minCutChars } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
 import { countBefore } from '../../core/halving.ts';

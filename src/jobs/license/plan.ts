@@ -1,7 +1,7 @@
 import { Planned, type Deciding } from '../../api/http/call.ts';
 import { keyOf, sizeOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
-import { plainName } from '../../api/licensing/likeness.ts';
+import { plainName } from '../../core/fold-name.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import { noRequests, type OpenAnswer } from '../../store/request-history.ts';
