@@ -16,10 +16,6 @@ export const programs = /** @satisfies {Readonly<Record<string, Program>>} */ ({
   chromium: { where: chromium, packages: ['chromium'] },
   curl: { where: () => onPath('curl'), packages: ['curl'] },
   django: { where: () => onPath('python3'), packages: ['python3-venv'] },
-  dpkg: {
-    where: () => onPath('dpkg-deb', process.getuid?.() === 0 ? 'dpkg' : 'fakeroot'),
-    packages: ['dpkg', 'fakeroot'],
-  },
   fish: { where: () => onPath('fish'), packages: ['fish'] },
   groff: { where: () => onPath('groff'), packages: ['groff'] },
   jq: { where: () => onPath('jq'), packages: ['jq'] },
@@ -27,7 +23,6 @@ export const programs = /** @satisfies {Readonly<Record<string, Program>>} */ ({
     where: () => onPath('secret-tool', 'dbus-run-session', 'gnome-keyring-daemon'),
     packages: ['libsecret-tools', 'dbus', 'gnome-keyring'],
   },
-  lintian: { where: () => onPath('lintian'), packages: ['lintian'] },
   mandoc: { where: () => onPath('mandoc'), packages: ['mandoc'] },
   openssl: { where: () => onPath('openssl'), packages: ['openssl'] },
   pass: { where: () => onPath('pass', 'gpg'), packages: ['pass', 'gpg'] },

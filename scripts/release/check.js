@@ -1,7 +1,7 @@
 // `node scripts/release/check.js [vX.Y.Z] [--to FOLDER]`: what a release needs, tried on two clean clones of the
 // present commit, with an empty home; the second is another folder under another umask. Each step that fails is named,
 // with its output. With a tag the changelog must be that of the release; with a folder it gets the tarball that was
-// tried, the Debian package, the bill of materials and their checksums.
+// tried, the bill of materials and their checksums.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -30,7 +30,6 @@ const folder = mkdtempSync(join(tmpdir(), `${name}-release-`));
 const clones = [join(folder, 'one'), join(folder, 'at/another/place')];
 const [clone = '', other = ''] = clones;
 const tarball = `${name}-${version}.tgz`;
-const deb = `${name}_${version}_all.deb`;
 const bill = 'dist/bill-of-materials.cdx.json';
 /** What reaches a registry, or asks it to attest where a package was built. */
 const kept =
@@ -40,17 +39,8 @@ const env = {
   ...{ HOME: join(folder, 'home'), CI: 'true', TEST_EXTENT: 'all' },
   ...(tag !== undefined && { RELEASE_TAG: tag }),
 };
-/**
- * Tests of what users get: versions, pages and their links, the tarball, the Debian package, and the files of a
- * release.
- */
-const tests = [
-  'test/release',
-  'test/manual',
-  'test/docs.test.ts',
-  'test/e2e/package.test.ts',
-  'test/e2e/package-deb.test.ts',
-];
+/** Tests of what users get: versions, pages and their links, the tarball, and the files of a release. */
+const tests = ['test/release', 'test/manual', 'test/docs.test.ts', 'test/e2e/package.test.ts'];
 const [committing, pinning] = ['what is not committed', 'actions of the workflows'];
 const [testing, comparing] = ['tests of what is released', 'two builds, the same bytes'];
 /** Told also where they pass. */
@@ -71,7 +61,6 @@ try {
   for (const place of clones) step('npm ci', () => run(place, 'npm', 'ci', '--prefer-offline'));
   step('golden pages', goldenPages);
   for (const place of clones) step('npm pack', () => run(place, 'npm', 'pack', '--silent'));
-  for (const place of clones) step('Debian package', () => run(place, process.execPath, 'scripts/package-deb.js'));
   step(comparing, sameBytes);
   step(testing, () => run(clone, 'npx', 'vitest', 'run', '--reporter=tree', ...tests));
   step('npm publish --dry-run', publish);
@@ -161,12 +150,11 @@ function goldenPages() {
 }
 
 function sameBytes() {
-  const packages = [tarball, deb];
-  const sums = packages.map((file) => ({ file, sum: sumOf(join(clone, file)), otherSum: sumOf(join(other, file)) }));
-  if (sums.every(({ sum, otherSum }) => sum !== undefined && sum === otherSum))
-    return { passed: true, output: sums.map(({ file, sum }) => `sha256 ${sum}  ${file}\n`).join('') };
+  const sum = sumOf(join(clone, tarball));
+  if (sum !== undefined && sum === sumOf(join(other, tarball)))
+    return { passed: true, output: `sha256 ${sum}  ${tarball}\n` };
   const built = readdirSync(join(clone, 'dist'), { recursive: true, encoding: 'utf8' });
-  const files = [...built.map((file) => join('dist', file)), ...packages];
+  const files = [...built.map((file) => join('dist', file)), tarball];
   const differing = files.filter((file) => sumOf(join(clone, file)) !== sumOf(join(other, file)));
   return { passed: false, output: differing.map((file) => `differs: ${file}\n`).join('') };
 }
@@ -187,7 +175,7 @@ function publish() {
 function hand(place) {
   mkdirSync(place, { recursive: true });
   const archives = readdirSync(join(clone, 'archives')).sort();
-  const made = [tarball, deb, bill, ...archives.map((file) => `archives/${file}`)];
+  const made = [tarball, bill, ...archives.map((file) => `archives/${file}`)];
   const files = made.map((file) => ({
     from: join(clone, file),
     to: file.replace('archives/', '').replace('dist/', `${name}-${version}.`),
