@@ -2,6 +2,7 @@ import { deadline, spanOf, type Ended, type LicensingPlan } from './licensing-hi
 import { disksOf, isKillable, type Process } from './computer.ts';
 import { ownerOf, type Mishap, type SentPost } from './licensing-server.ts';
 import { replies } from './replies.ts';
+import { judgeChanges } from './change-judges.ts';
 import { judgeWords } from './word-judges.ts';
 
 const settle = 5000;
@@ -24,6 +25,7 @@ export function judgeLicensing(ended: Ended): { readonly wrongs: string[]; reado
     ...refusedKeys(ended),
     ...ended.runs.flatMap((run) => [...goesOn(run, ended), ...unheard(run, ended)]),
     ...judgeWords(ended),
+    ...judgeChanges(ended),
   ];
   return { wrongs, limits };
 }

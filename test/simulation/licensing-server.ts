@@ -44,6 +44,21 @@ export interface SentPost {
   readonly done?: number;
 }
 
+/** A license as a change leaves it. */
+export interface ServedFields {
+  readonly remote_user: string;
+  readonly size_allowance: number;
+}
+
+/** A request that changes a license, and how it was carried out. */
+export interface SentChange {
+  readonly code: string;
+  readonly asked: Partial<ServedFields>;
+  readonly client: Process;
+  /** When it was carried out, with the license before and after it; undefined where it was not. */
+  readonly done?: { readonly at: number; readonly before: ServedFields; readonly after: ServedFields };
+}
+
 /** What befalls the requests with the key of an application: `count` of them, from the `from`th on. */
 export interface KeyTrouble {
   readonly app: number;
@@ -68,6 +83,8 @@ export interface LicensingServer {
   licenses(): readonly LicenseRecord[];
   /** Requests for licenses, in their order. */
   readonly posts: SentPost[];
+  /** Requests that change a license, in their order. */
+  readonly changes: SentChange[];
   readonly refusals: KeyRefusal[];
   /** Every later request is answered as it should be, and lists no longer move. */
   heal(): void;
@@ -133,8 +150,25 @@ export function licensingServer(
     ofKey += 1;
     return trouble.from <= ofKey && ofKey < trouble.from + trouble.count;
   };
+  /** The change that a request asks for; `carryOut` does it, and keeps what it did. */
+  const changeOf = (request: SandboxRequest, client: Process) => {
+    const change: Writable<SentChange> = { code: codeIn(request), asked: fieldsIn(request), client };
+    if (/^(PATCH|PUT)$/.test(request.method)) server.changes.push(change);
+    const license = () => store.state.licenses.rows().find(({ license_code }) => license_code === change.code);
+    return {
+      carryOut<T>(work: () => T): T {
+        const before = license();
+        const result = work();
+        const after = license();
+        if (before && after) change.done = { at: time.now(), before: { ...before }, after: { ...after } };
+        return result;
+      },
+      undo: () => void delete change.done,
+    };
+  };
   const server: LicensingServer = {
     posts: [],
+    changes: [],
     refusals: [],
     licenses: () => store.state.licenses.rows(),
     heal() {
@@ -162,12 +196,13 @@ export function licensingServer(
         reply({ kind: 'refused' });
         return;
       }
+      const change = changeOf(request, client);
       if (queue) {
         // Sent, whether the server keeps it or not: of what a gateway replied to nobody knows that it was answered.
         const post: Writable<SentPost> = { user: userIn(request), reply: 'dropped', client, at: time.now() };
         if (method === 'POST') server.posts.push(post);
         const carryOut = (): Reply => {
-          const answered = answer(request);
+          const answered = change.carryOut(() => answer(request));
           store.keep();
           post.done = time.now();
           world.tell('server', () => `carried out: ${method} ${request.target} ${post.user}`);
@@ -180,13 +215,14 @@ export function licensingServer(
         });
         return;
       }
-      const made = answer(request);
+      const made = change.carryOut(() => answer(request));
       if (method === 'POST' && made.status === 201)
         server.posts.push({ user: userIn(request), reply: name, client, at: time.now() });
       const changes = store.changes();
       const commit = mishap ? mishap.commit : 0;
       if (commit !== 0) {
         store.undo();
+        change.undo();
         // A number that was given out is not given out again.
         store.replay([changes.filter(({ table }) => table === 'counters')]);
       }
@@ -195,7 +231,7 @@ export function licensingServer(
       const isLate = commit !== undefined && commit > 0;
       if (isLate && kept.length > 0)
         time.after(commit, () => {
-          store.replay([kept]);
+          change.carryOut(() => store.replay([kept]));
           world.tell('server', () => `carried out: ${method} ${request.target}`);
         });
       const { after = 0, reply: kind } = replies[name];
@@ -210,6 +246,14 @@ function userIn({ method, body }: SandboxRequest): string {
   if (method !== 'POST') return '';
   const { remote_user = '', app_code } = JSON.parse(body.toString()) as { remote_user?: string; app_code?: number };
   return ownerOf(remote_user, app_code);
+}
+
+function codeIn({ path }: SandboxRequest): string {
+  return decodeURIComponent(/\/license\/([^/]+)\/$/.exec(path)?.[1] ?? '');
+}
+
+function fieldsIn({ method, body }: SandboxRequest): Partial<ServedFields> {
+  return /^(PATCH|PUT)$/.test(method) ? (JSON.parse(body.toString()) as Partial<ServedFields>) : {};
 }
 
 /** The services wait for nothing. */

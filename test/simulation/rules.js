@@ -337,6 +337,25 @@ export const rules = [
       'listed !== undefined',
     ],
   ]),
+  ...inFile('rename', 'jobs/license/history.ts', [
+    ['the history has the new name as the new one', 'remote_user: asked.remote_user ?? user,', 'remote_user: user,'],
+    [
+      'the history has the old name',
+      'asked.remote_user === undefined || asked.remote_user === user ? undefined : user,',
+      'undefined,',
+    ],
+  ]),
+  ...inFile('retire', 'jobs/license/history.ts', [
+    ['the history has the size that was asked for', 'size_allowance: asked.size_allowance ?? (', 'size_allowance: ('],
+    [
+      'the history has the size of before',
+      'size_allowance_before: size === undefined ? undefined : Number(size),',
+      'size_allowance_before: asked.size_allowance,',
+    ],
+  ]),
+  ...inFile('rename', 'commands/license/changed.ts', [
+    ['what is printed as changed was sent', 'isLeft ? found : api.update(', 'code ? found : api.update('],
+  ]),
   ...inFile('purge', 'jobs/topic/delete-rounds.ts', [
     ['what a look shows is archived before its call', 'await keeper?.add(unkept);', ''],
     ['what has come since is archived too', 'await keeper?.add(fresh.filter((message) => keeper.lacks(message)));', ''],
