@@ -30,7 +30,7 @@ test.each(pages)('every session of %s is what comes out when it is typed', needs
 });
 
 test('README can be read at once', () => {
-  expect(readFileSync('README.md').length).toBeLessThanOrEqual(12 * 1024);
+  expect(readFileSync('README.md').length).toBeLessThanOrEqual(9 * 1024);
 });
 
 test('the first of the two commands works behind its installation, as written there', needs('terminals'), async () => {
