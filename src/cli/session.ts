@@ -55,7 +55,6 @@ export async function openSession(
   const { clock } = host;
   const planned: PlannedCall[] = [];
   const concluded: string[] = [];
-  const oldCopies = new Set<number>();
   const kept: Parameters<Disk['record']['untilWritten']>[0][] = [];
   // One listener for each worker that waits is no leak: without this, Node warns on stderr from the eleventh on.
   setMaxListeners(0, signal);
@@ -86,7 +85,7 @@ export async function openSession(
         return running.redactor.watch(await loaded(code.chat).fetchKey(send, profile.email, password));
       },
     },
-    ...services({ ...accounts, ledgers }, connections, running, code, (id) => void oldCopies.add(id)),
+    ...services({ ...accounts, ledgers }, connections, running, code),
     sandbox: () => sandboxControl(running),
     ...questions(running, accounts.accounts),
     note: messages.note,
@@ -123,7 +122,6 @@ export async function openSession(
     /** The last lines of the run. */
     conclusions: () => [
       ...concluded,
-      ...(oldCopies.size === 0 ? [] : [`${fromOldCopy}: ${oldCopies.size}`]),
       ...(aim === 'write' ? accounts.accounts.places().map((place) => `on ${place}`) : []),
     ],
     async finish(): Promise<void> {
@@ -140,15 +138,12 @@ export async function openSession(
   };
 }
 
-const fromOldCopy = 'messages come with a place that they left, from an old copy in the cache of the server';
-
 /** The two services, whose credential is found out when the first call is made. */
 function services(
   { ledgers, ...accounts }: Accounts & Ledgers,
   connections: Connections,
-  { host: { system, clock } }: RunParts,
+  { host: { system, clock }, signal }: RunParts,
   code: Awaited<ReturnType<typeof codeFor>>,
-  foundOldCopy: (id: number) => void,
 ): Omit<Services, 'sandbox'> {
   return {
     licensing(choice) {
@@ -160,13 +155,13 @@ function services(
       return loaded(code.licensing).licensingApi(open, clock.random);
     },
     chat(how) {
-      const { chatApi, provingPlaces } = loaded(code.chat);
+      const { chatApi, checkingPlaces } = loaded(code.chat);
       const open = once(async () => connections.chat(await accounts.chatAccount()));
       const chat = chatApi(
         async (call) => (await open()).send({ ...call, isSparing: how === 'sparing' }),
         async (call) => (await open()).sendUnauthenticated(call),
       );
-      return provingPlaces(chat, foundOldCopy);
+      return checkingPlaces(chat, (span) => clock.sleep(span, signal));
     },
     servers: {
       presume: connections.presume,

@@ -48,7 +48,7 @@ export async function respond(exchange: Exchange, fault: SandboxFault | undefine
   if (kind === 'slow') return trickle(exchange, answer, Number(argument));
   if (kind === 'empty') return send(exchange, { ...answer, body: '' });
   if (kind === 'json-garbage') return send(exchange, { ...answer, body: `${answer.body.slice(0, -1)},,` });
-  if (kind === 'early' || kind === 'stale-place') return send(exchange, answer);
+  if (kind === 'early') return send(exchange, answer);
   if (kind === 'content-type')
     return send(exchange, { ...answer, headers: { ...answer.headers, 'content-type': 'text/html; charset=utf-8' } });
   throw new Error(`the fault ${kind} has no branch`);

@@ -222,11 +222,6 @@ export const faultKinds = {
   'complete-nothing': {
     means: 'success with complete true, as a delete_topic call says that waited for a move; nothing was done',
   },
-  'stale-place': {
-    means:
-      'messages of channels come as an old copy of the cache: with that channel and topic as their place, wherever they are, and without a trace of a move',
-    argument: { kind: 'text', default: 'general > before' },
-  },
   'json-garbage': { means: 'the request is carried out; the answer is no valid JSON' },
 } as const satisfies Readonly<Record<string, FaultRow>>;
 

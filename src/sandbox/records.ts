@@ -64,7 +64,7 @@ export interface MessageRecord {
   readonly stream_id?: number;
   /** The topic; empty for a direct message. */
   readonly subject: string;
-  /** The place that answers show, where the cache of the server has an old copy (docs/apis.md, Old copies). */
+  /** The place that responses show, where it is another one than narrows find it in. */
   readonly cached?: { readonly stream_id: number; readonly subject: string };
   /** Everybody in a direct conversation, the sender included. */
   readonly people?: readonly number[];

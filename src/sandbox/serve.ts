@@ -98,9 +98,9 @@ function answer(
   return answerChat({ ...services.chat, ...changedBy(fault) }, request);
 }
 
-/** Changes of the service by a fault: the time that a delete_topic call has, or the place that messages show. */
+/** Changes of the service by a fault: the time that a delete_topic call has. */
 function changedBy(fault: SandboxFault | undefined): Partial<ChatService> {
   if (fault?.kind.startsWith('early')) return { deleteBatches: Number(fault.argument) / batchSize };
   if (fault?.kind === 'goes-on') return { deleteBatches: Infinity };
-  return fault?.kind === 'stale-place' ? { stalePlace: String(fault.argument) } : {};
+  return {};
 }

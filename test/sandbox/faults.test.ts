@@ -174,7 +174,6 @@ test('every kind of fault is tried in this file', () => {
     'early-500',
     'goes-on',
     'complete-nothing',
-    'stale-place',
   ];
   const waits: FaultKind[] = ['429-float', '429-int', '429-date', '429-null', '429-tiny', '429-long'];
   const table =
@@ -374,22 +373,6 @@ test('complete-nothing: a success that did nothing', async () => {
 
   expect(await deleteLog(running)).toMatchObject({ status: 200, body: { result: 'success', complete: true } });
   expect(logOfGeneral(running)).toBe(320);
-});
-
-test('stale-place: the narrow finds the messages, and they name another place', async () => {
-  const running = await started({ faults: readFaults('GET */messages=stale-place#1@firmware > old', 1) });
-  const narrow = JSON.stringify([
-    { operator: 'channel', operand: 'general' },
-    { operator: 'topic', operand: 'calibration log' },
-  ]);
-  const query = { narrow, anchor: 'newest', num_before: '2' };
-
-  const { body } = await running.chat('GET', '/messages', { query });
-
-  const firmware = running.sandbox.state.channels().find(({ name }) => name === 'firmware')?.stream_id;
-  const place = { subject: 'old', stream_id: firmware, display_recipient: 'firmware' };
-  expect(body).toMatchObject({ messages: [place, place] });
-  expect(JSON.stringify(body)).not.toContain('edit_history');
 });
 
 test('early changes no other call', async () => {

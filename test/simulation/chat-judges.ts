@@ -222,7 +222,7 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   if (run.exit === undefined) return wrongs;
   const row = run.line.startsWith('topic delete') ? rowOf(run) : undefined;
   if (!row) return wrongs;
-  wrongs.push(...misplaced(run, name, ended, limits));
+  wrongs.push(...misplaced(run, name, ended));
   const { server } = ended;
   const byOthers = takenForDeleted([...server.unseen.keys()], run, ended);
   if (byOthers.length > 0) limits.add('left the sight of the account during an answered call');
@@ -269,22 +269,16 @@ function otherwiseTold(
 }
 
 /** The places that a run names for messages which were not deleted are those of some of them since its last looks. */
-function misplaced(
-  run: Process,
-  name: string,
-  { server, plan: { level = 489 } }: ChatEnded,
-  limits: Set<string>,
-): string[] {
+function misplaced(run: Process, name: string, { server }: ChatEnded): string[] {
   const [, text = ''] = /messages were not deleted and are in ('.*?')(?:; \d|$|\n|"|\\)/.exec(run.stderr) ?? [];
   if (text === '') return [];
   const places = new Set<string>();
-  const old = new Set<string>();
   const named = ({ stream_id, subject }: Partial<MessageRecord>): string =>
     `${String(stream_id)} > ${foldSubject(subject)}`;
   for (const id of server.versions.keys())
     for (const message of versionsSince(id, run, { server })) {
       if (message) places.add(named(message));
-      if (message?.cached) old.add(named(message.cached));
+      if (message?.cached) places.add(named(message.cached));
     }
   return text.split(/(?<='), (?=')/).flatMap((quoted) => {
     const [channel = '', ...subject] = quoted.slice(1, -1).split(' > ');
@@ -298,11 +292,7 @@ function misplaced(
     const isOwn = place === `${channelId} > ${topic}`;
     const isBack = [...server.versions.keys()].some((id) => isInTopic(versionAt(id, run, { server })?.message));
     if (ids.length > 0 && places.has(place) && (!isOwn || isBack)) return [];
-    const isUnknown = channel === 'another channel' || title === 'a topic that the server does not show';
-    if (!isUnknown && (isOwn || !old.has(place)))
-      return [`${name} names a place where the messages are not: ${quoted}`];
-    limits.add(level < 300 ? 'an old copy below level 300' : 'an old copy that nothing disproves');
-    return [];
+    return [`${name} names a place where the messages are not: ${quoted}`];
   });
 }
 
@@ -405,11 +395,8 @@ function takenAfter(
     return isLost && isLast && call.client.exit === undefined ? undefined : endHeard(call);
   };
   const calls = steps.flatMap((step, at) => ('size' in step ? [{ at, is: heardOf(step) }] : []));
-  // What the server's cache shows elsewhere cannot be known to have stayed.
-  const isThere = (id: number, time: number): boolean => {
-    const message = ended.server.versions.get(id)?.findLast(({ at }) => at <= time)?.message;
-    return isInTopic(message) && message?.cached === undefined;
-  };
+  const isThere = (id: number, time: number): boolean =>
+    isInTopic(ended.server.versions.get(id)?.findLast(({ at }) => at <= time)?.message);
   return ids.flatMap((id) => {
     const shown = steps.findLastIndex((step) => 'pages' in step && idsOf(step).has(id));
     const next = steps.findIndex((step, at) => at > shown && 'pages' in step && pageOf([step], id) !== undefined);
@@ -494,9 +481,7 @@ function wrongsOfHealing(line: string, runs: readonly Process[], ended: ChatEnde
   }
   const does = new Set(plan.people?.map((deed) => deed.does));
   // What is elsewhere now is named, and deleted under that name; a pull tells what it could not see.
-  const isElsewhere = (['vault', 'move', 'rename', 'stale', 'newer', 'stale-back'] as const).some((deed) =>
-    does.has(deed),
-  );
+  const isElsewhere = (['vault', 'move', 'rename', 'newer'] as const).some((deed) => does.has(deed));
   if (last?.exit === 8 && (isElsewhere || !line.startsWith(purgeLine))) return wrongs;
   return [
     ...wrongs,

@@ -50,13 +50,10 @@ export const deedNames = [
     'edit',
     'react',
     'move',
-    'stale',
     'newer',
     'hide',
     'vault',
     'back',
-    'stale-back',
-    'phantom',
     'rename',
     'hide-all',
     'remove',
@@ -70,8 +67,7 @@ export interface Deed {
   readonly on?: Pick<ChatMishap, 'call' | 'nth'>;
   /**
    * `hide`, `hide-all`: into a channel that the account cannot read; `vault`: into a private one that it joined later.
-   * `stale`, `stale-back`: moved out of the topic, or into it, and the cache of the server keeps the other place;
-   * `phantom`: the cache has a place to which it never moved; `newer`: the page that is asked for has the ids of before
+   * `newer`: the page that is asked for has the ids of before
    * a move and the messages of after it.
    */
   readonly does: (typeof deedNames)[number];
@@ -268,11 +264,6 @@ export function chatServer(
       put({ ...message, reactions: [...message.reactions, reaction] });
     },
     move: (message, to) => put(moved(message, to)),
-    stale: (message, to) =>
-      put({
-        ...moved(message, to),
-        cached: { stream_id: message.stream_id ?? channelId, subject: message.subject },
-      }),
     newer(message, to) {
       put({ ...message, cached: { stream_id: message.stream_id ?? channelId, subject: message.subject, ...to } });
       time.after(0, () => {
@@ -287,20 +278,11 @@ export function chatServer(
     },
     vault: (message) => put(moved(message, { stream_id: vaultId })),
     back: (message) => put(moved(message, { stream_id: channelId, subject: topic })),
-    'stale-back': (message) =>
-      put({
-        ...moved(message, { stream_id: channelId, subject: topic }),
-        cached: { stream_id: channelId, subject: 'elsewhere' },
-      }),
     'hide-all'() {
       for (const row of state.messages.rows()) if (isTopic(row.subject)) deeds.hide(row, {});
     },
     rename() {
       for (const row of state.messages.rows()) if (isTopic(row.subject)) put(moved(row, { subject: 'renamed' }));
-    },
-    // What is there is no phantom.
-    phantom({ stream_id = channelId, ...message }) {
-      if (message.subject !== 'elsewhere') put({ ...message, stream_id, cached: { stream_id, subject: 'elsewhere' } });
     },
     remove(message) {
       unseen.set(message.id, time.now());
@@ -325,11 +307,11 @@ export function chatServer(
     const act = (): void => {
       for (const id of chosen(deed)) {
         const message = state.messages.get(id);
-        const target = /back$/.test(does) ? { stream_id: channelId, subject: topic } : to;
+        const target = does === 'back' ? { stream_id: channelId, subject: topic } : to;
         const { stream_id = message?.stream_id, subject = message?.subject } = target;
         // A server takes no move to where a message is.
         const isMove = message?.stream_id !== stream_id || message?.subject !== subject;
-        if (message && (isMove || !/^(move|stale|newer|back|stale-back)$/.test(does))) deeds[does](message, to);
+        if (message && (isMove || !/^(move|newer|back)$/.test(does))) deeds[does](message, to);
       }
       store.keep();
       world.tell('people', () => `${does} message ${first[nth % first.length]}${deed.which ? ` (${deed.which})` : ''}`);

@@ -285,7 +285,7 @@ function stuck(chance: Chance): ChatMishap[] {
 export function deedsOf(chance: Chance): Deed[] {
   return Array.from({ length: 1 + chance.below(4) }, () => {
     const does = chance.pick(deedNames);
-    const deed = { does, nth: chance.below(60), ...(/^(move|stale|newer)$/.test(does) ? goingOf(chance) : {}) };
+    const deed = { does, nth: chance.below(60), ...(/^(move|newer)$/.test(does) ? goingOf(chance) : {}) };
     if (chance.happens(0.5)) return { ...deed, at: chance.below(3000) };
     const call = chance.pick(['read', 'look', 'since', 'delete'] as const);
     return { ...deed, at: chance.below(60), on: { call, nth: 1 + chance.below(call === 'read' ? 12 : 3) } };

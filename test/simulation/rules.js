@@ -405,11 +405,6 @@ export const rules = [
     ],
     ['what is found elsewhere counts', "[elsewhere, 'elsewhere']", "[[], 'elsewhere']"],
     ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
-    [
-      'an old copy is not in the topic that it names',
-      'stream_id === own.stream_id && isSameTopic',
-      'stream_id === -1 && isSameTopic',
-    ],
   ]),
   ...inFile('purge', 'jobs/topic/purge-topics.ts', [
     [
@@ -433,22 +428,8 @@ export const rules = [
   ...inFile('purge', 'jobs/messages/messages-by-ids.ts', [
     ['private channels are asked too', 'if (open.delete(message.id))', 'if (message.id < 0)'],
   ]),
-  ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
-    [
-      'an old copy that named a place which it had left is asked for there again',
-      'isOldCopyStill(before.get(message.id), message);',
-      'message.id < 0 && isOldCopyStill(before.get(message.id), message);',
-    ],
-  ]),
   ...inFile('purge', 'store/archive/open-archive.ts', [
     ['nothing is written into what stands in the place of an archive', 'if (!(await isInPlace()))', 'if (!folder)'],
-  ]),
-  ...inFile('archive', 'jobs/messages/places.ts', [
-    [
-      'an old copy in the place that was asked for is no ignored narrow',
-      'areOldCopies: named.size === 0 &&',
-      'areOldCopies: named.size < 0 &&',
-    ],
   ]),
   ...inFile('archive', 'jobs/archive/pull-order.ts', [
     [
@@ -461,18 +442,11 @@ export const rules = [
     ['what becomes visible out of order is looked for', 'last - outOfOrder + 1', 'last + 1'],
     ['a recheck compares the whole selection', 'isWhole ? start :', ''],
   ]),
-  ...inFile('archive', 'jobs/archive/true-places.ts', [
-    ['the list of topics has what an old copy names', 'if (place.subject !== undefined) places.set(id, place);', ''],
-  ]),
   ...inFile('archive', 'jobs/messages/places.ts', [
-    [
-      'a page whose messages are renamed is read again',
-      'const ignoring = strays.find(({ id }) => before.has(id));',
-      'const ignoring = strays.find(({ id }) => named.has(id));',
-    ],
+    ['a page whose messages are renamed is read again', 'page = await chat.messages(query, limits);\n    }', '}'],
   ]),
   ...inFile('archive', 'jobs/archive/recheck-archive.ts', [
-    ['of a place that messages left the others are asked for', '.filter(({ isLeft }) => isLeft)', '.slice(0, 0)'],
+    ['a recheck records what was moved', "isMoved(before, now) ? (['moved'] as const)", '!now ? []'],
   ]),
   ...inFile('files', 'jobs/archive/attached-files.ts', [
     [

@@ -321,19 +321,6 @@ test('what a recheck says of messages stays with them, though a killed run wrote
   }
 });
 
-test('on a server without message_ids an old copy outside of the selection is no move back', async () => {
-  const line = 'archive pull /home/ada/archive --channel id:1 --topic plans --both -o ndjson';
-  const people = [
-    { does: 'move', nth: 43, to: { subject: '✔ plans', stream_id: 1 }, at: 2656 },
-    { does: 'move', nth: 33, which: 'all', to: { subject: '', stream_id: 1 }, at: 922 },
-    { does: 'stale', nth: 39, which: 'older', to: { subject: 'elsewhere', stream_id: 1 }, at: 2538 },
-  ];
-  const runs = [{ line }, { line: `${line} --recheck`, pause: 1000 }];
-  expect((await worldOf('archive').play({ seed: 9_600_194, messages: 10, level: 200, runs, people })).wrongs).toEqual(
-    [],
-  );
-});
-
 test('a disk that fails once a license was found that an error had hidden is no exit 3', async () => {
   const line = 'license apply /home/ada/roster.csv -o ndjson -y --retire-missing --max-retire 3';
   const { wrongs } = await worldOf('apply').play({
@@ -409,17 +396,6 @@ test.each([
     runs: [{ line: purgeLine }],
     mishaps: [1, 2, 3].map((nth) => ({ call: 'delete', nth, reply: 'whole' })),
     people: [{ does: 'move', nth: 4, at: 0, on: { call: 'delete', nth: 1 } }],
-  },
-  {
-    about: 'a look whose old copies are not proven is read once more, and the second reading counts',
-    ...{ seed: 10_004_456, level: 200, messages: 9 },
-    runs: [{ line: purgeLine, pause: 4000 }],
-    mishaps: [{ call: 'delete', nth: 1, reply: 'whole' }],
-    people: [
-      { does: 'hide-all', nth: 37, at: 35, on: { call: 'delete', nth: 1 } },
-      { does: 'stale-back', nth: 43, at: 2942 },
-    ],
-    ...{ sizes: { page: 4, batch: 3, newest: 1 }, batches: 1000 },
   },
   {
     about: 'what went in an answered call counts as deleted, though it comes back after the last look',

@@ -8,7 +8,6 @@ import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/a
 import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-by-ids.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
-import { recordOldCopies } from '../../jobs/archive/true-places.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
 import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';
@@ -181,10 +180,7 @@ async function pullFolder(
     const source = { ...chat, ...chat.raw };
     const parts = { ...context, ...context.clock, ...context.record };
     const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck });
-    const { head, added, repaired, which, names, read } = pulled;
-    const strays = recheck ? 0 : await recordOldCopies(chat, archive, names);
-    if (strays > 0)
-      context.warn(`messages that name a topic which they left: ${strays}; --recheck records where they are`);
+    const { head, added, repaired, which, read } = pulled;
     const changes = recheck
       ? tellChanges(await recheckArchive(chat, archive, head, { ...parts, seen: read }), context)
       : {};

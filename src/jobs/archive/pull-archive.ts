@@ -7,8 +7,8 @@ import type { OpenArchive } from '../../store/archive/archive.ts';
 import { type ArchiveHead, keepAside } from '../../store/archive/archive-head.ts';
 import { bytesOf, idsOfFile, lastIdOf, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
-import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
-import { channelsIn, operandsIn, type MessageSelection } from '../messages/selection.ts';
+import { changedView, refuseIgnored } from '../messages/places.ts';
+import { channelsIn, type MessageSelection } from '../messages/selection.ts';
 import { readName } from '../../schema/narrow.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
 import type { PrivateSearch, MessageChat } from '../messages/messages-by-ids.ts';
@@ -17,7 +17,6 @@ import { formsOf, markdownOf, firstPages, laterPages, roomIn, startOf } from './
 import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
 import type { News } from './pull-channels.ts';
 import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
-import { namedTopics } from './true-places.ts';
 
 interface Pulling {
   note(text: string): void;
@@ -56,10 +55,10 @@ export async function pullArchive(
   if (which === 'all' && now !== undefined) archive.mark({ checked: new Date(now).toISOString() });
   const { news, warn, isWhole } = pulling;
   const isQuiet = news?.isQuiet === true && !isWhole && !order.adopts;
-  const known: PullFindings = { names: namedTopics(), read: new Map() };
+  const read = new Map<number, RawMessage>();
   let [added, isVisible] = [0, isQuiet];
   try {
-    for await (const count of isQuiet ? [] : addMissing(chat, archive, head, pulling, known)) {
+    for await (const count of isQuiet ? [] : addMissing(chat, archive, head, pulling, read)) {
       isVisible = true;
       added += count;
       if (count > 0) pulling.added?.(added);
@@ -73,7 +72,7 @@ export async function pullArchive(
   archive.mark({ complete: true, ...(news && { reached: news.reached }) });
   refuseLosses(repaired.losses, archive.folder);
   // `repaired`: files of parts that were fetched again; `which` files were read.
-  return { head: archive.head ?? head, added, repaired: repaired.count, which, ...known } as const;
+  return { head: archive.head ?? head, added, repaired: repaired.count, which, read } as const;
 }
 
 /** How long files that look unchanged are trusted. */
@@ -100,23 +99,19 @@ async function lookAtChannels(
   }
 }
 
-interface PullFindings {
-  /** Added messages that may be elsewhere than they say. */
-  readonly names: ReturnType<typeof namedTopics>;
-  /** Messages that the archive holds, and that a whole pull has read in the form of a recheck. */
-  readonly read: Map<number, RawMessage>;
-}
-
 /** So many messages a recheck does not ask for again. */
 const mostRead = 5000;
 
-/** Adds part after part what the archive lacks, yielding the number of messages of each page that shows any. */
+/**
+ * Adds part after part what the archive lacks, yielding the number of messages of each page that shows any. `read` gets
+ * messages that the archive holds, and that a whole pull has read in the form of a recheck.
+ */
 async function* addMissing(
   chat: MessageChat<RawMessage>,
   archive: OpenArchive,
   head: ArchiveHead,
   { isWhole = false, warn }: Pulling,
-  { names, read }: PullFindings,
+  read: Map<number, RawMessage>,
 ) {
   const selection = selectionIn(head);
   const forms = isWhole ? head.forms.toReversed() : head.forms;
@@ -140,15 +135,11 @@ async function* addMissing(
     const fresh = page.messages.filter(({ id }) => id > last).slice(0, room);
     const lacking = [...page.messages.filter(({ id }) => id < last && !held.has(id)), ...fresh];
     room -= fresh.length;
-    for (const one of isWhole ? page.messages : [])
-      if (held.has(one.id) && !isOldCopy(one) && read.size < mostRead) read.set(one.id, one);
+    for (const one of isWhole ? page.messages : []) if (held.has(one.id) && read.size < mostRead) read.set(one.id, one);
     const rows = lacking.length > 0 ? await formsOf(chat, selection, lacking, forms) : {};
     if (rows[first]?.length) {
       archive.mark({ complete: false });
       yield (await archive.add(rows)).count;
-      // A narrow on a topic proves the topic.
-      for (const one of lacking)
-        if (isOldCopy(one) || operandsIn(selection.narrow, 'topic').length === 0) names.add(one);
     } else if (page.messages.length > 0) yield 0;
     if (begun && room <= 0 && (page.messages.at(-1)?.id ?? 0) >= last) return;
   }

@@ -131,15 +131,10 @@ export type PrivateSearch = ReturnType<typeof privateSearch>;
 
 /** Finds what was moved into private channels with shared history; one for a run (docs/apis.md, Private channels). */
 export function privateSearch(chat: Pick<ChatApi, 'channels' | 'level'>) {
-  return channelSearch(chat, isSharedPrivate);
-}
-
-/** Finds messages in one channel after another, of those that the server lists. */
-export function channelSearch(chat: Pick<ChatApi, 'channels' | 'level'>, isSearched: (channel: JsonObject) => boolean) {
   let known: Promise<readonly number[]> | undefined;
   let left = mostRequests;
   const list = async (): Promise<readonly number[]> => {
-    const rows = ((await chat.channels()) ?? []).filter(isSearched);
+    const rows = ((await chat.channels()) ?? []).filter(isSharedPrivate);
     return rows.flatMap(({ stream_id: id }) => (typeof id === 'number' ? [id] : []));
   };
   const channels = (): Promise<readonly number[]> => (known ??= list());

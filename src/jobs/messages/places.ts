@@ -1,102 +1,45 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
-import type { CallLimits, MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import type {
+  CallLimits,
+  MessageHead,
+  MessagePage,
+  MessageQuery,
+  MessageSource,
+} from '../../api/chat/chat-messages.ts';
+import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { isObject, writeJson } from '../../core/json.ts';
+import { isObject } from '../../core/json.ts';
 import { isSameName, isSameTopic } from '../../schema/topic.ts';
-import { idsShown, type MessageChat } from './messages-by-ids.ts';
 import { channelsIn, operandsIn } from './selection.ts';
 
+/** Waits before a page that has messages of another place is requested again: someone may be moving them. */
+const waits: readonly Milliseconds[] = [2000, 7000];
+
 /**
- * Proves where messages are that name another place (docs/apis.md, Old copies). `found` gets each old copy;
- * a page of a server that ignored the narrow is Failure unavailable.
+ * The same API, each page of which has messages of the requested place alone (docs/apis.md, Messages of another place).
+ * @throws Failure unavailable where the server returns others three times
  */
-export function provingPlaces(chat: ChatApi, found: (id: number) => void): ChatApi {
-  const { level } = chat;
-  const raw = { messages: proving({ ...chat.raw, level }, found) };
-  return { ...chat, messages: proving({ messages: chat.messages, level }, found), raw };
+export function checkingPlaces(chat: ChatApi, sleep: (span: Milliseconds) => Promise<void>): ChatApi {
+  const raw = { messages: checking(chat.raw, sleep) };
+  return { ...chat, messages: checking({ messages: chat.messages }, sleep), raw };
 }
 
-/** Whether a message that was read names a place which it left: the one that it was asked for in is its own. */
-export function isOldCopy(message: MessageHead): boolean {
-  return oldCopies.has(message);
-}
-
-/** The narrow in which an old copy was found; undefined for any other message. */
-export function narrowOf(message: MessageHead): readonly unknown[] | undefined {
-  return oldCopies.get(message);
-}
-
-/** The narrow in which each was found. */
-const oldCopies = new WeakMap<MessageHead, MessageQuery['narrow']>();
-
-/** Readings of one page whose messages are renamed or moved each time. */
-const maxReadings = 5;
-
-function proving<M extends MessageHead>(chat: MessageChat<M>, found: (id: number) => void) {
+function checking<M extends MessageHead>(chat: MessageSource<M>, sleep: (span: Milliseconds) => Promise<void>) {
   return async (query: MessageQuery, limits?: CallLimits): Promise<MessagePage<M>> => {
     const tests = testsOf(query);
-    /** What the reading before this one had, although it was in the place that it named. */
-    let before: ReadonlySet<number> = new Set();
-    for (let reading = 1; ; reading += 1) {
-      const page = await chat.messages(query, limits);
-      const strays = page.messages.filter((message) => !tests.every((isOf) => isOf(message)));
-      const [stray] = strays;
-      // A server that says that it ignored the narrow is refused by whoever asked.
-      if (!stray || page.ignored.includes('narrow')) return page;
-      const { named, areOldCopies } = await placesOf(chat, query, strays).catch((cause: unknown) => {
-        if (reading > 1 || !(cause instanceof Failure) || cause.isInterruption) throw cause;
-        return noProof;
-      });
-      if (areOldCopies) {
-        for (const message of strays) {
-          oldCopies.set(message, query.narrow);
-          found(message.id);
-        }
-        return page;
-      }
-      // A page that is read again has nothing that was renamed before: what it has all the same was not selected.
-      const ignoring = strays.find(({ id }) => before.has(id));
-      if (ignoring || (named.size === 0 && reading > 1)) throw strayed(ignoring ?? stray);
-      if (reading === maxReadings) throw restless(stray);
-      before = named;
+    const strayIn = ({ messages, ignored }: MessagePage<M>): M | undefined =>
+      // The caller refuses a page whose server reports that it ignored the narrow.
+      ignored.includes('narrow') ? undefined : messages.find((message) => !tests.every((isOf) => isOf(message)));
+    let page = await chat.messages(query, limits);
+    for (const wait of limits?.repeat === 'never' ? [] : waits) {
+      if (!strayIn(page)) return page;
+      await sleep(wait);
+      page = await chat.messages(query, limits);
     }
+    const stray = strayIn(page);
+    if (stray) throw strayed(stray);
+    return page;
   };
-}
-
-const noProof = { named: new Set<number>(), areOldCopies: false };
-
-/**
- * Of messages that name another place than the query the ids of those that are there; all others are old copies where
- * the place of the query has all of them, and the other places none.
- */
-async function placesOf(
-  chat: MessageChat,
-  { narrow, allow_empty_topic_name }: MessageQuery,
-  strays: readonly MessageHead[],
-): Promise<typeof noProof> {
-  const idsIn = (place: MessageQuery['narrow'], messages: readonly MessageHead[]) =>
-    idsShown(chat, { narrow: place, allow_empty_topic_name }, [...new Set(messages.map(({ id }) => id))]);
-  if (strays.some(({ stream_id }) => typeof stream_id !== 'number')) return noProof;
-  const isByName = channelsIn(narrow).some((channel) => typeof channel === 'string');
-  const named = new Set<number>();
-  for (const [place, messages] of byNamedPlace(strays, isByName ? 'display_recipient' : 'stream_id'))
-    for (const id of await idsIn(place, messages)) named.add(id);
-  return { named, areOldCopies: named.size === 0 && (await idsIn(narrow, strays)).size === strays.length };
-}
-
-/** Messages by the place that they name, as a narrow. */
-export function byNamedPlace<M extends MessageHead>(
-  messages: readonly M[],
-  channel: 'stream_id' | 'display_recipient' = 'stream_id',
-) {
-  const places = new Map<string, readonly [place: ReturnType<typeof placeNarrow>, messages: M[]]>();
-  for (const message of messages) {
-    const place = placeNarrow(message[channel], message.subject);
-    const known = places.get(writeJson(place)) ?? [place, []];
-    known[1].push(message);
-    places.set(writeJson(place), known);
-  }
-  return places.values();
 }
 
 export function placeNarrow(channel: unknown, topic: unknown) {
@@ -107,13 +50,10 @@ export function placeNarrow(channel: unknown, topic: unknown) {
 }
 
 function strayed({ id, display_recipient, subject }: MessageHead): Failure {
-  const place = typeof display_recipient === 'string' ? `#${display_recipient} > ${String(subject)}` : 'elsewhere';
-  return untrusted(`the server ignored the narrow: it answered with message ${id} of ${place}`);
-}
-
-function restless({ id }: MessageHead): Failure {
-  const what = `messages were renamed or moved each time they were read, such as message ${id}`;
-  return new Failure('incomplete', what, { hint: 'Run the same command again.', retryable: true });
+  const place = typeof display_recipient === 'string' ? `#${display_recipient} > ${String(subject)}` : 'another place';
+  return new Failure('unavailable', `the server ignored the narrow: it returned message ${id} of ${place}`, {
+    hint: 'Run the same command again if someone is moving messages. Otherwise check the site URL of the profile, and any proxy or cache in front of the server.',
+  });
 }
 
 /** The warning of every command that reads pages of two views. */
@@ -135,12 +75,6 @@ export function untrusted(message: string): Failure {
     hint: 'Check the site URL of the profile, and any proxy between it and this machine.',
     retryable: false,
   });
-}
-
-/** Whether a narrow is a place and nothing else, and the message names it. */
-export function namesPlace(narrow: readonly unknown[], message: MessageHead): boolean {
-  const tests = testsOf({ narrow });
-  return tests.length > 0 && tests.length === narrow.length && tests.every((isOf) => isOf(message));
 }
 
 type Test = (message: MessageHead) => boolean;

@@ -7,7 +7,7 @@ import { readName } from '../../schema/narrow.ts';
 import { isSameName, isSameTopic } from '../../schema/topic.ts';
 import { nearNames } from '../../schema/nearest.ts';
 import { channelsIn, operandsIn } from '../messages/selection.ts';
-import { isOldCopy, refuseIgnored } from '../messages/places.ts';
+import { refuseIgnored } from '../messages/places.ts';
 import { topicNamesIn, unknownChannel } from './near.ts';
 
 /** A channel of the server, its name in the server's spelling; without one where the account sees no message of it. */
@@ -67,12 +67,11 @@ async function channelFor(
     const page = await chat.messages({ narrow, anchor: 'newest', num_before: 1, num_after: 0 });
     refuseIgnored(page);
     const message = onlyMessage(page, 'found_oldest');
-    if (message && !isOldCopy(message))
-      return { channel: channelIn(message['stream_id'], message['display_recipient']) };
+    if (message) return { channel: channelIn(message['stream_id'], message['display_recipient']) };
     const rows = await chat.channels();
     const row = rows?.find((one) => isNamedSo(one, operand));
     if (row) return { channel: channelIn(row['stream_id'], row['name']) };
-    if (rows && !message)
+    if (rows)
       throw new Failure('not_found', `nothing of the channel '${operand}' is visible to this account`, {
         hint: 'It is archived, or it is private and the account is not in it.',
       });

@@ -1,31 +1,21 @@
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
-import { ifAnswered } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
-import { isSameTopic } from '../../schema/topic.ts';
-import { truePlaces } from '../archive/true-places.ts';
 import { findsByIds, inChannel, inPublicChannels, messagesOfIds, received } from '../messages/messages-by-ids.ts';
 import type { PurgeWork } from './delete-rounds.ts';
 import { ascending, countsOf, withStandings, type StandingCounts } from './standings.ts';
-import type { TopicSurvey } from './survey-topic.ts';
-
-/** A message, and the channel in which it was found, if one was asked. */
-interface Survivor {
-  readonly message: MessageHead;
-  readonly channel: number | undefined;
-}
 
 export type GoneMessages = ReturnType<typeof goneMessages>;
 
 /** The messages that left the topic of a purge, and where they are found. */
 export function goneMessages({ chat, survey, state }: PurgeWork) {
   /** Messages that exist although they left the topic: they were renamed, resolved or moved meanwhile. */
-  const survivors = new Map<number, Survivor>();
+  const survivors = new Map<number, MessageHead>();
   /** Those that were found nowhere so far; `untested`: for which a sample was asked. */
   let missing: readonly number[] = [];
   let untested: readonly number[] = [];
   let unsearched = 0;
-  const take = (message: MessageHead, channel?: number): void => {
-    if (state.standings.of.has(message.id)) survivors.set(message.id, { message, channel });
+  const take = (message: MessageHead): void => {
+    if (state.standings.of.has(message.id)) survivors.set(message.id, message);
   };
   return {
     take,
@@ -51,14 +41,14 @@ export function goneMessages({ chat, survey, state }: PurgeWork) {
       const asked = new Set((await findsByIds(chat)) ? gone : sampleOf(gone));
       [missing, untested] = [[...asked], gone.filter((id) => !asked.has(id))];
       const { stream_id } = survey.channel;
-      for (const [narrow, channel] of [[inChannel(stream_id), stream_id], [inPublicChannels], [received]] as const) {
+      for (const narrow of [inChannel(stream_id), inPublicChannels, received]) {
         const query = { narrow, apply_markdown: false };
         for await (const message of messagesOfIds({ ...chat.raw, level: chat.level }, query, missing))
-          if (asked.delete(message.id)) take(message, channel);
+          if (asked.delete(message.id)) take(message);
         missing = [...asked];
       }
     },
-    places: () => placesOf(chat, survey, [...survivors.values()]),
+    places: (): ReadonlySet<string> => new Set([...survivors.values()].map(placeNamed)),
   };
 }
 
@@ -71,27 +61,8 @@ function sampleOf(ids: readonly number[]): number[] {
   return places.flatMap((place) => ids[place] ?? []);
 }
 
-/** The places of survivors: one that names the topic which it left is an old copy (docs/apis.md, Old copies). */
-async function placesOf(
-  chat: PurgeWork['chat'],
-  { channel: own, topic_name }: TopicSurvey,
-  survivors: readonly Survivor[],
-): Promise<ReadonlySet<string>> {
-  const isLeft = ({ message: { stream_id, subject } }: Survivor): boolean =>
-    stream_id === own.stream_id && isSameTopic(String(subject), topic_name);
-  const gone = new Map(survivors.filter(isLeft).map(({ message, channel }) => [message.id, channel]));
-  const messages = survivors.map(({ message }) => message);
-  const places = await ifAnswered(truePlaces(chat, [])(messages, gone));
-  const names = new Map((await ifAnswered(chat.channels()))?.map(({ stream_id, name }) => [stream_id, name]));
-  return new Set(
-    messages.map((message) => {
-      const named = gone.has(message.id) ? { stream_id: gone.get(message.id), subject: undefined } : message;
-      const { stream_id, subject } = places?.get(message.id) ?? named;
-      const name = stream_id === message.stream_id ? message.display_recipient : (names.get(stream_id) ?? stream_id);
-      const channel = name === undefined ? 'another channel' : `#${textOf(name)}`;
-      return `${channel} > ${subject === undefined ? 'a topic that the server does not show' : textOf(subject)}`;
-    }),
-  );
+function placeNamed({ display_recipient, subject }: MessageHead): string {
+  return `#${textOf(display_recipient)} > ${textOf(subject)}`;
 }
 
 function textOf(value: unknown): string {

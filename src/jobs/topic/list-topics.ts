@@ -7,8 +7,7 @@ import { utcText } from '../../core/moment.ts';
 import { maxMessages } from '../../schema/messages.ts';
 import { foldTopic, isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
 import { inChannel } from '../messages/messages-by-ids.ts';
-import { changedView, isOldCopy, refuseIgnored } from '../messages/places.ts';
-import { misplacedIn } from '../archive/true-places.ts';
+import { changedView, refuseIgnored } from '../messages/places.ts';
 import { isFatal } from '../work/each.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
 import { ascending } from './standings.ts';
@@ -28,11 +27,9 @@ interface TopicList {
   /** The plan hides older messages, so that counts and first dates are of those shown. */
   readonly isLimited: boolean;
   readonly isChanged: boolean;
-  /** Old copies, whose topic the server does not show. */
-  readonly unplaced: number;
 }
 
-const nothing: TopicList = { topics: [], unplaced: 0, isLimited: false, isChanged: false };
+const nothing: TopicList = { topics: [], isLimited: false, isChanged: false };
 
 /** A topic while it is read: the UTC seconds of its messages, by their ids. */
 interface ReadTopic {
@@ -52,7 +49,6 @@ export async function listTopics(
   const names = show === 'counts' ? undefined : await topicNamesIn(chat, channel);
   if (names) return { ...nothing, topics: names.map((topic_name) => ({ topic_name })) };
   const topics = new Map<string, ReadTopic>();
-  const lost = new Map<number, number>();
   let [isLimited, isChanged] = [false, false];
   const query = { narrow: inChannel(channel.stream_id), apply_markdown: false, allow_empty_topic_name: true };
   // Nothing of them is kept: requests count, since the server limits them.
@@ -60,25 +56,12 @@ export async function listTopics(
     refuseIgnored(page);
     isLimited ||= page.history_limited;
     isChanged ||= page.view_changed === true;
-    for (const message of page.messages) {
-      const { id, subject, timestamp } = message;
-      if (isOldCopy(message)) lost.set(id, Number(timestamp));
-      else addTo(topics, String(subject), id, Number(timestamp));
-    }
-  }
-  const named = new Map<string | undefined, number[]>([[undefined, [...lost.keys()]]]);
-  for (const [name, { times }] of topics) named.set(name, [...times.keys()]);
-  const misplaced = await misplacedIn(chat, channel.stream_id, named);
-  for (const [id, { from = '', topic }] of misplaced) {
-    const time = lost.get(id) ?? topics.get(from)?.times.get(id);
-    topics.get(from)?.times.delete(id);
-    if (topic !== undefined) addTo(topics, topic, id, Number(time));
+    for (const { id, subject, timestamp } of page.messages) addTo(topics, String(subject), id, Number(timestamp));
   }
   const newestFirst = [...topics.values()]
-    .flatMap(({ topic_name, times }) => (times.size > 0 ? [{ topic_name, counts: countsIn(times) }] : []))
+    .map(({ topic_name, times }) => ({ topic_name, counts: countsIn(times) }))
     .sort((one, other) => other.counts.last_timestamp - one.counts.last_timestamp);
-  const unplaced = [...misplaced.values()].filter(({ topic }) => topic === undefined).length;
-  return { topics: newestFirst, isLimited, isChanged, unplaced };
+  return { topics: newestFirst, isLimited, isChanged };
 }
 
 interface TopicChoice {
@@ -102,20 +85,19 @@ export async function* chosenTopics(
   channels: readonly Channel[],
   { isAlone, topic, match, before, resolved: only, unresolved, holds, withIds }: TopicChoice,
   show: 'counts' | 'names',
-  { conclude, warn }: Pick<WorkMessages, 'conclude' | 'warn'>,
+  { warn }: Pick<WorkMessages, 'warn'>,
 ) {
   const sum = { topics: 0, messages: 0, held: 0 };
   let failed = 0;
   for (const [index, channel] of channels.entries()) {
     const named = isAlone ? '' : `channel '${channel.name ?? ''}': `;
     const listed = channel.isEmpty ? Promise.resolve(nothing) : listTopics(chat, channel, show);
-    const { topics, unplaced, isLimited, isChanged } = await listed.catch((cause: unknown) => {
+    const { topics, isLimited, isChanged } = await listed.catch((cause: unknown) => {
       const failure = unlisted(cause, named, `${channels.length - index} of ${channels.length}`);
       if (failure.details.server?.code !== 'BAD_NARROW') failed += 1;
       warn(named + failure.message);
       return nothing;
     });
-    if (unplaced > 0) conclude(`messages whose topic the server does not show, in no topic of this list: ${unplaced}`);
     if (isLimited) warn(`${named}${limitedCounts}`);
     if (isChanged) warn(`${named}${changedView}; run the same command again`);
     for (const { topic_name, counts } of topics) {
@@ -157,7 +139,9 @@ function unlisted(cause: unknown, named: string, left: string): Failure {
   if (named === '' || !(cause instanceof Failure) || cause.isInterruption || cause.kind === 'auth') throw cause;
   if (cause.details.http?.status === 429)
     throw cause.as('incomplete', `${left} channels are left: ${cause.message}`, { retryable: true });
-  if (isFatal(cause)) throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);
+  // The server answers, but not what was requested of this channel.
+  const isOfChannel = cause.kind === 'unavailable' && cause.details.http === undefined;
+  if (isFatal(cause) && !isOfChannel) throw cause.as('incomplete', `${named}${cause.message}; the list ends before it`);
   return cause;
 }
 

@@ -65,8 +65,7 @@ export async function failureOf(purge: PurgeWork, gone: GoneMessages): Promise<F
   const tally = gone.tally();
   const status = statusOf(tally);
   if (status === 'deleted') return undefined;
-  if (tally.elsewhere > 0)
-    return survivorFailure(survey, tally, { places: await gone.places(), isSample: gone.isSample() });
+  if (tally.elsewhere > 0) return survivorFailure(survey, tally, { places: gone.places(), isSample: gone.isSample() });
   return status === 'unseen' ? unseen(survey, tally, state.standings.lastCall) : remaining(purge);
 }
 

@@ -73,8 +73,8 @@ export function openPurges(
   const findInPrivate = async (some: readonly Doomed[]): Promise<void> => {
     const all = some.flatMap((survey) => purges.get(survey)?.gone ?? []);
     const ids = new Set(all.flatMap((gone) => gone.missing()));
-    const unsearched = await search.find(chat.raw, { apply_markdown: false }, [...ids], (message, channel) =>
-      all.forEach((gone) => gone.take(message, channel)),
+    const unsearched = await search.find(chat.raw, { apply_markdown: false }, [...ids], (message) =>
+      all.forEach((gone) => gone.take(message)),
     );
     for (const gone of all) gone.searched(unsearched);
   };

@@ -6,7 +6,7 @@ import { isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
 import type { MessageSelection } from '../messages/selection.ts';
-import { isOldCopy, placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
+import { placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
 import type { Channel } from './find-channel.ts';
 
 export interface Topic {
@@ -60,7 +60,7 @@ export async function surveyTopic(chat: Looking, topic: Topic, site: string): Pr
     for (const path of uploadsOf(messages, site)) files.add(path);
     for (const message of messages) {
       ids.push(message.id);
-      if (!isOldCopy(message)) spellings.add(String(message.subject));
+      spellings.add(String(message.subject));
     }
   }
   return { ...topic, ids, first_timestamp, last_timestamp, spellings: [...spellings], files: files.size, isLimited };
@@ -96,8 +96,7 @@ async function* checked<M extends MessageHead>(
   pages: AsyncIterable<MessagePage<M>>,
 ) {
   let known = name;
-  const isOther = (one: M): boolean =>
-    known !== undefined && !isOldCopy(one) && !isSameName(String(one.display_recipient), known);
+  const isOther = (one: M): boolean => known !== undefined && !isSameName(String(one.display_recipient), known);
   for await (const page of pages) {
     refuseIgnored(page);
     if (page.messages.some(isOther)) {

@@ -14,8 +14,6 @@ export interface ChatService {
   /** Calls of an account; ten times as many in an hour as in a minute where `perHour` does not say. */
   readonly rates: { readonly perMinute: number; readonly perHour?: number | undefined };
   readonly deleteBatches: number;
-  /** `channel > topic`: the place that messages of channels show, as an old copy of the server's cache. */
-  readonly stalePlace?: string;
 }
 
 /** One admitted request. */

@@ -1,5 +1,4 @@
 import type { MessageRecord, User } from '../records.ts';
-import type { State } from '../state.ts';
 import { addressOf, hasComputablePicture, avatarOf } from './users.ts';
 import type { UserCall } from './chat-call.ts';
 import { flagsOf } from './access.ts';
@@ -19,7 +18,7 @@ export interface MessageLook {
 
 /** A message as GET /messages gives it (docs/apis.md, Messages). What is undefined is not in the answer. */
 export function showMessage(call: UserCall, given: MessageRecord, look: MessageLook): Record<string, unknown> {
-  const message = cachedCopy(call, given);
+  const message = cachedCopy(given);
   const { level, organization, state } = call;
   const { topic_links = [], last_edit_timestamp: edited, last_moved_timestamp: moved } = message;
   const sender = state.users.get(message.sender_id);
@@ -62,18 +61,9 @@ export function showMessage(call: UserCall, given: MessageRecord, look: MessageL
   };
 }
 
-/** A message of a channel as the cache has it: an old copy has no trace of a move. */
-function cachedCopy({ state, stalePlace }: UserCall, message: MessageRecord): MessageRecord {
-  const cached = stalePlace === undefined ? message.cached : placeNamed(state, stalePlace);
-  if (message.stream_id === undefined || !cached) return message;
-  const { edit_history: _history, last_moved_timestamp: _moved, ...copy } = message;
-  return { ...copy, ...cached };
-}
-
-/** A channel that is not there has the id 9999. */
-function placeNamed(state: State, place: string): MessageRecord['cached'] {
-  const [channel = '', subject = ''] = place.split(/\s*>\s*/);
-  return { stream_id: state.channels.rows().find(({ name }) => name === channel)?.stream_id ?? 9999, subject };
+/** A message of a channel as the cache has it. */
+function cachedCopy({ cached, ...message }: MessageRecord): MessageRecord {
+  return { ...message, ...cached };
 }
 
 /** Early levels give a message between two people the id of who received it, so that both directions differ. */

@@ -145,12 +145,6 @@ function isStep(record: unknown): record is PurgeStep {
 const reasonsGone = ['limit', 'no-access', 'account', 'unknown'] as const;
 export type ReasonGone = (typeof reasonsGone)[number];
 
-/** Where a message of a channel is: as it names it, or as the server's narrows show it. */
-export interface MessagePlace {
-  readonly stream_id: unknown;
-  readonly subject: unknown;
-}
-
 /** What a later look at the server showed of an archived message (docs/archive-format.md, Changes). */
 export type ArchiveChange = {
   readonly id: number;
@@ -158,14 +152,7 @@ export type ArchiveChange = {
 } & (
   | { readonly change: 'gone'; readonly why: ReasonGone; readonly message?: undefined }
   /** The message as the server showed it then; `back`: as it was, after it had been gone. */
-  | { readonly change: 'edited' | 'back'; readonly message: ArchivedMessage }
-  /** `from`: the place that the archive had before; `to`: where it is, if the server shows that. */
-  | {
-      readonly change: 'moved';
-      readonly from?: MessagePlace | undefined;
-      readonly to?: MessagePlace | undefined;
-      readonly message: ArchivedMessage;
-    }
+  | { readonly change: 'edited' | 'moved' | 'back'; readonly message: ArchivedMessage }
 );
 
 /** The change that a line of changes.ndjson describes; undefined for a line of another shape. */
@@ -173,15 +160,7 @@ export function changeIn(record: unknown): ArchiveChange | undefined {
   if (!isObject(record)) return undefined;
   const { id, change, seen, why, message } = record;
   if (typeof id !== 'number' || !Number.isSafeInteger(id) || typeof seen !== 'string') return undefined;
-  // Archives that were made before reasons were recorded say `deleted` of whatever was not shown.
-  if (change === 'deleted') return { id, change: 'gone', seen, why: 'unknown' };
   if (change === 'gone') return { id, change, seen, why: reasonsGone.find((known) => known === why) ?? 'unknown' };
   if (!isMessage(message)) return undefined;
-  if (change === 'moved')
-    return { id, change, seen, from: placeIn(record['from']), to: placeIn(record['to']), message };
-  return change === 'edited' || change === 'back' ? { id, change, seen, message } : undefined;
-}
-
-function placeIn(value: unknown): MessagePlace | undefined {
-  return isObject(value) ? { stream_id: value['stream_id'], subject: value['subject'] } : undefined;
+  return change === 'edited' || change === 'moved' || change === 'back' ? { id, change, seen, message } : undefined;
 }

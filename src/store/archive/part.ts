@@ -33,8 +33,6 @@ export interface ArchivePart {
   readonly source?: PartFile;
   /** The attached files that its messages name in any form; absent in a line of an earlier version. */
   readonly attached?: readonly UploadPath[];
-  /** Ids of messages that named a place in which they were not when they were archived. */
-  readonly old?: readonly number[];
 }
 
 export interface PartFile {

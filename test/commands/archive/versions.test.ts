@@ -43,8 +43,6 @@ test('it is continued, and learns of a limited history', async () => {
   service
     .expect({ method: 'GET', path: '/api/v1/messages', query: shown })
     .reply(200, { ...body, history_limited: false });
-  const topics = { path: '/api/v1/users/me/5/topics', query: { allow_empty_topic_name: 'true' } };
-  service.expect({ method: 'GET', ...topics }).reply(404, '');
 
   const { exitCode, stdout } = await run(service, `archive pull ${folder} -o json`);
 
@@ -95,7 +93,7 @@ test('a line of changes.ndjson that is not a change is exit 10 with its number, 
   const seen = '2026-03-01T12:00:00.000Z';
   const lines = [
     { id: 2, change: 'lost', seen },
-    { id: 3, change: 'deleted', seen },
+    { id: 3, change: 'gone', why: 'unknown', seen },
   ];
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   writeFileSync(join(folder, 'changes.ndjson'), text);
@@ -108,6 +106,5 @@ test('a line of changes.ndjson that is not a change is exit 10 with its number, 
     { part: null, file: 'changes.ndjson', problem: 'line 1 is not a change of an archived message', ids: null },
   ]);
   expect(page.stderr).toContain('changes.ndjson: line 1 is not a change of an archived message; archive verify says');
-  // What older versions called deleted was only not shown.
   expect(page.stdout).toContain('1 no longer visible to the account');
 });

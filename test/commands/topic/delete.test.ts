@@ -298,45 +298,6 @@ describe('somebody is at work in the topic meanwhile', () => {
     },
   );
 
-  test.each([
-    ['under another name', { subject: '✔ lunch' }, "'#kitchen > ✔ lunch'"],
-    ['in another channel', { stream_id: 6, display_recipient: 'attic' }, "'#attic > lunch'"],
-    ['in a topic of another channel', { subject: 'tea', stream_id: 6, display_recipient: 'attic' }, "'#attic > tea'"],
-    [
-      'the empty one, under a name',
-      { subject: 'tea' },
-      "'#kitchen > a topic that the server does not show'",
-      '',
-      'general chat',
-    ],
-  ])(
-    'old copies name the topic, which is %s: exit 8 naming where they are',
-    async (_what, to, place, topic = 'lunch', shown = '') => {
-      const server = await openChatServer({
-        messages: [...topicOf(topic, idsBetween(1, 10)), ...topicOf('boxes', [20], { stream_id: 6, channel: 'attic' })],
-        channels: [
-          { stream_id: 5, name: 'kitchen' },
-          { stream_id: 6, name: 'attic' },
-        ],
-        // Without the list of topics nothing tells where they are.
-        refuses: ({ path }) => shown !== '' && path.endsWith('/topics'),
-        meanwhile(messages, { path }) {
-          if (!path.endsWith('/delete_topic')) return;
-          const { subject, stream_id, display_recipient } = { ...messages[0] };
-          for (const row of messages.slice(0, 10))
-            Object.assign(row, { ...to, cached: { subject: shown || subject, stream_id, display_recipient } });
-        },
-      });
-
-      const words = ['topic', 'delete', '5', topic, '--confirm', topic, '--no-archive', '-o', 'json'];
-      const { exitCode, error } = await server.run(words);
-
-      expect(exitCode).toBe(8);
-      expect(error?.message).toContain(`10 of 10 messages were not deleted and are in ${place}; 0 were deleted`);
-      expect(left(server)).toEqual([...idsBetween(1, 10), 20]);
-    },
-  );
-
   test('messages that are moved into another channel are found there', async () => {
     const server = await openChatServer({
       messages: topicOf('lunch', idsBetween(1, 10)),
