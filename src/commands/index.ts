@@ -83,10 +83,6 @@ export const commandTable: readonly CommandEntry[] = [
   ),
   entry('settings set', "Change the account's settings", () => import('./settings/set.ts')),
   entry('settings get', "Show the account's settings", () => import('./settings/read-settings.ts')),
-  entry('settings diff', "Compare the account's settings with a file", async () => ({
-    default: (await import('./settings/read-settings.ts')).diff,
-  })),
-  entry('settings undo', 'Undo what a run set', () => import('./settings/undo.ts')),
   entry('settings list', 'List every setting with its values', () => import('./settings/list-settings.ts')),
   entry(
     'settings describe',

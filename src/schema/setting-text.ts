@@ -118,11 +118,6 @@ export function valueName(field: Field, value: unknown): string | undefined {
   return Object.entries(field.names ?? {}).find(([, number]) => number === value)?.[0];
 }
 
-/** A value for people: `dark`, `true`, and quotes for an empty text. */
-export function valueInWords(field: Field, value: unknown): string {
-  return valueName(field, value) ?? (value === '' ? "''" : String(value));
-}
-
 function secondsOf(name: string, text: string): string {
   const seconds = labelled(name, () => parseDuration(text)) / 1000;
   if (!Number.isInteger(seconds)) throw usage(`${name}: '${text}' is not a whole number of seconds`);

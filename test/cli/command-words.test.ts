@@ -166,7 +166,7 @@ test.each(['text', 'html', 'markdown', 'curl'])(
 );
 
 test.each<[string, unknown]>([
-  ['undo', 'Did you mean license undo or settings undo?'],
+  ['undo', 'Did you mean license undo?'],
   ['alias', 'There are none here: make one in your shell.'],
   ['history', 'Did you mean license history or topic history?'],
   ['keys', 'Did you mean license list?'],

@@ -40,7 +40,6 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'first-activation': ['first-activation D422CD000301', 'first-activation D422CD000301 D422CD000303'],
   'first-activation audit': ['first-activation audit {home}/sensors.csv'],
   'settings set': ['settings set color_scheme=dark timezone=Europe/Berlin'],
-  'settings undo': ['settings undo --yes', 'settings undo 7K2F'],
   'settings list': ['settings list'],
   'settings describe': ['settings describe color_scheme'],
   'messages fetch': [
@@ -53,7 +52,6 @@ const typed: Readonly<Record<string, readonly string[]>> = {
     'messages fetch --channel general --since thursday --limit 1',
   ],
   'settings get': ['settings get color_scheme timezone'],
-  'settings diff': ['settings diff {home}/team.yaml'],
   'archive pull': ['archive pull {home}/kitchen --channel general --topic lunch --both', 'archive pull {home}/kitchen'],
   'archive list': ['archive list {home} --fields folder,account,selection,messages,complete,purge'],
   'archive verify': ['archive verify {home}/kitchen'],
@@ -177,7 +175,6 @@ function writeFiles(home: string, env: Readonly<Record<string, string>>): void {
   keep('roster.csv', 'remote_user,size_allowance\nada,6\nclinic-north/ward-3,6\nphysio-7731,5\n');
   keep('same.csv', 'remote_user,size_allowance\nphysio-7731,4\nphysio-7740,4\n');
   keep('sensors.csv', 'mac_address,remote_user\nD422CD000301,clinic-north/ward-3\nD422CD000302,physio-7740\n');
-  keep('team.yaml', 'color_scheme: dark\nemojiset: google\n');
   keep('key', `${env['CHATELAINE_API_KEY'] ?? ''}\n`);
   keep(
     'zuliprc',

@@ -39,9 +39,9 @@ async function runUntil(line: string, last: string, answers: Readonly<Record<str
 const inDoubt = 'interrupted; the request may or may not have been carried out';
 
 test.each([
-  ['settings set color_scheme=dark', 'PATCH /settings 3', 'interrupted', {}],
-  ['settings set email=ines@chat.test', 'PATCH /settings 2', inDoubt, {}],
-  ['settings set full_name=Ines color_scheme=dark', 'PATCH /settings 6', 'interrupted', {}],
+  ['settings set color_scheme=dark', 'PATCH /settings 2', 'interrupted', {}],
+  ['settings set email=ines@chat.test', 'PATCH /settings 1', inDoubt, {}],
+  ['settings set full_name=Ines email=ines@chat.test', 'PATCH /settings 2', 'interrupted', {}],
   ['view pin narrow/a', 'PATCH /navigation_views/narrow/a 1', 'interrupted', {}],
   ['view rename narrow/a New', 'PATCH /navigation_views/narrow/a 1', inDoubt, {}],
   [

@@ -36,7 +36,6 @@ const lines = [
   'first-activation D4:22:CD:00:03:01 00:00:00:00:00:01',
   'first-activation audit HOME/sensors.csv',
   'settings set color_scheme=dark',
-  'settings undo --dry-run',
   'settings list',
   'settings describe color_scheme',
   'messages fetch --channel general',
@@ -44,7 +43,6 @@ const lines = [
   'archive list HOME',
   'archive verify HOME/kitchen',
   'settings get color_scheme',
-  'settings diff HOME/team.yaml',
   'channel list',
   'topic list general',
   "topic delete general 'who has dock 4?' --confirm 'who has dock 4?'",
@@ -78,7 +76,6 @@ test('every result that has a schema is one of it', async () => {
     join(home, 'sensors.csv'),
     'mac_address,remote_user\nD4:22:CD:00:03:01,clinic-north/ward-3\nD4:22:CD:00:03:02,physio-7740\n',
   );
-  writeFileSync(join(home, 'team.yaml'), 'emojiset: twitter\n');
   writeFileSync(
     join(home, 'zuliprc'),
     '[api]\nemail=mara@harbour.example\nkey=SandboxKeyOfMara0000000000000000\nsite=https://chat.example.com\n',

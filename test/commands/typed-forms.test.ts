@@ -134,7 +134,6 @@ describe('hints', () => {
     ['--from -', { old_password: 'old', new_password: 'new' }, 'Sign in with the new password'],
   ])('settings set %s without an answer says what to look at', async (words, form, hint) => {
     const service = fakeService();
-    if (words.startsWith('email')) service.expect('GET /api/v1/users/me').reply(404, '<h1>no</h1>');
     service.expect({ method: 'PATCH', path: '/api/v1/settings', form }).fail('ECONNRESET');
 
     const stdin = 'old_password: old\nnew_password: new\n';

@@ -1,24 +1,17 @@
 import { usage } from '../../core/failure.ts';
 import type { Secret } from '../../core/secret.ts';
-import { commandLine } from '../../core/shell-word.ts';
-import { changeSettings, type SettingRow } from '../../jobs/settings/change-settings.ts';
+import { changeSettings } from '../../jobs/settings/change-settings.ts';
 import { textField, type Assignment } from '../../schema/field.ts';
 import { readSettingsFile } from '../../store/settings/settings-file.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Accounts, Disk, Invocation, Services, Terminal } from '../context.ts';
+import type { Invocation, Terminal } from '../context.ts';
 import { readSettings, toBeAsked } from '../../jobs/settings/read-settings.ts';
-
-/** How changed settings look. */
-export const changedSettings = {
-  fields: ['value_before'],
-  show: { columns: [...whole('name'), 'value', 'value_name', 'change', 'status'], none: 'no setting was changed' },
-};
 
 export default command({
   about: [
     'Every value is validated before anything is sent. Choices are taken by name or number, and names may be written with dashes. ' +
-      'settings list shows every setting. The values of before are read first, and shown; settings undo restores them.',
+      'settings list shows every setting, and settings get the present values.',
     'Passwords are never arguments: type the bare names old_password new_password to be asked for them, or use --from.',
   ],
   args: {
@@ -42,37 +35,14 @@ export default command({
     // A read-only profile is refused before a question.
     await context.chatAccount();
     await agreeToLoss(values, context);
-    yield* changeAndTell(await askSecrets(values, context), context);
+    yield* changeSettings(context.chat(), await askSecrets(values, context), context.note);
   },
 
-  ...changedSettings,
+  show: { columns: [...whole('name'), 'value', 'value_name', 'status'], none: 'no setting was changed' },
 });
 
-/** Changes settings, and says at the end how to undo it. */
-export async function* changeAndTell(
-  values: readonly Assignment[],
-  context: Invocation & Services & Accounts & Terminal & Disk,
-): AsyncGenerator<SettingRow> {
-  const { note, conclude, options } = context;
-  const { profile, sandbox, dry_run: isPlan = false } = options;
-  const account = await context.chatAccount();
-  const { run, record } = context.record.recorder(account);
-  const changed: string[] = [];
-  try {
-    for await (const row of changeSettings(context.chat(), values, { note, isPlan, record, email: account.email })) {
-      if (row.change !== undefined) changed.push(`${row.name}: ${row.change}`);
-      yield row;
-    }
-  } finally {
-    const [text = '', ...others] = changed;
-    const what = others.length === 0 ? text : `${changed.length} settings were changed`;
-    if (changed.length > 0)
-      conclude(`${what}; to undo it: ${commandLine('settings undo', [run], { profile, sandbox })}`);
-  }
-}
-
 /** Asks on a terminal before drafts are lost; a script, and a dry run, has said what it wants and is warned. */
-export async function agreeToLoss(
+async function agreeToLoss(
   values: readonly Assignment[],
   { options, interactive, confirm, warn }: Invocation & Terminal,
 ): Promise<void> {

@@ -2,40 +2,28 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
 import { Failure, ifAnswered } from '../../core/failure.ts';
 import type { Assignment } from '../../schema/field.ts';
-import { settingField, valueInWords, valueName } from '../../schema/setting-text.ts';
+import { settingField, valueName } from '../../schema/setting-text.ts';
 import { identitySettings, levelRules, unifiedSettingsLevel } from '../../schema/settings.ts';
-import type { SettingEvent } from '../../store/record/history.ts';
-import { recordAround } from '../work/past-runs.ts';
-import { isOfUser, isSame, presentSettings } from './present-settings.ts';
+import { isSame } from './present-settings.ts';
 
-/** A setting as it was sent, and as it was before, where that is known and another value. */
-export type SettingRow = ReturnType<typeof rowOf>;
-
-interface SettingChange {
-  readonly note: (text: string) => void;
-  /** Nothing is sent, so that nothing has an old value. */
-  readonly isPlan: boolean;
-  readonly record: (event: SettingEvent) => Promise<void>;
-  readonly email: string;
-}
+/** A setting as it was sent. */
+type SettingRow = ReturnType<typeof rowOf>;
 
 /**
- * In the server's order, passwords, e-mail and name each in a request of its own: the call is not atomic, and
- * passwords and e-mail must not be sent twice (docs/apis.md, Settings). @throws Failure rejected where the server
- * ignored something; incomplete where a later request failed; unknown for an unconfirmed password or e-mail
+ * One request; before it a new password and a new address, each in a request of its own: these must not be sent twice
+ * (docs/apis.md, Settings). @throws Failure rejected where the server ignored something; incomplete where a later
+ * request failed; unknown for an unconfirmed password or e-mail
  */
 export async function* changeSettings(
   chat: ChatApi,
   typed: readonly Assignment[],
-  change: SettingChange,
+  note: (text: string) => void,
 ): AsyncGenerator<SettingRow> {
-  const { note } = change;
   const groups = groupsOf(await fitToLevel(chat, typed, note));
-  const before = change.isPlan ? new Map<string, unknown>() : await valuesBefore(chat, groups.flat(), note);
   const done: SettingRow[] = [];
   for (const [index, group] of groups.entries()) {
     try {
-      for (const row of await sendGroup(chat, group, before, change)) {
+      for (const row of await sendGroup(chat, group)) {
         done.push(row);
         if (row.status === 'confirmation_sent')
           note('a mail with a link goes to the new address; nothing has changed until the link is followed');
@@ -50,74 +38,34 @@ export async function* changeSettings(
   if (ignored.length > 0) throw notApplied(ignored, await chat.level());
 }
 
-/** The present values as far as the server tells them; why it does not is a note. Those of other users are unknown. */
-async function valuesBefore(
-  chat: ChatApi,
-  values: readonly Assignment[],
-  note: (text: string) => void,
-): Promise<ReadonlyMap<string, unknown>> {
-  const known = new Map<string, unknown>();
-  const names = values.flatMap(({ name, field }) => (field.kind === 'secret' ? [] : [name]));
-  if (names.includes('target_users')) return known;
-  for (const part of [names.filter(isOfUser), names.filter((name) => !isOfUser(name))])
-    try {
-      if (part.length > 0) for (const [name, value] of await presentSettings(chat, part)) known.set(name, value);
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-      note(`${cause.message}; what the account had is neither shown nor recorded`);
-    }
-  return known;
-}
-
 function groupsOf(values: readonly Assignment[]): Assignment[][] {
-  const of = (names: readonly string[]): Assignment[] => values.filter(({ name }) => names.includes(name));
-  const rest = values.filter(({ name }) => !identitySettings.has(name));
-  return [of(['old_password', 'new_password']), of(['email']), of(['full_name']), rest].filter(
-    (group) => group.length > 0,
-  );
+  const passwords = values.filter(({ name }) => name === 'old_password' || name === 'new_password');
+  const email = values.filter(({ name }) => name === 'email');
+  const rest = values.filter((value) => !passwords.includes(value) && !email.includes(value));
+  return [passwords, email, rest].filter((group) => group.length > 0);
 }
 
-async function sendGroup(
-  chat: ChatApi,
-  group: readonly Assignment[],
-  before: ReadonlyMap<string, unknown>,
-  { record, email }: SettingChange,
-): Promise<SettingRow[]> {
+async function sendGroup(chat: ChatApi, group: readonly Assignment[]): Promise<SettingRow[]> {
   const names = group.map(({ name }) => name);
   const once = names.includes('email') || names.includes('new_password');
-  const told =
-    once || names.includes('target_users')
-      ? []
-      : group.filter(({ name, value }) => !isSame(name, before.get(name), value));
-  const recordAll = async (event: SettingEvent['event'], some = told): Promise<void> => {
-    for (const { name: setting, value } of some)
-      await record({ event, email, setting, value, value_before: before.get(setting) });
-  };
-  const { ignored } = await recordAround(recordAll, () => chat.updateSettings(group, once ? 'if unprocessed' : 'safe'));
-  const after = names.includes('full_name') ? await ifAnswered(chat.ownUser()) : undefined;
-  const rows = group.map((assignment) => rowOf(assignment, before.get(assignment.name), ignored, after?.['full_name']));
-  await recordAll(
-    'refused',
-    told.filter(({ name }) => rows.some((row) => row.name === name && isIgnored(row))),
+  const { ignored } = await chat.updateSettings(group, once ? 'if unprocessed' : 'safe');
+  // The organization may keep a name, and says so nowhere else.
+  const kept = names.includes('full_name') ? (await ifAnswered(chat.ownUser()))?.['full_name'] : undefined;
+  const isKept = ({ name, value }: Assignment): boolean =>
+    name === 'full_name' && typeof kept === 'string' && !isSame(name, kept, value);
+  return group.map((assignment) =>
+    rowOf(assignment, isKept(assignment) || ignored.includes(assignment.name) ? 'ignored' : 'taken'),
   );
-  return rows;
 }
 
-function rowOf({ name, field, value }: Assignment, old: unknown, ignored: readonly string[], full_name: unknown) {
-  // The organization may keep a name, and says so nowhere else.
-  const isKept = name === 'full_name' && typeof full_name === 'string' && !isSame(name, full_name, value);
-  const isOther = old !== undefined && !isSame(name, old, value);
-  const sent = name === 'email' ? 'confirmation_sent' : 'set';
-  const status = isKept || ignored.includes(name) ? 'ignored' : old === undefined || isOther ? sent : 'unchanged';
+function rowOf({ name, field, value }: Assignment, was: 'ignored' | 'taken') {
   const value_name = valueName(field, value);
-  const words = `${valueInWords(field, old)} -> ${valueInWords(field, value)}`;
+  const sent = name === 'email' ? 'confirmation_sent' : 'set';
   return {
     name,
     value: field.kind === 'secret' ? '[secret]' : value,
     ...(value_name !== undefined && { value_name }),
-    ...(isOther && status !== 'ignored' && { value_before: old }),
-    ...(isOther && status === 'set' && { change: words }),
-    status,
+    status: was === 'ignored' ? was : sent,
   };
 }
 
@@ -170,7 +118,7 @@ function reasonFor(name: string, level: number | undefined): string {
 }
 
 /** Asks for the level only where it changes what is sent. @throws Failure rejected where it does not take a setting */
-export async function fitToLevel(
+async function fitToLevel(
   chat: ChatApi,
   values: readonly Assignment[],
   note: (text: string) => void,

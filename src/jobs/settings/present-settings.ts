@@ -1,6 +1,5 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Assignment } from '../../schema/field.ts';
 import { knownZone, settingNamed, valueName } from '../../schema/setting-text.ts';
 import { settings } from '../../schema/settings.ts';
 
@@ -8,7 +7,7 @@ import { settings } from '../../schema/settings.ts';
 const tellingLevel = 89;
 
 /** Whether the own user has the setting, and no list of settings. */
-export function isOfUser(name: string): boolean {
+function isOfUser(name: string): boolean {
   return /^(full[_-]name|email)$/.test(name);
 }
 
@@ -46,15 +45,6 @@ export function presentRow(present: ReadonlyMap<string, unknown>, typed: string)
   const value = present.get(name) ?? null;
   const value_name = field && valueName(field, value);
   return { name, value, ...(value_name !== undefined && { value_name }) };
-}
-
-/** The settings whose present value is another one than is wanted. */
-export function differencesFrom(present: ReadonlyMap<string, unknown>, wanted: readonly Assignment[]) {
-  return wanted.flatMap(({ name, field, value: expected }) => {
-    if (isSame(name, present.get(name), expected)) return [];
-    const expected_name = valueName(field, expected);
-    return [{ ...presentRow(present, name), expected, ...(expected_name !== undefined && { expected_name }) }];
-  });
 }
 
 /** Whether a present value is the one that was sent: a server trims texts, and stores a time zone by another name. */

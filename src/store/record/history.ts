@@ -13,7 +13,6 @@ import { appendLoosely, lineIn, summedLine } from '../disk/records.ts';
 export interface HistoryEvents {
   readonly remote_user: LicenseEvent;
   readonly topic_name: PurgeEvent;
-  readonly setting: SettingEvent;
 }
 
 /** For a license: of a key the last four characters. */
@@ -45,16 +44,6 @@ export interface PurgeEvent {
   readonly unseen?: number | undefined;
   readonly arrived?: number | undefined;
   readonly status?: string | undefined;
-}
-
-/** For a setting of a chat account, but for passwords and addresses. */
-export interface SettingEvent {
-  readonly event: 'changing' | 'changed' | 'refused';
-  readonly email: string;
-  readonly setting: string;
-  readonly value: unknown;
-  /** Undefined where the server does not tell it. */
-  readonly value_before?: unknown;
 }
 
 export type EntryOf<K extends keyof HistoryEvents> = HistoryEvents[K] & EntryStamp;

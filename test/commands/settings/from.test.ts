@@ -137,8 +137,7 @@ test('a dry run shows each request of a preset, in order, and changes nothing', 
   expect((JSON.parse(stdout) as { body: string }[]).map(({ body }) => body)).toEqual([
     'old_password=[secret]&new_password=[secret]',
     'email=new%40harbour.example',
-    'full_name=Zed+Zed',
-    'color_scheme=2',
+    'color_scheme=2&full_name=Zed+Zed',
   ]);
   const user = sandbox.state.users().find(({ user_id }) => user_id === 8);
   expect(user?.settings['color_scheme']).not.toBe(2);

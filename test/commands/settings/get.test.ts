@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { emptyHome, fakeService, openSandbox, run } from '../../helpers/run.ts';
+import { fakeService, openSandbox, run } from '../../helpers/run.ts';
 
 const register = {
   method: 'POST',
@@ -79,22 +77,4 @@ test('a server that does not tell settings is exit 6 with its level', async () =
     message: 'this server does not tell the settings of an account: it has 88',
     hint: 'That needs level 89.',
   });
-});
-
-test('settings diff: exit 10 with what differs, 0 where the account is as the file says', async () => {
-  const { run: sandboxed } = await openSandbox({ featureLevel: 442 });
-  const file = join(emptyHome(), 'team.yaml');
-  writeFileSync(file, 'color_scheme: dark\ntwenty_four_hour_time: true\nemojiset: google\nfull_name: Mara Lindqvist\n');
-
-  const before = await sandboxed(`settings diff ${file} -o json`);
-  await sandboxed(`settings set --from ${file}`);
-  const after = await sandboxed(`settings diff ${file} -o json`);
-
-  expect(before.exitCode).toBe(10);
-  expect(JSON.parse(before.stdout)).toEqual([
-    { name: 'color_scheme', value: 1, value_name: 'automatic', expected: 2, expected_name: 'dark' },
-    { name: 'twenty_four_hour_time', value: false, expected: true },
-  ]);
-  expect(before.stderr).toContain('settings: 4, different: 2');
-  expect({ exitCode: after.exitCode, rows: JSON.parse(after.stdout) as unknown }).toEqual({ exitCode: 0, rows: [] });
 });

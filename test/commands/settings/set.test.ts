@@ -135,9 +135,7 @@ describe('a legal value is sent as the server reads it', () => {
     const { stdout } = await run(service, 'settings set color_scheme=dark enter_sends=false');
 
     service.done();
-    expect(stdout).toBe(
-      'name\tvalue\tvalue_name\tchange\tstatus\ncolor_scheme\t2\tdark\t\tset\nenter_sends\tfalse\t\t\tset\n',
-    );
+    expect(stdout).toBe('name\tvalue\tvalue_name\tstatus\ncolor_scheme\t2\tdark\tset\nenter_sends\tfalse\t\tset\n');
   });
 
   test('with --raw word for word, for a setting that this version does not know', async () => {
@@ -305,7 +303,6 @@ describe('a level decides what may be sent', () => {
     async (word) => {
       const service = fakeService();
       const [name = '', value = ''] = word.split('=');
-      service.expect('GET /api/v1/users/me').reply(404, '<h1>not here</h1>');
       expectSettings(service, { [name]: value });
       if (name === 'full_name') service.expect('GET /api/v1/users/me').reply(404, '<h1>not here</h1>');
 
@@ -382,7 +379,6 @@ describe('what the server did not take', () => {
 
   test('a name that the organization keeps is exit 6', async () => {
     const service = fakeService();
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada Lovelace' });
     expectSettings(service, { full_name: 'Ada L.' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada Lovelace' });
     service.expect('GET /api/v1/server_settings').reply(200, { ...done, zulip_feature_level: 489 });
@@ -397,7 +393,6 @@ describe('what the server did not take', () => {
 
   test('a name is read back as the server trims it', async () => {
     const service = fakeService();
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
     expectSettings(service, { full_name: ' Ada ' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
 
@@ -405,9 +400,8 @@ describe('what the server did not take', () => {
     service.done();
   });
 
-  test('a look before or behind that is not answered is no failure', async () => {
+  test('a name that cannot be read back is no failure', async () => {
     const service = fakeService();
-    service.expect('GET /api/v1/users/me', 6).fail('ECONNRESET');
     expectSettings(service, { full_name: 'Ada' });
     service.expect('GET /api/v1/users/me', 6).fail('ECONNRESET');
 
@@ -420,14 +414,12 @@ describe('requests of their own', () => {
   const all = ['color_scheme=2', 'full_name=Ada', 'email=ada@example.com', 'timezone=UTC'];
   const passwords = 'old_password=correct horse\nnew_password=battery&staple\n';
 
-  test('passwords, then e-mail, then name, then the rest', async () => {
+  test('passwords, then e-mail, then the rest', async () => {
     const service = serverAt(489);
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test', full_name: 'Ada' });
     expectSettings(service, { old_password: 'correct horse', new_password: 'battery&staple' });
     expectSettings(service, { email: 'ada@example.com' });
-    expectSettings(service, { full_name: 'Ada' });
+    expectSettings(service, { color_scheme: '2', full_name: 'Ada', timezone: 'UTC' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada' });
-    expectSettings(service, { color_scheme: '2', timezone: 'UTC' });
 
     const { exitCode, stdout, stderr } = await run(service, ['settings', 'set', ...all, '--from', '-', '-o', 'json'], {
       stdin: passwords,
@@ -441,16 +433,15 @@ describe('requests of their own', () => {
     expect(JSON.parse(stdout)).toEqual([
       { name: 'old_password', value: '[secret]', status: 'set' },
       { name: 'new_password', value: '[secret]', status: 'set' },
-      { name: 'email', value: 'ada@example.com', value_before: 'ada@chat.test', status: 'confirmation_sent' },
-      { name: 'full_name', value: 'Ada', status: 'unchanged' },
+      { name: 'email', value: 'ada@example.com', status: 'confirmation_sent' },
       { name: 'color_scheme', value: 2, value_name: 'dark', status: 'set' },
+      { name: 'full_name', value: 'Ada', status: 'set' },
       { name: 'timezone', value: 'UTC', status: 'set' },
     ]);
   });
 
   test('a later one that is refused: what is set and what is not is named, exit 8', async () => {
     const service = serverAt(489);
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test' });
     expectSettings(service, { email: 'ada@example.com' });
     service
       .expect({ method: 'PATCH', path: '/api/v1/settings', form: { timezone: 'Europe/Berlin' } })
@@ -492,7 +483,6 @@ describe('requests of their own', () => {
     for (const trouble of ['ECONNRESET', 502, 503, 504, 500] as const) {
       const service = fakeService();
       const sent = stdin === '' ? form : { old_password: 'correct horse', new_password: 'battery&staple' };
-      if (stdin === '') service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test' });
       const planned = service.expect({ method: 'PATCH', path: '/api/v1/settings', form: sent });
       if (typeof trouble === 'number') planned.reply(trouble, '<h1>trouble</h1>');
       else planned.fail(trouble);
@@ -527,7 +517,6 @@ describe('requests of their own', () => {
 
   test('a refused e-mail change that may be made tomorrow is exit 7 and names the wait', async () => {
     const service = fakeService();
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, email: 'ada@chat.test' });
     service
       .expect({ method: 'PATCH', path: '/api/v1/settings', form: { email: 'ada@example.com' } })
       .reply(429, { result: 'error', code: 'RATE_LIMIT_HIT', msg: 'API usage exceeded', 'retry-after': 3600.5 });
@@ -660,10 +649,8 @@ describe('--from', () => {
     const file = join(home, 'settings');
     writeFileSync(file, text);
     const service = serverAt(489);
+    expectSettings(service, { color_scheme: '2', full_name: 'Ada = L.' });
     service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada = L.' });
-    expectSettings(service, { full_name: 'Ada = L.' });
-    service.expect('GET /api/v1/users/me').reply(200, { ...done, full_name: 'Ada = L.' });
-    expectSettings(service, { color_scheme: '2' });
 
     const { exitCode, stderr } = await run(service, ['settings', 'set', '--from', file], { home });
 
