@@ -108,14 +108,21 @@ export function isSameSensor(one: string, other: string): boolean {
 }
 
 function macOf(text: string): string | undefined {
-  const digits = text.replace(/[:\-. ]/g, '');
+  const typed = text.normalize('NFKC').trim().replace(/^0x/i, '');
+  const groups = typed.split(/[:.\s\p{Pd}\u2212]/u);
+  // `arp` of macOS leaves out zeros at the beginning of a pair.
+  const isOfPairs = (groups.length === 6 || groups.length === 8) && groups.every((group) => /^..?$/.test(group));
+  const digits = isOfPairs ? groups.map((group) => group.padStart(2, '0')).join('') : groups.join('');
   if (!/^([0-9a-f]{12}|[0-9a-f]{16})$/i.test(digits)) return undefined;
   return digits.toUpperCase().replace(/..(?=.)/g, '$&:');
 }
 
-/** A key without what phone and mail change: case, any dash, quotes, `Key:`, O for 0, I and L for 1. Patterns stay. */
+/** A key without what phone and mail change: case, width, dashes, quotes, `Key:`, O for 0, I and L for 1. */
 export function phoneCode(text: string): string {
-  const key = text.toUpperCase().replace(/^\W*(?:LICENSE\s+)?(?:KEY|CODE|SCHL\u00dcSSEL)\s*[:=]/, '');
+  const key = text
+    .normalize('NFKC')
+    .toUpperCase()
+    .replace(/^\W*(?:LICENSE\s+)?(?:KEY|CODE|SCHL\u00dcSSEL)\s*[:=]/, '');
   return key
     .replace(/[^\p{L}\p{N}*?]/gu, '')
     .replace(/O/g, '0')

@@ -228,7 +228,11 @@ function strictRecords(csv: string, separator: string, lineEnd: string): string[
   return records;
 }
 
-const breaks = fc.constantFrom('\n', '\r', '\r\n', ',', ';', '\t', '"', '=1', '-', '+', '@', '|', 'a', ' ');
+const breaks = fc.constantFrom(
+  ...['\n', '\r', '\r\n', ',', ';', '\t', '"', '=1', '-', '+', '@', '|', 'a', ' '],
+  // Full width, and what a spreadsheet drops.
+  ...['\uFF1D\uFF11', '\uFF0B', '\uFF0D', '\uFF20', '\0', '\x1b', '\u200b'],
+);
 const broken = fc.array(breaks, { maxLength: 8 }).map((parts) => parts.join(''));
 
 test.each([
@@ -265,7 +269,9 @@ test('excel has no text that a spreadsheet takes for a formula, whatever it take
       const csv = await written(many(...texts.map((a) => ({ n: 1, a }))), look(format));
       const bare = csv.replace('\uFEFF', '');
       for (const separator of [',', ';', '\t'])
-        expect(readCells(bare, separator).filter((cell) => /^[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]/.test(cell))).toEqual([]);
+        expect(
+          readCells(bare, separator).filter((cell) => /^[\p{Cc}\p{Cf}]*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]/u.test(cell)),
+        ).toEqual([]);
       const read = strictRecords(bare, format === 'excel' ? ',' : ';', '\r\n');
       expect(read.slice(1).filter(([, cell = '']) => /^[=+\-@\t\r\n]/.test(cell))).toEqual([]);
       expect(read.slice(1).map(([, cell]) => cell?.replaceAll("'", ''))).toEqual(
@@ -277,6 +283,8 @@ test('excel has no text that a spreadsheet takes for a formula, whatever it take
       examples: [
         [[message], 'excel'],
         [['a;=1'], 'excel'],
+        [['\0=1+1'], 'excel'],
+        [['\uFF1D\uFF11'], 'excel'],
         [['a,"=1'], 'excel-semicolon'],
       ],
     },

@@ -138,6 +138,7 @@ export function refuseOtherTargets(targets: readonly Target[], plan: ReviewedPla
 
 /** What spreadsheets make of numbers and failed formulas, and exporters write for nothing, a date or a sum. */
 const strangeNames = [
+  /^'/,
   /^\d([.,]\d+)?E\+?\d+$|^\d+\.0$|^#[A-Z/0]+[!?]?$|^#{2,}$|^(TRUE|FALSE|\[object Object\])$/,
   /^[[(<{]?([-+]?inf(inity)?|null|nil|none|nan|nat|undefined|n\/?a|n\.a\.?|k\. ?a\.?|blank|empty|leer|vide)[\])>}]?$|^\\N$|^[-.?*_]+$/i,
   /^\d{4}([-/.])\d{1,2}\1\d{1,2}([T ]\d.*)?$|^\d{1,2}([-/.])\d{1,2}\3(\d{4}|\d\d)( \d.*)?$|^\d{1,2}:\d\d(:\d\d)?$/,

@@ -1,11 +1,13 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { usage } from '../../core/failure.ts';
 import { asNdjson, tsvText } from '../../core/tsv.ts';
+import { mebibytes, type RosterLimits } from './limits.ts';
 import {
   columnsOf,
   countRequired,
   isWithoutHeader,
   maxHeaderSearch,
+  repeatedHeader,
   type HeaderRow,
   type RosterReader,
   type WantedColumns,
@@ -19,29 +21,36 @@ type CsvRecord = TableRow & { readonly next: number; readonly text: string };
 
 const lineEnd = /\r\n|\n|\r/g;
 
-/** A row with more bytes is most likely one with a quote that is never closed. */
-const maxRecordBytes = 1024 * 1024;
+interface CsvText {
+  readonly text: string;
+  readonly headerLine?: number | undefined;
+  readonly limits: RosterLimits;
+}
 
 /** Reads the rows below the header: the first record, or the one on `headerLine`. @throws Failure usage for no CSV */
-export function readCsvRows(text: string, headerLine: number, wanted: WantedColumns, reader: RosterReader): void {
+export function readCsvRows(
+  { text, headerLine = 1, limits: { recordBytes } }: CsvText,
+  wanted: WantedColumns,
+  reader: RosterReader,
+): void {
   const { body, delimiters, line } = separators(text);
   const start = Math.max(line, headerLine);
   const table = body.slice(lineStart(body, start - line)).replace(formulaText, '"=""$1"""');
   // Its cells would not be counted before all are read.
-  const long = table.split(lineEnd).findIndex((one) => Buffer.byteLength(one) > maxRecordBytes);
-  if (long >= 0) throw usage(`a line of more than 1 MiB: line ${long + start}`);
-  const { header, below } = chooseHeader(table, delimiters, start, wanted);
+  const long = table.split(lineEnd).findIndex((one) => Buffer.byteLength(one) > recordBytes);
+  if (long >= 0) throw usage(`a line of more than ${mebibytes(recordBytes)}: line ${long + start}`);
+  const { header, below } = chooseHeader(table, delimiters, { line: start, recordBytes }, wanted);
   if (!header) return;
   const isList = isWithoutHeader(header, wanted);
   const columns = isList ? [wanted.alone ?? ''] : columnsOf(header, wanted, headerLine > 1 ? [] : below);
   const rest = isList ? table : table.slice(header.text.length);
   const firstLine = isList ? start : header.next;
   const isOurs = line === 1 && start === 1 && !isList && isOwnHeader(header, wanted);
-  const take = (row: TableRow): void => takeCells(columns, row, reader);
+  const take = (row: TableRow): void => takeCells(columns, row, wanted, reader);
   const own = isOurs ? ownRows(rest, firstLine, columns, wanted) : undefined;
   own?.forEach(take);
   if (own) return;
-  const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine }, (record) => {
+  const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine, recordBytes }, (record) => {
     const unclear = isOurs ? differenceIn(record, columns, wanted) : undefined;
     if (unclear) reader.bad(record.line, unclear);
     else take(record);
@@ -68,10 +77,15 @@ function lineStart(text: string, lines: number): number {
 }
 
 /** The reading of the first row that has most of the required columns, and the rows below. @throws Failure usage */
-function chooseHeader(table: string, delimiters: readonly string[], line: number, wanted: WantedColumns) {
+function chooseHeader(
+  table: string,
+  delimiters: readonly string[],
+  place: Pick<CsvShape, 'line' | 'recordBytes'>,
+  wanted: WantedColumns,
+) {
   const readings = delimiters.map((delimiter) => {
     const records: CsvRecord[] = [];
-    const shape = { delimiter, line, limit: maxHeaderSearch };
+    const shape = { ...place, delimiter, limit: maxHeaderSearch };
     const fault = readCsv(table, shape, (record) => void records.push(record));
     return { delimiter, records, fault };
   });
@@ -84,11 +98,18 @@ function chooseHeader(table: string, delimiters: readonly string[], line: number
 }
 
 /** Spreadsheets leave out blank cells at the end of a row, add some, and write rows of blank cells only. */
-function takeCells(columns: readonly string[], { line, cells, isCut }: TableRow, reader: RosterReader): void {
+function takeCells(
+  columns: readonly string[],
+  { line, cells, isCut }: TableRow,
+  wanted: WantedColumns,
+  reader: RosterReader,
+): void {
   const last = cells.findLastIndex((cell) => cell !== '');
   if (last < 0) return;
+  const repeated = repeatedHeader(cells, columns, wanted);
   const counted = `${cells.length} cells, and the header has ${columns.length}`;
-  if (last >= columns.length) reader.bad(line, { reason: counted, hint: 'Quote cells that hold the separator.' });
+  if (repeated) reader.bad(line, repeated);
+  else if (last >= columns.length) reader.bad(line, { reason: counted, hint: 'Quote cells that hold the separator.' });
   else if (isCut && cells.length < columns.length)
     reader.bad(line, { reason: `${counted}; the file may be cut off here` });
   else {
@@ -97,10 +118,19 @@ function takeCells(columns: readonly string[], { line, cells, isCut }: TableRow,
   }
 }
 
+interface CsvShape {
+  readonly delimiter: string;
+  /** That of the first record. */
+  readonly line: number;
+  readonly recordBytes: number;
+  /** So many records are read. */
+  readonly limit?: number;
+}
+
 /** RFC 4180 with any line ends, without blank lines and blanks around cells; returns where and why a text is none. */
 function readCsv(
   table: string,
-  { delimiter, line: first, limit }: { readonly delimiter: string; readonly line: number; readonly limit?: number },
+  { delimiter, line: first, recordBytes, limit }: CsvShape,
   take: (record: CsvRecord) => void,
 ) {
   const bytes = Buffer.from(table);
@@ -118,7 +148,7 @@ function readCsv(
         take(record);
         return null;
       },
-      max_record_size: maxRecordBytes,
+      max_record_size: recordBytes,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
@@ -128,7 +158,7 @@ function readCsv(
     return undefined;
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause;
-    return { line: begins(bytes.toString('utf8', end, end + maxRecordBytes)), reason: reasonOf(cause) };
+    return { line: begins(bytes.toString('utf8', end, end + recordBytes)), reason: reasonOf(cause, recordBytes) };
   }
 }
 
@@ -137,8 +167,9 @@ function lineEndsIn(text: string): number {
 }
 
 /** The parser's own words, without its count of lines: `quote not closed`. */
-function reasonOf({ code, message }: CsvError): string {
-  if (code === 'CSV_MAX_RECORD_SIZE') return 'a row of more than 1 MiB; a closing quote may be missing';
+function reasonOf({ code, message }: CsvError, recordBytes: number): string {
+  if (code === 'CSV_MAX_RECORD_SIZE')
+    return `a row of more than ${mebibytes(recordBytes)}; a closing quote may be missing`;
   return `not valid CSV: ${message.replace(/[:,].*| at line .*/s, '').toLowerCase()}`;
 }
 

@@ -51,9 +51,10 @@ export function isWithoutHeader({ line, cells }: HeaderRow, wanted: WantedColumn
 
 const maxColumns = 1000;
 
-/** The form of a header that is compared: `Remote User` and `REMOTE-USER` are `remote_user`. */
+/** The form of a header that is compared: `Remote User`, `REMOTE-USER` and full-width letters are `remote_user`. */
 export function normalized(header: string): string {
   return header
+    .normalize('NFKC')
     .trim()
     .toLowerCase()
     .replace(/[\s_-]+/g, '_');
@@ -80,6 +81,21 @@ export function readAliases(words: readonly string[], names: readonly string[]):
 export function columnOf(header: string, { names, aliases }: WantedColumns): string {
   const name = normalized(header);
   return aliases.get(name) ?? (names.includes(name) ? name : header.trim());
+}
+
+/** Why a row with the cells of the header is refused: it would become a user of that name. */
+export function repeatedHeader(cells: readonly string[], columns: readonly string[], wanted: WantedColumns) {
+  const filled = columns.flatMap((column, index) => {
+    const cell = cells[index] ?? '';
+    return cell !== '' && wanted.names.includes(column) ? [{ column, cell }] : [];
+  });
+  const isHeader = filled.length > 0 && filled.every(({ column, cell }) => columnOf(cell, wanted) === column);
+  if (!isHeader) return undefined;
+  return {
+    reason: `the header again: ${filled.map(({ cell }) => cell).join(', ')}`,
+    rule: 'the header again',
+    hint: 'Remove the line: two files were joined. A user of that name can be given in JSON.',
+  } satisfies Fault;
 }
 
 export function countRequired(headers: readonly string[], wanted: WantedColumns): number {

@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { Failure, messageOf, unless, usage } from '../../core/failure.ts';
-import { isObject, parseJson } from '../../core/json.ts';
+import { endOfString, isObject, parseJson } from '../../core/json.ts';
 import { encodingOf } from '../../core/read.ts';
 import { rosterFormats } from '../../schema/license.ts';
 import type { Fault } from './bad-rows.ts';
 import { columnOf, normalized, type RosterReader, type TableChoice, type WantedColumns } from './header.ts';
+import { mebibytes, rosterLimits, type RosterLimits } from './limits.ts';
 
 export type RosterFormat = (typeof rosterFormats)[number];
 
@@ -14,6 +15,7 @@ export interface RosterFile extends TableChoice {
   readonly bytes: Buffer;
   /** Else by the extension of its name, else by how it begins. */
   readonly format: RosterFormat | undefined;
+  readonly limits?: RosterLimits | undefined;
 }
 
 const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8".';
@@ -21,22 +23,22 @@ const saveAsCsv = 'Open it in the spreadsheet program and save it as "CSV UTF-8"
 const saveAsUtf8 =
   'Save it again: in Excel with File, Save As, "CSV UTF-8"; in LibreOffice with the character set UTF-8. Or: iconv -f CP1252 -t UTF-8';
 
-const maxBytes = 64 * 1024 * 1024;
-
 interface OpenedRoster extends RosterFile {
   readonly format: RosterFormat;
+  readonly limits: RosterLimits;
   /** Of a workbook nothing. */
   readonly text: string;
 }
 
 /** @throws Failure usage for bytes that are neither text nor a workbook, or too many, or another format's option */
 export function openRosterFile(roster: RosterFile): OpenedRoster {
-  const { file, bytes, format: typed } = roster;
+  const { file, bytes, format: typed, limits = rosterLimits } = roster;
   const [, opened] = /^(?:~\$|\.~lock\.)(.+?)#?$/.exec(basename(file)) ?? [];
   if (opened !== undefined)
     throw usage(`${file}: this is no workbook, but the mark that one is open`, `Give the workbook itself: ${opened}`);
   if (bytes.length === 0) throw usage(`${file}: no rows: the file is empty`);
-  if (bytes.length > maxBytes) throw usage(`${file}: more than 64 MiB`, 'Split the roster into several files.');
+  if (bytes.length > limits.fileBytes)
+    throw usage(`${file}: more than ${mebibytes(limits.fileBytes)}`, 'Split the roster into several files.');
   const isWorkbook = isZip(bytes) && (typed ?? 'xlsx') === 'xlsx';
   const text = isWorkbook ? '' : rosterText(file, bytes);
   const format = isWorkbook ? 'xlsx' : (typed ?? formatOf(file, text));
@@ -46,14 +48,13 @@ export function openRosterFile(roster: RosterFile): OpenedRoster {
     throw usage(`--sheet: ${file} is ${format}, which has no sheets`);
   if (roster.headerLine !== undefined && format.endsWith('json'))
     throw usage(`--header-line: ${file} is ${format}, which has no header`);
-  return { ...roster, format, text };
+  return { ...roster, format, limits, text };
 }
 
 type ReadRows = (roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader) => Promise<void> | void;
 
 const readers: Readonly<Record<RosterFormat, ReadRows>> = {
-  csv: async ({ text, headerLine = 1 }, wanted, reader) =>
-    (await import('./csv.ts')).readCsvRows(text, headerLine, wanted, reader),
+  csv: async (roster, wanted, reader) => (await import('./csv.ts')).readCsvRows(roster, wanted, reader),
   xlsx: async (roster, wanted, reader) => (await import('./workbook.ts')).readWorkbookRows(roster, wanted, reader),
   ndjson: readLines,
   json: (roster, wanted, reader) =>
@@ -127,21 +128,21 @@ function formatOf(file: string, text: string): RosterFormat {
   return start === '[' ? 'json' : start === '{' ? 'ndjson' : 'csv';
 }
 
-/** An object a line; or one after another over several lines, as jq writes them: from `{` to `}` alone. */
+/** An object a line; or one after another over several lines, as jq writes them: from `{` to an unindented `}`. */
 function readLines({ text }: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
   const lines = text.split('\n');
   for (let at = 0; at < lines.length; at += 1) {
     const line = at + 1;
     let object = lines[at] ?? '';
     const isOpen = object.trimEnd() === '{';
-    while (isOpen && at + 1 < lines.length && lines[at]?.trimEnd() !== '}') object += lines[(at += 1)] ?? '';
+    while (isOpen && at + 1 < lines.length && !/^\}(?!\s*\{)/.test(lines[at] ?? '')) object += lines[(at += 1)] ?? '';
     if (object.trim() !== '') takeObject(line, parse(object.trim()), wanted, reader);
   }
 }
 
 function readArray(roster: OpenedRoster, wanted: WantedColumns, reader: RosterReader): void {
   const parsed = parse(roster.text);
-  if ('reason' in parsed) throw usage(parsed.reason);
+  if ('reason' in parsed) throw usage(parsed.reason, parsed.hint);
   if (!Array.isArray(parsed.value))
     throw usage('not a JSON array', 'Give an array of objects, or name the format with --input-format.');
   parsed.value.forEach((value: unknown, index) => takeObject(index + 1, { value }, wanted, reader));
@@ -150,11 +151,40 @@ function readArray(roster: OpenedRoster, wanted: WantedColumns, reader: RosterRe
 type Parsed = { readonly value: unknown } | Fault;
 
 function parse(text: string): Parsed {
+  const hint = 'Write each object on a line of its own with no comma between them, or all of them as one array.';
   try {
-    return { value: parseJson(text) };
+    const value = parseJson(text);
+    const repeated = repeatedKey(text);
+    return repeated === undefined ? { value } : repeated;
   } catch (cause) {
+    const [, behind] = /^Unexpected non-whitespace character after JSON at position (\d+)/.exec(messageOf(cause)) ?? [];
+    const sign = behind === undefined ? '' : text[Number(behind)];
+    if (sign === '{' || sign === '[') return { reason: 'not valid JSON: something follows the object', hint };
+    if (sign === ',') return { reason: 'not valid JSON: a comma follows the object', hint };
     return { reason: `not valid JSON: ${messageOf(cause)}` };
   }
+}
+
+/** Why valid JSON is refused in which an object has a key twice: a parser keeps the last one, and says nothing. */
+function repeatedKey(text: string): Fault | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text[at];
+    if (sign === '{') open.push(new Set());
+    else if (sign === '[') open.push(undefined);
+    else if (sign === '}' || sign === ']') open.pop();
+    else if (sign === '"') {
+      const end = endOfString(text, at);
+      const keys = open.at(-1);
+      if (keys && /^\s*:/.test(text.slice(end + 1, end + 100))) {
+        const key = String(JSON.parse(text.slice(at, end + 1)));
+        if (keys.has(key)) return { reason: `an object has '${key}' twice`, rule: 'a key is there twice' };
+        keys.add(key);
+      }
+      at = end;
+    }
+  }
+  return undefined;
 }
 
 function takeObject(line: number, parsed: Parsed, wanted: WantedColumns, reader: RosterReader): void {

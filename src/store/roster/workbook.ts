@@ -6,16 +6,18 @@ import {
   columnsOf,
   countRequired,
   maxHeaderSearch,
+  repeatedHeader,
   type HeaderRow,
   type RosterReader,
   type TableChoice,
   type WantedColumns,
 } from './header.ts';
+import type { RosterLimits } from './limits.ts';
 import { readSheet, type CellContext, type Merge, type NumberStyle, type SheetCell, type SheetRow } from './sheet.ts';
 import { elementsIn, isTrue, textIn, unescaped } from './xml.ts';
 import { openZip, type Zip } from './zip.ts';
 
-type WorkbookChoice = TableChoice & { readonly bytes: Buffer };
+type WorkbookChoice = TableChoice & { readonly bytes: Buffer; readonly limits: RosterLimits };
 
 /** Reads the rows below the header. @throws Failure usage for no workbook, no such sheet, or another header */
 export async function readWorkbookRows(
@@ -23,8 +25,8 @@ export async function readWorkbookRows(
   wanted: WantedColumns,
   reader: RosterReader,
 ): Promise<void> {
-  const { bytes, headerLine, warn } = book;
-  const sheets = await openWorkbook(bytes);
+  const { bytes, limits, headerLine, warn } = book;
+  const sheets = await openWorkbook(bytes, limits);
   const sheet = await chooseSheet(sheets, book, wanted);
   const { rows, merges } = await sheet.read();
   const start = rows.findIndex(({ line }) => line >= (headerLine ?? 1));
@@ -86,11 +88,13 @@ function textOf(cell: SheetCell): string {
 /** Takes a row if it has a cell below the header. What is no text counts where the column is wanted. */
 function takeCells(
   columns: readonly string[],
-  { line, cells }: SheetRow,
+  row: SheetRow,
   { sheet, merges }: { readonly sheet: string; readonly merges: readonly Merge[] },
-  { names }: WantedColumns,
+  wanted: WantedColumns,
   reader: RosterReader,
 ): boolean {
+  const { line, cells } = row;
+  const repeated = repeatedHeader(headerOf(row).cells, columns, wanted);
   const values = new Map<string, unknown>();
   const faults: Fault[] = [];
   let isRow = false;
@@ -99,7 +103,7 @@ function takeCells(
     const cell = cells.get(index);
     values.set(column, cell && textOf(cell));
     isRow ||= cell !== undefined;
-    if (typeof cell === 'string' || !names.includes(column)) continue;
+    if (typeof cell === 'string' || !wanted.names.includes(column)) continue;
     const place = `${column}: cell ${cellName(index, line)} of sheet '${sheet}'`;
     if (cell)
       faults.push({ reason: `${place} holds ${cell.holds}`, rule: `${column}: holds ${cell.kind}`, hint: cell.hint });
@@ -108,7 +112,8 @@ function takeCells(
     const rule = `${column}: is empty in merged cells`;
     if (merge) faults.push({ reason: `${place} is empty: it is merged with ${merge.first}`, rule, hint });
   }
-  if (isRow && faults.length > 0) reader.bad(line, joined(faults));
+  if (repeated) reader.bad(line, repeated);
+  else if (isRow && faults.length > 0) reader.bad(line, joined(faults));
   else if (isRow) reader.row(line, values);
   return isRow;
 }
@@ -131,8 +136,8 @@ interface Sheet {
 const saveAs = 'Open it in the spreadsheet program and save it as ".xlsx" or "CSV UTF-8".';
 
 /** The shown sheets of a workbook, in order of tabs. @throws Failure usage for another format, or a damaged file */
-export async function openWorkbook(bytes: Buffer): Promise<readonly Sheet[]> {
-  const zip = openZip(bytes);
+async function openWorkbook(bytes: Buffer, limits: RosterLimits): Promise<readonly Sheet[]> {
+  const zip = openZip(bytes, limits);
   const main = (await relationsOf(zip, '')).find(({ type }) => type.endsWith('/relationships/officeDocument'));
   const book = main?.target ?? 'xl/workbook.xml';
   if (!zip.names.includes(book) || !book.endsWith('.xml')) throw usage(`this is ${otherKind(zip)}`, saveAs);

@@ -1,5 +1,6 @@
 import { Parser, type Handler } from 'htmlparser2';
 import { unless, type Failure } from '../../core/failure.ts';
+import { mebibytes } from './limits.ts';
 import { damaged, type Zip } from './zip.ts';
 
 export interface XmlElement {
@@ -12,15 +13,10 @@ export interface XmlElement {
 
 const maxDepth = 64;
 
-/** A row has at most 16,384 cells. */
-const maxElements = 500_000;
-
-/** A cell holds at most 32,767 characters. */
-const maxTextBytes = 1024 * 1024;
-
 /** Elements of these names in a part of the archive, one by one: memory stays flat. @throws Failure usage for no XML */
 export async function* elementsIn(zip: Zip, part: string, names: readonly string[]): AsyncGenerator<XmlElement> {
   if (!zip.names.includes(part)) return;
+  const { elements, textBytes } = zip.limits;
   const whole: XmlElement[] = [];
   const open: XmlElement[] = [];
   let [depth, count, sinceTag, openedAt] = [0, 0, 0, 0];
@@ -33,7 +29,7 @@ export async function* elementsIn(zip: Zip, part: string, names: readonly string
       if (!parent && !names.includes(name)) return;
       const element = { name, attributes, children: [], text: '' };
       if (!parent) count = 0;
-      if (count > maxElements) throw notXml(part, `an element with more than ${maxElements} in it`);
+      if (count > elements) throw notXml(part, `an element with more than ${elements} in it`);
       parent?.children.push(element);
       open.push(element);
     },
@@ -57,7 +53,7 @@ export async function* elementsIn(zip: Zip, part: string, names: readonly string
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for await (const chunk of zip.read(part)) {
     sinceTag += chunk.length;
-    if (sinceTag > maxTextBytes + chunk.length) throw notXml(part, 'a text of more than 1 MiB');
+    if (sinceTag > textBytes + chunk.length) throw notXml(part, `a text of more than ${mebibytes(textBytes)}`);
     const text = unless(TypeError, () => decoder.decode(chunk, { stream: true }));
     if (text === undefined) throw notXml(part, 'not UTF-8');
     parser.write(text);

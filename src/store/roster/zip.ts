@@ -1,23 +1,22 @@
 import { crc32, createInflateRaw } from 'node:zlib';
 import { unless, usage, type Failure } from '../../core/failure.ts';
+import { mebibytes, rosterLimits, type RosterLimits } from './limits.ts';
 
 export type Zip = ReturnType<typeof openZip>;
-
-/** A small archive may unpack to a thousand times its size. */
-const maxPartBytes = 128 * 1024 * 1024;
 
 const [endMark, entryMark, headerMark, endMark64] = ['PK\x05\x06', 'PK\x01\x02', 'PK\x03\x04', 'PK\x06\x06'];
 const endSize = 22;
 
 /** Reads a zip archive's directory (APPNOTE.TXT 4.3), also that of large archives. @throws Failure usage for none */
-export function openZip(bytes: Buffer) {
+export function openZip(bytes: Buffer, limits: RosterLimits = rosterLimits) {
   const entries = orBroken(() => directoryOf(bytes));
   return {
     names: [...entries.keys()],
+    limits,
     /** The content of a file in pieces, if there is one. @throws Failure usage for a damaged, locked or large one */
     async *read(name: string): AsyncGenerator<Buffer, void, undefined> {
       const at = entries.get(name);
-      if (at !== undefined) yield* contentOf(bytes, at);
+      if (at !== undefined) yield* contentOf(bytes, at, limits.partBytes);
     },
   };
 }
@@ -74,7 +73,7 @@ function markAt(bytes: Buffer, at: number): string {
   return bytes.toString('latin1', at, at + 4);
 }
 
-async function* contentOf(bytes: Buffer, at: number): AsyncGenerator<Buffer, void, undefined> {
+async function* contentOf(bytes: Buffer, at: number, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
   const { size: says, packedSize, headerAt } = orBroken(() => placeOf(bytes, at));
   const [flags, method] = [bytes.readUInt16LE(at + 8), bytes.readUInt16LE(at + 10)];
   if ((flags & 1) === 1) throw usage('it is protected by a password', 'Open it, and save it without one.');
@@ -83,20 +82,20 @@ async function* contentOf(bytes: Buffer, at: number): AsyncGenerator<Buffer, voi
   const packed = bytes.subarray(start, start + packedSize);
   if (packed.length < packedSize) throw damaged('it is cut off');
   if (method !== 0 && method !== 8) throw damaged(`its compression (${method}) is not known`);
-  if (says > maxPartBytes) throw tooLarge();
+  if (says > maxBytes) throw tooLarge(maxBytes);
   let [size, crc] = [0, 0];
   for await (const chunk of method === 0 ? [packed] : inflate(packed)) {
     size += chunk.length;
-    if (size > maxPartBytes) throw tooLarge();
+    if (size > maxBytes) throw tooLarge(maxBytes);
     crc = crc32(chunk, crc);
     yield chunk;
   }
   if (crc !== bytes.readUInt32LE(at + 16)) throw damaged('a checksum is wrong');
 }
 
-function tooLarge(): Failure {
+function tooLarge(maxBytes: number): Failure {
   return usage(
-    'a sheet, or the texts of all, is larger than 128 MiB',
+    `a sheet, or the texts of all, is larger than ${mebibytes(maxBytes)}`,
     'Copy the columns that count into a new workbook.',
   );
 }

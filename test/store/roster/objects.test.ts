@@ -39,3 +39,62 @@ test('a file that is not UTF-8 is told in one line, with its cure', async () => 
     details: { hint: expect.stringContaining('"CSV UTF-8"') as string },
   });
 });
+
+const oneObject = 'Write each object on a line of its own with no comma between them, or all of them as one array.';
+test.each([
+  [
+    'two objects on a line',
+    'rows.ndjson',
+    '{"remote_user":"ada"}{"remote_user":"ben"}\n',
+    ':1: not valid JSON: something follows the object',
+  ],
+  [
+    'two files joined',
+    'rows.ndjson',
+    '{\n"remote_user": "ada"\n}{\n"remote_user": "ben"\n}\n',
+    ':1: not valid JSON: something follows the object',
+  ],
+  ['commas between lines', 'rows.ndjson', '{"remote_user":"ada"},\n', ':1: not valid JSON: a comma follows the object'],
+  [
+    'commas between objects of jq',
+    'rows',
+    '{\n"remote_user": "ada"\n},\n',
+    ':1: not valid JSON: a comma follows the object',
+  ],
+  [
+    'two arrays',
+    'rows.json',
+    '[{"remote_user":"ada"}]\n[{"remote_user":"ben"}]\n',
+    ': not valid JSON: something follows the object',
+  ],
+])('%s are refused with the cure', async (_what, file, text, message) => {
+  await expect(read(file, Buffer.from(text))).rejects.toMatchObject({
+    message: file + message,
+    details: { hint: oneObject },
+  });
+});
+
+test.each([
+  ['{"remote_user":"ada","size_allowance":4,"remote_user":"ben"}', "rows.ndjson:1: an object has 'remote_user' twice"],
+  [
+    '{"remote_user":"ada","size_allowance":4,"a":{"b":1,"b\\u0063":2,"bc":[{}]}}',
+    "rows.ndjson:1: an object has 'bc' twice",
+  ],
+])('a key that an object has twice is refused: %s', async (text, message) => {
+  await expect(read('rows.ndjson', Buffer.from(text))).rejects.toThrow(message);
+});
+
+test('the same key in two objects, and as a value, is no repetition', async () => {
+  const text = '[{"remote_user":"remote_user","size_allowance":4,"a":[{"b":1},{"b":2}],"b":"b"}]';
+  expect((await read('rows.json', Buffer.from(text))).rows).toEqual([
+    { remote_user: 'remote_user', size_allowance: 4 },
+  ]);
+});
+
+test('keys and headers in full width are those of the roster', async () => {
+  const wide = (text: string) => text.replace(/[a-z_]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
+  const rows = `{"${wide('remote_user')}":"ada","${wide('size_allowance')}":4}\n`;
+  const table = `${wide('remote_user')},${wide('size_allowance')}\nada,4\n`;
+  expect((await read('rows.ndjson', Buffer.from(rows))).rows).toEqual([ada]);
+  expect((await read('rows.csv', Buffer.from(table))).rows).toEqual([ada]);
+});
