@@ -71,15 +71,6 @@ export function replaceUploads(
   });
 }
 
-/** A text in Markdown whose addresses of attached files are links to where `placeOf` says, if it says so. */
-export function withUploadsAt(text: string, site: string, placeOf: (path: UploadPath) => string | undefined): string {
-  return replaceUploads(text, site, (path, address, before) => {
-    const isTarget = /\]\(<?$/.test(before);
-    const place = isTarget || /(?:^|[\s(*_<>])$/.test(before) ? placeOf(path) : undefined;
-    return place === undefined || isTarget ? place : `[${address}](${place})`;
-  });
-}
-
 /** The names of the characters from U+00A0 to U+00FF, in their order. */
 const latin1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest ' +

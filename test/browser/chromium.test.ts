@@ -13,6 +13,5 @@ beforeAll(async () => {
 afterAll(() => first?.close());
 
 await import('./look.ts');
-await import('./markdown.ts');
 await import('./page.ts');
 await import('./site.ts');

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openBrowser, type Browser } from '../helpers/chromium.ts';
 import { addMessage } from '../../src/sandbox/chat/post.ts';
 import { hurriedTime } from '../helpers/clock.ts';
-import { isWhole, sampleOf, testOfAll } from '../helpers/extent.ts';
+import { isWhole, testOfAll } from '../helpers/extent.ts';
 import { needs } from '../helpers/needs.ts';
 import { runAgainst } from '../helpers/run.ts';
 import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
@@ -18,8 +18,7 @@ describe('an export of all channels, given away', { ...needs('chromium'), ...lim
   const home = mkdtempSync(join(tmpdir(), 'chatelaine-site-'));
   /** Where the folder is opened, after the archive that it was made from is gone. */
   const site = join(home, 'stick');
-  /** A word of one message of each channel, by the folder of its archive. */
-  const words = new Map<string, string>();
+  let channels = 0;
   let browser: Browser;
 
   const prepare = async (): Promise<void> => {
@@ -39,13 +38,7 @@ describe('an export of all channels, given away', { ...needs('chromium'), ...lim
     if (isWhole) organize(sandbox, { channels: 40, messages: 300_000, files: 500 });
     const all = join(home, 'all');
     await run(`archive pull ${all} --all-channels --files`);
-    for (const name of readdirSync(all)) {
-      const lines = readFileSync(join(all, name, 'rendered-000001.ndjson'), 'utf8')
-        .split('\n')
-        .slice(0, -1);
-      const texts = lines.map((line) => (JSON.parse(line) as { content: string }).content.replace(/<[^>]*>/g, ' '));
-      words.set(name, texts.join(' ').match(/[a-z]{6,}/g)?.[0] ?? '');
-    }
+    channels = readdirSync(all).length;
     const { exitCode } = await run(`archive export ${all} -o html --to ${join(home, 'site')}/`);
     expect(exitCode).toBe(0);
     await sandbox.close();
@@ -68,7 +61,7 @@ describe('an export of all channels, given away', { ...needs('chromium'), ...lim
   afterEach(() => browser.close());
   afterAll(() => rmSync(home, { recursive: true }));
 
-  const open = (file: string, hash = ''): Promise<void> => browser.open(pathToFileURL(join(site, file)).href + hash);
+  const open = (file: string): Promise<void> => browser.open(pathToFileURL(join(site, file)).href);
   const value = async <T>(expression: string): Promise<T> => (await browser.evaluate(expression)) as T;
   const hrefs = 'Array.from(document.links, ({ href }) => href)';
 
@@ -92,39 +85,15 @@ describe('an export of all channels, given away', { ...needs('chromium'), ...lim
       const pages = readdirSync(site).filter((name) => name.endsWith('.html'));
       expect([...seen].map((url) => url.replace(/.*\//, '')).sort()).toEqual(pages.sort());
       // Whole, each of the 40 channels has four pages of at most 2,000 messages.
-      expect(pages).toHaveLength(words.size + 2 + (isWhole ? 3 * 40 : 0));
+      expect(pages).toHaveLength(channels + 1 + (isWhole ? 3 * 40 : 0));
     },
   );
 
-  test('the search finds a word of each channel, and its link leads to the message', async () => {
-    expect([...words.values()].every((word) => word !== '')).toBe(true);
-    for (const [name, word] of sampleOf(4, [...words])) {
-      await open('search.html');
-      const channel = `#${name.replace(/^\d+-/, '')}`;
-      await value(`(() => { const field = document.getElementById('search');
-        field.value = ${JSON.stringify(`${word} ${channel}`)}; field.dispatchEvent(new Event('input')); })()`);
-      await expect.poll(() => value('document.querySelectorAll("#hits li").length')).toBeGreaterThan(0);
-      const marked = 'Array.from(document.querySelectorAll("#hits mark"), (one) => one.textContent.toLowerCase())';
-      expect(await value(marked)).toContain(word);
-      const link = await value<string>('document.querySelector("#hits a").href');
-      await browser.open(link);
-      expect((await value<string>('document.querySelector("article:target").textContent')).toLowerCase()).toContain(
-        word,
-      );
-      expect(await value('document.querySelector("h2[data-heading]").textContent')).toContain(channel);
-    }
-  });
-
-  test('what follows # is searched at once; what nobody wrote is not found', async () => {
-    await open('search.html', '#no%20such%20word');
-    expect(await value('document.getElementById("found").textContent')).toBe('0 messages');
-  });
-
   test('a link between channels leads to the message in its page, and the attached file is in the folder', async () => {
-    await open('search.html', '#as%20said');
-    await expect.poll(() => value('document.getElementById("found").textContent')).toBe('1 message');
-    await browser.open(await value<string>('document.querySelector("#hits a").href'));
-    await browser.open(await value<string>('document.querySelector("article:target .content a").href'));
+    const page = readdirSync(site).find((name) => readFileSync(join(site, name), 'utf8').includes('as said <a'));
+    await open(page ?? '');
+    const link = 'Array.from(document.links).find(({ textContent }) => textContent === "there").href';
+    await browser.open(await value<string>(link));
     expect(await value('document.querySelector("article:target").textContent')).toContain('the plan: plan.pdf');
     const file = await value<string>('document.querySelector("article:target .content a").href');
     expect(file.startsWith(pathToFileURL(join(site, 'files')).href)).toBe(true);

@@ -56,7 +56,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'archive list': ['archive list {home} --fields folder,account,selection,messages,complete,purge'],
   'archive verify': ['archive verify {home}/kitchen'],
   'archive export': [
-    'archive export {home}/kitchen -o markdown --to {home}/kitchen.md',
+    'archive export {home}/kitchen -o text --to {home}/kitchen.txt',
     'archive export {home}/kitchen -o csv',
   ],
   'channel list': ['channel list'],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { uploadAt, uploadsIn, withUploadsAt } from '../../src/schema/upload.ts';
+import { uploadAt, uploadsIn } from '../../src/schema/upload.ts';
 
 interface Recorded {
   readonly what: string;
@@ -40,20 +40,3 @@ test('a hostile text is scanned at once', () => {
         uploadsIn({ content: piece.repeat(30_000) + '/user_uploads/2/a', content_type }, site).length,
       ).toBeLessThan(3);
 }, 5000);
-
-test.each([
-  ['[a](/user_uploads/2/a.pdf "title")', '[a](files/a "title")'],
-  ['![a](</user_uploads/2/a.pdf>)', '![a](files/a)'],
-  [
-    '[1]: https://chat.example.org/user_uploads/2/a.pdf',
-    '[1]: [https://chat.example.org/user_uploads/2/a.pdf](files/a)',
-  ],
-  ['see /user_uploads/2/a.pdf.', 'see [/user_uploads/2/a.pdf](files/a).'],
-  ['<https://chat.example.org/user_uploads/2/a.pdf>', '[https://chat.example.org/user_uploads/2/a.pdf](files/a)'],
-  ['[/user_uploads/2/a.pdf](/user_uploads/2/a.pdf)', '[/user_uploads/2/a.pdf](files/a)'],
-  ['`/user_uploads/2/a.pdf`', '`/user_uploads/2/a.pdf`'],
-  ['[b](/user_uploads/2/b.pdf) https://other.example/user_uploads/2/a.pdf', undefined],
-])('in Markdown %s leads to where the file is kept', (markdown, expected) => {
-  const placeOf = (path: string) => (path === '2/a.pdf' ? 'files/a' : undefined);
-  expect(withUploadsAt(markdown, site, placeOf)).toBe(expected ?? markdown);
-});

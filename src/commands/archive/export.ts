@@ -50,7 +50,7 @@ const choiceOptions = {
 
 export default command({
   about: [
-    'Writes to standard output, or with --to to a file, which appears only when it is complete. The umask decides who can read what is written. No server is asked. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML and Markdown.',
+    'Writes to standard output, or with --to to a file, which appears only when it is complete. The umask decides who can read what is written. No server is asked. Messages are shown as they were archived; what archive pull --recheck recorded is a warning in HTML.',
     'DIR may hold archives of one server in its folders, as archive pull --all-channels leaves them: they are exported as one, channel after channel. A message that several of them hold is exported once, as the last one has it.',
     '--channel, --topic, --sender, --since and --until select the messages that match all of them; only the files of these are copied.',
   ],
@@ -92,17 +92,14 @@ export default command({
 
   async *run({ folder, output, to, raw_content, pages, files: copies, ...typed }, context) {
     const { options, note, warn, signal, terminal } = context;
-    if (to === undefined && /^(html|markdown)$/.test(output) && terminal.isShown())
-      throw usage(
-        `a terminal does not show ${output}`,
-        `Give --to FILE: ${context.again({ to: `messages.${output === 'html' ? 'html' : 'md'}` })}`,
-      );
+    if (to === undefined && output === 'html' && terminal.isShown())
+      throw usage('a terminal does not show html', `Give --to FILE: ${context.again({ to: 'messages.html' })}`);
     if (options.typed?.has('fields') && !/^(csv|excel)/.test(output))
       throw usage(`--fields does not apply to -o ${output}`, 'Leave it out, or use -o csv.');
     const archives = await readArchives(folder, warn);
     const form = formFor(output, raw_content, archives);
     const [{ head }] = archives;
-    const isForPeople = /^(html|markdown|text)$/.test(output);
+    const isForPeople = output === 'html' || output === 'text';
     const which = typed.channel ? 'all' : 'last';
     const names: ChannelNames =
       isForPeople || typed.channel ? await channelNames(archives, form, which, signal) : new Map();

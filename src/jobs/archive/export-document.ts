@@ -62,7 +62,7 @@ export function formFor(output: DocumentFormat, source: boolean | undefined, arc
   if (output === 'html' && source) throw usage('-o html shows the rendered form: leave out --raw-content');
   const lacking = (form: ArchiveForm) => archives.find(({ head }) => !head.forms.includes(form));
   const plain = lacking('rendered') && !lacking('source') ? 'source' : 'rendered';
-  const form = output === 'markdown' || source ? 'source' : output === 'html' ? 'rendered' : plain;
+  const form = source ? 'source' : output === 'html' ? 'rendered' : plain;
   const other = lacking(form);
   if (!other) return form;
   throw usage(
@@ -143,9 +143,7 @@ export interface DocumentPlace {
 export function besideArchive(folder: string): DocumentPlace['fileAt'] {
   return (archive, { file }) => {
     if (inertName(file) !== file) return undefined;
-    // Parentheses would end a link in Markdown.
-    const places = relative(folder, join(archive.folder, file)).split(sep).map(encodeURIComponent);
-    return places.join('/').replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'));
+    return relative(folder, join(archive.folder, file)).split(sep).map(encodeURIComponent).join('/');
   };
 }
 

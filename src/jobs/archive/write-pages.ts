@@ -2,15 +2,7 @@ import { join } from 'node:path';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { Failure } from '../../core/failure.ts';
 import { pageForm } from '../../output/messages/documents.ts';
-import {
-  generator,
-  indexPage,
-  searchFile,
-  searchLink,
-  searchPage,
-  type PageConversation,
-  type PageHead,
-} from '../../output/messages/page-shell.ts';
+import { generator, indexPage, type PageConversation, type PageHead } from '../../output/messages/page-shell.ts';
 import type { Formatter } from '../../output/presentation.ts';
 import { makeArchiveFolder, documentsIn, sharedFolder, writeTextFile } from '../../store/archive/archive-folder.ts';
 import { copyKept, filesFolder, type KeptFile } from '../../store/archive/kept-file.ts';
@@ -22,7 +14,7 @@ const pageMessages = 2000;
 
 type PageGroup = ReturnType<typeof groupsOf>[number];
 
-const ownPages = { name: /^(index|search|messages-\d{4,})\.html$/, mark: generator };
+const ownPages = { name: /^(index|messages-\d{4,})\.html$/, mark: generator };
 
 export interface CopiedFile {
   readonly from: string;
@@ -30,7 +22,7 @@ export interface CopiedFile {
 }
 
 /**
- * Writes archives as HTML pages, with search, attached files, and index.html last, and removes what an earlier export
+ * Writes archives as HTML pages, with attached files, and index.html last, and removes what an earlier export
  * left beyond these. A page is of one archive; `headOf` gives its head, whose links lead where `placeOf` says, and
  * puts the files that it links to into `files`. Returns the number of pages. @throws Failure usage for a folder with
  * other files; incomplete for damage, and whatever fails after the first page; config, unavailable; the signal's reason
@@ -49,19 +41,14 @@ export async function writePages(
   const groups = groupsOf(archives);
   const pages = new Map<string, Iterable<PageConversation>>();
   const head = headOf((id) => placeOf(groups, undefined, id));
-  async function* writeGroups() {
-    for (const [index, group] of groups.entries()) {
-      const lines: string[] = [];
-      const own = { ...headOf((id) => placeOf(groups, group, id)), pages: neighbours(groups, index) };
-      const form = await pageForm(own, (line) => lines.push(line));
-      await writeTextFile(join(folder, group.file), contentOf(group, form, signal)).catch((cause: unknown) => {
-        throw index > 0 ? incompleteWith(`${index} of ${groups.length} pages are written`, cause) : cause;
-      });
-      pages.set(group.file, form.conversations.values());
-      yield { file: group.file, lines };
-    }
+  for (const [index, group] of groups.entries()) {
+    const own = { ...headOf((id) => placeOf(groups, group, id)), pages: neighbours(groups, index) };
+    const form = await pageForm(own);
+    await writeTextFile(join(folder, group.file), contentOf(group, form, signal)).catch((cause: unknown) => {
+      throw index > 0 ? incompleteWith(`${index} of ${groups.length} pages are written`, cause) : cause;
+    });
+    pages.set(group.file, form.conversations.values());
   }
-  await writeTextFile(join(folder, searchFile), searchPage(head, writeGroups()));
   if (files.size > 0) await makeArchiveFolder(join(folder, filesFolder), sharedFolder);
   const damaged: string[] = [];
   for (const [name, { from, kept }] of files) {
@@ -69,7 +56,7 @@ export async function writePages(
     if (problem !== undefined) damaged.push(`${join(from, kept.file)}: ${problem}`);
   }
   await writeTextFile(join(folder, 'index.html'), [indexPage(head, pages)]);
-  const own = new Set(['index.html', searchFile, ...groups.map(({ file }) => file), ...files.keys()]);
+  const own = new Set(['index.html', ...groups.map(({ file }) => file), ...files.keys()]);
   for (const name of earlier) if (!own.has(name)) await remove(join(folder, name));
   if (damaged.length > 0)
     throw new Failure('incomplete', `not copied: ${damaged.join('; ')}`, {
@@ -112,7 +99,6 @@ function neighbours(groups: readonly PageGroup[], index: number): NonNullable<Pa
   return [
     ...(before?.archive === archive && before ? [{ label: 'Older messages', href: before.file }] : []),
     { label: 'All pages', href: 'index.html' },
-    searchLink,
     ...(after?.archive === archive && after ? [{ label: 'Newer messages', href: after.file }] : []),
   ];
 }

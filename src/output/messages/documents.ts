@@ -2,7 +2,7 @@ import type { Formatter, Show } from '../presentation.ts';
 import type { PageForm } from './page.ts';
 import type { PageHead } from './page-shell.ts';
 
-export const documentFormats = ['ndjson', 'csv', 'excel', 'excel-semicolon', 'markdown', 'text', 'html'] as const;
+export const documentFormats = ['ndjson', 'csv', 'excel', 'excel-semicolon', 'text', 'html'] as const;
 export type DocumentFormat = (typeof documentFormats)[number];
 
 /** The user's choices about a document of csv or for a spreadsheet. */
@@ -12,8 +12,8 @@ interface DocumentOptions {
 }
 
 /** The form of one HTML page; its module, and with it the sanitizer, is loaded only now. */
-export async function pageForm(head: PageHead, listed?: (line: string) => void): Promise<PageForm> {
-  return (await import('./page.ts')).page(head, listed);
+export async function pageForm(head: PageHead): Promise<PageForm> {
+  return (await import('./page.ts')).page(head);
 }
 
 /** The form that writes messages as a document; its module, and with it a library, is loaded only now. */
@@ -32,8 +32,6 @@ export async function documentForm(
       const { messageText } = await import('./conversation.ts');
       return (await import('../csv.ts')).excel(choices, format === 'excel' ? ',' : ';', messageText());
     }
-    case 'markdown':
-      return (await import('./markdown.ts')).markdown(head);
     case 'text':
       return (await import('./conversation.ts')).conversation({ width: 0, color: false, links: head.links });
     case 'html':

@@ -1,7 +1,7 @@
 import { compile, type DomNode, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { plainLines } from '../plain.ts';
 import { isObject } from '../../core/json.ts';
-import { characterOf } from './message-parts.ts';
+import { characterOf, droppedTags, sourceAttributes } from './message-parts.ts';
 
 /** How emphasis is written: each opens with the first text and closes with the second. */
 interface TextStyle {
@@ -20,7 +20,15 @@ export function htmlReader(style: TextStyle): (html: string) => string {
   const convert = compile(optionsFor(style));
   const emphasis = [...style.strong, ...style.faint, ...(style.found ?? [])];
   return (html) =>
-    plainLines(convert(html.replace(marks, ''))).replace(marks, (mark) => emphasis[marked.indexOf(mark)] ?? '');
+    plainLines(convert(withoutOwnNames(html.replace(marks, '')))).replace(
+      marks,
+      (mark) => emphasis[marked.indexOf(mark)] ?? '',
+    );
+}
+
+/** The library looks tags up in a plain object, which has a property of that name. */
+function withoutOwnNames(html: string): string {
+  return html.replace(/<(\/?)constructor\b/gi, '<$1span');
 }
 
 /** Noncharacters of Unicode mark emphasis until the text is escaped, so that only our own escape sequences remain. */
@@ -43,7 +51,7 @@ const strong = { prefix: strongOn, suffix: strongOff };
 const selectors: HtmlToTextOptions['selectors'] = [
   { selector: 'p', options: { leadingLineBreaks: 2, trailingLineBreaks: 2 } },
   { selector: 'ul', options: { ...list, itemPrefix: '• ' } },
-  { selector: 'ol', options: list },
+  { selector: 'ol', format: 'numbered', options: list },
   { selector: 'blockquote', options: { ...block, trimEmptyLines: true } },
   { selector: 'hr', options: { ...block, length: 3 } },
   { selector: 'table', format: 'grid', options: { ...block, uppercaseHeaderCells: false } },
@@ -64,7 +72,7 @@ const selectors: HtmlToTextOptions['selectors'] = [
   { selector: 'div.spoiler-header', format: 'spoilerHeader' },
   { selector: 'div.spoiler-content', format: 'spoilerContent' },
   { selector: 'div.message_inline_image', format: 'preview' },
-  { selector: 'div.message_embed', format: 'skip' },
+  ...['div.message_embed', ...droppedTags].map((selector) => ({ selector, format: 'skip' })),
 ];
 
 function surround(selector: string, options: { prefix: string; suffix: string }) {
@@ -86,6 +94,10 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       builder.addLiteral(rowsIn(element));
       builder.closeBlock({ trailingLineBreaks: 1 });
     },
+    numbered(element, walk, builder, options) {
+      element.attribs = { start: attribute(element, 'start').match(/^-?\d{1,9}$/)?.[0] ?? '1' };
+      builder.options.formatters['orderedList']?.(element, walk, builder, options);
+    },
     code(element, _walk, builder) {
       builder.openBlock({ leadingLineBreaks: 1, isPre: true });
       builder.addLiteral(textIn(element).replace(/\n$/, ''));
@@ -97,13 +109,12 @@ function formatters(style: TextStyle): Record<string, FormatCallback> {
       if (isWorthShowing(target, element)) builder.addLiteral(` ${faintOn}<${target}>${faintOff}`);
     },
     picture(element, _walk, builder) {
-      const source = attribute(element, 'data-original-src') || attribute(element, 'src');
       if (hasClass(element, 'emoji')) builder.addInline(attribute(element, 'alt'));
       // Words on either side keep a blank; at the beginning of a line it goes.
-      else builder.addInline(` [image: ${style.resolve(source)}] `);
+      else builder.addInline(` [image: ${style.resolve(sourceOf(element))}] `);
     },
     recording(element, _walk, builder) {
-      const source = attribute(element, 'src');
+      const source = sourceOf(element);
       builder.addInline(attribute(element, 'title') || `[${element.name}]`);
       if (source !== '') builder.addLiteral(` ${faintOn}<${style.resolve(source)}>${faintOff}`);
     },
@@ -206,6 +217,10 @@ function attribute(element: DomNode, name: string): string {
   const attributes: unknown = element.attribs;
   const value = isObject(attributes) && Object.hasOwn(attributes, name) ? attributes[name] : undefined;
   return typeof value === 'string' ? value : '';
+}
+
+function sourceOf(element: DomNode): string {
+  return sourceAttributes.map((name) => attribute(element, name)).find((source) => source !== '') ?? '';
 }
 
 function hasClass(element: DomNode, name: string): boolean {

@@ -40,6 +40,12 @@ export function shownMessage(message: MessageFields) {
   };
 }
 
+/** Tags of which neither form for people shows anything: scripts, styles, frames, fields of forms. */
+export const droppedTags = ['script', 'style', 'textarea', 'option', 'noscript', 'iframe', 'object', 'svg', 'template'];
+
+/** Attributes with the address of a picture or recording: the original before a copy or a thumbnail of the server. */
+export const sourceAttributes = ['data-original-url', 'data-original-src', 'src'] as const;
+
 /** The people of a direct conversation; undefined for a message of a channel. */
 export function recipientsOf({ display_recipient: recipient }: MessageFields): string | undefined {
   if (!Array.isArray(recipient)) return undefined;

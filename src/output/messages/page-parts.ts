@@ -1,4 +1,4 @@
-/** Style sheet and scripts of pages, as constants: the policy of a page allows exactly these by their hashes. */
+/** Style sheet and script of pages, as constants: the policy of a page allows exactly these by their hashes. */
 
 export const styleSheet = `
 :root { color-scheme: light dark; --back: #fff; --text: #1c1e21; --faint: #667; --line: #dde; --box: #f5f6f8; --link: #1558b0; --mark: #fff3b0; }
@@ -46,7 +46,6 @@ math[display=block] { margin: .5rem 0; overflow-x: auto; } .items { list-style: 
 meter { width: 10rem; height: 1rem; } meter::-webkit-meter-bar { background: var(--box); border: 1px solid var(--line); border-radius: .3rem; } meter::-webkit-meter-optimum-value { background: var(--link); }
 meter::-moz-meter-bar { background: var(--link); }
 .index { width: 100%; } .index :is(th, td) { border: 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; } .index .days { color: var(--faint); font-size: .9rem; } .days time { white-space: nowrap; } .index .right { width: 6rem; overflow-wrap: normal; } .index .days, .index th:last-child { width: 14rem; }
-#hits { list-style: none; margin: .5rem 0; padding: 0; } #hits li { padding: .5rem .3rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; } #hits small { display: block; color: var(--faint); } mark { background: var(--mark); color: inherit; }
 .reactions { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; margin: .2rem 0 0; padding: 0; } .reactions li { border: 1px solid var(--line); border-radius: 1rem; padding: 0 .5rem; font-size: .85rem; }
 nav.pages { display: flex; gap: 1.2rem; margin: .5rem 0; } nav ul { columns: 2; padding-left: 1.2rem; } nav li { overflow-wrap: anywhere; }
 [hidden] { display: none !important; }
@@ -63,22 +62,16 @@ nav.pages { display: flex; gap: 1.2rem; margin: .5rem 0; } nav ul { columns: 2; 
 @media print { details::details-content { content-visibility: visible; } }
 `;
 
-/** The part of both searches: their fields, and the words that were typed. */
-const searching = `
+/** Search in the page: hides messages that lack one of the words, and headings without a message. */
+export const script = `
 'use strict';
 const [field, found, main] = ['#search', '#found', 'main'].map((one) => document.querySelector(one));
-const typed = () => field.value.toLowerCase().split(/\\s+/).filter(Boolean);
-const counted = (count) => count + (count === 1 ? ' message' : ' messages');
 let timer;
 field.addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(search, 150); });
-`;
-
-/** Search in the page: hides messages that lack one of the words, and headings without a message. */
-export const script = `${searching}
 const rows = Array.from(document.querySelectorAll('article'), (element) => ({ element, text: element.textContent.toLowerCase() }));
 const headings = Array.from(document.querySelectorAll('h2[data-heading]'));
 function search() {
-  const words = typed();
+  const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
   for (const { element, text } of rows) element.hidden = !words.every((word) => text.includes(word));
   for (const heading of headings) {
     let next = heading.nextElementSibling;
@@ -86,47 +79,8 @@ function search() {
     heading.hidden = !next || next.tagName !== 'ARTICLE';
   }
   main.classList.toggle('found', words.length > 0);
-  found.textContent = words.length === 0 ? '' : counted(rows.filter(({ element }) => !element.hidden).length);
+  const count = rows.filter(({ element }) => !element.hidden).length;
+  found.textContent = words.length === 0 ? '' : count + (count === 1 ? ' message' : ' messages');
 }
 field.closest('.search').hidden = false;
-`;
-
-/** Search over all pages: the newest messages with every word, as links. What follows # is searched at once. */
-export const searchScript = `${searching}
-const shown = 200;
-const rows = Array.from(document.querySelectorAll('pre[data-page]'), ({ dataset, textContent }) =>
-  textContent.split('\\n').filter(Boolean).map((line) => ({ file: dataset.page, line, low: line.toLowerCase(), time: line.split('\\t', 2)[1] }))).flat();
-function made(name, fields) { return Object.assign(document.createElement(name), fields); }
-function marked(text, any) {
-  return text.split(any).map((part, index) => (index % 2 === 1 ? made('mark', { textContent: part }) : part));
-}
-function around(text, any) {
-  const first = text.search(any);
-  const begin = first > 80 ? first - 60 : 0;
-  return text.slice(begin, begin + 300);
-}
-function search() {
-  const words = typed();
-  const matching = words.length === 0 ? [] : rows.filter(({ low }) => words.every((word) => low.includes(word)));
-  const longest = words.toSorted((one, other) => other.length - one.length);
-  const any = new RegExp('(' + longest.map((word) => word.replace(/[.*+?^\${}()|[\\]\\\\]/g, '\\\\$&')).join('|') + ')', 'iu');
-  matching.sort((one, other) => (one.time < other.time ? 1 : -1));
-  document.getElementById('hits').replaceChildren(...matching.slice(0, shown).map(({ file, line }) => {
-    const [id, time, sender, place, text] = line.split('\\t');
-    const [row, by] = [made('li'), made('small')];
-    const link = made('a', { href: file + '#' + id });
-    link.append(...marked(place, any));
-    by.append(link, ' \u00b7 ', ...marked(sender, any), ' \u00b7 ', ...marked(time, any));
-    row.append(by, ...marked(around(text, any), any));
-    return row;
-  }));
-  const more = matching.length > shown ? ', the newest ' + shown + ' shown' : '';
-  found.textContent = words.length === 0 ? '' : counted(matching.length) + more;
-}
-function ask() {
-  field.value = decodeURIComponent(location.hash.slice(1));
-  search();
-}
-addEventListener('hashchange', ask);
-ask();
 `;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { foldName } from '../../schema/topic.ts';
 import type { MessageFields } from './message-parts.ts';
-import { searchScript, styleSheet } from './page-parts.ts';
+import { styleSheet } from './page-parts.ts';
 import type { LinkTargets } from './sanitize.ts';
 
 export interface PageHead {
@@ -93,7 +93,7 @@ export function indexPage(head: PageTitle, pages: ReadonlyMap<string, Iterable<P
     ]),
     '</main></body></html>',
   ];
-  return opening({ ...head, pages: [searchLink] }, content);
+  return opening(head, content);
 }
 
 function tableOf(name: string, rows: readonly string[]): string[] {
@@ -108,24 +108,6 @@ function rowOf(name: string, href: string, parts: readonly PageConversation[]): 
   const days = [firsts[0], lasts.at(-1)];
   const span = Array.from(new Set(days), (day) => `<time>${day}</time>`).join(' to ');
   return `<tr><td>${link}</td><td class="right">${messages}</td><td class="days">${span}</td></tr>`;
-}
-
-export const searchFile = 'search.html';
-export const searchLink: OtherPage = { label: 'Search all messages', href: searchFile };
-
-/** The search over all pages, of whose messages `blocks` has a line for each. */
-export async function* searchPage(
-  head: PageTitle,
-  blocks: AsyncIterable<{ readonly file: string; readonly lines: readonly string[] }>,
-): AsyncGenerator<string> {
-  const field =
-    '<input id="search" type="search" placeholder="Search in all messages" aria-label="Search in all messages" autofocus>';
-  const search = `<div class="search" role="search">${field}<output id="found"></output></div>`;
-  const content = ['<p>Times are UTC.</p></header>', search, '<main><ol id="hits"></ol></main>'];
-  yield opening({ ...head, pages: [{ label: 'All pages', href: 'index.html' }] }, content, searchScript);
-  for await (const { file, lines } of blocks)
-    yield `<pre hidden data-page="${escaped(file)}">\n${lines.join('\n')}\n</pre>\n`;
-  yield `<script>${searchScript}</script>\n</body>\n</html>\n`;
 }
 
 const entities: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };

@@ -10,8 +10,8 @@ export interface PageForm extends Formatter {
   readonly conversations: ReadonlyMap<string, PageConversation>;
 }
 
-/** Messages as one HTML page. `listed` receives each message's line for the search over several pages. */
-export function page(head: PageHead, listed?: (line: string) => void): PageForm {
+/** Messages as one HTML page. */
+export function page(head: PageHead): PageForm {
   const conversations = new Map<string, PageConversation>();
   let before: ShownMessage | undefined;
   let isOpen = false;
@@ -29,7 +29,6 @@ export function page(head: PageHead, listed?: (line: string) => void): PageForm 
     const known = conversations.get(heading) ?? { channel, topic, id, messages: 0, first: day };
     conversations.set(heading, { ...known, messages: known.messages + 1, last: day });
     const content = contentOf(shown, sanitized);
-    listed?.(searchLine(shown, id, content));
     const title = `<h2 data-heading><bdi>${escaped(heading)}</bdi> <small>${day}</small></h2>\n`;
     const isMore = isSame && continues(shown, before);
     before = shown;
@@ -53,13 +52,6 @@ const longestPause = 600;
 function continues({ user, sender, seconds, marks }: ShownMessage, before: ShownMessage | undefined) {
   const isSameSender = user === before?.user && sender === before?.sender;
   return isSameSender && seconds - before.seconds <= longestPause && marks.length === 0;
-}
-
-/** Name, time, sender, conversation and text of a message, parted by tabs: HTML without tags. */
-function searchLine({ sender, heading, day, time }: ShownMessage, id: string, content: string): string {
-  const text = content.replace(/<[^>]*>/g, ' ');
-  const parts = [id, `${day} ${time}`, escaped(sender), escaped(heading), text];
-  return parts.map((part) => part.replace(/\s+/g, ' ').trim()).join('\t');
 }
 
 function articleOf(

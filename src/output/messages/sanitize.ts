@@ -1,6 +1,7 @@
 import sanitizeHtml from 'sanitize-html';
 import { inertName, replaceUploads, uploadAt, type UploadPath } from '../../schema/upload.ts';
 import { emojiOf } from './html-text.ts';
+import { droppedTags, sourceAttributes } from './message-parts.ts';
 
 export interface LinkTargets {
   /** The address of the server. */
@@ -60,7 +61,7 @@ const classes = {
   td: ['center', 'right'],
 };
 
-/** A tag whose text the sanitizer drops: what is renamed to it disappears. */
+/** One of `droppedTags`: what is renamed to it disappears. */
 const dropped = 'template';
 
 /** Nested deeper, the sanitizer's own stack would end; no message of a server is. */
@@ -92,7 +93,7 @@ function optionsFor(targets: LinkTargets): sanitizeHtml.IOptions {
       if (name === 'a') linked = '';
       if (name === 'div') kind = undefined;
     },
-    nonTextTags: ['script', 'style', 'textarea', 'option', 'noscript', 'iframe', 'object', 'svg', dropped],
+    nonTextTags: droppedTags,
     transformTags: {
       a: (_tag, attribs) => {
         linked = attribs['href'] ?? '';
@@ -141,7 +142,8 @@ function embed(
   { linked, kind = tag === 'img' ? 'image' : tag }: { readonly linked: string; readonly kind: string | undefined },
   targets: LinkTargets,
 ): sanitizeHtml.Tag {
-  const { src = '', alt, title = alt, 'data-original-src': original = src } = attribs;
+  const { alt, title = alt } = attribs;
+  const original = sourceAttributes.map((name) => attribs[name]).find(Boolean) ?? '';
   const own = uploadAt(original, targets.site);
   const upload = own ?? uploadAt(linked, targets.site);
   const name = title ?? (upload === undefined ? undefined : nameOf(upload));

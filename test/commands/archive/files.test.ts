@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { LogEntry } from '../../../src/sandbox/serve.ts';
@@ -348,7 +348,7 @@ describe('--to a folder has the kept files that its pages link to', () => {
 
     expect([ran.exitCode, exitCode]).toEqual([0, 0]);
     expect(readdirSync(join(out, 'files'))).toEqual([]);
-    expect(readdirSync(out).sort()).toEqual(['files', 'index.html', 'search.html']);
+    expect(readdirSync(out).sort()).toEqual(['files', 'index.html']);
   });
 
   test('a damaged one is named, exit 8, and the site is whole all the same', async () => {
@@ -361,7 +361,7 @@ describe('--to a folder has the kept files that its pages link to', () => {
 
     expect(exitCode).toBe(8);
     expect(stderr).toContain(`${damaged}: 1 bytes; files.ndjson says`);
-    expect(readdirSync(out).sort()).toEqual(['files', 'index.html', 'messages-0001.html', 'search.html']);
+    expect(readdirSync(out).sort()).toEqual(['files', 'index.html', 'messages-0001.html']);
   });
 
   test('a file of somebody else in its folder is exit 2, and nothing is written', async () => {
@@ -375,7 +375,7 @@ describe('--to a folder has the kept files that its pages link to', () => {
   });
 });
 
-test('html and markdown link to kept files, seen from the document, and to the server for the others', async () => {
+test('html links to kept files, seen from the document, and to the server for the others', async () => {
   const { run, sandbox, folder } = await withFiles(['2/ab/x1/plan.pdf']);
   await run(`archive pull ${folder} ${selection} --files --both`);
   sandbox.state.post({ channel: 'general', topic: 'plans', content: linkTo('2/cd/y2/later.bin') });
@@ -387,11 +387,10 @@ test('html and markdown link to kept files, seen from the document, and to the s
   const ran = [
     await run(`archive export ${folder} -o html --to ${join(home, 'page.html')}`),
     await run(`archive export ${folder} -o html --to ${join(home, 'out')} --pages several --no-files`),
-    await run(`archive export ${folder} -o markdown --to ${join(home, 'text.md')}`),
   ];
 
   expect(second?.path).toBe('2/cd/y2/later.bin');
-  expect(ran.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  expect(ran.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
   const page = readFileSync(join(home, 'page.html'), 'utf8');
   expect(page).toContain(`<a href="archive/${kept}">file</a>`);
   expect(page).toMatch(
@@ -399,9 +398,6 @@ test('html and markdown link to kept files, seen from the document, and to the s
   );
   expect(readFileSync(join(home, 'out', 'messages-0001.html'), 'utf8')).toContain(`<a href="../archive/${kept}"`);
   expect(readdirSync(join(home, 'out'))).not.toContain('files');
-  const text = readFileSync(join(home, 'text.md'), 'utf8');
-  expect(text).toContain(`[file](archive/${kept})`);
-  expect(text).toContain('[file](/user_uploads/2/cd/y2/later.bin)');
 });
 
 describe('a file that a browser would run', () => {
@@ -416,41 +412,13 @@ describe('a file that a browser would run', () => {
     const out = join(folder, '..', 'out');
 
     await run(`archive export ${folder} -o html --to ${out} --pages several${option}`);
-    const { stdout } = await run(`archive export ${folder} -o markdown`);
 
     const links = hrefsOf(readFileSync(join(out, 'messages-0001.html'), 'utf8'));
     expect(links.map(({ href }, at) => href.endsWith(suffixes[at] ?? '?'))).toEqual(suffixes.map(() => true));
     const downloaded = ['page.html', 'drawing.svg', 'x.XHTML', 'noname'].map((name) => ` download="${name}.txt"`);
     expect(links.map(({ more }) => more)).toEqual([...downloaded, '', '', '']);
-    expect(stdout.match(/files\/\S+(?=\))/g)?.map((place, at) => place.endsWith(suffixes[at] ?? '?'))).toEqual(
-      suffixes.map(() => true),
-    );
     if (option !== '') return;
     expect(readdirSync(join(out, 'files')).filter((name) => !suffixes.some((end) => name.endsWith(end)))).toEqual([]);
-  });
-
-  test('kept by an earlier version under its own name, gets another in a site, and no link from one page', async () => {
-    const { run, folder } = await withFiles(['2/a/page.html']);
-    await run(`archive pull ${folder} ${selection} --files --both`);
-    const name = filesIn(folder)[0]?.file ?? '';
-    const earlier = name.replace(/\.txt$/, '');
-    renameSync(join(folder, name), join(folder, earlier));
-    const list = join(folder, 'files.ndjson');
-    writeFileSync(list, readFileSync(list, 'utf8').replace(name, earlier));
-    const out = join(folder, '..', 'out');
-
-    await run(`archive export ${folder} -o html --to ${out} --pages several`);
-    const pages = await Promise.all(['html', 'markdown'].map((form) => run(`archive export ${folder} -o ${form}`)));
-
-    expect(earlier).toMatch(/page\.html$/);
-    expect(readdirSync(join(out, 'files'))).toEqual([name.slice('files/'.length)]);
-    expect(hrefsOf(readFileSync(join(out, 'messages-0001.html'), 'utf8'))).toEqual([
-      { href: name, more: ' download="page.html.txt"' },
-    ]);
-    for (const { stdout } of pages) {
-      expect(stdout).not.toContain(earlier);
-      expect(stdout).toContain('/user_uploads/2/a/page.html');
-    }
   });
 });
 
@@ -534,7 +502,6 @@ describe('files that stand in a message without a link', () => {
     const out = join(folder, '..', 'out');
 
     const site = await run(`archive export ${folder} -o html --to ${out}/`);
-    await run(`archive export ${folder} -o markdown --to ${join(folder, '..', 'text.md')}`);
     await run(`archive export ${folder} -o text --to ${join(folder, '..', 'text.txt')}`);
 
     expect(site.stderr).toContain('attached files: 6');
@@ -542,15 +509,11 @@ describe('files that stand in a message without a link', () => {
     expect(page).toContain(`<a href="${fileOf['voice.mp3']}">voice.mp3</a>`);
     expect(page).toContain(`<img src="${fileOf['plan.png']}" alt="plan.png" loading="lazy" />`);
     expect(page).toContain(`![demo.mp4](<a href="${fileOf['demo.mp4']}">/user_uploads/2/a3/demo.mp4</a>)`);
-    const markdown = readFileSync(join(folder, '..', 'text.md'), 'utf8');
-    expect(markdown).toContain(`&#33;[voice.mp3](archive/${fileOf['voice.mp3']})`);
-    expect(markdown).toContain(`[/user_uploads/2/a4/plan.pdf](archive/${fileOf['plan.pdf']}) "Plan"`);
-    expect(markdown).toContain(`[/user_uploads/2/a5/notes.txt](archive/${fileOf['notes.txt']}), and`);
     const text = readFileSync(join(folder, '..', 'text.txt'), 'utf8');
     expect(text).toContain(`voice.mp3 <archive/${fileOf['voice.mp3']}>`);
     expect(text).toContain(`[image: archive/${fileOf['plan.png']}]`);
     expect(text).toContain(`![demo.mp4](archive/${fileOf['demo.mp4']})`);
-    expect([page, markdown, text].map((one) => one.match(/user_uploads/g)?.length ?? 0)).toEqual([4, 2, 0]);
+    expect([page, text].map((one) => one.match(/user_uploads/g)?.length ?? 0)).toEqual([4, 0]);
   });
 
   test('--all-channels prints every row, and ends with 8 where one archive lacks a file', async () => {

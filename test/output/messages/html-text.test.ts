@@ -58,6 +58,21 @@ test.each([
     '<div class="message_inline_image message_inline_video"><a href="/user_uploads/2/x/v.mp4"><video src="/user_uploads/2/x/v.mp4"></video></a></div>',
     '[video: /user_uploads/2/x/v.mp4]',
   ],
+  [
+    '<p><img src="/external_content/ab12/6874" data-original-url="https://pictures.test/a.png"></p>',
+    '[image: https://pictures.test/a.png]',
+  ],
 ])('a file that stands in a message is named: %s', (html, text) => {
+  expect(read(html)).toBe(text);
+});
+
+test.each([
+  ['<constructor>a</constructor> <CONSTRUCTOR class="emoji">b', 'a b'],
+  ['<p constructor="a" __proto__="b">x</p>', 'x'],
+  ['<ol type="i" start="5000000"><li>a</li></ol>', ' 5000000. a'],
+  ['<ol type="A" start="-5"><li>a</li></ol>', ' -5. a'],
+  ['<ol start="constructor"><li>a</li></ol>', ' 1. a'],
+  ['a<script>b</script><style>c</style><iframe>d</iframe><noscript>e</noscript><svg><text>f</text></svg>', 'a'],
+])('a message ends no command: %s', (html, text) => {
   expect(read(html)).toBe(text);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { conversation } from '../../../src/output/messages/conversation.ts';
-import { markdown } from '../../../src/output/messages/markdown.ts';
 import { page } from '../../../src/output/messages/page.ts';
 import { widgetOf } from '../../../src/output/messages/message-parts.ts';
 import { look } from '../looks.ts';
@@ -75,7 +74,6 @@ test('each form for people shows it in place of the command that made it', () =>
   const head = { title: 't', notes: [], warnings: [], links, urlOf: () => undefined };
   const text = conversation(look('table', { width: 80 })).row(given);
   expect(text).toContain('Ines  (poll)\n  Lunch *where*?\n  • soup: 1 vote\n  • rice: 0 votes\n');
-  expect(markdown(head).row(given)).toContain('> Lunch \\*where\\*?\n>\n> - soup: 1 vote\n> - rice: 0 votes\n');
   const bars = ['soup: 1 vote', 'rice: 0 votes'].map(
     (text, index) => `<li><meter max="1" value="${1 - index}"></meter>${text}</li>`,
   );
