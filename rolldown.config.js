@@ -142,10 +142,7 @@ const commandTree = {
   name: 'command-tree',
   writeBundle() {
     const tree = execFileSync(process.execPath, [here('bin/chatelaine.cjs'), 'commands', '-o', 'json'], { env: {} });
-    // TAB needs no schema of results.
-    const { commands, ...others } = JSON.parse(tree.toString());
-    const completed = commands.map((/** @type {object} */ command) => ({ ...command, result: undefined }));
-    writeFileSync(here('dist/commands.json'), JSON.stringify({ ...others, commands: completed }));
+    writeFileSync(here('dist/commands.json'), tree);
   },
 };
 

@@ -1,6 +1,5 @@
 import { failures, nameOf, success } from '../core/failure.ts';
 import { namesOf } from '../output/columns.ts';
-import { rowSchema, type ResultSchema } from '../schema/result.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 import { namesIn } from '../core/table-names.ts';
 import { globalOptions, ownFormats, twinsOf } from './environment.ts';
@@ -9,15 +8,10 @@ import type { CommandSurface } from './surface.ts';
 
 export default command({
   about: [
-    'With -o json: each command with its arguments, options, formats, fields and examples, and a JSON Schema of its result under -o json (not ' +
-      'of a dry run; under -o ndjson each line is an item of it); the options of every command with the variables that set them, and the ' +
-      'exit codes. Nothing is sent. chatelaine-stability(7) says what scripts may rely on.',
+    'With -o json: each command with its arguments, options, formats, fields and examples; the options of every command with the ' +
+      'variables that set them, and the exit codes. Nothing is sent. chatelaine-stability(7) says what scripts may rely on.',
   ],
-  examples: [
-    'chatelaine commands -o json',
-    'chatelaine commands --jq ".commands[].name"',
-    'chatelaine commands --jq ".commands[0].result"',
-  ],
+  examples: ['chatelaine commands -o json', 'chatelaine commands --jq ".commands[].name"'],
 
   async run(_values, context) {
     const { nouns, commands } = await context.program.surface();
@@ -43,27 +37,15 @@ export default command({
 
 function describeCommand(command: CommandSurface) {
   const { name, summary, args = {}, options = {}, show, fields = [], examples } = command;
-  const columns = namesOf(show ?? {});
   return {
     name,
     summary,
     arguments: Object.entries(args).map(([argument, field]): object => ({ name: argument, ...rulesOf(field) })),
     options: optionRows(options),
     formats: ownFormats(command),
-    fields: [...new Set([...columns, ...fields])],
+    fields: [...new Set([...namesOf(show ?? {}), ...fields])],
     examples,
-    // Names that a server adds to an open row have the type that the server gives them.
-    result: resultOf(command, columns, show?.others === 'any' ? [] : fields),
   };
-}
-
-/** A JSON Schema; null where the result is a text, or an answer as the server sent it. */
-function resultOf(command: CommandSurface, columns: readonly string[], fields: readonly string[]): ResultSchema | null {
-  if (columns.length + fields.length === 0 || command.result === 'text') return null;
-  const row = rowSchema(columns, fields);
-  const rows: ResultSchema = { type: 'array', items: row };
-  if (command.result === 'one or rows') return { anyOf: [row, rows] };
-  return command.isList ? rows : row;
 }
 
 function optionRows(fields: Fields): object[] {

@@ -1,7 +1,6 @@
 import { formatDuration, quantity } from '../core/duration.ts';
 import { Failure, unless } from '../core/failure.ts';
 import { urlOf } from '../schema/profile.ts';
-import { flagField } from '../schema/field.ts';
 import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './auth/account.ts';
 import { command } from './command.ts';
 import type { Accounts, Disk, Invocation, Keys, Ledgers, Services } from './context.ts';
@@ -11,25 +10,16 @@ export default command({
     'Checks the configuration and its file modes, the folder of journals and archives, the credentials of the environment, and the shared ' +
       'ledger, if there is one. Of every stored profile it checks the key, DNS, proxy, TLS, the clock, the credential, and the feature level ' +
       'of the chat server (the number of its API, which grows with each change). It sends each request once and waits 10 seconds for the answer; --retries and --timeout change that. The exit code is that of the first problem.',
-    'With --probe it checks only licensing servers: it reads a few lists and one license. It says how many pages the list has and whether it is whole, in what ' +
-      'order rows come, how many licenses there are, what a filter by user does, whether answers may be old, and which ' +
-      'part of "never two" (chatelaine-never-two(7)) holds there.',
   ],
   args: { name: { ...profilesArgument, help: 'Profiles to check (default: all)' } },
-  options: {
-    probe: flagField(
-      'Licensing servers: find out by reads alone whether lists are whole and filters work, and which promise holds there. The result names no key, user or file, so ' +
-        'you can send it with a report',
-    ),
-  },
-  examples: ['chatelaine --sandbox doctor', 'chatelaine --sandbox doctor --probe'],
+  examples: ['chatelaine --sandbox doctor', 'chatelaine --sandbox doctor -o json'],
 
-  async *rows({ name: names = [], probe }, context) {
+  async *rows({ name: names = [] }, context) {
     context.servers.presume({ retries: 0, timeout: 10_000 });
     const problems: Check[] = [];
     let checks = 0;
     const chosen = names.length > 0 || context.options.profile === undefined ? names : [context.options.profile];
-    for await (const check of probe ? probeServers(chosen, context) : examine(chosen, context)) {
+    for await (const check of examine(chosen, context)) {
       checks += 1;
       if (check.failure) problems.push(check);
       else yield rowOf(check, context);
@@ -90,24 +80,6 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
   if (accounts.length > 0) return;
   const advice = 'Run chatelaine auth login, or try --sandbox.';
   yield report('configuration', config, 'note', 'no credential is stored', advice);
-}
-
-/** Only what can be shown to others: neither paths nor the words of a server. */
-async function* probeServers(names: readonly string[], context: DoctorParts): AsyncGenerator<Check> {
-  for (const { subject, open } of await candidatesOf(names, context)) {
-    try {
-      const opened = await open();
-      if (opened.kind === 'chat') continue;
-      for await (const { about, detail, advice = null } of context.servers.licensingAs(opened).probe())
-        yield report(about, subject, advice === null ? 'ok' : 'note', detail, advice);
-    } catch (cause) {
-      if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-      const { kind, details } = cause;
-      const detail = `no list of licenses: ${kind}${details.http?.status === undefined ? '' : `, status ${details.http.status}`}`;
-      const advice = 'chatelaine doctor, without --probe, says more.';
-      yield { check: 'credential', subject, status: 'problem', detail, advice, failure: cause };
-    }
-  }
 }
 
 /** Goes from the key outwards; what a step needs that failed is not tried. */

@@ -26,9 +26,9 @@ test.each([
 });
 
 test('of two commands each asks that account', () => {
-  expect(
-    completing({ profile: undefined, sandbox: true })('Try: chatelaine license list, chatelaine doctor --probe'),
-  ).toBe('Try: chatelaine license list --sandbox, chatelaine doctor --sandbox --probe');
+  expect(completing({ profile: undefined, sandbox: true })('Try: chatelaine license list, chatelaine doctor')).toBe(
+    'Try: chatelaine license list --sandbox, chatelaine doctor --sandbox',
+  );
 });
 
 test.each([

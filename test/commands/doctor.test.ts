@@ -1,7 +1,6 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/server.ts';
+import { expect, test } from 'vitest';
 import { alarmByHand, realTime } from '../helpers/clock.ts';
 import { openOrigin } from '../helpers/origin.ts';
 import { emptyHome, openSandbox, type Ran } from '../helpers/run.ts';
@@ -83,7 +82,7 @@ test.each([
 ])('%s that holds a key is not repeated in a row, as in no error', async (name, detail) => {
   const key = 'qT7zVb3nK9wXe5RmYd2LsA8c';
   const { run } = await openSandbox();
-  for (const line of ['doctor -o json', 'doctor', 'doctor --probe', `doctor -- --token=${key}`, 'auth status']) {
+  for (const line of ['doctor -o json', 'doctor', `doctor -- --token=${key}`, 'auth status']) {
     const { stdout, stderr } = await run(line, { env: { [name]: key } });
     expect(stdout + stderr).not.toContain(key);
     if (line === 'doctor -o json')
@@ -113,113 +112,6 @@ test('a clock that differs from the server by more than two minutes is a note wi
     { status: 'note', advice: 'Set the clock of this machine.' },
   ]);
   for (const { detail } of clocks) expect(detail).toMatch(/^(2m5\d(\.\d)?s|3m(\d+ms|\d(\.\d)?s)?) behind the server$/);
-});
-
-describe('--probe', () => {
-  const whole = 'a list filtered by a user shows that user alone, and nobody for a name that nobody has';
-  const byFilter = /^never two: the user is looked up before each creation. It holds if the server/;
-  const byLists = /^never two: the whole list is read twice before each creation. It holds if the server/;
-
-  const fifty: SandboxOptions['seed'] = (state) => {
-    const created = '2026-03-01T12:00:00Z';
-    for (let index = 0; index < 60; index += 1)
-      state.licenses.put(`K-${index}`, {
-        ...{ license_code: `K-${index}`, remote_user: `user-${index}`, app_code: 4711, size_allowance: 4, created },
-      });
-  };
-
-  test.each<{
-    readonly what: string;
-    readonly server: Partial<SandboxOptions>;
-    readonly pages?: string | RegExp;
-    readonly filter: string;
-    readonly promise: string | RegExp;
-  }>([
-    { what: 'a plain list', server: {}, pages: '6 licenses on 1 page, whole', filter: whole, promise: byFilter },
-    {
-      what: 'pages',
-      server: { licenseShape: { list_shape: 'next-url', page_size: 4 } },
-      pages: '6 licenses on 2 pages, whole',
-      filter: whole,
-      promise: byFilter,
-    },
-    {
-      what: 'a filter that is ignored',
-      server: { licenseShape: { filters: 'ignored' } },
-      pages: '6 licenses on 1 page, and no total: the list may be cut there',
-      filter: 'the server ignores the filter by user',
-      promise: /^nothing is created: .*, unless --trust-list is given$/,
-    },
-    {
-      what: 'the same with a total',
-      server: { licenseShape: { filters: 'ignored', list_shape: 'pages' } },
-      pages: '6 licenses on 1 page, whole',
-      filter: 'the server ignores the filter by user',
-      promise: byLists,
-    },
-    {
-      what: 'a list of 25 that is cut in silence',
-      server: { licenseShape: { list_shape: 'cut', page_size: 25 }, seed: fifty },
-      pages: '25 licenses on 1 page, and no total: the list may be cut there',
-      filter: whole,
-      promise: byFilter,
-    },
-    {
-      what: 'a list that is cut in silence',
-      server: { licenseShape: { list_shape: 'cut', page_size: 50 }, seed: fifty },
-      pages: '50 licenses on 1 page, and no total: the list may be cut there',
-      filter: whole,
-      promise: byFilter,
-    },
-    {
-      what: 'one of a server that ignores the filter',
-      server: { licenseShape: { list_shape: 'cut', page_size: 50, filters: 'ignored' }, seed: fifty },
-      pages: '50 licenses on 1 page, and no total: the list may be cut there',
-      filter: 'the server ignores the filter by user',
-      promise: /^nothing is created: .*, unless --trust-list is given$/,
-    },
-    {
-      what: 'a list that is not whole',
-      server: { licenseShape: { list_shape: 'content-range', page_size: 2 } },
-      pages: /^2 licenses on 1 page, not whole \(incomplete\)/,
-      filter: whole,
-      promise: /; the list of all licenses, and so audit, ends with exit code 8$/,
-    },
-  ])('$what', async ({ server, pages, filter, promise }) => {
-    const methods = new Set<string>();
-    const { run } = await openSandbox({ ...server, log: ({ method }) => void methods.add(method) });
-
-    const { exitCode, stdout } = await run('doctor --probe -o json');
-
-    const found = Object.fromEntries((JSON.parse(stdout) as Row[]).map(({ check, detail }) => [check, detail]));
-    expect(exitCode).toBe(0);
-    expect(Object.keys(found)).toEqual(['pages', 'count', 'order', 'filter', 'lag', 'promise']);
-    if (pages !== undefined) expect(found['pages']).toMatch(pages);
-    expect(found['filter']).toBe(filter);
-    expect(found['promise']).toMatch(promise);
-    expect([...methods]).toEqual(['GET']);
-  });
-
-  test('shows no key, user, license or path, whatever the server answers', async () => {
-    const { run, sandbox, env } = await openSandbox();
-    const licenses = JSON.parse((await run('license list -o json')).stdout) as Record<string, unknown>[];
-    const refused = await run('doctor --probe -o json', { env: { CHATELAINE_API_KEY: 'wrong' } });
-
-    for (const { stdout } of [await run('doctor --probe -o json'), refused])
-      for (const secret of [
-        ...licenses.flatMap(({ license_code, remote_user }) => [license_code, remote_user]),
-        ...[env['CHATELAINE_API_KEY'], sandbox.licensing.base_url, '/'],
-      ])
-        expect(stdout).not.toContain(secret);
-    expect(refused.exitCode).toBe(4);
-    expect(JSON.parse(refused.stdout)).toEqual([
-      expect.objectContaining({
-        check: 'credential',
-        status: 'problem',
-        detail: 'no list of licenses: auth, status 401',
-      }),
-    ]);
-  });
 });
 
 test(

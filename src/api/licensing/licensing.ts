@@ -23,7 +23,6 @@ import {
 } from './license-answer.ts';
 import { listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
 import { type Heard, licenses } from './list-page.ts';
-import { probeServer } from './probe.ts';
 import { licensesOfUser, misreadInWords, misreadSigns, type KnownFilter, type Rows } from './user-licenses.ts';
 
 type BeforeAttempt = () => Promise<void>;
@@ -97,9 +96,6 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       ),
 
     view,
-
-    /** What GETs show of how the server lists licenses. @throws Failure of the first list */
-    probe: () => probeServer({ open, view, random }),
 
     /** PUT: the whole license. @throws Failure not_found; rejected where the license differs afterwards */
     replace: (code: string, license: LicenseFields, was?: License, before?: BeforeAttempt) =>

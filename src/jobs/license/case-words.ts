@@ -82,8 +82,7 @@ const hints: { readonly [K in Why['is']]?: (asked: LicenseFields) => string } = 
     `If there is none, repeat with --trust-list. Look with: ${commandLine('license list', [], { app_code })}`,
   'created before': ({ remote_user }) =>
     `If the license is gone, create another one with --send-again ${shellWord(remote_user)}, or all such licenses with --recreate.`,
-  'may be cut': () =>
-    'If there are no more, repeat with --trust-list. Look with: chatelaine license list, chatelaine doctor --probe',
+  'may be cut': () => 'If there are no more, repeat with --trust-list. Look with: chatelaine license list',
 };
 
 /** What was sent, what came of it, and what a list shows of it. */

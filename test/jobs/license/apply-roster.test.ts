@@ -80,7 +80,6 @@ function host({ room = Infinity, earlier = [], asked = {}, open = {}, sendAgain 
     replace: unused,
     update: unused,
     firstActivation: unused,
-    probe: unused,
   };
   const posted: Record<string, number> = {};
   const answers: Record<string, OpenAnswer> = {};

@@ -49,7 +49,7 @@ function apiOf(create: LicensingApi['create']): LicensingApi {
     ofUser: async () => ({ exact: [], near: [] }),
     list: refused,
     deciding: () => ({ list: refused, ofUser: refused }),
-    ...{ view: unused, update: unused, replace: unused, firstActivation: unused, probe: unused },
+    ...{ view: unused, update: unused, replace: unused, firstActivation: unused },
   };
 }
 
