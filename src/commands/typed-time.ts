@@ -47,7 +47,5 @@ export function readAge(text: string | undefined, context: TimeParts): Milliseco
       `--older-than ${minutes}m: minutes or months?`,
       `Write ${minutes}mo for months, ${Number(minutes) * 60}s for minutes.`,
     );
-  if (/^(?:this|last) |^\d{4}-\d\d$/i.test(text ?? ''))
-    throw usage(`--older-than '${text ?? ''}': from its beginning or its end?`, 'Write the date: 2026-03-01.');
   return text === undefined ? undefined : readTime('--older-than', text, context);
 }

@@ -8,40 +8,6 @@ function meant(zone: string, now: string, text: string): string {
   return dayAndMoment(parseMoment(text, { now: () => Date.parse(now), checkZone: () => checkZone({ TZ: zone }) }));
 }
 
-test.each([
-  ['2w ago', 'Sunday 2026-11-08T17:00:00+01:00'],
-  ['3 days ago', 'Thursday 2026-11-19T17:00:00+01:00'],
-  ['a month ago', 'Thursday 2026-10-22T17:00:00+02:00'],
-  ['2 hours ago', 'Sunday 2026-11-22T15:00:00+01:00'],
-  ['last monday', 'Monday 2026-11-16T00:00:00+01:00'],
-  ['last sunday', 'Sunday 2026-11-15T00:00:00+01:00'],
-  ['last sun at 9 am', 'Sunday 2026-11-15T09:00:00+01:00'],
-  ['last week', 'Monday 2026-11-09T00:00:00+01:00'],
-  ['this week', 'Monday 2026-11-16T00:00:00+01:00'],
-  ['this month', 'Sunday 2026-11-01T00:00:00+01:00'],
-  ['last month', 'Thursday 2026-10-01T00:00:00+02:00'],
-  ['this quarter', 'Thursday 2026-10-01T00:00:00+02:00'],
-  ['last quarter', 'Wednesday 2026-07-01T00:00:00+02:00'],
-  ['this year', 'Thursday 2026-01-01T00:00:00+01:00'],
-  ['last year', 'Wednesday 2025-01-01T00:00:00+01:00'],
-  ['2026-03', 'Sunday 2026-03-01T00:00:00+01:00'],
-  ['march 1', 'Sunday 2026-03-01T00:00:00+01:00'],
-  ['March 1st, 2025 9:30', 'Saturday 2025-03-01T09:30:00+01:00'],
-  ['20.11.2026', 'Friday 2026-11-20T00:00:00+01:00'],
-  ['1.3.2026 08:00', 'Sunday 2026-03-01T08:00:00+01:00'],
-  ['1h30m', 'Sunday 2026-11-22T15:30:00+01:00'],
-  ['@1772352000', 'Sunday 2026-03-01T09:00:00+01:00'],
-])('people say %s', (text, moment) => {
-  expect(meant('Europe/Berlin', '2026-11-22T17:00:00+01:00', text)).toBe(moment);
-});
-
-test.each(['ago', 'days ago', '2026-13', '32.1.2026', '@12x', 'last', 'last foo', 'this monday', 'march', '1h30'])(
-  'nobody says %s',
-  (text) => {
-    expect(() => meant('Europe/Berlin', '2026-11-22T17:00:00+01:00', text)).toThrow('is not a time');
-  },
-);
-
 describe.each<[string, string, string, Readonly<Record<string, string>>]>([
   [
     'clocks go forward at two',
@@ -53,21 +19,7 @@ describe.each<[string, string, string, Readonly<Record<string, string>>]>([
       sunday: 'Sunday 2026-03-08T00:00:00-05:00',
       Monday: 'Monday 2026-03-02T00:00:00-05:00',
       thu: 'Thursday 2026-03-05T00:00:00-05:00',
-      '09:30': 'Sunday 2026-03-08T09:30:00-04:00',
-      '9:30': 'Sunday 2026-03-08T09:30:00-04:00',
-      '9 am': 'Sunday 2026-03-08T09:00:00-04:00',
-      '9:05pm': 'Sunday 2026-03-08T21:05:00-04:00',
-      '12am': 'Sunday 2026-03-08T00:00:00-05:00',
-      '12 PM': 'Sunday 2026-03-08T12:00:00-04:00',
-      noon: 'Sunday 2026-03-08T12:00:00-04:00',
-      midnight: 'Sunday 2026-03-08T00:00:00-05:00',
-      'today noon': 'Sunday 2026-03-08T12:00:00-04:00',
-      'yesterday at 6 pm': 'Saturday 2026-03-07T18:00:00-05:00',
-      'thursday 9:30': 'Thursday 2026-03-05T09:30:00-05:00',
-      'Thursday 12 February 2026': 'Thursday 2026-02-12T00:00:00-05:00',
-      'Thu, 12 Feb 2026 8:15': 'Thursday 2026-02-12T08:15:00-05:00',
-      '8 March': 'Sunday 2026-03-08T00:00:00-05:00',
-      '9. march noon': 'Sunday 2025-03-09T12:00:00-04:00',
+      'thursday 09:30': 'Thursday 2026-03-05T09:30:00-05:00',
       'yesterday 18:00': 'Saturday 2026-03-07T18:00:00-05:00',
       '2026-03-08 02:30': 'Sunday 2026-03-08T03:30:00-04:00',
       '2026-11-01T01:30:15': 'Sunday 2026-11-01T01:30:15-04:00',
@@ -143,16 +95,19 @@ test.each([
   '2026-02-30',
   '2026-13-01',
   '2026-03-01T',
-  '25:00',
-  '13 pm',
-  '0am',
-  '9',
-  'noon noon',
-  'Friday 12 February 2026',
-  '30 February 2026',
-  '12 Foo 2026',
-  '9 amZ',
-  '09:00Z',
+  'today 25:00',
+  '09:30',
+  '9 am',
+  'today 9:30',
+  'noon',
+  '2w ago',
+  'last monday',
+  'this month',
+  '2026-03',
+  '20.11.2026',
+  '12 February 2026',
+  '1h30m',
+  '@1772352000',
   'today 10:00+01:00',
   '1001y',
   '5min',
@@ -168,18 +123,8 @@ test.each([
 
 test('every example of that error is a time', () => {
   const examples = [
-    'yesterday',
-    'thursday',
-    '2026-03-01',
-    '9:30',
-    '9 am',
-    '2026-03-01 08:00',
-    '2026-03-01T08:00:00Z',
-    '12h',
-    '7d',
-    '2w',
-    '3mo',
-    '1y',
+    ...['today', 'yesterday', 'monday', '2026-03-01', '2026-03-01 08:00', 'today 09:30', '2026-03-01T08:00:00Z'],
+    ...['12h', '7d', '2w', '3mo', '1y'],
   ];
   for (const text of examples) expect(meant('Asia/Tokyo', '2026-03-01T12:00Z', text)).toMatch(/\+09:00$/);
 });
