@@ -33,7 +33,7 @@ import type { EmbeddedSandbox } from './sandbox.ts';
 
 export type Connections = ReturnType<typeof openConnections>;
 
-/** Bytes; no answer but a list of licenses is longer. */
+/** Bytes; only an attached file may be longer. */
 const bodyLimit = 64 * 1024 * 1024;
 
 /** All share one rate gate. @param plan takes the requests that a dry run does not send */
@@ -93,8 +93,6 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
       send: signedIn(credential),
       sendUnauthenticated: connect({ ...unauthenticated(), ...routeOf(credential), base: credential.site }),
     }),
-    /** A list of 100,000 licenses in memory takes 30 MB more, read from a file 60 % more CPU time. */
-    saveMemory: () => void (shared.bodyLimits.long.memory /= 4),
     presume(limits: Required<Pick<RunParts['options'], 'retries' | 'timeout'>>) {
       shared.retries = running.options.retries ?? limits.retries;
       shared.timeout ??= limits.timeout;
@@ -148,13 +146,13 @@ function sharedBy(running: RunParts) {
   };
 }
 
-/** A list of a million licenses is 150 MB: from a quarter of the usual limit on it is kept in a file, up to 1 GiB. */
+/** An attached file is kept on the disk from a quarter of the usual limit on. */
 function limitsFrom(usual: number, { system }: Host, signal: AbortSignal) {
   const open = async (): Promise<Spool> => {
     const { openSpool } = await import('../store/disk/spool.ts');
     return openSpool(system.temporary, signal);
   };
-  return { usual: { memory: usual }, long: { memory: usual / 4, spool: { open, limit: usual * 16 } } };
+  return { usual: { memory: usual }, file: { memory: usual / 4, spool: { open, limit: usual } } };
 }
 
 /** The parts of a context that choose credentials, none that is read-only for a write, and read keys. */

@@ -71,10 +71,7 @@ export async function openSession(
     again,
     checkFields,
     program: {
-      saveMemory() {
-        setFlagsFromString('--heap-growing-percent=15');
-        connections.saveMemory();
-      },
+      saveMemory: () => setFlagsFromString('--heap-growing-percent=15'),
       surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     },
     ...accounts,

@@ -3,7 +3,6 @@ import { pageEnd } from '../../src/api/licensing/page-end.ts';
 import { formatDuration, parseDuration } from '../../src/core/duration.ts';
 import { Failure } from '../../src/core/failure.ts';
 import { elementsOf } from '../../src/core/json-elements.ts';
-import { readerOf } from '../../src/api/licensing/long-list.ts';
 import { parseJson, writeJson } from '../../src/core/json.ts';
 import { momentText, parseMoment } from '../../src/core/moment.ts';
 import { htmlReader } from '../../src/output/messages/html-text.ts';
@@ -49,15 +48,6 @@ function jsonElements(text: string): void {
   const parsed = allowing(() => parseJson(new TextDecoder().decode(bytes)), isSyntax);
   const whole = allowing(() => elementsOf(bytes, 'rows'), isSyntax);
   holds(whole === undefined || parsed !== undefined, 'elementsOf takes what is not JSON');
-  const chunks = (size: number) => {
-    const reader = readerOf();
-    const found = [];
-    for (let at = 0; at < bytes.length; at += size) found.push(...reader.read(bytes.subarray(at, at + size)));
-    return writeJson({ elements: found.flatMap(({ elements }) => elements), rest: reader.rest() });
-  };
-  const read = [1, 7, Math.max(1, bytes.length)].map((size) => allowing(() => chunks(size), isSyntax)?.value);
-  holds(new Set(read).size === 1, `chunks are read in different ways: ${JSON.stringify(read)}`);
-  holds((read[0] === undefined) === (parsed === undefined), 'a reader and JSON.parse differ in what is JSON');
   if (parsed) holds(writeJson(parseJson(writeJson(parsed.value))) === writeJson(parsed.value), 'JSON changes');
 }
 

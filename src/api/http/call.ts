@@ -41,8 +41,6 @@ export interface Call {
   readonly outlasts?: 'interruption' | 'Ctrl-C' | 'earlier Ctrl-C' | undefined;
   /** Called right before each attempt; where it fails the call ends with its failure, and that attempt is not sent. */
   readonly before?: (() => Promise<void>) | undefined;
-  /** Whether the answer may be too long for memory: the caller then reads, and closes, its `spool`. */
-  readonly isLong?: true;
   /** It reads, whatever its method: a read-only profile and a dry run send it. */
   readonly isRead?: true;
   readonly deciding?: Deciding | undefined;
@@ -145,7 +143,7 @@ export interface Connection {
   readonly retries: number;
   readonly timeout: Milliseconds | undefined;
   readonly deadline: Milliseconds | undefined;
-  readonly bodyLimits: { readonly usual: BodyLimits; readonly long: BodyLimits };
+  readonly bodyLimits: { readonly usual: BodyLimits; readonly file: BodyLimits };
   readonly surroundings: {
     readonly env: Environment;
     /** PEM file of authorities to trust besides the usual ones. */

@@ -225,9 +225,9 @@ async function followInside(connection: Connection, call: Call, request: Request
   }
 }
 
-function bodyLimitsOf({ bodyLimits: { usual, long } }: Connection, { isLong, maxBytes }: Call): BodyLimits {
-  if (maxBytes === undefined) return isLong ? long : usual;
-  return { ...long, spool: long.spool && { ...long.spool, limit: maxBytes }, isOfFile: true };
+function bodyLimitsOf({ bodyLimits: { usual, file } }: Connection, { maxBytes }: Call): BodyLimits {
+  if (maxBytes === undefined) return usual;
+  return { ...file, spool: file.spool && { ...file.spool, limit: maxBytes }, isOfFile: true };
 }
 
 function redirectTarget(answer: Answer, url: string): string | undefined {

@@ -106,8 +106,8 @@ const causes = {
   },
   'body too large': {
     ...unusable,
-    says: 'the answer of {host} is larger than any answer of this API',
-    hint: 'Check the URL of the profile.',
+    says: 'the response of {host} is larger than 64 MiB',
+    hint: 'Check the URL of the profile. A licensing server with so many licenses has to list them in pages.',
   },
   'file too large': { ...unusable, kind: 'rejected', says: 'it is larger than {detail} bytes' },
 } as const satisfies Record<string, Cause>;

@@ -6,9 +6,8 @@ import type { Answer } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
 import { encodeParameters } from '../http/request.ts';
 import { identityOf, textOf, type License } from './license.ts';
-import type { LicensingConnection } from './license-answer.ts';
 import { likenessOfApp } from './likeness.ts';
-import { readPage, type Page } from './list-page.ts';
+import type { Page, PageSize, ReadPage } from './list-page.ts';
 
 export interface LicenseFilter {
   readonly remote_user?: string | undefined;
@@ -18,6 +17,9 @@ export interface LicenseFilter {
 /** Whether the caller relies on having every row: only then signs of rows that were not received are a failure. */
 export type Extent = 'whole' | 'part';
 
+/** Hears each page of a list, counted from 1, before its rows are used. */
+export type Heard = (page: PageSize, place: number) => void;
+
 /** A list has no more rows in its pages, nor more text: a server that never ends would fill the memory. */
 const limits = { rows: 2_000_000, bytes: 1024 ** 3 };
 
@@ -26,68 +28,65 @@ const anyOrigin = 'http://page.invalid';
 
 /**
  * Every row that the server lists for the filter; `heard` is called for each page, counted from 1, before its rows.
- * Where pages moved meanwhile, the list is read again (docs/exactly-once.md, Whole lists).
+ * Where pages moved meanwhile, the list is read once more (docs/exactly-once.md, Whole lists).
  * @throws Failure incomplete after the rows; rejected where it says error; unavailable where it is no list
  */
 export async function* listRows(
-  open: () => Promise<LicensingConnection>,
+  readPage: ReadPage,
   { remote_user, app_code }: LicenseFilter,
   extent: Extent,
-  heard?: (page: Page, place: number) => void,
+  heard?: Heard,
 ): AsyncGenerator<License> {
-  const connection = await open();
   const moves = watchMoves();
   const first = parametersOf({ remote_user, app_code });
-  const asked = new Set<string>();
-  let [query, pages, received, before]: [Parameters, number, number, string | undefined] = [first, 1, 0, undefined];
-  let left = { ...limits };
   for (;;) {
-    asked.add(encodeParameters(query));
-    const page = await readPage(connection, query, pages - 1);
-    heard?.(page, pages);
-    const isOnly = pages === 1 && page.next === undefined;
-    // The only page of a list has none to repeat and may be large, and one that is read from a file is not in memory.
-    const text = 'length' in page.rows && !isOnly ? writeJson(page.rows.map(({ fields }) => fields)) : undefined;
-    const isRepeated = text !== undefined && text === before;
-    const repeatsBefore = moves.repeats();
-    received += page.count;
-    left.bytes -= page.answer.size;
-    try {
+    const left = { ...limits };
+    const asked = new Set<string>();
+    let [query, pages, received, before]: [Parameters, number, number, string | undefined] = [first, 1, 0, undefined];
+    for (;;) {
+      asked.add(encodeParameters(query));
+      const page = await readPage(query, pages - 1);
+      heard?.(page, pages);
+      const { rows, answer, next: link } = page;
+      const isOnly = pages === 1 && link === undefined;
+      const text = isOnly ? undefined : writeJson(rows.map(({ fields }) => fields));
+      const isRepeated = text !== undefined && text === before;
+      const repeatsBefore = moves.repeats();
+      received += rows.length;
       // Not yield*, which makes three more promises of each row.
-      if (!isRepeated)
-        for await (const some of 'length' in page.rows ? [page.rows] : page.rows)
-          for (const row of some) {
-            if ((left.rows -= 1) < 0) throw notWhole('it has more than 2,000,000 rows', page.answer);
-            if (extent === 'part' || isOnly || moves.isNew(row, pages)) yield row;
-          }
-    } finally {
-      await page.answer.spool?.close();
+      for (const row of isRepeated ? [] : rows) {
+        if ((left.rows -= 1) < 0) throw notWhole('it has more than 2,000,000 rows', answer);
+        if (extent === 'part' || isOnly || moves.isNew(row, pages)) yield row;
+      }
+      if ((left.bytes -= answer.size) < 0) throw notWhole('its pages are longer than 1 GiB', answer);
+      const next = link === undefined ? undefined : [...new URL(link, anyOrigin).searchParams];
+      const isAsked = next !== undefined && asked.has(encodeParameters(next));
+      const isShown = rows.length > 0 && moves.repeats() - repeatsBefore === rows.length;
+      const gap =
+        isRepeated || (isShown && next !== undefined)
+          ? 'a page repeats the rows of those before'
+          : gapAfter(page, { isAsked, pages, listed: received - moves.repeats() });
+      if (gap !== undefined && extent === 'part') return;
+      if (next && gap === undefined) {
+        [query, pages, before] = [next, pages + 1, text];
+        continue;
+      }
+      if (moves.repeats() === 0 && gap !== undefined) throw notWhole(gap, answer);
+      if (moves.repeats() === 0) return;
+      if (!moves.isFirstReading()) throw notWhole(gap ?? 'its pages changed during both of two readings', answer);
+      break;
     }
-    if (left.bytes < 0) throw notWhole('its pages are longer than 1 GiB', page.answer);
-    const next = page.next === undefined ? undefined : [...new URL(page.next, anyOrigin).searchParams];
-    const isAsked = next !== undefined && asked.has(encodeParameters(next));
-    const isShown = page.count > 0 && moves.repeats() - repeatsBefore === page.count;
-    const gap =
-      isRepeated || (isShown && next !== undefined)
-        ? 'a page repeats the rows of those before'
-        : gapAfter(page, { isAsked, pages, listed: received - moves.repeats() });
-    if (gap !== undefined && extent === 'part') return;
-    if (next && gap === undefined) [query, pages, before] = [next, pages + 1, text];
-    else if (moves.isReadAgain(page.answer, gap)) {
-      [query, pages, received, before] = [first, 1, 0, undefined];
-      left = { ...limits };
-      asked.clear();
-    } else return;
+    moves.readAgain();
   }
 }
 
 /** What shows after a page that rows are missing, or cannot be reached; undefined where nothing does. */
 function gapAfter(
-  { next, more, count, ...told }: Page,
+  { next, more, rows, ...told }: Page,
   { isAsked, pages, listed }: { readonly isAsked: boolean; readonly pages: number; readonly listed: number },
 ): string | undefined {
   if (isAsked) return 'the server names a next page that was read before';
-  if (count === 0 && pages > 1) return 'the server names a next page that has no rows';
+  if (rows.length === 0 && pages > 1) return 'the server names a next page that has no rows';
   if (next !== undefined) return undefined;
   if (more !== undefined) return `the server has more rows, but names no URL for them: ${more}`;
   if (told.total > listed) return `the server counts ${quantity(told.total, 'license')} and lists ${listed}`;
@@ -99,37 +98,26 @@ function notWhole(gap: string, { http }: Answer): Failure {
   return new Failure('incomplete', `the list is not complete: ${gap}`, { http, retryable: false });
 }
 
-const maxReadings = 3;
-
 /** Notices a license that is shown on two pages: the sign that they moved while they were read. */
 function watchMoves() {
   /** By the fingerprint of a license the page that showed it last, and the reading. */
   const shown = numberMap();
-  let repeats: string[] = [];
-  let [reading, before] = [1, ''];
+  let [reading, repeats] = [0, 0];
   return {
     isNew(row: License, page: number): boolean {
-      const identity = identityOf(row);
-      const { number, rest } = fingerprintOf(identity);
-      const known = shown.get(number);
-      const last = known === 0 || known % restSize !== rest ? undefined : Math.trunc(known / restSize);
-      const isOfReading = last !== undefined && last % 4 === reading;
-      if (isOfReading && last < page * 4 && row.key !== undefined) repeats.push(`${page} ${identity}`);
-      if (!isOfReading) shown.set(number, (page * 4 + reading) * restSize + rest);
+      const { number, rest } = fingerprintOf(identityOf(row));
+      const entry = shown.get(number);
+      const last = entry === 0 || entry % restSize !== rest ? undefined : Math.trunc(entry / restSize);
+      const isOfReading = last !== undefined && last % 2 === reading;
+      if (isOfReading && last < page * 2 && row.key !== undefined) repeats += 1;
+      if (!isOfReading) shown.set(number, (page * 2 + reading) * restSize + rest);
       // Rows without a key cannot be told apart on the pages of one reading.
-      return last === undefined || (row.key === undefined && isOfReading && reading === 1);
+      return last === undefined || (row.key === undefined && isOfReading && reading === 0);
     },
-    repeats: () => repeats.length,
-    /** @throws Failure incomplete where moved pages do not explain a gap, or at the limit */
-    isReadAgain(answer: Answer, gap: string | undefined): boolean {
-      const places = repeats.join('\n');
-      // What two readings repeat at the same places is the habit of the server.
-      const isStill = places === '' || places === before;
-      if (isStill && gap !== undefined) throw notWhole(gap, answer);
-      if (isStill) return false;
-      if (reading === maxReadings) throw notWhole(`its pages changed during each of ${maxReadings} readings`, answer);
-      [reading, repeats, before] = [reading + 1, [], places];
-      return true;
+    repeats: () => repeats,
+    isFirstReading: () => reading === 0,
+    readAgain(): void {
+      [reading, repeats] = [1, 0];
     },
   };
 }

@@ -49,7 +49,7 @@ export function identityOf(license: License): string {
   return `${key}\n${textOf(license, 'remote_user') ?? ''}\n${textOf(license, 'app_code') ?? ''}`;
 }
 
-/** Signs that hide characters of a key wherever they are in it. */
+/** Signs that hide characters wherever they are. */
 const hiding = /[*•…·]/;
 const hidden = /^(.*?)(?:[*•…·]|\.{2,}|x{3,}|X{3,}|#{3,})(?:.*(?:[*•…·]|\.{2,}|x{3,}|X{3,}|#{3,}))?(.*)$/;
 /** So many characters of a key tell it from others. */
@@ -64,6 +64,11 @@ export function hasKeyOf({ key: answered }: License, { key: listed }: License): 
     return listed.length >= tellingChars && (answered.startsWith(listed) || answered.endsWith(listed));
   if (!answered.startsWith(begin) || !answered.endsWith(end)) return false;
   return begin.length + end.length >= tellingChars || (isMasked(listed) ? undefined : false);
+}
+
+/** Whether a server shows only a part of the key. */
+export function isMaskedKey(key: string): boolean {
+  return isMasked(key) || /x{3}|X{3}|#{3}/.test(key);
 }
 
 export function isMasked(text: string): boolean {

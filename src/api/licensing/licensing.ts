@@ -21,9 +21,16 @@ import {
   refuseOther,
   type LicensingConnection,
 } from './license-answer.ts';
-import { listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
-import { type Heard, licenses } from './list-page.ts';
-import { licensesOfUser, misreadInWords, misreadSigns, type KnownFilter, type Rows } from './user-licenses.ts';
+import { type Heard, listRows, matches, parametersOf, type Extent, type LicenseFilter } from './license-list.ts';
+import { licenses, pageReader, type ReadPage } from './list-page.ts';
+import {
+  licensesOfUser,
+  misreadInWords,
+  misreadSigns,
+  randomName,
+  type KnownFilter,
+  type Rows,
+} from './user-licenses.ts';
 
 type BeforeAttempt = () => Promise<void>;
 
@@ -32,6 +39,7 @@ export type LicensingApi = ReturnType<typeof licensingApi>;
 /** Each licensing URL, and the meaning of its answers. @param random uniform in [0, 1): for a name that no user has */
 export function licensingApi(open: () => Promise<LicensingConnection>, random: () => number) {
   const filter: KnownFilter = { reads: new Set() };
+  const readPage = pageReader(open);
   const look = async (code: string): Promise<License> => {
     const connection = await open();
     const answer = await connection.send({ method: 'GET', path: licensePath(code), repeat: 'safe' });
@@ -82,15 +90,18 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
       }
     },
 
-    ...looksOver(open, random, filter),
+    ...looksOver(open, readPage, random, filter),
+
+    ...rowsOver(readPage, random),
 
     /** The same looks, of which each request decides about a POST. */
     deciding: (deciding: Deciding) =>
       looksOver(
-        async () => {
+        open,
+        pageReader(async () => {
           const connection = await open();
           return { ...connection, send: (call) => connection.send({ ...call, deciding }) };
-        },
+        }),
         random,
         filter,
       ),
@@ -123,10 +134,24 @@ export function licensingApi(open: () => Promise<LicensingConnection>, random: (
   };
 }
 
-function looksOver(open: () => Promise<LicensingConnection>, random: () => number, known: KnownFilter) {
+function rowsOver(readPage: ReadPage, random: () => number) {
+  return {
+    /** Every row of the response, those of other users too. @throws Failure as `list` */
+    rows: (filter: LicenseFilter, extent: Extent, heard?: Heard) => listRows(readPage, filter, extent, heard),
+    /** A name that no user has. */
+    nobody: () => randomName(random),
+  };
+}
+
+function looksOver(
+  open: () => Promise<LicensingConnection>,
+  readPage: ReadPage,
+  random: () => number,
+  known: KnownFilter,
+) {
   /** The licenses of one user, whole. @throws Failure incomplete where the list is not, or the filter may misread */
   const ofUser = async (holder: LicenseHolder, misread: 'refuse' | 'tell' = 'refuse'): Promise<UserLicenses> => {
-    const rows: Rows = (only, heard) => listRows(open, only, 'whole', heard);
+    const rows: Rows = (only, heard) => listRows(readPage, only, 'whole', heard);
     const nameWith = async (app_code: number, sign: string) => (await open()).nameWith?.(app_code, sign);
     const found = await licensesOfUser(holder, { rows, random, filter: known, nameWith });
     if (found.misread === undefined || misread === 'tell') return found;
@@ -139,7 +164,7 @@ function looksOver(open: () => Promise<LicensingConnection>, random: () => numbe
     /** All pages, filtered again by exact text. @throws Failure incomplete; with `part` only for a later page */
     async *list(filter: LicenseFilter = {}, extent: Extent = 'whole', heard?: Heard): AsyncGenerator<License> {
       let isEmpty = true;
-      for await (const license of listRows(open, filter, extent, heard)) {
+      for await (const license of listRows(readPage, filter, extent, heard)) {
         if (!matches(license, filter)) continue;
         isEmpty = false;
         yield license;

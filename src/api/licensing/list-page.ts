@@ -1,6 +1,7 @@
+/** A page of a list of licenses: which array has the rows, and what it says of the pages after it. */
+import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import type { Spool } from '../../core/read.ts';
-import { type Answer, foreignBody, incompleteAfter } from '../http/answer.ts';
+import { type Answer, foreignBody, incompleteAfter, isPage } from '../http/answer.ts';
 import type { Parameters } from '../http/call.ts';
 import { path } from '../http/request.ts';
 import type { License } from './license.ts';
@@ -12,92 +13,162 @@ import {
   unreadable,
   type LicensingConnection,
 } from './license-answer.ts';
-import { pageEnd, type PageEnd } from './page-end.ts';
+import { isOfPaging, pageEnd, type PageEnd } from './page-end.ts';
 
 export const licenses = path`/v1/license/`;
 
-export interface Page extends PageEnd {
-  /** Of a page that is too long for memory, some at a time. */
-  readonly rows: readonly License[] | AsyncIterable<readonly License[]>;
-  readonly count: number;
+export interface Page extends PageSize {
+  readonly rows: readonly License[];
   readonly answer: Answer;
 }
 
-export type PageSize = Pick<Page, 'next' | 'total' | 'pages' | 'count'>;
+export interface PageSize extends Partial<PageEnd> {
+  readonly next: string | undefined;
+  readonly total: number;
+  readonly pages: number;
+  readonly count: number;
+  readonly answer?: Answer;
+}
 
-export type Heard = (page: PageSize, place: number) => void;
+export type ReadPage = (query: Parameters, pagesBefore: number) => Promise<Page>;
 
-/** Adds up the pages of a list; the first page begins another reading of it. */
-export function measureList() {
-  let [count, total] = [0, 0];
-  /** The lengths of the first and the last page, and whether all between are as long as the first. */
-  let [first, last, isEven] = [0, 0, true];
-  return {
-    heard(page: PageSize, place: number): void {
-      [count, total] = place === 1 ? [page.count, page.total] : [count + page.count, Math.max(total, page.total)];
-      [first, isEven] = place === 1 ? [page.count, true] : [first, isEven && last === first];
-      last = page.count;
-    },
-    isCounted: () => total > 0 && total === count,
-    /** Nothing can be missing: a total says so, or it is empty. */
-    isWhole: () => total === count,
-    /** Whether a page told of more licenses, none of which can be deleted: rows moved between the pages. */
-    lacksRows: () => total > count,
-    /** Without a total only full pages before the last show that nothing is missing. */
-    mayBeCut: () => total === 0 && count > 0 && !(count > first && isEven && last <= first),
+/**
+ * Reads the pages of a server's lists. Where a response of the filter has no array, the list without the filter shows
+ * where its rows would be (docs/apis.md, Licensing answers): it is read once, and only then.
+ */
+export function pageReader(open: () => Promise<LicensingConnection>): ReadPage {
+  let learned: RowPath | undefined;
+  const request = async (query: Parameters): Promise<Answer> =>
+    (await open()).send({ method: 'GET', path: licenses, query, repeat: 'safe' });
+  const learn = async (query: Parameters): Promise<RowPath> => {
+    if (learned) return learned;
+    const answer = await request(query.filter(([name]) => name === 'app_code'));
+    refuse(answer);
+    const found = listIn(answer);
+    if (found.rows.length > 0) learned = found.path;
+    return found.path;
+  };
+  const rowsOf = async (answer: Answer, query: Parameters): Promise<readonly unknown[]> => {
+    const isFiltered = query.some(([name]) => name === 'remote_user');
+    if (!isFiltered) {
+      refuse(answer);
+      const { path, rows } = listIn(answer);
+      if (rows.length > 0) learned = path;
+      return rows;
+    }
+    // With 404 some servers say that the filter finds nothing, and others that the URL is wrong.
+    const isMissing = answer.status === 404 && !isPage(answer) && (await isAnswered(learn(query)));
+    if (isMissing) return [];
+    refuse(answer);
+    return arrayIn(answer)?.rows ?? rowsAt(await learn(query), answer);
+  };
+  /** @throws Failure of the first page unchanged; of a later one incomplete, but an interruption */
+  return async (query, pagesBefore) => {
+    try {
+      const answer = await request(query);
+      const found = await rowsOf(answer, query);
+      const connection = await open();
+      refuseDoubledKey(answer, found.length, connection);
+      return {
+        ...pageEnd(answer),
+        rows: found.map((row) => rowOf(row, answer, connection)),
+        count: found.length,
+        answer,
+      };
+    } catch (cause) {
+      throw pagesBefore === 0 ? cause : incompleteAfter(pagesBefore, cause);
+    }
   };
 }
 
-/** @throws Failure of the first page unchanged; of a later one incomplete, but an interruption */
-export async function readPage(connection: LicensingConnection, query: Parameters, pagesBefore: number): Promise<Page> {
+async function isAnswered(request: Promise<unknown>): Promise<boolean> {
   try {
-    const answer = await connection.send({ method: 'GET', path: licenses, query, repeat: 'safe', isLong: true });
-    if (answer.spool) return await longPage(answer, answer.spool, connection);
-    refuse(answer);
-    const found = rowsIn(answer);
-    refuseDoubledKey(answer, found.length, connection);
-    const rows = found.map((row) => rowOf(row, answer, connection));
-    return { ...pageEnd(answer), rows, count: rows.length, answer };
+    await request;
+    return true;
   } catch (cause) {
-    throw pagesBefore === 0 ? cause : incompleteAfter(pagesBefore, cause);
+    if (cause instanceof Failure && (cause.kind === 'not_found' || cause.kind === 'rejected')) return false;
+    throw cause;
   }
 }
 
-/** The same for a page that is too long for memory. The spool is closed by whoever reads the rows. */
-async function longPage(answer: Answer, spool: Spool, connection: LicensingConnection): Promise<Page> {
-  const { readLongPage } = await import('./long-list.ts');
-  try {
-    refuse(answer);
-    const { body, rowsOf } = await readLongPage(spool);
-    answer.readAs(body);
-    const { count, each } = rowsOf(rowsIn(answer));
-    return { ...pageEnd(answer), rows: licensesFrom(each, answer, connection), count, answer };
-  } catch (cause) {
-    await spool.close();
-    throw cause instanceof SyntaxError ? foreignBody(answer, 'the licensing API') : cause;
-  }
+/** The names that lead from a response to its rows; none where the response is the array. */
+type RowPath = readonly string[];
+
+interface RowArray {
+  readonly path: RowPath;
+  readonly rows: readonly unknown[];
 }
 
-async function* licensesFrom(rows: AsyncIterable<readonly unknown[]>, answer: Answer, connection: LicensingConnection) {
-  for await (const some of rows) yield some.map((row) => rowOf(row, answer, connection));
+/** The rows of a list without a filter. @throws Failure unavailable where the response is no list; rejected: an error */
+function listIn(answer: Answer): RowArray {
+  const found = arrayIn(answer) ?? emptyIn(answer.body);
+  if (found) return found;
+  const isSeveral = knownArrays(arraysIn(answer.body)).length > 1;
+  throw unreadable(answer, isSeveral ? 'two lists, of which none is known to be the licenses' : 'no list of licenses');
 }
 
-function rowsIn(answer: Answer): readonly unknown[] {
-  const { body } = answer;
+/** Undefined where no array is known to be the rows. @throws Failure unavailable, rejected as `listIn` */
+function arrayIn(answer: Answer): RowArray | undefined {
+  const { body, status } = answer;
+  if (status === 204) return { path: [], rows: [] };
   // An empty body is a cut one: taken for an empty list, it would make a second license.
-  if (answer.status === 204) return [];
   if (body === undefined) throw foreignBody(answer, 'the licensing API');
-  if (Array.isArray(body)) return body;
+  if (Array.isArray(body)) return { path: [], rows: body };
   refuseError(answer, 'list');
-  if (!isObject(body)) throw unreadable(answer, 'no list of licenses');
-  const arrays = Object.entries(body).filter((entry): entry is [string, unknown[]] => Array.isArray(entry[1]));
-  const [named, second] = arrays.filter(([name]) => rowNames.has(name));
-  if (named && !second) return named[1];
-  // Under another name only where it is the only array, and holds objects.
-  const [only, ...others] = arrays.map(([, array]) => array);
-  if (others.length === 0 && only !== undefined && only.length > 0 && only.every(isObject)) return only;
-  throw unreadable(answer, second ? 'two lists, of which none is known to be the licenses' : 'no list of licenses');
+  if (body !== null && !isObject(body)) throw unreadable(answer, 'no list of licenses');
+  const arrays = arraysIn(body);
+  const known = knownArrays(arrays);
+  if (known.length > 0) return known.length === 1 ? known[0] : undefined;
+  return arrays.length === 1 && arrays[0]?.rows.length !== 0 ? arrays[0] : undefined;
+}
+
+/** What an empty server shows in place of its array: null, at the top or under a name that is known. */
+function emptyIn(body: unknown): RowArray | undefined {
+  if (body === null) return { path: [], rows: [] };
+  const nulls = valuesIn(body).filter(([path, value]) => value === null && isKnown(path));
+  const [only, ...others] = nulls;
+  return only && others.length === 0 ? { path: only[0], rows: [] } : undefined;
+}
+
+/** The rows of a filtered response whose array is missing: none, unless it has others. */
+function rowsAt(path: RowPath, answer: Answer): readonly unknown[] {
+  const value = path.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), answer.body);
+  if (Array.isArray(value)) return value;
+  const isEmpty = (value === undefined || value === null) && (path.length > 0 || answer.body === null);
+  if (isEmpty && arraysIn(answer.body).every(({ rows }) => rows.length === 0)) return [];
+  throw unreadable(answer, 'no list of licenses');
+}
+
+/** Arrays of objects, empty ones too, under one name or two. */
+function arraysIn(body: unknown): RowArray[] {
+  return valuesIn(body).flatMap(([path, value]) => {
+    if (!Array.isArray(value)) return [];
+    const rows: readonly unknown[] = value;
+    return isKnown(path) || rows.every(isObject) ? [{ path, rows }] : [];
+  });
+}
+
+function valuesIn(body: unknown): (readonly [RowPath, unknown])[] {
+  if (!isObject(body)) return [];
+  return Object.entries(body)
+    .filter(([name]) => !isOfPaging(name))
+    .flatMap(([name, value]): (readonly [RowPath, unknown])[] =>
+      isObject(value)
+        ? Object.entries(value).map(([inner, deeper]) => [[name, inner], deeper] as const)
+        : [[[name], value]],
+    );
+}
+
+function knownArrays(arrays: readonly RowArray[]): readonly RowArray[] {
+  return arrays.filter(({ path }) => isKnown(path));
+}
+
+/** `hydra:member` is a `member`. */
+function isKnown(path: RowPath): boolean {
+  return rowNames.has(path.at(-1)?.toLowerCase().replace(/^.*:/, '') ?? '');
 }
 
 /** Names under which servers put the rows of a page beside other things. */
-const rowNames: ReadonlySet<string> = new Set(['results', 'licenses', 'data', 'items']);
+const rowNames: ReadonlySet<string> = new Set(
+  'results licenses data items content records value objects rows list member members'.split(' '),
+);

@@ -77,6 +77,11 @@ function headerEntries(headers: Answer['headers']): PageEntry[] {
   return [...linked, ...others];
 }
 
+/** Whether the member speaks of paging, and holds no rows. */
+export function isOfPaging(name: string): boolean {
+  return placeName.test(plainName(name));
+}
+
 function plainName(key: string): string {
   return key.toLowerCase().replace(/[^a-z0-9]/g, '');
 }

@@ -1,6 +1,6 @@
 import { Failure } from '../../core/failure.ts';
-import type { LicenseFilter } from './license-list.ts';
-import { type Heard, measureList } from './list-page.ts';
+import type { Heard, LicenseFilter } from './license-list.ts';
+import { measureList } from './list-length.ts';
 import { distinct, identityOf, type License, type LicenseHolder, textOf, type UserLicenses } from './license.ts';
 import { isNameless, type Likeness, likeness, likenessOfApp, weaker } from './likeness.ts';
 

@@ -1,10 +1,9 @@
-import { measureList, type PageSize } from '../../api/licensing/list-page.ts';
+import { measureList } from '../../api/licensing/list-length.ts';
+import type { PageSize } from '../../api/licensing/list-page.ts';
 import { distinct, identityOf, textOf, type License, type UnfilteredList } from '../../api/licensing/license.ts';
-import { foldName } from '../../core/fold-name.ts';
-import { isNameless, likeness, minCutChars } from '../../api/licensing/likeness.ts';
+import { isNameless, likeness } from '../../api/licensing/likeness.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
-import { countBefore } from '../../core/halving.ts';
 import { writeJson } from '../../core/json.ts';
 import { pool } from '../work/pool.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type LookupResult,
   type Settling,
 } from './license-user.ts';
+import { nameIndex } from './list-reading.ts';
 
 /** Most users who are looked up one by one; for more, one list of all licenses finds most of them cheaper. */
 const fewUsers = 20;
@@ -207,24 +207,4 @@ export async function listAfterPost(
 
 function unusable(why: string): Failure {
   return new Failure('incomplete', `the list of the application is not used: ${why}`);
-}
-
-/** Finds the users whom a listed name may mean, without comparing it with each of them. */
-export function nameIndex(users: ReadonlySet<string>): (name: string) => Iterable<string> {
-  /** Users by their folded name; most users of a large roster are that themselves, and are not here. */
-  const changed = new Map<string, string[]>();
-  for (const user of users) {
-    const key = foldName(user);
-    if (key !== user && !changed.get(key)?.push(user)) changed.set(key, [user]);
-  }
-  const usersOf = (key: string): string[] => [...(users.has(key) ? [key] : []), ...(changed.get(key) ?? [])];
-  let sorted: string[] | undefined;
-  return function* (name) {
-    const key = foldName(name);
-    yield* usersOf(key);
-    if (name.length < minCutChars) return;
-    sorted ??= [...new Set([...users].map(foldName))].sort();
-    const first = countBefore(sorted, (one) => one <= key);
-    for (let at = first; sorted[at]?.startsWith(key); at += 1) yield* usersOf(sorted[at] ?? '');
-  };
 }

@@ -6,7 +6,7 @@ import { licenseFields, retiredName, type LicenseFields } from '../../schema/lic
 import type { HistoryEntry } from '../../store/record/history.ts';
 import type { GivenNames, SendChange } from './given-names.ts';
 import { changesOf, recordedChange, type RecordEvent } from './history.ts';
-import { nameIndex } from './list-users.ts';
+import { nameIndex } from './list-reading.ts';
 import { usersOfEachApp } from './license-user.ts';
 import { resultOf, type RowResult } from './report.ts';
 

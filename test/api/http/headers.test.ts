@@ -29,7 +29,7 @@ function connectionTo(port: number, plan?: (call: PlannedCall) => void): Connect
     retries: 0,
     timeout: undefined,
     deadline: undefined,
-    bodyLimits: { usual: { memory: 1000 }, long: { memory: 1000 } },
+    bodyLimits: { usual: { memory: 1000 }, file: { memory: 1000 } },
     surroundings: { env: {}, caFile: undefined },
     dispatcher: undefined,
     plan,

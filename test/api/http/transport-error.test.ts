@@ -140,7 +140,7 @@ describe('the failure names what prevented the request', () => {
     ['plain port', connecting('ERR_SSL_WRONG_VERSION_NUMBER'), /does not speak TLS on this port/, /port of the URL/],
     ['reset', sentError(coded('ECONNRESET')), /broke before the answer was complete \(ECONNRESET\)/, /again/],
     ['headers', sentError(coded('UND_ERR_HEADERS_OVERFLOW')), /headers .* larger than Node takes/, /--max-http-header/],
-    ['too large', new TransportError('body too large'), /larger than any answer/, /URL of the profile/],
+    ['too large', new TransportError('body too large'), /larger than 64 MiB/, /URL of the profile/],
   ])('%s', (_what, error, message, hint) => {
     const failure = error.failure(http, 30_000);
 

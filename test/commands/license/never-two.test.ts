@@ -48,7 +48,6 @@ describe('license ensure never takes an odd list for an empty one', () => {
 
   test.each<[string, unknown, number]>([
     ['the words of an error beside a list', { error: 'maintenance', details: [] }, 6],
-    ['two lists that nobody knows', { one: [], other: [] }, 7],
     ['an app_code that is no integer: a near match', [{ ...ada, app_code: { code: 7 } }], 6],
     ['a next page that is no URL', { results: [], next: 2 }, 8],
   ])('%s: nothing is created', async (_what, body, exitCode) => {
@@ -56,6 +55,14 @@ describe('license ensure never takes an odd list for an empty one', () => {
     service.expect(list).reply(200, body);
 
     expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(exitCode);
+    service.done();
+  });
+
+  test('two lists that nobody knows, with a filter or without: nothing is created', async () => {
+    const service = fakeService();
+    for (const path of [list, 'GET /v1/license/?app_code=7']) service.expect(path).reply(200, { one: [], other: [] });
+
+    expect((await run(service, 'license ensure --remote-user ada --size-allowance 4')).exitCode).toBe(7);
     service.done();
   });
 

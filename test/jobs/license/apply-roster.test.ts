@@ -80,6 +80,8 @@ function host({ room = Infinity, earlier = [], asked = {}, open = {}, sendAgain 
     replace: unused,
     update: unused,
     firstActivation: unused,
+    rows: unused,
+    nobody: unused,
   };
   const posted: Record<string, number> = {};
   const answers: Record<string, OpenAnswer> = {};

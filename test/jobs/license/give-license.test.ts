@@ -48,6 +48,7 @@ function apiOf(create: LicensingApi['create']): LicensingApi {
     create,
     ofUser: async () => ({ exact: [], near: [] }),
     list: refused,
+    ...{ rows: refused, nobody: () => 'nobody' },
     deciding: () => ({ list: refused, ofUser: refused }),
     ...{ view: unused, update: unused, replace: unused, firstActivation: unused },
   };

@@ -1,0 +1,191 @@
+/** Finds the licenses of users of one application, and learns what its server's filter does; lives as long as a run. */
+import { distinct, textOf, type License } from '../../api/licensing/license.ts';
+import { isNameless, likenessOfApp } from '../../api/licensing/likeness.ts';
+import { quantity, type Milliseconds } from '../../core/duration.ts';
+import type { Failure } from '../../core/failure.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import type { Licenses } from './license-user.ts';
+import type { KeyOwners, ListLength, ListReading } from './list-reading.ts';
+import { inconclusive, LookupRequests, type LookupWorld } from './lookup-requests.ts';
+
+/** What is known of one user. */
+export type LookupResult =
+  | { readonly shows: 'licenses'; readonly licenses: Licenses }
+  /** Licenses of names that the server may have made of the user's, and none of that name itself. */
+  | { readonly shows: 'near'; readonly licenses: Licenses }
+  /** The user has no license. */
+  | { readonly shows: 'nothing' }
+  /** Nothing is proved, and nothing may be created. */
+  | { readonly shows: 'incomplete'; readonly failure: Failure };
+
+/** `sentAt`: when the request, or the first one of the list, was sent, on the clock `elapsed`. */
+export type Lookup = LookupResult & { readonly by: 'filter' | 'list'; readonly sentAt: Milliseconds };
+
+/** Which spellings of a name are looked up where the given one shows nothing. */
+export type LookedUpNames = 'given' | 'all forms';
+
+/** A list that is only a hint is read so far, and so far for each user. */
+const hintRows = { least: 1000, perUser: 20 };
+/** Most users of a list who were not asked for that are kept. */
+const mostUnasked = 200_000;
+
+export class ApplicationLookups {
+  readonly #app_code: number;
+  readonly #trustList: boolean;
+  readonly #requests: LookupRequests;
+  /** `trusted` until a response shows something else. */
+  #filter: 'trusted' | 'finds parts' | 'ignored' = 'trusted';
+  /** The first lookup, which may find out about the filter for all others. */
+  #first: Promise<unknown> | undefined;
+  /** Whether control queries showed that a row without a name is of the user who was asked for. */
+  #isNamelessTrusted = false;
+  #hint: ListReading | undefined;
+  /** The list that begins next, and who waits for it. */
+  #next: { readonly users: Set<string>; readonly reading: Promise<ListReading> } | undefined;
+  #current: Promise<unknown> = Promise.resolve();
+  constructor(app_code: number, world: LookupWorld, owners: KeyOwners) {
+    this.#app_code = app_code;
+    this.#trustList = world.trustList;
+    this.#requests = new LookupRequests(app_code, world, owners);
+  }
+
+  get isByList(): boolean {
+    return this.#filter !== 'trusted';
+  }
+
+  async lookUp(user: string, names: LookedUpNames): Promise<Lookup> {
+    if (this.#first) await this.#first.catch(() => undefined);
+    const asking = this.isByList ? undefined : this.#byFilter(user, names);
+    this.#first ??= asking;
+    return (await asking) ?? this.#byList(user);
+  }
+
+  /** Reads the list for these users, no further than their lookups would cost. Returns whether it has a total. */
+  async readHint(users: ReadonlySet<string>): Promise<boolean> {
+    this.#hint = await this.#requests.readList(
+      users,
+      Math.max(hintRows.least, hintRows.perUser * users.size),
+      mostUnasked,
+    );
+    return !this.#hint.gap && this.#hint.length.isCounted;
+  }
+
+  /** Users whom the hint shows and who were not asked for; none where it was not read to its end. */
+  unasked(): readonly string[] {
+    return this.#hint && !this.#hint.gap ? [...this.#hint.unasked] : [];
+  }
+
+  hintOf(user: string): LookupResult | undefined {
+    if (!this.#hint) return undefined;
+    const { gap } = this.#hint;
+    const result = this.#judge(this.#hint.exactOf(user), gap ? [] : this.#hint.nearOf(user));
+    return result.shows === 'nothing' ? undefined : result;
+  }
+
+  /** Undefined where the filter finds parts, or is ignored. */
+  async #byFilter(user: string, names: LookedUpNames): Promise<Lookup | undefined> {
+    const { sentAt, rows, gap } = await this.#requests.filteredBy(user);
+    const exact = rows.filter((row) => textOf(row, 'remote_user') === user);
+    const nameless = rows.filter((row) => isNameless(row, [user]));
+    const others = rows.filter((row) => !exact.includes(row) && !nameless.includes(row));
+    if (others.some((row) => isLonger(textOf(row, 'remote_user') ?? '', user))) this.#filter = 'finds parts';
+    else if (others.length > 0 && (await this.#requests.askNobody()).rows.length > 0) this.#filter = 'ignored';
+    if (this.isByList) return undefined;
+    const of = (result: LookupResult): Lookup => ({ ...result, by: 'filter', sentAt });
+    if (exact.length > 0) return of(this.#judge(exact, []));
+    if (nameless.length > 0) return of(await this.#judgeNameless(user, nameless));
+    const sign = gap ? await this.#weighGap() : 'usual';
+    if (sign === 'of an ignored filter') return undefined;
+    if (gap && sign === 'of more rows') return of({ shows: 'incomplete', failure: gap });
+    const forms = names === 'given' || others.length > 0 ? [] : formsOf(user);
+    const stored = await Promise.all(forms.map((form) => this.#storedAs(form)));
+    return of(this.#judge([], [...others, ...stored.flat(), ...(this.#hint?.nearOf(user) ?? [])]));
+  }
+
+  /** What a sign of further rows means: one that stands in the response for nobody too says nothing. */
+  async #weighGap(): Promise<'usual' | 'of more rows' | 'of an ignored filter'> {
+    const { rows, gap } = await this.#requests.askNobody();
+    if (rows.length === 0) return gap ? 'usual' : 'of more rows';
+    this.#filter = 'ignored';
+    return 'of an ignored filter';
+  }
+
+  async #judgeNameless(user: string, rows: readonly License[]): Promise<LookupResult> {
+    const isEmpty = async (name: string) => name !== '' && (await this.#requests.filteredBy(name)).rows.length === 0;
+    this.#isNamelessTrusted ||=
+      (await this.#requests.askNobody()).rows.length === 0 && (await isEmpty(Array.from(user).slice(0, -1).join('')));
+    if (this.#isNamelessTrusted) return this.#judge(rows, []);
+    const text = `the server shows licenses for '${user}' without a name, and they may be of other users`;
+    return { shows: 'incomplete', failure: inconclusive(text) };
+  }
+
+  async #storedAs(name: string): Promise<readonly License[]> {
+    return (await this.#requests.filteredBy(name)).rows.filter((row) => textOf(row, 'remote_user') === name);
+  }
+
+  /** By a list that begins after this call; all who wait for it share it. */
+  async #byList(user: string): Promise<Lookup> {
+    const next = (this.#next ??= this.#queueList());
+    next.users.add(user);
+    const list = await next.reading;
+    const of = (result: LookupResult): Lookup => ({ ...result, by: 'list', sentAt: list.sentAt });
+    const exact = list.exactOf(user);
+    if (exact.length > 0) return of(this.#judge(exact, []));
+    const failure = list.gap ?? this.#whyCut(list.length);
+    return of(failure ? { shows: 'incomplete', failure } : this.#judge([], list.nearOf(user)));
+  }
+
+  #queueList() {
+    const users = new Set<string>();
+    const reading = this.#current.then(() => {
+      this.#next = undefined;
+      return this.#requests.readList(users, Infinity, 0);
+    });
+    this.#current = reading.catch(() => undefined);
+    return { users, reading };
+  }
+
+  /** Why a list that nothing contradicts may lack rows all the same; undefined where it counts. */
+  #whyCut(length: ListLength): Failure | undefined {
+    if (length.isCertain || length.rows === 0 || this.#trustList) return undefined;
+    if (!length.isRound && this.#requests.isOfOneLength(length)) return undefined;
+    const why = this.#filter === 'ignored' ? 'ignores the filter by user' : 'filters by parts of names';
+    const text = `the server ${why}, and its list of ${quantity(length.rows, 'license')} has no total: it may be cut there`;
+    const list = commandLine('license list', [], { app_code: this.#app_code });
+    return inconclusive(text, `If there are no more, repeat with --trust-list. Look with: ${list}`);
+  }
+
+  /** @param others licenses of names that may be the user's */
+  #judge(found: readonly License[], others: readonly License[]): LookupResult {
+    const isOfApp = (likeness: 'exact' | 'near') => (row: License) => likenessOfApp(row, this.#app_code) === likeness;
+    const [one, ...more] = distinct(found.filter(isOfApp('exact')));
+    for (const row of one ? [one, ...more] : []) {
+      const applications = this.#requests.applicationsOf(row);
+      if (applications.length > 1) return { shows: 'incomplete', failure: ofSeveral(row, applications) };
+    }
+    if (one) return { shows: 'licenses', licenses: [one, ...more] };
+    const near = [
+      ...found.filter(isOfApp('near')),
+      ...others.filter((row) => likenessOfApp(row, this.#app_code) !== 'other'),
+    ];
+    const [similar, ...further] = distinct(near);
+    return similar ? { shows: 'near', licenses: [similar, ...further] } : { shows: 'nothing' };
+  }
+}
+
+function isLonger(name: string, part: string): boolean {
+  return name.length > part.length && name.toLowerCase().includes(part.toLowerCase());
+}
+
+/** The spellings in which a server may keep a name, although it compares its filter exactly. */
+function formsOf(name: string): readonly string[] {
+  const lower = name.toLowerCase();
+  const forms = new Set([lower, name.toUpperCase(), lower.charAt(0).toUpperCase() + lower.slice(1)]);
+  forms.delete(name);
+  return [...forms];
+}
+
+function ofSeveral({ key = '' }: License, applications: readonly number[]): Failure {
+  const text = `the server lists the license that ends with ${key.slice(-4)} for the applications ${applications.join(' and ')}`;
+  return inconclusive(text, 'Ask who runs the server to show the application of each license.');
+}

@@ -1,0 +1,136 @@
+/**
+ * Finds the licenses of users, by the server's filter or in the list of all licenses (docs/exactly-once.md, The lookup).
+ * One object for a run and all of its applications: what it learns of a server is gone when the run ends.
+ */
+import { isMaskedKey, textOf, type License } from '../../api/licensing/license.ts';
+import { likenessOfApp, minCutChars } from '../../api/licensing/likeness.ts';
+import type { Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
+import { foldName } from '../../core/fold-name.ts';
+import { ApplicationLookups, type LookedUpNames, type Lookup, type LookupResult } from './application-lookups.ts';
+import type { LicenseUser } from './license-user.ts';
+import { KeyOwners } from './list-reading.ts';
+import { inconclusive, type LookupWorld } from './lookup-requests.ts';
+
+export interface ListedUsers {
+  /** Undefined: the list does not show the user, who has to be looked up. */
+  resultOf(user: LicenseUser): LookupResult | undefined;
+  /** Applications whose list has a total, which equals its rows: it proves what a lookup would. */
+  readonly counted: ReadonlySet<number>;
+  /** Users of the lists, up to a number, who were not asked for; none of a list that was not read to its end. */
+  readonly unasked: readonly LicenseUser[];
+  readonly sentAt: Milliseconds;
+}
+
+/** What a GET of an answered key says. */
+export type AnsweredKey =
+  | { readonly is: 'as asked' | 'another'; readonly license: License }
+  /** The server keeps another spelling of the name. */
+  | { readonly is: 'stored otherwise'; readonly license: License; readonly name: string }
+  /** It is refused, or not answered. */
+  | { readonly is: 'not there'; readonly failure: Failure };
+
+export class Lookups {
+  readonly #world: LookupWorld;
+  readonly #applications = new Map<number, ApplicationLookups>();
+  readonly #owners = new KeyOwners();
+  readonly #listedKeys = new Map<number, Promise<Failure | undefined>>();
+
+  constructor(world: LookupWorld) {
+    this.#world = world;
+  }
+
+  /**
+   * Decides whether the user has a license. Calls that wait for the list of all licenses share one, which begins after
+   * the call. @throws Failure where the server does not answer, or refuses
+   */
+  async lookUp({ remote_user, app_code }: LicenseUser, names: LookedUpNames): Promise<Lookup> {
+    return this.#of(app_code).lookUp(remote_user, names);
+  }
+
+  /** Whether the list of all licenses is the lookup there, as far as is known. */
+  isByList(app_code: number): boolean {
+    return this.#of(app_code).isByList;
+  }
+
+  /** One list of each application finds what is there, and decides nothing else. @throws Failure as `lookUp` */
+  async list(users: readonly LicenseUser[]): Promise<ListedUsers> {
+    const sentAt = this.#world.elapsed();
+    const names = new Map<number, Set<string>>();
+    for (const { app_code, remote_user } of users)
+      names.set(app_code, (names.get(app_code) ?? new Set()).add(remote_user));
+    const counted = new Set<number>();
+    this.#owners.isOfSeveral ||= names.size > 1;
+    for (const [app_code, own] of names) if (await this.#of(app_code).readHint(own)) counted.add(app_code);
+    const unasked = [...names.keys()].flatMap((app_code) =>
+      this.#of(app_code)
+        .unasked()
+        .map((remote_user) => ({ app_code, remote_user })),
+    );
+    return {
+      sentAt,
+      counted,
+      unasked,
+      resultOf: ({ app_code, remote_user }) => this.#of(app_code).hintOf(remote_user),
+    };
+  }
+
+  /** Reads the license that a POST was answered, where no lookup shows it. Throws interruptions alone. */
+  async viewAnswered({ remote_user, app_code }: LicenseUser, key: string): Promise<AnsweredKey> {
+    try {
+      const license = await this.#world.licensing(app_code).view(key);
+      const name = textOf(license, 'remote_user');
+      if (likenessOfApp(license, app_code) === 'other') return { is: 'another', license };
+      if (name === undefined || name === remote_user) return { is: 'as asked', license };
+      return isStoredFor(name, remote_user) ? { is: 'stored otherwise', license, name } : { is: 'another', license };
+    } catch (failure) {
+      if (!(failure instanceof Failure) || failure.isInterruption) throw failure;
+      return { is: 'not there', failure };
+    }
+  }
+
+  /** Why the listed value of a license cannot be printed as its key; undefined where it is one, as one GET shows. */
+  async whyNoKey({ remote_user, app_code }: LicenseUser, license: License): Promise<Failure | undefined> {
+    const { key } = license;
+    if (key === undefined || isMaskedKey(key)) return noKey(remote_user, 'the server shows only a part of its key');
+    const viewing = this.#listedKeys.get(app_code) ?? this.#viewListed({ remote_user, app_code }, license, key);
+    this.#listedKeys.set(app_code, viewing);
+    const failure = await viewing;
+    if (failure?.kind === 'unavailable') this.#listedKeys.delete(app_code);
+    return failure;
+  }
+
+  async #viewListed(user: LicenseUser, license: License, key: string): Promise<Failure | undefined> {
+    try {
+      const [listed, shown] = [license, await this.#world.licensing(user.app_code).view(key)].map(
+        (one) => textOf(one, 'remote_user') ?? user.remote_user,
+      );
+      if (listed === shown) return undefined;
+      return noKey(user.remote_user, 'the value that the server lists is the key of another license');
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
+      if (cause.kind === 'unavailable') return cause;
+      return noKey(user.remote_user, `the value that the server lists is not its key (${cause.message})`);
+    }
+  }
+
+  #of(app_code: number): ApplicationLookups {
+    const known = this.#applications.get(app_code);
+    const application = known ?? new ApplicationLookups(app_code, this.#world, this.#owners);
+    this.#applications.set(app_code, application);
+    return application;
+  }
+}
+
+/** Whether a server may have stored the asked name so: in another spelling, cut, or without its domain. */
+function isStoredFor(name: string, asked: string): boolean {
+  const stored = foldName(name);
+  const isCut = name.length >= minCutChars && foldName(asked).startsWith(stored);
+  const parts = [asked, asked.replace(/@.*$/, ''), asked.replace(/^.*\\/, '')];
+  return isCut || parts.some((part) => foldName(part) === stored);
+}
+
+function noKey(remote_user: string, why: string): Failure {
+  const hint = 'Ask who runs the server for the key.';
+  return inconclusive(`'${remote_user}' has a license, and its key is not known: ${why}`, hint);
+}

@@ -1,0 +1,450 @@
+import { describe, expect, test } from 'vitest';
+import type { License } from '../../../src/api/licensing/license.ts';
+import type { LookedUpNames } from '../../../src/jobs/license/application-lookups.ts';
+import { Lookups } from '../../../src/jobs/license/lookups.ts';
+import { licensingAt } from '../../helpers/licensing-at.ts';
+import { openOrigin } from '../../helpers/origin.ts';
+
+interface Row {
+  readonly license_code?: string;
+  readonly remote_user?: unknown;
+  readonly app_code?: unknown;
+}
+
+interface ServerHabits {
+  /** How the filter finds names. */
+  readonly finds?: (name: string, asked: string) => boolean;
+  /** The response for these rows; the rows alone without it. */
+  readonly shape?: (rows: readonly Row[], isFiltered: boolean, asked: string) => unknown;
+  /** How many rows a filtered response has at most. */
+  readonly cap?: number;
+  /** How many rows any response has at most. */
+  readonly listCap?: number;
+}
+
+const named = (names: readonly unknown[], fields: object = { app_code: 7 }): readonly Row[] =>
+  names.map((remote_user, index) => ({ license_code: `K-${index}`, remote_user, ...fields }));
+
+/** A server with these licenses, and what it was asked for. */
+async function serve(rows: readonly Row[], habits: ServerHabits = {}) {
+  const {
+    finds = (name, asked) => name === asked,
+    shape = (some) => some,
+    cap = Infinity,
+    listCap = Infinity,
+  } = habits;
+  const all = [...rows];
+  const origin = await openOrigin(({ url }) => {
+    const { searchParams, pathname } = new URL(url, 'http://licensing.test');
+    const key = /^\/v1\/license\/([^/]+)\/$/.exec(pathname)?.[1];
+    if (key !== undefined) {
+      const row = all.find(({ license_code }) => license_code === key);
+      return row ? { body: JSON.stringify(row) } : { status: 404, body: '{"detail":"Not found."}' };
+    }
+    const asked = searchParams.get('remote_user');
+    const found = all.filter(({ remote_user }) => asked === null || finds(String(remote_user), asked));
+    const answer = shape(
+      found.slice(0, Math.min(listCap, asked === null ? Infinity : cap)),
+      asked !== null,
+      asked ?? '',
+    );
+    if (answer === 404) return { status: 404, body: '{"detail":"Not found."}' };
+    return { body: JSON.stringify(answer) };
+  });
+  const asked = () =>
+    origin.seen.map(({ url }) => new URL(url, 'http://x.test').searchParams.get('remote_user') ?? 'all');
+  return { port: origin.port, all, asked };
+}
+
+function lookupsAt(port: number, trustList = false) {
+  let now = 0;
+  return new Lookups({ licensing: () => licensingAt(port), elapsed: () => (now += 1), trustList });
+}
+
+/** What a lookup of this user says, and what was asked. */
+async function lookUp(
+  user: string,
+  names: LookedUpNames,
+  rows: readonly Row[],
+  habits: ServerHabits & { readonly trustList?: boolean } = {},
+) {
+  const { port, asked } = await serve(rows, habits);
+  const found = await lookupsAt(port, habits.trustList).lookUp({ remote_user: user, app_code: 7 }, names);
+  const users = 'licenses' in found ? found.licenses.map(nameOf) : undefined;
+  const message = 'failure' in found ? found.failure.message : undefined;
+  return { shows: found.shows, by: found.by, users: users ?? message, asked: asked() };
+}
+
+const nameOf = ({ fields }: License): unknown => fields['remote_user'];
+const contains = (name: string, asked: string): boolean => name.includes(asked);
+const ignored = (): boolean => true;
+
+describe('a filter that is honoured is the lookup', () => {
+  test.each<[string, string, LookedUpNames, readonly string[], ServerHabits, object]>([
+    ['one license', 'ada', 'all forms', ['ada'], {}, { shows: 'licenses', users: ['ada'], asked: ['ada'] }],
+    ['several', 'ada', 'given', ['ada', 'ada'], {}, { shows: 'licenses', users: ['ada', 'ada'] }],
+    ['none', 'ada', 'given', ['bob'], {}, { shows: 'nothing', by: 'filter', asked: ['ada'] }],
+    [
+      'none, in any of the forms that servers store',
+      'aDa',
+      'all forms',
+      ['bob'],
+      {},
+      { shows: 'nothing', asked: ['aDa', 'ada', 'ADA', 'Ada'] },
+    ],
+    ['lower case is stored', 'Ada', 'all forms', ['ada'], {}, { shows: 'near', users: ['ada'] }],
+    ['upper case is stored', 'ada', 'all forms', ['ADA'], {}, { shows: 'near', users: ['ADA'] }],
+    ['a capital first letter is stored', 'ada', 'all forms', ['Ada'], {}, { shows: 'near', users: ['Ada'] }],
+    [
+      'names in any case are found',
+      'ada',
+      'all forms',
+      ['ADA'],
+      { finds: (name, asked) => name.toLowerCase() === asked.toLowerCase() },
+      { shows: 'near', users: ['ADA'], asked: ['ada', expect.stringMatching(/^chatelaine-control/)] },
+    ],
+    [
+      'names that sound alike are found',
+      'jon',
+      'given',
+      ['john', 'joan'],
+      { finds: (name, asked) => name.startsWith(asked.slice(0, 2)) },
+      { shows: 'near', users: ['john', 'joan'] },
+    ],
+  ])('%s', async (_what, user, names, rows, habits, expected) => {
+    expect(await lookUp(user, names, named(rows), habits)).toMatchObject(expected);
+  });
+});
+
+describe('where the filter finds parts of names, the list is the lookup, whole or not at all', () => {
+  const users = (count: number) => Array.from({ length: count }, (_, index) => `u1${index}`);
+  const parts: readonly (readonly [string, (name: string, asked: string) => boolean])[] = [
+    ['contains', contains],
+    ['in any case', (name, asked) => name.toLowerCase().includes(asked.toLowerCase())],
+    ['begins', (name, asked) => name.startsWith(asked)],
+    ['ends', (name, asked) => name.endsWith(asked) || name.startsWith(asked)],
+    ['a word of', (name, asked) => name.split(/\W/).some((word) => word.startsWith(asked))],
+  ];
+
+  test.each(parts.flatMap(([what, finds]) => [5, 6, 10, 20].map((cap) => [what, cap, finds] as const)))(
+    '%s, at most %i rows',
+    async (_what, cap, finds) => {
+      const rows = named([...users(23), 'u1']);
+      const counted: ServerHabits['shape'] = (some, isFiltered) => (isFiltered ? some : { count: 24, results: some });
+      const ask = async (user: string, shape?: ServerHabits['shape']) =>
+        lookUp(user, 'given', rows, { finds, cap, ...(shape && { shape }) });
+
+      expect(await ask('u1', counted)).toMatchObject({ shows: 'licenses', by: 'list', users: ['u1'] });
+      expect(await ask('u', counted)).toMatchObject({ shows: 'nothing', by: 'list' });
+      expect(await ask('u')).toMatchObject({
+        shows: 'incomplete',
+        by: 'list',
+        users: 'the server filters by parts of names, and its list of 24 licenses has no total: it may be cut there',
+      });
+    },
+  );
+
+  test('the next lookups ask for the list alone', async () => {
+    const { port, asked } = await serve(named([...users(23), 'u']), { finds: contains });
+    const lookups = lookupsAt(port);
+    await lookups.lookUp({ remote_user: 'u1', app_code: 7 }, 'given');
+    expect(lookups.isByList(7)).toBe(true);
+    await lookups.lookUp({ remote_user: 'u2', app_code: 7 }, 'given');
+    expect(asked()).toEqual(['u1', 'all', 'all']);
+  });
+});
+
+describe('where the filter is ignored, the list counts if it is whole', () => {
+  const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index}`);
+  const ask = (count: number, habits: ServerHabits & { trustList?: boolean } = {}) =>
+    lookUp('ada', 'all forms', named(users(count)), { finds: ignored, ...habits });
+
+  test.each([3, 7, 13, 17, 21, 23, 34])(
+    '%i licenses on one page: not a length at which lists are cut',
+    async (count) => {
+      const found = await ask(count);
+      expect(found).toMatchObject({ shows: 'nothing', by: 'list' });
+      expect(found.asked).toEqual(['ada', expect.stringMatching(/^chatelaine-control/), 'all']);
+    },
+  );
+
+  test.each([5, 8, 10, 12, 16, 20, 24, 32, 36, 50, 64, 100, 128])(
+    '%i licenses on one page may be cut',
+    async (count) => {
+      expect(await ask(count)).toMatchObject({
+        shows: 'incomplete',
+        users: `the server ignores the filter by user, and its list of ${count} licenses has no total: it may be cut there`,
+      });
+      expect(await ask(count, { trustList: true })).toMatchObject({ shows: 'nothing' });
+      expect(await ask(count, { shape: (rows) => ({ total: count, data: rows }) })).toMatchObject({ shows: 'nothing' });
+      const promised = await ask(count, { trustList: true, shape: (rows) => ({ total: count + 1, data: rows }) });
+      expect(promised).toMatchObject({ shows: 'incomplete' });
+    },
+  );
+
+  test('responses of one length with other rows are selections', async () => {
+    const rows = named([...users(20), 'ada']);
+    let turn = 0;
+    const shape = () => rows.slice(turn, (turn += 1) + 6);
+    expect(await lookUp('ada', 'given', rows, { finds: ignored, shape })).toMatchObject({ shows: 'incomplete' });
+  });
+
+  test('what the list shows is there, whole or not', async () => {
+    const found = await lookUp('user-3', 'given', named(users(20)), { finds: ignored, cap: 2 });
+    expect(found).toMatchObject({ shows: 'licenses', users: ['user-3'] });
+  });
+
+  test('a similar name in the list', async () => {
+    expect(await lookUp('USER-3', 'given', named(users(7)), { finds: ignored })).toMatchObject({
+      shows: 'near',
+      users: ['user-3'],
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ['an object', { id: 1 }],
+    ['null', null],
+    ['a masked form of the name', 'a*a'],
+    ['a masked form in other letters', 'AD…'],
+  ])('a row whose name is %s proves nothing', async (_what, name) => {
+    expect(await lookUp('ada', 'given', named([...users(6), name]), { finds: ignored })).toMatchObject({
+      shows: 'incomplete',
+    });
+  });
+
+  test('all who wait share one list that begins after they came', async () => {
+    const { port, asked } = await serve(named(users(7)), { finds: ignored });
+    const lookups = lookupsAt(port);
+    await Promise.all(
+      ['a', 'b', 'c', 'd', 'e'].map((remote_user) => lookups.lookUp({ remote_user, app_code: 7 }, 'all forms')),
+    );
+    expect(asked()).toEqual(['a', expect.stringMatching(/^chatelaine-control/), 'all', 'all']);
+  });
+});
+
+describe('rows without a name behind a filter', () => {
+  const rows = named([undefined, undefined, undefined]);
+  const owners = ['ada', 'adam', 'bob'];
+  /** A server that keeps names, and shows none. */
+  const asking = async (user: string, finds: (name: string, asked: string) => boolean) => {
+    const shape = (_some: readonly Row[], isFiltered: boolean, asked = '') =>
+      isFiltered ? rows.filter((_row, index) => finds(owners[index] ?? '', asked)) : rows;
+    return lookUp(user, 'given', rows, { finds: ignored, shape });
+  };
+
+  test.each<[string, string, (name: string, asked: string) => boolean, string]>([
+    ['an exact filter', 'bob', (name, asked) => name === asked, 'licenses'],
+    ['an exact filter, for a user who has none', 'cy', (name, asked) => name === asked, 'nothing'],
+    ['a filter that finds parts', 'ada', contains, 'incomplete'],
+    ['a filter that finds beginnings', 'adam', (name, asked) => name.startsWith(asked), 'incomplete'],
+    ['a filter that is ignored', 'bob', ignored, 'incomplete'],
+    [
+      'a filter that ignores case, for a user who has one',
+      'BOB',
+      (name, asked) => name === asked.toLowerCase(),
+      'licenses',
+    ],
+  ])('%s: %s', async (_what, user, finds, shows) => {
+    expect((await asking(user, finds)).shows).toBe(shows);
+  });
+});
+
+test('a key that is listed for two applications is nobody\u2019s', async () => {
+  const { port } = await serve(named(['ada', 'bob', 'cy'], {}));
+  const lookups = lookupsAt(port);
+  const users = [
+    { remote_user: 'ada', app_code: 7 },
+    { remote_user: 'bob', app_code: 8 },
+  ];
+
+  const listed = await lookups.list(users);
+
+  const text = (end: string) => `the server lists the license that ends with ${end} for the applications 7 and 8`;
+  for (const [index, user] of users.entries()) {
+    const failure: unknown = expect.objectContaining({ message: text(`K-${index}`) });
+    expect(listed.resultOf(user)).toEqual({ shows: 'incomplete', failure });
+    expect(await lookups.lookUp(user, 'given')).toMatchObject({ shows: 'incomplete', failure });
+  }
+});
+
+describe('an empty response of the filter, on servers with other lists', () => {
+  type Shape = NonNullable<ServerHabits['shape']>;
+  test.each<[string, Shape, string[]?]>([
+    ['null', (rows) => (rows.length > 0 ? rows : null), ['new', 'all']],
+    ['licenses: null', (rows) => ({ licenses: rows.length > 0 ? rows : null }), ['new', 'all']],
+    ['content: []', (rows) => ({ content: rows, totalElements: rows.length, last: true }), ['new']],
+    ['HAL', (rows) => ({ _embedded: { licenses: rows } }), ['new']],
+    [
+      'HAL without _embedded',
+      (rows) => (rows.length > 0 ? { _embedded: { users: rows } } : { _links: {} }),
+      ['new', 'all'],
+    ],
+    ['value', (rows) => ({ '@odata.context': 'x', value: rows }), ['new']],
+    ['objects', (rows) => ({ meta: { total_count: rows.length }, objects: rows }), ['new']],
+    ['records', (rows) => ({ records: rows }), ['new']],
+    ['hydra:member', (rows) => ({ 'hydra:member': rows, 'hydra:search': { 'hydra:mapping': [{}] } }), ['new']],
+    ['result', (rows) => ({ result: rows }), ['new', 'all']],
+    ['data.list', (rows) => ({ data: { list: rows } }), ['new']],
+    ['data.things', (rows) => ({ data: { things: rows } }), ['new', 'all']],
+    ['404', (rows) => (rows.length > 0 ? rows : 404), ['new', 'all']],
+    ['recordsTotal', (rows) => ({ recordsTotal: 3, recordsFiltered: rows.length, data: rows })],
+    ['a total of all', (rows) => ({ total: 3, data: rows })],
+    ['a number of pages of all', (rows, isFiltered) => ({ total_pages: isFiltered ? 2 : 1, data: rows })],
+    ['a cursor that is always there', (rows) => ({ next_cursor: Math.random().toString(36), data: rows })],
+    [
+      'a next page that is always there',
+      (rows, _isFiltered, asked) => ({ next: `?remote_user=${asked}&page=2`, data: rows }),
+    ],
+  ])('%s', async (_what, shape, asked) => {
+    const rows = named(['ada', 'bob', 'cy']);
+    const none = await lookUp('new', 'given', rows, { shape });
+    expect(none).toMatchObject({ shows: 'nothing', by: 'filter' });
+    expect(none.asked).toEqual(asked ?? none.asked);
+    expect(await lookUp('bob', 'given', rows, { shape })).toMatchObject({ shows: 'licenses', users: ['bob'] });
+    expect(await lookUp('bob', 'given', named([]), { shape }).catch(() => 'no list')).toEqual(
+      /^(result|data.things|404|HAL without.*)$/.test(_what)
+        ? 'no list'
+        : expect.objectContaining({ shows: 'nothing' }),
+    );
+  });
+
+  test.each<[string, Shape]>([
+    ['a count alone', () => ({ count: 0 })],
+    [
+      'another list than that of the server',
+      (rows, isFiltered) => (isFiltered ? { warnings: [{}], more: [{}] } : { licenses: rows }),
+    ],
+    ['an object in place of an array', (rows, isFiltered) => (isFiltered ? {} : rows)],
+    ['an empty object in place of the array', (rows, isFiltered) => ({ result: isFiltered ? {} : rows })],
+    ['404 from all', () => 404],
+  ])('%s is no empty list', async (_what, shape) => {
+    await expect(lookUp('new', 'given', named(['ada']), { shape })).rejects.toMatchObject({ name: 'Failure' });
+  });
+
+  test('a sign of more that nobody has makes the response incomplete', async () => {
+    let count = 0;
+    const shape: Shape = (rows) => ({ next_cursor: (count += 1) === 1 ? 'abc' : null, data: rows });
+    expect(await lookUp('new', 'given', named(['ada']), { shape })).toMatchObject({ shows: 'incomplete' });
+  });
+});
+
+describe('one list as a hint', () => {
+  const users = (names: readonly string[], app_code = 7) => names.map((remote_user) => ({ remote_user, app_code }));
+
+  test('shows who has a license, and whose name is similar', async () => {
+    const long = 'a-name-that-is-longer-than-thirty-characters';
+    const rows = [...named(['ada', 'ADA', 'ben', '7', 'cyd', long.slice(0, 30), 'nobody', long.slice(0, 29)])];
+    rows.push(
+      { license_code: 'E-1', remote_user: 'eve', app_code: 'seven' },
+      { license_code: 'E-2', remote_user: 'eve', app_code: 8 },
+    );
+    const { port, asked } = await serve(rows);
+    const wanted = users(['ada', 'Ben', '007', 'cy d', long, 'eve', 'new']);
+
+    const { resultOf, counted, unasked } = await lookupsAt(port).list(wanted);
+
+    const shown = wanted.map((user) => {
+      const result = resultOf(user);
+      return [user.remote_user, result?.shows, result && 'licenses' in result && result.licenses.map(({ key }) => key)];
+    });
+    expect(shown).toEqual([
+      ['ada', 'licenses', ['K-0']],
+      ['Ben', 'near', ['K-2']],
+      ['007', 'near', ['K-3']],
+      ['cy d', 'near', ['K-4']],
+      [long, 'near', ['K-5']],
+      ['eve', 'near', ['E-1']],
+      ['new', undefined, undefined],
+    ]);
+    expect([asked(), [...counted]]).toEqual([['all'], []]);
+    const others = ['ADA', 'ben', '7', 'cyd', long.slice(0, 30), 'nobody', long.slice(0, 29)];
+    expect(unasked).toEqual(users(others));
+  });
+
+  test('a lookup knows the similar names of the hint', async () => {
+    const { port } = await serve(named(['Élan']));
+    const lookups = lookupsAt(port);
+    await lookups.list(users(['E\u0301lan']));
+    expect(await lookups.lookUp({ remote_user: 'E\u0301lan', app_code: 7 }, 'given')).toMatchObject({ shows: 'near' });
+  });
+
+  test.each([
+    ['a total of so many', 1001, true],
+    ['a total of fewer', 1000, false],
+  ])('page one has %s: it is read on (%i)', async (_what, total, isLeft) => {
+    const { port, asked } = await serve(named(['ada', 'bob']), {
+      shape: (rows) => ({ total, next: '?page=2', data: rows }),
+    });
+    const { resultOf } = await lookupsAt(port).list(users(['ada', 'BOB']));
+    expect(asked().length === 1).toBe(isLeft);
+    expect(resultOf({ remote_user: 'ada', app_code: 7 })).toMatchObject(isLeft ? { shows: 'licenses' } : {});
+    expect(resultOf({ remote_user: 'BOB', app_code: 7 })).toBeUndefined();
+  });
+
+  test('a total that equals the rows needs no lookups', async () => {
+    const shape = (rows: readonly Row[]) => ({ count: 2, results: rows });
+    const { port } = await serve(named(['ada', 'bob']), { shape });
+    expect([...(await lookupsAt(port).list(users(['ada', 'new']))).counted]).toEqual([7]);
+  });
+});
+
+describe('the license that a POST was answered', () => {
+  test.each<[string, string, unknown, string]>([
+    ['the same name', 'ada', 'ada', 'as asked'],
+    ['no name', 'ada', undefined, 'as asked'],
+    ['lower case', 'Ada', 'ada', 'stored otherwise'],
+    ['the local part', 'ada@example.org', 'ada', 'stored otherwise'],
+    ['without the domain', 'CORP\\ada', 'ada', 'stored otherwise'],
+    ['cut', 'a'.repeat(40), 'a'.repeat(32), 'stored otherwise'],
+    ['another user', 'ada', 'bob', 'another'],
+    ['a user whose name is the beginning', 'ada', 'ad', 'another'],
+  ])('%s', async (_what, remote_user, name, is) => {
+    const { port } = await serve(named([name]));
+    expect(await lookupsAt(port).viewAnswered({ remote_user, app_code: 7 }, 'K-0')).toMatchObject({ is });
+  });
+
+  test('one that the server does not know', async () => {
+    const { port } = await serve(named(['ada']));
+    expect(await lookupsAt(port).viewAnswered({ remote_user: 'ada', app_code: 7 }, 'K-00')).toMatchObject({
+      is: 'not there',
+      failure: { kind: 'not_found' },
+    });
+  });
+
+  test('one of another application', async () => {
+    const { port } = await serve(named(['ada'], { app_code: 8 }));
+    expect(await lookupsAt(port).viewAnswered({ remote_user: 'ada', app_code: 7 }, 'K-0')).toMatchObject({
+      is: 'another',
+    });
+  });
+});
+
+describe('a listed value is a key if the server answers it with the license of its user', () => {
+  const license = (key: string | undefined, remote_user = 'ada'): License => ({ key, fields: { remote_user } });
+
+  test.each<[string, string | undefined, string | undefined]>([
+    ['its key', 'K-0', undefined],
+    ['the key of another user', 'K-1', 'the value that the server lists is the key of another license'],
+    ['an id', '17', 'the value that the server lists is not its key (no license has this code)'],
+    ...['****2345', '12…45', 'K·1', 'K•', 'K-xxx-1', 'XXX1', '###1'].map(
+      (key) => [key, key, 'the server shows only a part of its key'] as [string, string, string],
+    ),
+    ['none', undefined, 'the server shows only a part of its key'],
+  ])('%s', async (_what, key, why) => {
+    const { port } = await serve(named(['ada', 'bob']));
+    const failure = await lookupsAt(port).whyNoKey({ remote_user: 'ada', app_code: 7 }, license(key));
+    expect(failure?.message).toBe(why && `'ada' has a license, and its key is not known: ${why}`);
+    expect(failure?.kind).toBe(why && 'incomplete');
+  });
+
+  test('it is asked for once', async () => {
+    const { port, asked } = await serve(named(['ada', 'bob']));
+    const lookups = lookupsAt(port);
+    for (const [user, key] of [
+      ['ada', 'K-0'],
+      ['bob', 'K-1'],
+    ] as const)
+      expect(await lookups.whyNoKey({ remote_user: user, app_code: 7 }, license(key, user))).toBeUndefined();
+    expect(asked()).toHaveLength(1);
+  });
+});
