@@ -99,7 +99,7 @@ interface RowArray {
   readonly rows: readonly unknown[];
 }
 
-/** The rows of a list without a filter. @throws Failure unavailable where the response is no list; rejected: an error */
+/** The rows of a list without a filter. @throws Failure unavailable where it is no list; rejected: an error */
 function listIn(answer: Answer): RowArray {
   const found = arrayIn(answer) ?? emptyIn(answer.body);
   if (found) return found;
@@ -122,7 +122,7 @@ function arrayIn(answer: Answer): RowArray | undefined {
   return arrays.length === 1 && arrays[0]?.rows.length !== 0 ? arrays[0] : undefined;
 }
 
-/** What an empty server shows in place of its array: null, at the top or under a name that is known. */
+/** An empty server may show null in place of its array, at the top or under a name that is known. */
 function emptyIn(body: unknown): RowArray | undefined {
   if (body === null) return { path: [], rows: [] };
   const nulls = valuesIn(body).filter(([path, value]) => value === null && isKnown(path));

@@ -77,7 +77,7 @@ function headerEntries(headers: Answer['headers']): PageEntry[] {
   return [...linked, ...others];
 }
 
-/** Whether the member speaks of paging, and holds no rows. */
+/** Such a member speaks of paging, and holds no rows. */
 export function isOfPaging(name: string): boolean {
   return placeName.test(plainName(name));
 }

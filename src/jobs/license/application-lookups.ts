@@ -8,7 +8,7 @@ import type { Licenses } from './license-user.ts';
 import type { KeyOwners, ListLength, ListReading } from './list-reading.ts';
 import { inconclusive, LookupRequests, type LookupWorld } from './lookup-requests.ts';
 
-/** What is known of one user. */
+/** A user's licenses, or why they are not known. */
 export type LookupResult =
   | { readonly shows: 'licenses'; readonly licenses: Licenses }
   /** Licenses of names that the server may have made of the user's, and none of that name itself. */
@@ -102,7 +102,7 @@ export class ApplicationLookups {
     return of(this.#judge([], [...others, ...stored.flat(), ...(this.#hint?.nearOf(user) ?? [])]));
   }
 
-  /** What a sign of further rows means: one that stands in the response for nobody too says nothing. */
+  /** A sign of further rows that stands in the response for nobody too says nothing. */
   async #weighGap(): Promise<'usual' | 'of more rows' | 'of an ignored filter'> {
     const { rows, gap } = await this.#requests.askNobody();
     if (rows.length === 0) return gap ? 'usual' : 'of more rows';

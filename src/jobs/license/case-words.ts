@@ -7,7 +7,7 @@ import { commandLine, shellWord } from '../../core/shell-word.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { OpenAnswer } from '../../store/request-history.ts';
 import { isAnswered, isSent, type Case } from './case.ts';
-import { cutHint, type LicenseUser, type LookupResult } from './license-user.ts';
+import { cutHint, type LicenseUser, type FormerResult } from './license-user.ts';
 import type { KnownCreation, Unmet, Why } from './step.ts';
 
 /** Why a user has no license, in a sentence that may follow what was sent. */
@@ -71,7 +71,7 @@ export function failureOf(one: Case, { outcome, why }: Unmet): Failure {
 
 /** Whether the list that does not show what was answered may lack rows: another POST would make a license too many. */
 export function mayBeCut({ seen }: Case): boolean {
-  const { unfiltered, misread }: Partial<LookupResult> = seen && 'unfiltered' in seen.result ? seen.result : {};
+  const { unfiltered, misread }: Partial<FormerResult> = seen && 'unfiltered' in seen.result ? seen.result : {};
   return unfiltered?.mayBeCut === true || misread !== undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Failure } from '../../core/failure.ts';
 import type { LicenseFields } from '../../schema/license.ts';
 import type { Queue } from '../../store/queue.ts';
 import type { RequestHistory } from '../../store/request-history.ts';
-import type { Licenses, LookupResult } from './license-user.ts';
+import type { Licenses, FormerResult } from './license-user.ts';
 import {
   lookUpNow,
   type Acting,
@@ -54,7 +54,7 @@ export interface SeenUser {
   readonly by: 'filter' | 'list' | 'moving list';
   /** The answer is no older; undefined: its age is not known, and it settles no POST. */
   readonly since?: Milliseconds | undefined;
-  readonly result: LookupResult | { readonly shows: 'no answer'; readonly failure: Failure };
+  readonly result: FormerResult | { readonly shows: 'no answer'; readonly failure: Failure };
 }
 
 type LastRequest =
@@ -211,7 +211,7 @@ function whereNotListed(one: Case, seen: SeenUser, queue: Queue, rules: Rules): 
 }
 
 /** Why no license is created where none of the very name is shown. */
-function refusalOf(one: Case, result: LookupResult, rules: Rules): Why | undefined {
+function refusalOf(one: Case, result: FormerResult, rules: Rules): Why | undefined {
   const { before, requests, posted } = one;
   if (result.shows === 'incomplete') return { is: 'incomplete', failure: result.failure };
   const isTrusted = rules.uncounted === 'trust' || isAnswered(one);

@@ -24,7 +24,7 @@ export function usersOfEachApp(rows: readonly LicenseUser[]): Map<number, string
 }
 
 /** What a lookup shows of one user (docs/exactly-once.md, What a POST needs). */
-export type LookupResult = (
+export type FormerResult = (
   | { readonly shows: 'licenses'; readonly licenses: Licenses }
   /** Licenses of names that the server may have made of the user's, and none of that name itself. */
   | { readonly shows: 'near'; readonly licenses: Licenses }
@@ -33,14 +33,14 @@ export type LookupResult = (
 ) &
   Pick<UserLicenses, 'unfiltered' | 'misread'>;
 
-export const nothing: LookupResult = { shows: 'nothing' };
+export const nothing: FormerResult = { shows: 'nothing' };
 
 /** One user by the filter of the server. @param near similar names in a list @throws Failure of a list that fails */
 export async function lookUp(
   api: Pick<LicensingApi, 'ofUser'>,
   { remote_user, app_code }: LicenseUser,
   near: readonly License[] = [],
-): Promise<LookupResult> {
+): Promise<FormerResult> {
   try {
     return withNear(lookupResult(await api.ofUser({ remote_user, app_code }, 'tell')), near);
   } catch (failure) {
@@ -49,7 +49,7 @@ export async function lookUp(
   }
 }
 
-export function lookupResult({ exact, near, ...how }: UserLicenses): LookupResult {
+export function lookupResult({ exact, near, ...how }: UserLicenses): FormerResult {
   const [[one, ...more], [similar, ...others]] = [exact, near];
   if (one) return { shows: 'licenses', licenses: [one, ...more], ...how };
   if (similar) return { shows: 'near', licenses: [similar, ...others], ...how };
@@ -62,7 +62,7 @@ export function nearIn(result: { readonly shows: string; readonly licenses?: rea
 }
 
 /** Similar names count as long as no license of the very name is shown. */
-export function withNear(result: LookupResult, near: readonly License[]): LookupResult {
+export function withNear(result: FormerResult, near: readonly License[]): FormerResult {
   if (result.shows === 'licenses' || result.shows === 'incomplete') return result;
   const both = distinct(result.shows === 'near' ? [...result.licenses, ...near] : near);
   return lookupResult({ exact: [], near: both, unfiltered: result.unfiltered, misread: result.misread });

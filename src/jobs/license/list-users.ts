@@ -13,7 +13,7 @@ import {
   nothing,
   withNear,
   type LicenseUser,
-  type LookupResult,
+  type FormerResult,
   type Settling,
 } from './license-user.ts';
 import { nameIndex } from './list-reading.ts';
@@ -31,16 +31,16 @@ export type KnownLicense = (user: string) => License | undefined;
 export type ListingApi = Pick<LicensingApi, 'list' | 'ofUser'>;
 
 /** What is known of the users of an application once its list is read. */
-export interface ListedUsers {
+export interface FormerList {
   /** Undefined where the list does not show the license, and the user has to be looked up. */
-  readonly lookupResult: (user: string) => LookupResult | undefined;
+  readonly lookupResult: (user: string) => FormerResult | undefined;
   readonly nearOf: (user: string) => readonly License[];
   /** Whether the server tells as many licenses as it lists. */
   readonly isCounted: boolean;
 }
 
 const none: readonly License[] = [];
-const unlisted: ListedUsers = { lookupResult: () => undefined, nearOf: () => none, isCounted: false };
+const unlisted: FormerList = { lookupResult: () => undefined, nearOf: () => none, isCounted: false };
 
 /**
  * Reads an application's list, which only finds licenses: users whom it does not show are looked up. Where the server
@@ -52,7 +52,7 @@ export async function listUsers(
   app_code: number,
   users: readonly string[],
   { known, concurrency }: { readonly known?: KnownLicense | undefined; readonly concurrency: number },
-): Promise<ListedUsers> {
+): Promise<FormerList> {
   if (users.length <= fewUsers) return lookUpEach(api, app_code, users, concurrency);
   const list = await readList(api, app_code, users, { known });
   const listed = list instanceof Failure ? unlisted : list;
@@ -65,7 +65,7 @@ export async function listUsers(
 }
 
 async function lookUpEach(api: ListingApi, app_code: number, users: readonly string[], concurrency: number) {
-  const results = new Map<string, LookupResult>();
+  const results = new Map<string, FormerResult>();
   const isFiltered = (): boolean => ![...results.values()].some(({ unfiltered }) => unfiltered);
   const untilUnfiltered = function* (): Generator<string> {
     for (const user of users) if (isFiltered()) yield user;
@@ -82,8 +82,8 @@ async function readTwice(
   api: ListingApi,
   app_code: number,
   users: readonly string[],
-  results = new Map<string, LookupResult>(),
-): Promise<ListedUsers> {
+  results = new Map<string, FormerResult>(),
+): Promise<FormerList> {
   let failure = new Failure('incomplete', `the list changes: no two of ${2 * maxPairs} readings show the same users`);
   for (let pair = 1; pair <= maxPairs; pair += 1) {
     const all = new Set<string>();
@@ -163,7 +163,7 @@ async function readList(
     throw cause;
   }
   return {
-    lookupResult(user: string): LookupResult | undefined {
+    lookupResult(user: string): FormerResult | undefined {
       const first = exact.get(user);
       return first && lookupResult({ exact: distinct([first, ...(further.get(user) ?? none)]), near: none });
     },

@@ -9,7 +9,7 @@ export interface LookupWorld {
   readonly licensing: (app_code: number) => LookupApi;
   /** A clock that nobody sets. */
   readonly elapsed: () => Milliseconds;
-  /** Whether a list without a total counts (`--trust-list`). */
+  /** A list without a total counts (`--trust-list`). */
   readonly trustList: boolean;
 }
 
@@ -103,7 +103,7 @@ export class LookupRequests {
     return list;
   }
 
-  /** Whether no other rows came in the same number: two selections of one length are cut. */
+  /** No other rows came in the same number: two selections of one length are cut. */
   isOfOneLength(length: ListLength): boolean {
     return this.#mark(length).size === 1;
   }

@@ -1,5 +1,5 @@
 /**
- * Finds the licenses of users, by the server's filter or in the list of all licenses (docs/exactly-once.md, The lookup).
+ * Finds the licenses of users by the server's filter, or in the list of all licenses (docs/exactly-once.md, Lookups).
  * One object for a run and all of its applications: what it learns of a server is gone when the run ends.
  */
 import { isMaskedKey, textOf, type License } from '../../api/licensing/license.ts';
@@ -22,7 +22,7 @@ export interface ListedUsers {
   readonly sentAt: Milliseconds;
 }
 
-/** What a GET of an answered key says. */
+/** The license that a GET of an answered key returns. */
 export type AnsweredKey =
   | { readonly is: 'as asked' | 'another'; readonly license: License }
   /** The server keeps another spelling of the name. */
@@ -48,7 +48,7 @@ export class Lookups {
     return this.#of(app_code).lookUp(remote_user, names);
   }
 
-  /** Whether the list of all licenses is the lookup there, as far as is known. */
+  /** The list of all licenses is the lookup there, as far as is known. */
   isByList(app_code: number): boolean {
     return this.#of(app_code).isByList;
   }

@@ -9,7 +9,7 @@ import { pool } from '../work/pool.ts';
 import { caseOf, nextStep, type Case, type SeenUser } from './case.ts';
 import { failureOf, inWords } from './case-words.ts';
 import { lookUp, nearIn, nothing, userKey, usersOfEachApp, withNear, type LicenseUser } from './license-user.ts';
-import { listUsers, type KnownLicense, type ListedUsers, type ListingApi } from './list-users.ts';
+import { listUsers, type KnownLicense, type FormerList, type ListingApi } from './list-users.ts';
 import { recall, type Creations } from './history.ts';
 import { resultOf, type RowResult } from './report.ts';
 import { retiredFields, type MissingUser } from './retire.ts';
@@ -87,7 +87,7 @@ export async function listRoster(
   },
 ) {
   const listedAt = elapsed();
-  const lists = new Map<number, ListedUsers>();
+  const lists = new Map<number, FormerList>();
   for (const [app_code, users] of usersOfEachApp(rows)) {
     const api = deciding ? licensing(app_code).deciding(deciding) : licensing(app_code);
     lists.set(app_code, await listUsers(api, app_code, users, { concurrency, known: known?.(app_code) }));
