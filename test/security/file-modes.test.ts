@@ -20,7 +20,6 @@ describe.each(isWhole ? [0o022, 0o000, 0o077] : [0o000])('with umask %o', needs(
     [[login, 'sandbox-key-of-app-4711\n'], ['auth use app-4711'], ['license list'], ['auth logout app-4711']],
     [['license ensure --remote-user zed --size-allowance 4']],
     [['license apply - --input-format csv', roster]],
-    [['first-activation audit - --input-format csv', 'mac_address,remote_user\nD422CD000301,nobody\n']],
     [['--sandbox license create --remote-user zed --size-allowance 4'], ['sandbox reset']],
     [['topic delete general lunch --confirm lunch']],
     [['topic delete general lunch --confirm lunch --no-archive']],

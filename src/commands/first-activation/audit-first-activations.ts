@@ -1,5 +1,5 @@
 import { auditSensors } from '../../jobs/license/audit-sensors.ts';
-import { fileArgument, optional, outputField, type Values } from '../../schema/field.ts';
+import { fileArgument, optional, type Values } from '../../schema/field.ts';
 import { readMac, sensorRosterFields } from '../../schema/license.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
@@ -17,8 +17,8 @@ import {
 export default command({
   about: [
     'Columns: mac_address, remote_user and optionally app_code. The API cannot list sensors, so the command looks up those of the file. Each row ends as ok, lent (first activated by the license of ' +
-      'another user: who has it now is not known), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. An interrupted run ' +
-      'resumes where it stopped.',
+      'another user: who has it now is not known), never-activated or error. Exit code 10 if a sensor was lent, 8 if one could not be looked up. It only reads: a run that ' +
+      'was interrupted starts from the beginning.',
   ],
   input: { title: 'A roster', lines: ['mac_address,remote_user', 'D4:22:CD:00:03:01,ada', 'D4:22:CD:00:03:02,grace'] },
   args: { roster: fileArgument('ROSTER', 'File of sensors and their expected users; - is standard input') },
@@ -26,23 +26,16 @@ export default command({
     ...rosterOptions,
     ...optional({ app_code: sensorRosterFields.app_code }),
     ...workerOptions,
-    journal: outputField('FILE', 'Where answers are kept until the audit is complete (default: in the state folder)'),
   },
   examples: ['chatelaine first-activation audit sensors.csv'],
 
-  async *rows(
-    { roster: file, app_code: typed, concurrency = defaultConcurrency, journal: journalFile, ...how },
-    context,
-  ) {
-    const { rows: sensors, sha256: input } = await readSensors(file, how, typed, context);
-    const identity = context.accounts.identityOf(await context.licensingAccount({ app_code: typed }));
-    const header = { job: 'first-activation audit', identity, app_code: typed ?? null, input };
+  async *rows({ roster: file, app_code: typed, concurrency = defaultConcurrency, ...how }, context) {
+    const { rows: sensors } = await readSensors(file, how, typed, context);
     for (const app_code of new Set(sensors.map((sensor) => sensor.app_code)))
       await context.licensingAccount({ app_code: typed, row_app_code: app_code });
-    const journal = await context.record.journal(header, journalFile);
     const { signal, conclude, secrets } = context;
     const progress = context.progress('sensors', sensors.length);
-    const audit = { concurrency, licensing: apiOfEachApp(context, typed), journal, signal, conclude, progress };
+    const audit = { concurrency, licensing: apiOfEachApp(context, typed), signal, conclude, progress };
     for await (const row of auditSensors(sensors, audit))
       yield row.error === undefined ? row : { ...row, error: secrets.clean(row.error) };
   },

@@ -1,10 +1,8 @@
 import { textOf } from '../../api/licensing/license.ts';
 import type { LicensingApi } from '../../api/licensing/licensing.ts';
 import { Failure } from '../../core/failure.ts';
-import type { Journal } from '../../store/journal.ts';
 import { pool } from '../work/pool.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
-import { isObject } from '../../core/json.ts';
 
 interface ExpectedSensor {
   readonly mac_address: string;
@@ -22,8 +20,6 @@ interface SensorRow extends Omit<ExpectedSensor, 'app_code'> {
 
 interface SensorAudit extends Pick<WorkMessages, 'conclude'> {
   readonly licensing: (app_code: number | undefined) => LicensingApi;
-  /** It is done with once every sensor has an answer. */
-  readonly journal: Pick<Journal, 'records' | 'append' | 'finish' | 'close'>;
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly progress: { step(): void; end(): void };
@@ -33,21 +29,15 @@ interface SensorAudit extends Pick<WorkMessages, 'conclude'> {
 const maxOutages = 3;
 
 /**
- * Who should have activated each sensor first, and who did; a run that was cut off resumes by the journal.
+ * Who should have activated each sensor first, and who did.
  * @throws Failure auth at once; incomplete where a lookup failed; differences where a sensor was lent
  */
 export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: SensorAudit): AsyncGenerator<SensorRow> {
-  const known = new Map(audit.journal.records.filter(isAnswer).map((row) => [sensorKey(row), row]));
   const counts = { ok: 0, lent: 0, 'never-activated': 0, error: 0 };
   let outages = 0;
-  let kept = Promise.resolve();
   const work = async (sensor: ExpectedSensor): Promise<SensorRow> => {
-    const earlier = known.get(sensorKey(sensor));
-    if (earlier) return earlier;
     const { row, failure } = await lookUp(sensor, audit);
     outages = failure?.kind === 'unavailable' && failure.retryable ? outages + 1 : 0;
-    // The next lookup does not wait for the disk: a lost answer is asked for again. A full disk ends the audit.
-    if (row.status !== 'error') (kept = audit.journal.append(row)).catch(() => (outages = maxOutages));
     return row;
   };
   const untilGone = function* (): Generator<ExpectedSensor> {
@@ -60,34 +50,16 @@ export async function* auditSensors(sensors: readonly ExpectedSensor[], audit: S
       audit.progress.step();
       yield row;
     }
-    await kept;
   } finally {
     audit.progress.end();
-    await (left() === 0 ? audit.journal.finish() : audit.journal.close());
   }
   if (left() > 0)
     throw new Failure('incomplete', `${left()} of ${sensors.length} sensors could not be looked up`, {
-      hint: 'Run the same command again: it resumes where this run stopped.',
+      hint: 'Run the same command again: it looks up every sensor again.',
     });
   const { ok, lent, 'never-activated': never } = counts;
   audit.conclude(`sensors: ${ok} ok, ${lent} lent, ${never} never activated`);
   if (lent > 0) throw new Failure('differences', `sensors that were lent: ${lent}`);
-}
-
-function isAnswer(record: unknown): record is SensorRow {
-  if (!isObject(record)) return false;
-  const { mac_address, remote_user, app_code, status, first_user } = record;
-  return (
-    typeof mac_address === 'string' &&
-    typeof remote_user === 'string' &&
-    (app_code === null || typeof app_code === 'number') &&
-    (first_user === null || typeof first_user === 'string') &&
-    (status === 'ok' || status === 'lent' || status === 'never-activated')
-  );
-}
-
-function sensorKey({ mac_address, remote_user, app_code }: ExpectedSensor | SensorRow): string {
-  return `${app_code ?? ''} ${mac_address} ${remote_user}`;
 }
 
 async function lookUp(
