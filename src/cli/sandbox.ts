@@ -24,7 +24,7 @@ export function embeddedSandbox(host: Host) {
     return all.map(({ app_code, api_key }) => {
       const own = { kind: 'licensing', profile: 'sandbox', base_url, app_code } as const;
       const credential = async () => ({ ...own, key: new Secret(api_key) });
-      return { profile: `sandbox-${app_code}`, app_code, credential };
+      return { profile: `sandbox-${app_code}`, app_code, base_url, credential };
     });
   };
   return {

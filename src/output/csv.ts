@@ -18,13 +18,15 @@ export function csv(choices: CsvChoices): Formatter {
 
 /** CSV that a spreadsheet opens: it runs no cell as a formula, and the byte order mark tells Excel of UTF-8. */
 export function excel(choices: CsvChoices, separator: Separator, messageText?: MessageText): Formatter {
-  let mark = '\uFEFF';
+  // A terminal gets no sign that it would obey.
+  const lineEnd = choices.terminal ? '\n' : '\r\n';
+  let mark = choices.terminal ? '' : '\uFEFF';
   const write = (cells: readonly unknown[]): string => {
     const harmless = cells.map((value) => {
       const cell = cellOf(value, choices);
       return typeof cell === 'string' ? withoutFormula(cell) : cell;
     });
-    const text = mark + line(harmless, separator, '\r\n');
+    const text = mark + line(harmless, separator, lineEnd);
     mark = '';
     return text;
   };

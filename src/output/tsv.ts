@@ -1,7 +1,8 @@
 import { tsvCell } from '../core/tsv.ts';
-import { cellText, cellsOf, columnsOf, namesOf, type peopleReader } from './columns.ts';
+import { writeJson } from '../core/json.ts';
+import { asObject, cellText, cellsOf, columnsOf, namesOf, rulesOf, type peopleReader } from './columns.ts';
 import { plain } from './plain.ts';
-import type { Formatter, Presentation } from './presentation.ts';
+import type { Formatter, Presentation, Show } from './presentation.ts';
 
 /** One record a line, cells parted by tabs; a tab, line end or backslash inside a cell is `\t`, `\n`, `\r`, `\\`. */
 export function tsv(presentation: Presentation): Formatter {
@@ -22,19 +23,45 @@ export function records(
 ): Formatter {
   const { show, fields } = choices;
   let columns: readonly string[] | undefined;
+  const leftOut = show.others === 'any' && !fields ? watchFields(show) : undefined;
   const header = (names: readonly string[]): string => (choices.header && names.length > 0 ? write(names) : '');
   const line = (row: unknown, names: readonly string[]): string => {
     const cells = cellsOf(row, names, show);
     return write(reader ? cells.map((cell, index) => reader(cell, names[index] ?? '', row) ?? cell) : cells);
   };
   const row = (value: unknown): string => {
-    if (columns) return line(value, columns);
-    columns = columnsOf(value, choices);
-    return header(columns) + line(value, columns);
+    const head = columns ? '' : header((columns = columnsOf(value, choices)));
+    leftOut?.see(value, columns);
+    return head + line(value, columns);
   };
   return {
     one: (value) => (value === undefined || value === null ? '' : row(value)),
     row,
     end: () => (columns ? '' : header(fields ?? namesOf(show))),
+    ...(leftOut && { remark: () => leftOut.remark() }),
+  };
+}
+
+/** Watches fields that no column shows: the first row decides on the columns, and later ones may have more. */
+function watchFields(show: Show<unknown>) {
+  const first = new Map<string, string>();
+  const differing = new Set<string>();
+  let rows = 0;
+  return {
+    see(row: unknown, columns: readonly string[]): void {
+      const object = asObject(row, show) ?? {};
+      const made = columns.filter((name) => rulesOf(show, name)?.of);
+      const shown = cellsOf(row, made, show);
+      rows += 1;
+      for (const [name, value] of Object.entries(object)) {
+        // The key of a license is shown under our name for it.
+        if (columns.includes(name) || differing.has(name) || shown.includes(value)) continue;
+        const text = writeJson(value);
+        if (rows > 1 && first.get(name) !== text) differing.add(name);
+        else first.set(name, text);
+      }
+      for (const name of first.keys()) if (!Object.hasOwn(object, name)) differing.add(name);
+    },
+    remark: () => (differing.size === 0 ? undefined : `left out: ${[...differing].join(', ')}; --fields names columns`),
   };
 }

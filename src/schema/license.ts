@@ -51,7 +51,11 @@ export const soughtUser = { ...licenseFields.remote_user, trimmed: true } as con
 
 export const licenseFilters = {
   remote_user: { ...licenseFields.remote_user, required: false, many: true },
-  app_code: { ...licenseFields.app_code, required: false },
+  app_code: {
+    ...licenseFields.app_code,
+    required: false,
+    help: 'Code of the application (default: every application that the key can read)',
+  },
 } as const satisfies Fields;
 
 export const rosterFields = {

@@ -304,8 +304,7 @@ test.each(generalFormats)('%s on a terminal is harmless', async (format) => {
   await fc.assert(
     fc.asyncProperty(table, async (rows) => {
       const shown = await written(many(...rows.map(rowOf)), look(format, { terminal: true, width: 40 }));
-      const lines = format.startsWith('excel') ? shown.replace('\uFEFF', '').replaceAll('\r\n', '\n') : shown;
-      expect(lines.replaceAll('\n', '').replaceAll(format === 'tsv' ? '\t' : '\n', '')).not.toMatch(
+      expect(shown.replaceAll('\n', '').replaceAll(format === 'tsv' ? '\t' : '\n', '')).not.toMatch(
         /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u,
       );
     }),

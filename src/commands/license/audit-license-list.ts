@@ -1,16 +1,24 @@
 import { listOfApplication } from '../../api/licensing/application.ts';
+import type { License } from '../../api/licensing/license.ts';
+import { Failure } from '../../core/failure.ts';
 import { countFindings } from '../../jobs/license/accepted-findings.ts';
-import { auditLicenses, readAccepted, type ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
+import {
+  auditLicenses,
+  readAccepted,
+  type AuditCounts,
+  type ExpectedLicense,
+  type FindingRow,
+} from '../../jobs/license/audit-licenses.ts';
 import type { Listed } from '../../jobs/license/kept-licenses.ts';
 import { retiredHere } from '../../jobs/license/retire.ts';
 import { oncePerUser } from '../../store/roster/read-roster.ts';
 import { optional, outputField, textField } from '../../schema/field.ts';
-import { rosterFields } from '../../schema/license.ts';
+import { licenseFilters } from '../../schema/license.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
 import { rosterOptions } from '../roster.ts';
-import { allAppsOption, ofEveryApp, allAppsRule, type OwnApp } from './apps.ts';
+import { allAppsOption, allAppsRule, ofEveryApp, storedServers, type OwnApp } from './apps.ts';
 import { readUsers } from './license-roster.ts';
 
 export default command({
@@ -25,7 +33,7 @@ export default command({
     'Exit code 10 if there is a finding that is not accepted; 8 if the list is incomplete: then only the part received is audited, and nothing is reported as missing.',
   ],
   options: {
-    ...optional({ app_code: rosterFields.app_code }),
+    ...optional({ app_code: licenseFilters.app_code }),
     ...allAppsOption,
     roster: textField(
       'FILE',
@@ -49,15 +57,17 @@ export default command({
   async *rows({ app_code, all_apps, roster, accept, write_accepted, ...options }, context) {
     const values = { ...options, app_code };
     const expected = roster === undefined ? undefined : (await readUsers(roster, values, oncePerUser, context)).rows;
-    const licenses = all_apps ? ofEveryApp(context, ofOwnApp) : licensesOf(expected, app_code, context);
     const accepted =
       accept === undefined ? new Map<string, string>() : readAccepted(await context.disk.read(accept), accept);
     const isRetired = await retiredHere(context.record, context.warn);
     const accepting = { accepted, write_accepted, hasRoster: expected !== undefined };
-    yield* countFindings(auditLicenses(licenses, expected, isRetired), accepting, context);
+    const findings = all_apps
+      ? auditServers(await storedServers(context), expected, isRetired, context)
+      : auditLicenses(licensesOf(expected, app_code, context), expected, isRetired);
+    yield* countFindings(findings, accepting, context);
   },
 
-  fields: ['license'],
+  fields: ['license', 'base_url'],
 
   show: {
     columns: [
@@ -66,7 +76,9 @@ export default command({
       { name: 'size_allowance', keep: -1, width: 14 },
       ...whole('license_code'),
       { name: 'detail', keep: 1, width: 20 },
+      { name: 'fact', when: 'asked' },
     ],
+    others: 'known',
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
     outcome: { by: 'finding', columns: ['finding', 'remote_user', 'app_code', 'size_allowance'] },
   },
@@ -84,6 +96,55 @@ async function* licensesOf(
     const licenses = listOfApplication(context.licensing(choice), { app_code }, own);
     for await (const license of licenses) yield { app_code: own, license };
   }
+}
+
+/** Each server by itself: a user of another one is another user. @throws as `auditLicenses`, after all servers */
+async function* auditServers(
+  servers: Awaited<ReturnType<typeof storedServers>>,
+  roster: readonly ExpectedLicense[] | undefined,
+  isRetired: (license: License) => boolean,
+  context: Services & Accounts,
+): AsyncGenerator<FindingRow, AuditCounts> {
+  const [first, second] = servers;
+  if (first && !second) return yield* auditLicenses(ofEveryApp(servers, context, ofOwnApp), roster, isRetired);
+  const originOfRow = roster && (await originsOfRows(roster, context));
+  const places = new Set<string>();
+  let [licenses, retired] = [0, 0];
+  let incomplete: Failure | undefined;
+  for (const apps of servers) {
+    const [{ base_url }] = apps;
+    const own = roster?.filter((row) => originOfRow?.get(row.app_code) === context.accounts.identityOf({ base_url }));
+    try {
+      const audit = auditLicenses(ofEveryApp([apps], context, ofOwnApp), own, isRetired);
+      const counts = yield* ofServer(audit, base_url);
+      for (const place of counts.places) places.add(`${place} of ${base_url}`);
+      licenses += counts.licenses;
+      retired += counts.retired;
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.kind !== 'incomplete') throw cause;
+      incomplete = cause.as('incomplete', [...(incomplete ? [incomplete.message] : []), cause.message].join('\n'));
+    }
+  }
+  if (incomplete) throw incomplete;
+  return { licenses, retired, places };
+}
+
+/** The server of each application in the roster. @throws Failure config where one is not stored */
+async function originsOfRows(roster: readonly ExpectedLicense[], { licensingAccount, accounts }: Accounts) {
+  const origins = new Map<number, string>();
+  for (const { app_code } of roster)
+    if (!origins.has(app_code))
+      origins.set(app_code, accounts.identityOf(await licensingAccount({ row_app_code: app_code })));
+  return origins;
+}
+
+async function* ofServer(
+  findings: AsyncGenerator<FindingRow, AuditCounts>,
+  base_url: string,
+): AsyncGenerator<FindingRow, AuditCounts> {
+  let result = await findings.next();
+  for (; !result.done; result = await findings.next()) yield { ...result.value, base_url };
+  return result.value;
 }
 
 async function* ofOwnApp({ api, app_code }: OwnApp): AsyncGenerator<Listed> {

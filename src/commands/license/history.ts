@@ -13,7 +13,8 @@ export default command({
       'which licenses are retired. The history stays on this computer; only a ledger gets it too, without names. license undo uses it.',
     'unknown means that no outcome is recorded: the run was killed, or the answer was lost. found means that an interrupted run requested the license and a later ' +
       'run found it: the interrupted run created it, or somebody else did.',
-    '--profile shows only the application of that profile.',
+    '--profile shows only the application of that profile. The history has only the last four characters of a key: with --code, match is possible where ' +
+      'they do not decide, and certain where they do.',
     'With --remote-user and a ledger, it also shows what runs on other computers did for this user, and answered requests whose license no list has shown yet. The ' +
       'ledger keeps no names: of a rename, the other name is shown as ?.',
   ],
@@ -25,7 +26,8 @@ export default command({
   examples: ['chatelaine license history --remote-user physio-7731', 'chatelaine license history --since 7d -o csv'],
 
   async *rows({ remote_user, match, code, ...asked }, context) {
-    const { isUser, isKeyEnd } = searchFor(match, code);
+    const { isUser, keyEnd } = searchFor(match, code);
+    let possible = 0;
     const own = await context.record.past('remote_user');
     const telling =
       remote_user === undefined ? undefined : context.ledgers.any().then((one) => one?.history(remote_user));
@@ -36,12 +38,20 @@ export default command({
     if (others.length > 0) entries.sort((one, two) => Date.parse(one.time) - Date.parse(two.time));
     for (const change of changesOf(entries)) {
       const { remote_user: user, remote_user_before: before = user, license_code_end: end = null } = change;
-      if (!isAsked(change) || !isUser(user, before) || !isKeyEnd(end ?? '')) continue;
+      if (!isAsked(change) || !isUser(user, before)) continue;
+      const found = keyEnd(end ?? '');
+      if (found === undefined) continue;
       if (remote_user !== undefined && ![user, before].includes(remote_user)) continue;
       const { app_code = null } = change;
-      yield { ...whoOf(change), app_code, remote_user: user, change: changeText(change), license_code_end: end };
+      possible += Number(found === 'possible');
+      const row = { app_code, remote_user: user, change: changeText(change), license_code_end: end };
+      yield { ...whoOf(change), ...row, ...(code && { match: found }) };
     }
+    if (possible > 0)
+      context.note('the history has only the last four characters of a key: a possible license may be another one');
   },
+
+  fields: ['match'],
 
   show: {
     columns: [
@@ -55,6 +65,7 @@ export default command({
       { name: 'change', width: 14 },
       { name: 'license_code_end', keep: 1 },
     ],
+    others: 'known',
     none: 'no such change by a run of this computer',
   },
 });

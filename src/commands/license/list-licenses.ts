@@ -9,7 +9,7 @@ import { command } from '../command.ts';
 import { keepOptions, rosterOptions, sheetRules } from '../roster.ts';
 import { spanOf, type TimeParts } from '../typed-time.ts';
 import { allAppsOption, licensesOf, allAppsRule } from './apps.ts';
-import { searchFor, searchOptions } from './search.ts';
+import { partOfKey, searchFor, searchOptions } from './search.ts';
 import { keyAlone, licenseShow } from './show.ts';
 
 export default command({
@@ -72,19 +72,21 @@ export default command({
     const licenses = sort === undefined || limit === undefined ? listed : inOrder(listed, orderOf(sort), licenseShow);
     let [count, retired] = [0, 0];
     for await (const license of licenses) {
-      if (!isWanted(license)) continue;
+      // The end of a sorted list says whether it is complete.
+      if (count === limit || !isWanted(license)) continue;
       if (isRetired(license)) {
         retired += 1;
         continue;
       }
       yield license;
       count += 1;
-      if (count === limit) return;
+      if (count === limit && extent === 'part') return;
     }
     if (retired > 0) context.conclude(`${quantity(retired, 'retired license is', 'retired licenses are')} left out`);
     const [name = '*', ...others] = match ?? filter.remote_user ?? [];
     if (count === 0 && others.length === 0 && !/[*?]/.test(name))
       context.note(`no user is named '${name}'; --match '*${name}*' finds it in names`);
+    if (count === 0 && code?.some((one) => !/[*?]/.test(one))) context.note(partOfKey);
   },
 
   fields: licenseExtras,

@@ -1,4 +1,5 @@
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
+import { commandLine } from '../../core/shell-word.ts';
 import type { Fields } from '../../schema/field.ts';
 import { matchField, phoneCode } from '../../schema/license.ts';
 
@@ -11,14 +12,22 @@ export const searchOptions = {
   },
 } as const satisfies Fields;
 
+/** Advice where a part of a key finds nothing; it names no key that was typed. */
+export const partOfKey = `A part of a key needs a star: ${commandLine('license list', [], { code: '*2FCA2' })}`;
+
 /** Tests of users and keys by the values. */
 export function searchFor(match: readonly string[] | undefined, code: readonly string[] = []) {
   const codes = code.map(phoneCode);
   return {
     isUser: (...names: readonly string[]) => !match || names.some((name) => matchesGlobInAnyCase(match, name)),
     isKey: (key: string) => codes.length === 0 || matchesGlobInAnyCase(codes, phoneCode(key)),
-    /** The end of a key is all that is recorded. */
-    isKeyEnd: (end: string) => codes.length === 0 || codes.some((one) => endsAlike(one, phoneCode(end))),
+    /** The end of a key is all that is recorded: a code that says more may be that of another license. */
+    keyEnd(end: string): 'certain' | 'possible' | undefined {
+      if (codes.length === 0) return 'certain';
+      const alike = codes.filter((one) => endsAlike(one, phoneCode(end)));
+      if (alike.length === 0) return undefined;
+      return alike.some((one) => one.replace(/^\*+/, '').length <= end.length) ? 'certain' : 'possible';
+    },
   };
 }
 

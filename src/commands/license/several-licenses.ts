@@ -1,8 +1,10 @@
 import { quantity } from '../../core/duration.ts';
-import type { License } from '../../api/licensing/license.ts';
+import { textOf, type License } from '../../api/licensing/license.ts';
 import { Failure } from '../../core/failure.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import type { Terminal } from '../context.ts';
+
+const maxNamed = 20;
 
 /** The licenses of a user for whom a run created one, and the profile whose key retires them. */
 export interface CreatedFor {
@@ -11,20 +13,23 @@ export interface CreatedFor {
 }
 
 /**
- * Warns of users with several licenses, with the line that retires all but the one whose code sorts first, so that
- * all runs name the same. @returns what a run ends with that has done its work
+ * Warns of users with several licenses, by the last characters of their keys: a log must not get a whole key.
+ * @returns what a run ends with that has done its work
  */
 export function warnOfDoubles(users: readonly CreatedFor[], { warn }: Terminal): Failure | undefined {
   const doubled = users.filter(({ licenses }) => licenses.length > 1);
   if (doubled.length === 0) return undefined;
-  const lines = [...new Set(doubled.map(({ profile }) => profile))].map((profile) => {
-    const own = doubled.filter((user) => user.profile === profile);
-    const sorted = own.map(({ licenses }) => licenses.flatMap(({ key }) => key ?? []).sort());
-    const codes = sorted.flatMap((all) => all.slice(1));
-    return commandLine('license retire', codes, { profile });
+  const named = doubled.map(({ licenses: [first, ...others] }) => {
+    const ends = [first, ...others].map((license) => license?.key?.slice(-4) ?? '?');
+    return `${first ? textOf(first, 'remote_user') : '?'} (…${ends.sort().join(', …')})`;
   });
+  const more = doubled.length > maxNamed ? ` and ${doubled.length - maxNamed} more` : '';
+  const [{ profile } = { profile: undefined }] = doubled;
+  const audit = commandLine('license audit', [], { profile });
   const [count, have] = [quantity(doubled.length, 'user'), doubled.length === 1 ? 'has' : 'have'];
   const what = `${count} for whom this run created a license ${have} several`;
-  warn(`${what}; to retire all but the one whose code sorts first:\n${lines.join('\n')}`);
+  warn(
+    `${what}: ${named.sort().slice(0, maxNamed).join(', ')}${more}. license retire CODE… retires all but one; the keys are shown by:\n${audit}`,
+  );
   return new Failure('differences', what);
 }

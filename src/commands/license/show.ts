@@ -5,6 +5,7 @@ import { commandLine } from '../../core/shell-word.ts';
 import { whole } from '../../output/columns.ts';
 import type { Show } from '../../output/presentation.ts';
 import { licenseColumns, licenseExtras, type LicenseFields } from '../../schema/license.ts';
+import { partOfKey } from './search.ts';
 
 const [key, user, ...others] = licenseColumns;
 
@@ -60,7 +61,7 @@ export function codeAdvice(listed: readonly License[], { details }: Failure, use
   const [key] = listed.flatMap((one) => one.key ?? []);
   const unseen = listed.length === 0 && details.hint !== undefined ? `${details.hint} ` : '';
   const written = key === undefined ? unseen : `A key of this server is written ${key.replace(/[a-z\d]/gi, 'X')}. `;
-  return `${written}To find it by its user: ${commandLine('license list', [], { remote_user: user })}`;
+  return `${written}${partOfKey}\nTo find it by its user: ${commandLine('license list', [], { remote_user: user })}`;
 }
 
 export const keyAlone = { quiet: (license: License) => license.key ?? keyOf(license) } satisfies Show<License>;

@@ -4,7 +4,7 @@ import { each } from '../../jobs/work/each.ts';
 import { phoneCode, licenseCode, licenseExtras, licenseFilters } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import type { Accounts, Services } from '../context.ts';
-import { allAppsOption, licensesOf, ofEveryApp, allAppsRule, type OwnApp } from './apps.ts';
+import { allAppsOption, allAppsRule, licensesOf, ofEveryApp, storedServers, withServer, type OwnApp } from './apps.ts';
 import { codeAdvice, keyAlone, licenseShow, likeIt, wholeList } from './show.ts';
 
 export default command({
@@ -74,14 +74,14 @@ async function* ofEach(users: readonly string[], licensesOfUser: (user: string) 
 
 async function viewInEveryApp(license_code: string, context: Services & Accounts): Promise<License> {
   let unknown: Failure | undefined;
-  const look = async function* ({ api }: OwnApp): AsyncGenerator<License> {
+  const look = async function* ({ api, base_url }: OwnApp): AsyncGenerator<License> {
     try {
-      yield await api.view(license_code);
+      yield withServer(await api.view(license_code), base_url);
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.kind !== 'not_found') throw cause;
       unknown = cause;
     }
   };
-  for await (const license of ofEveryApp(context, look)) return license;
+  for await (const license of ofEveryApp(await storedServers(context), context, look)) return license;
   throw new Failure('not_found', 'no license has this code in any stored application', unknown?.details);
 }

@@ -31,13 +31,13 @@ export async function* countFindings(
     }
   } finally {
     // Where nobody reads on, the list is not read on either.
-    await findings.return({ licenses: 0, retired: 0, apps: new Set() });
+    await findings.return({ licenses: 0, retired: 0, places: new Set() });
   }
-  const { licenses, retired, apps } = result.value;
+  const { licenses, retired, places } = result.value;
   // Of another application, and of a roster that is not given, nothing can be said: these lines stay.
   const isLookedFor = (line: string): boolean =>
     (hasRoster || !/^(missing|unexpected|other-size):/.test(line)) &&
-    [...apps].some((app_code) => line.includes(` in application ${app_code ?? '?'}: `));
+    [...places].some((place) => line.includes(` in ${place}: `));
   for (const [line, whole] of accepted)
     if (!found.has(line) && isLookedFor(line)) note(`no longer found, remove its line: ${line}`);
     else if (!found.has(line)) found.set(line, whole);

@@ -40,12 +40,15 @@ export interface FindingRow {
   readonly detail: string;
   /** What is found, in words that are the same for all licenses of the finding. */
   readonly fact: string;
+  /** Of the server, where several are audited. */
+  readonly base_url?: string;
 }
 
 export interface AuditCounts {
   readonly licenses: number;
   readonly retired: number;
-  readonly apps: ReadonlySet<number | undefined>;
+  /** The applications, as the lines of findings name them. */
+  readonly places: ReadonlySet<string>;
 }
 
 /**
@@ -106,7 +109,11 @@ export async function* auditLicenses(
       if (!expected.has(entry.user) && !isRetired(entry.license)) yield row('unexpected', entry, notInRoster);
   }
   if (incomplete) throw incomplete;
-  return { licenses: kept.count(), retired, apps };
+  return { licenses: kept.count(), retired, places: new Set([...apps].map((app_code) => placeOf(app_code))) };
+}
+
+export function placeOf(app_code: number | string | null | undefined, base_url?: string): string {
+  return `application ${app_code ?? '?'}${base_url === undefined ? '' : ` of ${base_url}`}`;
 }
 
 /** One text for users whose names differ so little that they are probably one. */
@@ -181,9 +188,9 @@ function* otherSizes(own: readonly OwnedLicense[], size: number): Generator<Find
 }
 
 /** One line for a finding, without a key: two findings of one line are one fact. */
-export function findingLine(found: Pick<FindingRow, 'finding' | 'remote_user' | 'app_code' | 'fact'>): string {
-  const { finding, remote_user, app_code, fact } = found;
-  const line = `${finding}: ${remote_user ?? 'no user'} in application ${app_code ?? '?'}: ${fact}`;
+export function findingLine(found: Omit<FindingRow, 'license' | 'license_code' | 'detail' | 'size_allowance'>): string {
+  const { finding, remote_user, app_code, base_url, fact } = found;
+  const line = `${finding}: ${remote_user ?? 'no user'} in ${placeOf(app_code, base_url)}: ${fact}`;
   return line.replace(/[\p{C}\p{Zl}\p{Zp}#]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16) ?? ''}}`);
 }
 

@@ -51,6 +51,7 @@ export interface LicensingChoice extends Choice {
 export interface StoredApp {
   readonly profile: string;
   readonly app_code: number;
+  readonly base_url: string;
   credential(): Promise<LicensingCredential>;
 }
 
@@ -124,12 +125,13 @@ export function openCredentials(
     async licensingApps(): Promise<readonly StoredApp[]> {
       const apps = (await profiles.all()).filter((profile) => profile.kind === 'licensing');
       const given = apps.length === 0 ? environmentCredential(system.env, 'licensing') : undefined;
-      const app_code = given?.values.app_code;
-      if (given && app_code !== undefined)
-        return [{ profile: 'environment', app_code, credential: () => licensingOfEnvironment(given) }];
+      const { app_code, base_url } = given?.values ?? {};
+      if (given && app_code !== undefined && base_url !== undefined)
+        return [{ profile: 'environment', app_code, base_url, credential: () => licensingOfEnvironment(given) }];
       return apps.map((app) => ({
         profile: app.name,
         app_code: app.app_code,
+        base_url: app.base_url,
         credential: () => licensingCredential(app),
       }));
     },

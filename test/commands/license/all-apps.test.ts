@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openOrigin } from '../../helpers/origin.ts';
 import { emptyHome, openSandbox, runAlone, type Ran } from '../../helpers/run.ts';
@@ -15,8 +17,10 @@ const known: Readonly<Record<string, readonly ReturnType<typeof license>[]>> = {
   'Token key-2': [license('K-3', 'ada', 2), license('K-1', 'eve', 2)],
 };
 
-async function place(apps: readonly number[]): Promise<(line: string) => Promise<Ran>> {
+async function startServer(): Promise<{ readonly base: string; readonly asked: string[] }> {
+  const asked: string[] = [];
   const { port } = await openOrigin(({ url, authorization = '' }) => {
+    asked.push(`${authorization} ${url}`);
     const rows = known[authorization];
     if (!rows) return { status: 401, body: '{"detail":"Invalid token."}' };
     const [, code] = /^\/v1\/license\/([^/?]+)\/$/.exec(url) ?? [];
@@ -26,15 +30,95 @@ async function place(apps: readonly number[]): Promise<(line: string) => Promise
     const found = rows.find(({ license_code }) => license_code === code);
     return found ? { body: JSON.stringify(found) } : { status: 404, body: '{"detail":"Not found."}' };
   });
+  return { base: `http://127.0.0.1:${port}`, asked };
+}
+
+/** Stores profiles by their names: of a server an application, and the key that the server knows. */
+async function store(profiles: Readonly<Record<string, readonly [base: string, app: number, key?: number]>>) {
   const home = emptyHome();
-  for (const app of apps) {
-    const line = `auth login licensing --base-url http://127.0.0.1:${port} --app-code ${app} --name app-${app}`;
-    expect(await runAlone(`${line} --api-key-stdin --no-check`, { home, stdin: `key-${app}\n` })).toMatchObject({
+  for (const [name, [base, app, key = app]] of Object.entries(profiles)) {
+    const line = `auth login licensing --base-url ${base} --app-code ${app} --name ${name}`;
+    expect(await runAlone(`${line} --api-key-stdin --no-check`, { home, stdin: `key-${key}\n` })).toMatchObject({
       exitCode: 0,
     });
   }
-  return (line) => runAlone(line, { home });
+  return (line: string, stdin = '') => runAlone(line, { home, stdin });
 }
+
+async function place(apps: readonly number[]): Promise<(line: string) => Promise<Ran>> {
+  const { base } = await startServer();
+  return store(Object.fromEntries(apps.map((app) => [`app-${app}`, [base, app]])));
+}
+
+describe('--all-apps with profiles of several servers', () => {
+  const twoServers = async () => {
+    const [one, two] = [await startServer(), await startServer()];
+    const ask = await store({ live: [one.base, 1], again: [one.base, 1], other: [one.base, 2], test: [two.base, 1] });
+    return { one, two, ask };
+  };
+
+  test.each(['csv', 'json', 'ndjson', 'yaml'])('names the server of each license in %s', async (format) => {
+    const { one, two, ask } = await twoServers();
+    const { exitCode, stdout } = await ask(`license list --all-apps --remote-user bob -o ${format}`);
+    expect([exitCode, stdout.split(one.base).length, stdout.split(two.base).length]).toEqual([0, 2, 2]);
+    expect(stdout).toContain('base_url');
+  });
+
+  test('asks an application once, however many profiles it has', async () => {
+    const { one, ask } = await twoServers();
+    expect((await ask('license list --all-apps -q')).stdout).toBe('K-1\nK-2\nK-3\nK-1\nK-1\nK-2\n');
+    expect(one.asked).toHaveLength(2);
+  });
+
+  test('view of a code names the server', async () => {
+    const { two, ask } = await twoServers();
+    const { stdout } = await (
+      await store({ live: [(await startServer()).base, 2], test: [two.base, 1] })
+    )('license view K-2 --all-apps -o json');
+    expect(JSON.parse(stdout)).toMatchObject({ license_code: 'K-2', base_url: two.base });
+    expect(JSON.parse((await ask('license view K-3 --all-apps -o json')).stdout)).toHaveProperty('base_url');
+  });
+
+  test('audit takes a user of two servers for two, and each finding and accepted line is of one server', async () => {
+    const { one, two, ask } = await twoServers();
+    const findings = async (words: string) => {
+      const { exitCode, stdout } = await ask(`license audit --all-apps -o json ${words}`);
+      const rows = JSON.parse(stdout) as Record<string, unknown>[];
+      return { exitCode, found: rows.map((row) => [row['finding'], row['remote_user'], row['base_url']]) };
+    };
+    const shared = [
+      ['shared-key', 'ada', one.base],
+      ['shared-key', 'eve', one.base],
+    ];
+    expect(await findings('')).toEqual({ exitCode: 10, found: shared });
+    const file = join(emptyHome(), 'accepted.txt');
+    await ask(`license audit --all-apps --write-accepted ${file}`);
+    expect(readFileSync(file, 'utf8')).toContain(`in application 1 of ${one.base}: `);
+    expect(await findings(`--accept ${file}`)).toEqual({ exitCode: 0, found: [] });
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(one.base, two.base));
+    expect(await findings(`--accept ${file}`)).toEqual({ exitCode: 10, found: shared });
+  });
+
+  test('the rows of a roster are of the server of their application, and the others are unexpected', async () => {
+    const [one, two] = [await startServer(), await startServer()];
+    const ask = await store({ live: [one.base, 1], test: [two.base, 2] });
+    const roster = 'remote_user,app_code\nada,1\nbob,1\nada,2\n';
+    const { exitCode, stdout } = await ask('license audit --all-apps --roster - --input-format csv -o json', roster);
+    const rows = JSON.parse(stdout) as Record<string, unknown>[];
+    expect([exitCode, rows.map((row) => [row['finding'], row['remote_user'], row['base_url']])]).toEqual([
+      10,
+      [['unexpected', 'eve', two.base]],
+    ]);
+  });
+
+  test('a server that refuses does not hide the findings of the next', async () => {
+    const [one, two] = [await startServer(), await startServer()];
+    const ask = await store({ gone: [one.base, 3], live: [two.base, 1], other: [two.base, 2] });
+    const { exitCode, stdout, stderr } = await ask('license audit --all-apps --fields finding,base_url --no-header');
+    expect([exitCode, stdout]).toEqual([8, `shared-key\t${two.base}\nshared-key\t${two.base}\n`]);
+    expect(stderr).toContain('gone: ');
+  });
+});
 
 describe('--all-apps asks every stored application', () => {
   test.each<[string, readonly number[], string, number, string]>([

@@ -20,7 +20,7 @@ test('a code that nobody has: the form of a key of this server is said; what cha
   const none = await run('license view CD3AE-2B80E-1662B-00000 -o json');
   expect([none.exitCode, none.error?.hint]).toEqual([
     5,
-    'A key of this server is written XXXXX-XXXXX-XXXXX-XXXXX. To find it by its user: chatelaine license list',
+    "A key of this server is written XXXXX-XXXXX-XXXXX-XXXXX. A part of a key needs a star: chatelaine license list --code '*2FCA2'\nTo find it by its user: chatelaine license list",
   ]);
   expect((await run(`license edit ${key.toLowerCase()} --size-allowance 9`)).exitCode).toBe(5);
   expect((await run(`license retire ${key.toLowerCase()}`)).exitCode).toBe(5);

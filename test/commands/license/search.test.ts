@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { emptyHome, openSandbox } from '../../helpers/run.ts';
+import { emptyHome, openSandbox, run as runAt } from '../../helpers/run.ts';
+import { fakeService } from '../../helpers/service.ts';
 
 const day = 86_400_000;
 const start = Date.UTC(2026, 2, 1, 12);
@@ -46,6 +47,19 @@ describe('license history', () => {
     expect((await run("license history --code '*ZZZZ' --no-header")).stdout).toBe('');
   });
 
+  test('--code marks as possible what the last four characters do not decide, and says so', async () => {
+    const { run, codeOf } = await threeDays();
+    const end = codeOf(/^ward-4$/).slice(-4);
+    const found = async (code: string) => {
+      const { stdout, stderr } = await run(`license history --code '${code}' --fields remote_user,match --no-header`);
+      return [stdout, stderr];
+    };
+    const note = 'the history has only the last four characters of a key: a possible license may be another one\n';
+    expect(await found(`ZZZZZ-${end}`)).toEqual(['ward-4\tpossible\n', note]);
+    expect(await found(`*${end}`)).toEqual(['ward-4\tcertain\n', '']);
+    expect((await run('license history --no-header')).stdout).not.toContain('certain');
+  });
+
   test('a span that is empty is exit 2', async () => {
     expect(await changes('--since 2026-03-03 --until 2026-03-03')).toMatchObject({
       exitCode: 2,
@@ -70,6 +84,19 @@ describe('license list', () => {
     expect((await users('--since 2026-01-01 --until 2026-01-14T09:21:00Z')).users).toEqual(['clinic-north/ward-3']);
   });
 
+  test('a part of a key that finds nothing names the star', async () => {
+    const { run, codeOf } = await threeDays();
+    const part = codeOf(/^ward-4$/).slice(-5);
+    const advice = "A part of a key needs a star:\n  chatelaine license list --code '*2FCA2'\n";
+    for (const line of [`license list --code ${part}`, `license view ${part}`]) {
+      const { stderr } = await run(line);
+      expect(stderr).toContain(advice);
+      expect(stderr).not.toContain(part);
+    }
+    expect((await run(`license list --code '*${part}'`)).stderr).toBe('');
+    expect((await run("license list --code '*ZZZZZ'")).stderr).not.toContain('star');
+  });
+
   test('--active leaves retired ones out, and says how many there are', async () => {
     const { users: all } = await users('');
     const { users: active, stderr } = await users('--active');
@@ -83,4 +110,60 @@ test('where something is changed, --match minds the case', async () => {
   const { run } = await threeDays();
   const { exitCode, stderr } = await run("license edit --match 'WARD-*' --size-allowance 7 -y");
   expect([exitCode, stderr]).toEqual([5, "chatelaine: no user matches 'WARD-*'\n"]);
+});
+
+describe('a list that is not complete', () => {
+  const rows = ['ben', 'ada'].map((remote_user) => ({ license_code: `K-${remote_user}`, remote_user }));
+
+  test.each([
+    ['--sort remote_user', 'ben', 3, 8],
+    ['--sort remote_user --limit 1', 'ada', 3, 8],
+    ['--sort remote_user --limit 1', 'ada', 2, 0],
+    ['--limit 1', 'ben', 3, 0],
+  ])('%s: of a count of %s', async (words, last, count, exitCode) => {
+    const service = fakeService();
+    service.expect('GET /v1/license/').reply(200, { count, results: rows });
+    const ran = await runAt(service, `license list ${words} --fields remote_user --no-header`);
+    expect([ran.exitCode, ran.stdout.trim().split('\n').at(-1)]).toEqual([exitCode, last]);
+  });
+
+  test('a user of a sheet whom neither it nor the filter shows is not said to have no license', async () => {
+    const service = fakeService();
+    service.expect('GET /v1/license/?remote_user=ben&app_code=7').reply(200, { count: 1, results: rows.slice(0, 1) });
+    service.expect('GET /v1/license/?remote_user=zoe&app_code=7').reply(200, { count: 2, results: [] });
+    const ran = await runAt(service, 'license list --from - -o json', { stdin: 'ben\nzoe\n' });
+    expect([ran.exitCode, ran.error?.code]).toEqual([8, 'incomplete']);
+    expect(JSON.parse(ran.stdout)).toMatchObject([
+      { license_code: 'K-ben' },
+      { remote_user: 'zoe', license_code: null },
+    ]);
+  });
+});
+
+describe('csv and tsv name the fields that they leave out', () => {
+  const list = async (rows: readonly object[], words: string) => {
+    const service = fakeService();
+    service.expect('GET /v1/license/').reply(200, rows);
+    return (await runAt(service, `license list ${words}`)).stderr;
+  };
+  const ada = { license_code: 'K-1', code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 4, tags: ['a'] };
+  const note = (names: string) => `left out: ${names}; --fields names columns\n`;
+
+  test.each([
+    ['a list that differs', [ada, { ...ada, code: 'K-2', license_code: 'K-2', tags: [] }], '-o csv', note('tags')],
+    ['one that is the same in all rows', [ada, { ...ada, remote_user: 'ben' }], '-o csv', ''],
+    ['a field that the first row lacks', [ada, { ...ada, note: 'x' }], '-o tsv', note('note')],
+    ['a field that a later row lacks', [ada, { license_code: 'K-2', remote_user: 'ben' }], '-o excel', note('tags')],
+    [
+      'one that is null everywhere but once',
+      [ada, { ...ada, more: null }, { ...ada, more: 1 }],
+      '-o csv',
+      note('more'),
+    ],
+    ['nothing under -q', [ada, { ...ada, note: 'x' }], '-o csv -q', ''],
+    ['nothing where fields are named', [ada, { ...ada, note: 'x' }], '-o csv --fields remote_user', ''],
+    ['nothing in json', [ada, { ...ada, note: 'x' }], '-o json', ''],
+  ])('%s', async (_what, rows, words, stderr) => {
+    expect(await list(rows, words)).toBe(stderr);
+  });
 });
