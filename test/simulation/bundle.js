@@ -67,9 +67,9 @@ const confFiles = {
 /** Where a size stands that histories make small, and its declaration (sizes.ts). */
 const sized = [
   ['page', 'schema/messages.ts', 'export const pageSize = 1000;'],
-  ['look', 'jobs/topic/survey-topic.ts', 'const page = maxMessages;'],
+  ['look', 'jobs/topic/survey-topics.ts', 'export const page = maxMessages;'],
   ['batch', 'sandbox/chat/channels.ts', 'export const batchSize = 100;'],
-  ['newest', 'jobs/topic/delete-rounds.ts', 'const leastNewest = 5000;'],
+  ['newest', 'jobs/topic/purge-state.ts', 'const leastNewest = 5000;'],
   ['window', 'jobs/archive/pull-pages.ts', 'const outOfOrder = 1000;'],
   ['file', 'commands/archive/folder.ts', 'const defaultMegabytes = 100;'],
 ];

@@ -220,8 +220,9 @@ export function endOf(run: Process, name: string): string[] {
 function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<string>): string[] {
   const wrongs = endOf(run, name);
   if (run.exit === undefined) return wrongs;
-  const row = run.line.startsWith('topic delete') ? rowOf(run) : undefined;
-  if (!row) return wrongs;
+  const printed = run.line.startsWith('topic delete') ? rowOf(run) : undefined;
+  if (!printed) return wrongs;
+  const row = afterSearch(run, printed, ended);
   wrongs.push(...misplaced(run, name, ended));
   const { server } = ended;
   const byOthers = takenForDeleted([...server.unseen.keys()], run, ended);
@@ -249,18 +250,33 @@ function wrongsOfRun(run: Process, name: string, ended: ChatEnded, limits: Set<s
   return wrongs;
 }
 
+/** A row is printed before private channels are searched: what is found is named, and the history has the rest. */
+function afterSearch(run: Process, row: Row, ended: ChatEnded): Row {
+  const [, named] = /(\d+) of \d+ messages were not deleted and are in/.exec(run.stderr) ?? [];
+  if (named === undefined || run.exit !== 8 || row.status === 'incomplete') return row;
+  const told = toldOf(run, ended).find(({ status }) => status === 'incomplete');
+  return { ...row, deleted: told?.deleted ?? row.deleted - Number(named), status: 'incomplete' };
+}
+
+/** The ends of purges that the history of the computer tells of the time of a run. */
+function toldOf({ started, ended: end = Infinity }: Process, { computer }: ChatEnded) {
+  return historyLines(computer.disk.files())
+    .map((line) => JSON.parse(line) as Row & { readonly event: string; readonly time: string })
+    .filter(({ event, time }) => event !== 'purging' && Date.parse(time) >= started - 1 && Date.parse(time) <= end);
+}
+
 /** What the history of the computer tells of the end of a purge is what its run printed. */
 function otherwiseTold(
-  { started, ended: end = Infinity }: Process,
+  run: Process,
   { deleted, arrived, status }: Row,
-  { name, ended: { computer, plan, runs } }: { readonly name: string; readonly ended: ChatEnded },
+  { name, ended }: { readonly name: string; readonly ended: ChatEnded },
 ): string[] {
+  const { started, ended: end = Infinity } = run;
+  const { plan, runs } = ended;
   // A line that the disk did not take is a warning; those of runs at one time are not told apart.
   const atOnce = runs.filter((one) => one.started <= end && (one.ended ?? Infinity) >= started);
   if (atOnce.length > 1 || plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
-  const told = historyLines(computer.disk.files())
-    .map((line) => JSON.parse(line) as Row & { readonly event: string; readonly time: string })
-    .filter(({ event, time }) => event !== 'purging' && Date.parse(time) >= started - 1 && Date.parse(time) <= end);
+  const told = toldOf(run, ended);
   const isSame = told.some((one) => one.deleted === deleted && one.arrived === arrived && one.status === status);
   if (told.length === 0 || isSame) return [];
   return [

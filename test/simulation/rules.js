@@ -356,46 +356,59 @@ export const rules = [
   ...inFile('rename', 'commands/license/changed.ts', [
     ['what is printed as changed was sent', 'isLeft ? found : api.update(', 'code ? found : api.update('],
   ]),
-  ...inFile('purge', 'jobs/topic/delete-rounds.ts', [
-    ['what a look shows is archived before its call', 'await keeper?.add(unkept);', ''],
-    ['what has come since is archived too', 'await keeper?.add(fresh.filter((message) => keeper.lacks(message)));', ''],
+  ...inFile('purge', 'jobs/topic/purge-looks.ts', [
+    ['what a look shows is archived before its call', 'await archive?.add(unkept);', ''],
     [
-      'a round in which nothing went counts',
-      'roundsWithoutProgress = hasProgress ? 0 : roundsWithoutProgress + 1;',
-      'roundsWithoutProgress = 0;',
+      'what has come since is archived too',
+      'await archive?.add(fresh.filter((message) => archive.lacks(message)));',
+      '',
     ],
-    ['a look is three times as deep as what went', '3 * mostGone', 'mostGone'],
+  ]),
+  ...inFile('purge', 'jobs/topic/purge-topic.ts', [
+    [
+      'an archive that is taken away ends the run',
+      'await this.#archive?.confirm();\n      await this.#archive?.record',
+      'await this.#archive?.record',
+    ],
+    [
+      'that a call is asked is recorded before it is sent',
+      "      await this.#archive?.record({ call: 'asked' });\n",
+      '',
+    ],
+    ['what is held is looked for before each call', 'if (hold) throw heldTopic(this.survey, hold);', ''],
+    [
+      'a purge without a fault does not wait',
+      'const level = await this.#chat.level();',
+      'await this.#parts.sleep(30_000);\n    const level = await this.#chat.level();',
+    ],
+  ]),
+  ...inFile('purge', 'jobs/topic/delete-call.ts', [
+    ['a call before which the disk fails was not sent', 'if (!call.isSent || !(cause', 'if (!(cause'],
+  ]),
+  ...inFile('purge', 'jobs/topic/purge-archive.ts', [['a reaction is a version of its own', "'reactions', ", '']]),
+  ...inFile('purge', 'jobs/topic/purge-state.ts', [
+    ['a round in which nothing went counts', 'call.withoutProgress + (call.isLooked ? 0 : 1)', '0'],
+    ['a look is three times as deep as what went', '3 * Math.max(gone, look.mostGone)', 'gone'],
     [
       'after a call that went deeper than its look the whole topic is read',
-      'return !wentDeeper(standings, ids);',
-      'return true;',
+      'return look.from === -Infinity ||',
+      'return true ||',
     ],
-    ['an archive that is taken away ends the run', 'await state.keeper?.confirm();', ''],
-    ['that a call is asked is recorded before it is sent', "    await recordCall(purge, 'asked');\n", ''],
-  ]),
-  ...inFile('purge', 'jobs/topic/keep-topic.ts', [['a reaction is a version of its own', "'reactions', ", '']]),
-  ...inFile('purge', 'jobs/topic/standings.ts', [
-    ['only an answered call deletes', "!isAnswer ? 'gone' : isCrossed ?", 'isCrossed ?'],
     [
-      'what goes while a newer message stays is lost',
-      'const survivor = expected.findLast((id) => shown.has(id) && isPresent(id)) ?? -Infinity;',
-      'const survivor = -Infinity;',
+      'only an answered call deletes',
+      'return call && isAnswered(call.end) && !call.isAfterBroken',
+      'return call && !call.isAfterBroken',
     ],
+    ['what goes while a newer message stays is unseen', 'id > stayed && call.before.has(id)', 'call.before.has(id)'],
+    ['what no look before the call showed is unseen', 'id > stayed && call.before.has(id)', 'id > stayed'],
     [
       'what goes in the first answered call after a 500 is unseen',
-      "isCrossed ? 'goneOutOfOrder' : 'deleted'",
-      "isCrossed ? 'deleted' : 'deleted'",
+      'return call && isAnswered(call.end) && !call.isAfterBroken',
+      'return call && isAnswered(call.end)',
     ],
-    [
-      'what went after a look that no call followed was deleted by others',
-      "fate: isOpen(known.lastCall) ? 'gone' : 'goneOutOfOrder',",
-      "fate: 'gone',",
-    ],
-    [
-      'what a call took below its look is named',
-      'const isDeeper = first !== undefined &&',
-      'const isDeeper = first === undefined &&',
-    ],
+    ['what goes after a look that no call followed is unseen', 'call?.isLooked === false ?', 'call ?'],
+    ['what a call took below its look is named', 'look && first !== undefined &&', 'look && first === undefined &&'],
+    ['what is found elsewhere counts', "[found, 'elsewhere']", "[[], 'elsewhere']"],
   ]),
   ...inFile('purge', 'jobs/topic/gone-messages.ts', [
     [
@@ -403,19 +416,7 @@ export const rules = [
       '(await findsByIds(chat)) ? gone : sampleOf(gone)',
       '(await findsByIds(chat)) ? [] : sampleOf(gone)',
     ],
-    ['what is found elsewhere counts', "[elsewhere, 'elsewhere']", "[[], 'elsewhere']"],
     ['of what a sample did not ask for nothing is concluded', 'gone.filter((id) => !asked.has(id))', '[]'],
-  ]),
-  ...inFile('purge', 'jobs/topic/purge-topics.ts', [
-    [
-      'a purge without a fault does not wait',
-      'const purge = openTopicPurge(',
-      'await context.sleep(30_000);\n      const purge = openTopicPurge(',
-    ],
-  ]),
-  ...inFile('purge', 'jobs/topic/delete-rounds.ts', [
-    ['what is held is looked for before each call', 'purge.refuseHeld(presentIn(state.standings));', ''],
-    ['a call before which the disk fails was not sent', 'if (!call.isSent || !(cause', 'if (!(cause'],
   ]),
   ...inFile('purge', 'jobs/topic/holds.ts', [
     [

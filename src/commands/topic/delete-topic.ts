@@ -1,28 +1,31 @@
 import { join } from 'node:path';
 import { quantity } from '../../core/duration.ts';
-import type { ChatApi } from '../../api/chat/chat.ts';
 import { Planned } from '../../api/http/call.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure, orWarn, usage } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
-import { findChannel } from '../../jobs/topic/find-channel.ts';
+import { findChannel, shownName, type Topic } from '../../jobs/topic/find-channel.ts';
 import { openPurgeRun } from '../../jobs/topic/purge-run.ts';
-import type { PurgeOutcome } from '../../jobs/topic/purge-failures.ts';
-import type { PurgeArchives } from '../../jobs/topic/purge-topic.ts';
-import { openPurges } from '../../jobs/topic/purge-topics.ts';
-import { shownName, type Topic, type TopicSurvey } from '../../jobs/topic/survey-topic.ts';
-import { each } from '../../jobs/work/each.ts';
+import type { PurgeOutcome } from '../../jobs/topic/purge-report.ts';
+import { TopicPurges } from '../../jobs/topic/purge-topics.ts';
+import { each, isFatal } from '../../jobs/work/each.ts';
 import type { ChatCredential } from '../../store/account/credentials.ts';
-import { topicLevels } from '../../schema/topic.ts';
 import { flagField, type Fields, type Values } from '../../schema/field.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
-import type { Disk, Invocation, Terminal } from '../context.ts';
+import type { Disk, Invocation } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
 import { inKnownChannels, refusalsOf, type TopicRefusal } from '../../jobs/topic/holds.ts';
 import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
-import { describeTopics, hasMessages, surveyTopics, type Doomed } from '../../jobs/topic/survey-topics.ts';
-import { earlierPurges } from '../../jobs/topic/topic-archives.ts';
-import { channelArgument, namingOf, namingOptions, readPlace, withLinked, type NamedTopics } from './named-topics.ts';
+import { earlierPurges, type PurgeArchives } from '../../jobs/topic/purge-folders.ts';
+import {
+  describeTopics,
+  hasMessages,
+  surveyTopics,
+  type Doomed,
+  type TopicSurvey,
+} from '../../jobs/topic/survey-topics.ts';
+import { channelArgument, namingOf, namingOptions, readPlace, withLinked } from './named-topics.ts';
+import { checkAllowed, confirmTopics } from './before-purge.ts';
 import { holdOption, readHolds } from './holds.ts';
 
 const keepingOptions = {
@@ -44,7 +47,7 @@ export default command({
       'Only an administrator of the organization may do this, and it cannot be undone.',
     'A message counts as deleted if the command saw it right before a call, the server answered that call or a later one, and the message is not seen again. ' +
       'Otherwise it is unseen (exit code 8), for example after a run that was killed during a call. A message that the account can no longer see after such a call ' +
-      'counts as deleted, whatever the reason. Ctrl-C waits for the answer of the call under way, up to 75 seconds; a second Ctrl-C, and SIGTERM, end the command at ' +
+      'counts as deleted, whatever the reason. What is written, moved, edited or attached during a call may be deleted without being archived. Ctrl-C waits for the response to that call, up to 75 seconds; a second Ctrl-C, and SIGTERM, end the command at ' +
       'once.',
     'Attached files go with the messages, on servers of today at once. The command shows their number first; --files archives them.',
     'Without a terminal, --confirm must give the name of the topic, or the number of topics if there are several, or with --from or --match; --yes never answers ' +
@@ -118,7 +121,8 @@ export default command({
     const limits = { archives, holds, naming, run, max_messages, missing_ok };
     const { clock, disk, record } = context;
     const parts = { ...context, ...clock, ...disk, ...record.recorder(account) };
-    const purges = openPurges(chat, surveys, limits, parts);
+    const purges = new TopicPurges(chat, surveys, limits, parts);
+    const progress = { isCut: false };
     const isTyped = 'names' in naming && typed.from === undefined;
     /** Of a held topic nothing is deleted, which is a failure only if the user typed its name. */
     const heldRow = (survey: Doomed, { failure, isHeld }: TopicRefusal): PurgeRow => {
@@ -148,6 +152,7 @@ export default command({
         if (outcome) return rowOf(survey, outcome.status, outcome);
       } catch (cause) {
         if (!(cause instanceof Failure)) throw cause;
+        progress.isCut ||= isFatal(cause);
         return heldRow(survey, { failure: cause, isHeld: purges.outcomeOf(survey)?.status === 'held' });
       }
       // An earlier run may have ended its purge.
@@ -158,11 +163,18 @@ export default command({
       const outcome = purges.outcomeOf(survey);
       return rowOf(survey, refusals.has(survey) ? 'held' : (outcome?.status ?? 'incomplete'), outcome);
     };
-    yield* each(all, shownName, purgeOne, partly);
+    try {
+      yield* each(all, shownName, purgeOne, partly);
+    } catch (cause) {
+      // The rows that failed say more; what is found is named all the same.
+      if (!progress.isCut && !context.signal.aborted) await orWarn(purges.end(), context.warn);
+      throw cause;
+    }
+    await purges.end();
     run.done();
   },
 
-  fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper', 'unsearched_channels', 'at_least'],
+  fields: ['first_time', 'last_time', 'spellings', 'arrived', 'deeper', 'at_least'],
 
   show: {
     columns: ['stream_id', ...whole('channel', 'topic_name'), 'messages', 'deleted', 'status'],
@@ -193,34 +205,6 @@ function archivesOf(
   };
 }
 
-/** The typed name is the only yes: --yes does not count here. @throws Failure usage, cancelled */
-async function confirmTopics(
-  surveys: readonly TopicSurvey[],
-  by: 'name' | 'number',
-  typed: string | undefined,
-  { interactive, terminal }: Terminal,
-): Promise<void> {
-  const expected = by === 'name' ? (surveys[0]?.topic_name ?? '') : String(surveys.length);
-  const what = by === 'name' ? "the topic's name" : 'the number of topics';
-  if (typed === undefined && !interactive()) throw usage(`give ${what} with --confirm: nothing was deleted`);
-  const answer = typed ?? (await terminal.ask(`Type ${what} to delete ${by === 'name' ? 'it' : 'them'} permanently:`));
-  if (answer === expected) return;
-  if (typed !== undefined) throw usage(`--confirm '${typed}' is not ${what}: nothing was deleted`);
-  throw new Failure('cancelled', `cancelled: '${answer}' is not ${what}; nothing was deleted`);
-}
-
-/** The role, where known, refuses before anything is archived. @throws Failure auth; rejected for the empty topic */
-async function checkAllowed(chat: ChatApi, { topic }: NamedTopics, { email }: ChatCredential): Promise<void> {
-  const level = topic?.includes('') ? await chat.level() : undefined;
-  if (level !== undefined && level < topicLevels.emptyTopic)
-    throw new Failure('rejected', `the empty topic needs level ${topicLevels.emptyTopic}; this server has ${level}`);
-  if ((await chat.ownUser())?.['is_admin'] !== false) return;
-  const what = `${email} is not an administrator of the organization; only administrators may delete topics`;
-  throw new Failure('auth', `${what}: nothing was archived or deleted`, {
-    hint: 'Choose the profile of an administrator with --profile.',
-  });
-}
-
 type PurgeRow = ReturnType<typeof rowOf>;
 
 function rowOf(
@@ -229,9 +213,9 @@ function rowOf(
   outcome: Partial<Omit<PurgeOutcome, 'status'>> = {},
 ) {
   const { channel, topic_name, ids, first_timestamp, last_timestamp, spellings } = survey;
-  const { deleted = 0, arrived = 0, deeper = [], unsearched = 0, isLeast = false } = outcome;
+  const { deleted = 0, arrived = 0, deeper = [], isLeast = false } = outcome;
   const times = { first_time: utcText(first_timestamp), last_time: utcText(last_timestamp) };
   const place = { stream_id: channel.stream_id, channel: channel.name, topic_name, messages: ids.length, deleted };
-  const doubts = { arrived, deeper, unsearched_channels: unsearched, at_least: isLeast || status === 'unseen' };
+  const doubts = { arrived, deeper, at_least: isLeast || status === 'unseen' };
   return { ...place, ...times, spellings, ...doubts, status };
 }

@@ -18,6 +18,23 @@ export interface Channel {
   readonly isEmpty?: boolean;
 }
 
+export interface Topic {
+  readonly channel: Channel;
+  /** As typed: the server compares it without regard to case. */
+  readonly topic_name: string;
+  /** Its name in sentences of a run over a file, whose topics may be of several channels. */
+  readonly label?: string | undefined;
+}
+
+/** A topic among those of several channels. */
+export function labelOf({ channel, topic_name }: Topic): string {
+  return `#${channel.name ?? channel.stream_id} > ${topic_name}`;
+}
+
+export function shownName({ label, topic_name }: Pick<Topic, 'label' | 'topic_name'>): string {
+  return label ?? topic_name;
+}
+
 /** The channel as the argument CHANNEL takes it. */
 export function channelWord({ stream_id, name = String(stream_id) }: Channel): string {
   return name !== String(stream_id) && /^\d+$|:/.test(name) ? `name:${name}` : name;

@@ -2,8 +2,8 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
 import { isSameName, isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
 import { idsShown, inChannel, inPublicChannels, received } from '../messages/messages-by-ids.ts';
-import type { Channel } from './find-channel.ts';
-import { labelOf, type Topic, type TopicSurvey } from './survey-topic.ts';
+import { labelOf, type Channel, type Topic } from './find-channel.ts';
+import type { TopicSurvey } from './survey-topics.ts';
 
 /** A topic that no purge deletes: by its name, and by its messages, which it shows under another name too. */
 export interface TopicHold {

@@ -10,7 +10,7 @@ import { inChannel } from '../messages/messages-by-ids.ts';
 import { changedView, refuseIgnored } from '../messages/places.ts';
 import { isFatal } from '../work/each.ts';
 import type { WorkMessages } from '../work/work-messages.ts';
-import { ascending } from './standings.ts';
+import { ascending } from './purge-state.ts';
 import type { Channel } from './find-channel.ts';
 import { holdOf, type TopicHold } from './holds.ts';
 import { topicNamesIn } from './near.ts';

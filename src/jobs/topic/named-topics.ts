@@ -5,10 +5,10 @@ import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { foldTopic, isSameName } from '../../schema/topic.ts';
-import { channelWord, findChannel, type Channel } from './find-channel.ts';
+import { channelWord, findChannel, labelOf, shownName, type Channel, type Topic } from './find-channel.ts';
 import { listTopics } from './list-topics.ts';
 import type { PurgeRun } from './purge-run.ts';
-import { labelOf, shownName, type Topic, type TopicSurvey } from './survey-topic.ts';
+import type { TopicSurvey } from './survey-topics.ts';
 
 /** Names, a pattern, or rows with their channels; with --older-than only those without a younger message. */
 export type Naming = { readonly before?: Milliseconds | undefined } & (

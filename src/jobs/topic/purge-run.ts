@@ -2,7 +2,7 @@ import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { foldTopic } from '../../schema/topic.ts';
 import type { Journal, JournalContent, JournalHeader } from '../../store/journal.ts';
-import type { Topic } from './survey-topic.ts';
+import type { Topic } from './find-channel.ts';
 
 /** What the runs of one command over several topics have done; on disk, so that it continues after a crash. */
 export type PurgeRun = Awaited<ReturnType<typeof openPurgeRun>>;
@@ -20,8 +20,6 @@ interface RunTopic {
 
 /** Without an end where the purge began. */
 interface RunStep extends Partial<TopicEnd>, RunTopic {}
-
-type TopicRecord = Pick<Journal, 'finish' | 'close'>;
 
 interface Journals {
   journal(header: JournalHeader): Promise<Journal>;
@@ -48,7 +46,7 @@ export async function openPurgeRun(header: JournalHeader | undefined, { readJour
   };
   let isDone = false;
   /** Of the one topic of a run without a journal. */
-  let single: TopicRecord | undefined;
+  let single: (() => Promise<void>) | undefined;
   return {
     /** Topics whose purge began in an earlier run, which may be empty now. */
     begun: [...new Map(steps.map((step) => [keyOf(step), step.topic_name])).values()],
@@ -57,13 +55,12 @@ export async function openPurgeRun(header: JournalHeader | undefined, { readJour
     endOf: (topic: Topic): TopicEnd | undefined => ends.get(keyOf(recordOf(topic))),
     begin: (topic: Topic) => append(recordOf(topic)),
     /** Its record is finished when something else remembers its row: the journal, or the reader. */
-    async end(topic: Topic, end: TopicEnd, record: TopicRecord): Promise<void> {
-      if (!header) single = record;
+    async end(topic: Topic, end: TopicEnd, finish: () => Promise<void>): Promise<void> {
+      if (!header) single = finish;
       else
         await afterLastCall(async () => {
           await append({ ...recordOf(topic), ...end });
-          await record.finish();
-          await record.close();
+          await finish();
         });
     },
     /** No topic is left to be deleted. */
@@ -72,18 +69,12 @@ export async function openPurgeRun(header: JournalHeader | undefined, { readJour
     async finish(): Promise<void> {
       if (!isDone) return;
       await afterLastCall(async () => {
-        await single?.finish();
+        await single?.();
         await journal?.finish();
       });
     },
     /** Leaves what is not finished for the next run. */
-    close: () =>
-      afterLastCall(async () => {
-        const record = single;
-        single = undefined;
-        await record?.close();
-        await journal?.close();
-      }),
+    close: () => afterLastCall(async () => journal?.close()),
   };
 }
 

@@ -1,160 +1,249 @@
-import type { ChatApi } from '../../api/chat/chat.ts';
+// The purge of one topic, from its archive to the last look: it decides by the fold of purge-state.ts, and performs.
+import type { MessageHead } from '../../api/chat/chat-messages.ts';
+import { backoff } from '../../api/http/retry.ts';
 import { Failure } from '../../core/failure.ts';
-import type { PurgeEvent } from '../../store/record/history.ts';
-import type { Progress } from '../work/work-messages.ts';
-import { deleteRounds, lookAt, type PurgeParts, type PurgeWork } from './delete-rounds.ts';
-import { goneMessages } from './gone-messages.ts';
-import { heldTopic, holdOf, type TopicHold } from './holds.ts';
-import { openKeeper } from './keep-topic.ts';
-import { countOf, failureOf, inPart, warningsOf, type PurgeOutcome } from './purge-failures.ts';
+import { topicLevels } from '../../schema/topic.ts';
+import type { LookStep } from '../../store/archive/line-file.ts';
+import type { PurgeEvent as HistoryEvent } from '../../store/record/history.ts';
+import { callDeleteTopic, isAnswering, isRepeatable } from './delete-call.ts';
+import { findGone } from './gone-messages.ts';
+import { heldTopic, holdOf } from './holds.ts';
+import { PurgeArchive } from './purge-archive.ts';
+import type { PurgeChat, PurgeParts, TopicLimits } from './purge-folders.ts';
+import { archiveSeen, lookAt, type LookExtent, type TopicLook } from './purge-looks.ts';
+import { deletable, inPart, leftOver, PurgeProgress, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
 import type { PurgeRun } from './purge-run.ts';
-import { expecting, leftIn, statusOf } from './standings.ts';
-import { shownName, type TopicSurvey } from './survey-topic.ts';
-import type { ArchivePlace } from './topic-archives.ts';
+import * as fold from './purge-state.ts';
+import type { TopicSurvey } from './survey-topics.ts';
 
-/** Where archives are made, unless --no-archive forbids it. */
-export interface PurgeArchives extends ArchivePlace {
-  readonly isKept: boolean;
+/** A look, and the state before it. */
+interface Looked extends TopicLook {
+  readonly before: fold.PurgeState;
+  readonly step: LookStep;
 }
 
-export interface TopicLimits {
-  readonly archives: PurgeArchives;
-  readonly holds: readonly TopicHold[];
-  /** Infinity for any number. */
-  readonly maxMessages: number;
-}
-
-export type TopicPurge = ReturnType<typeof openTopicPurge>;
-
-/** A purge of one surveyed topic; nothing is sent before `run`. */
-export function openTopicPurge(
-  chat: PurgeWork['chat'] & Pick<ChatApi, 'organization' | 'upload'>,
-  survey: TopicSurvey,
-  { archives, holds, maxMessages }: TopicLimits,
-  context: PurgeParts,
-) {
-  const { archived, left, note, end } = progressOf(context, survey, archives);
-  const state: PurgeWork['state'] = { standings: expecting(survey.ids) };
-  let isHeld = false;
-  const refuseHeld = (ids: readonly number[]): void => {
-    const hold = holdOf(holds, survey, ids);
-    isHeld ||= hold !== undefined;
-    if (hold) throw heldTopic(survey, hold);
-  };
-  const purge: PurgeWork = { ...context, chat, survey, state, maxMessages, refuseHeld, left };
-  const gone = goneMessages(purge);
-  /** Whether what is gone was looked for everywhere, and the record has the end: before it nothing is `deleted`. */
-  let isEnded = false;
-  const outcome = (): PurgeOutcome => {
-    const { deeper, of, start } = state.standings;
-    const tally = gone.tally();
-    const { deleted } = tally;
-    const known = statusOf(tally);
-    const status = isHeld && deleted === 0 ? 'held' : known === 'deleted' && !isEnded ? 'incomplete' : known;
-    const isLeast = state.last === 'open' || state.last === 'answered';
-    return { status, tally, deleted, arrived: of.size - start.size, deeper, unsearched: gone.unsearched(), isLeast };
-  };
+export class TopicPurge {
+  readonly survey: TopicSurvey;
+  readonly #chat: PurgeChat;
+  readonly #limits: TopicLimits;
+  readonly #parts: PurgeParts;
+  readonly #progress: PurgeProgress;
+  #state: fold.PurgeState;
+  /** Undefined with --no-archive, and before it is open. */
+  #archive: PurgeArchive | undefined;
+  /** Whether the server may go on with a call that has no response. */
+  #isServerAtWork = false;
+  #isHeld = false;
   /** Whether the history knows of its begin, and of no end. */
-  let isTold = false;
-  const tell = async (event: PurgeEvent['event']): Promise<void> => {
-    const { tally, deleted, arrived, status } = outcome();
-    const { channel, topic_name, spellings } = survey;
-    const { stream_id, name } = channel;
-    const what = { email: archives.account, stream_id, channel: name, topic_name, spellings };
-    const counts = { deleted, unseen: tally.gone + tally.goneOutOfOrder, arrived, status };
-    const ended = event === 'purging' ? {} : counts;
-    await context.record({ event, ...what, archive: state.keeper?.folder, messages: countOf(tally), ...ended });
-    isTold = event === 'purging';
-  };
-  /** Leaves the purge open, since it or its run failed, and all was looked for; what that means for it. */
-  const leave = async <T>(cause: T): Promise<T | Failure> => {
-    if (isTold) await tell('left');
+  #isTold = false;
+  /** Messages that left the topic and were found nowhere so far. */
+  #missing: readonly number[] = [];
+  #isSample = false;
+  /** Where messages that left the topic were found. */
+  readonly #places = new Set<string>();
+
+  constructor(chat: PurgeChat, survey: TopicSurvey, limits: TopicLimits, parts: PurgeParts) {
+    this.survey = survey;
+    this.#chat = chat;
+    this.#limits = limits;
+    this.#parts = parts;
+    this.#progress = new PurgeProgress(survey, limits.archives, parts);
+    this.#state = fold.after(fold.nothingKnown, { survey: survey.ids });
+  }
+
+  /** Of messages that are missing everywhere else, for the search in private channels. */
+  get missing(): readonly number[] {
+    return this.#missing;
+  }
+
+  outcome(): PurgeOutcome {
+    const { messages, start, deeper } = this.#state;
+    const counts = fold.countsOf(this.#state);
+    const status = this.#isHeld && counts.deleted === 0 ? 'held' : fold.statusOf(counts);
+    const isLeast = this.#lastSeen() === 'open' || this.#lastSeen() === 'answered';
+    return { status, counts, deleted: counts.deleted, arrived: messages.size - start.size, deeper, isLeast };
+  }
+
+  /**
+   * Archives the messages, deletes in rounds, and looks at the end for what is left here or under another name. An
+   * empty topic is only looked at: nothing of it was confirmed. @throws Failure, after which the purge is left open
+   */
+  async run(): Promise<void> {
+    try {
+      await this.#begin();
+      await this.#deleteAll();
+      await this.#findElsewhere();
+      await this.#look('whole');
+      this.#progress.end();
+      await this.#archive?.confirm();
+      await this.#archive?.close();
+    } catch (cause) {
+      this.#progress.end();
+      // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
+      if (isAnswering(cause) && !this.#parts.signal.aborted) await this.#findElsewhere().catch(() => undefined);
+      throw await this.leave(cause);
+    }
+  }
+
+  /** Of a purge whose run came to its end; undefined where all is deleted. */
+  failure(): Failure | undefined {
+    return leftOver(this.survey, this.#state, this.outcome(), { places: this.#places, isSample: this.#isSample });
+  }
+
+  /** Ends the purge in the records of its run, of its archive and in the history. @throws Failure */
+  async end(run: PurgeRun): Promise<void> {
+    const { counts, status } = this.outcome();
+    try {
+      const end = { deleted: counts.deleted, status: status === 'unseen' ? status : undefined };
+      await run.end(this.survey, end, async () => this.#archive?.finish(counts));
+      await this.#tell('purged');
+    } catch (cause) {
+      throw await this.leave(cause);
+    }
+  }
+
+  /** Leaves the purge open, since it or its run failed: what that means for it. */
+  async leave(cause: unknown): Promise<unknown> {
+    if (this.#isTold) await this.#tell('left');
     // What ended a purge says more than an archive that cannot be closed after it.
-    await state.keeper?.close().catch(() => undefined);
-    return cause instanceof Failure ? inPart(cause, purge) : cause;
-  };
-  return {
-    outcome,
-    gone,
-    leave,
-    /**
-     * Keeps the messages, deletes in rounds, and looks at the end for what is left here or under another name. An empty
-     * topic is only looked at: nothing of it was confirmed.
-     * @throws Failure, after which the purge is to be left
-     */
-    async run(): Promise<void> {
-      try {
-        if (archives.isKept) {
-          state.keeper = await openKeeper(chat, survey, { ...context, ...archives, archived, note });
-          state.standings = state.keeper.known;
-        }
-        await tell('purging');
-        if (survey.ids.length > 0 || survey.isLimited) await deleteRounds(purge);
-        else await lookAt(purge, 'whole');
-        await gone.find();
-        await lookAt(purge, 'whole');
-      } catch (cause) {
-        // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
-        if (isAnswering(cause) && !context.signal.aborted) await gone.find().catch(() => undefined);
-        throw cause instanceof Failure ? cause : await leave(cause);
-      } finally {
-        if (state.last) left(leftIn(state.standings));
-        end();
-      }
-    },
-    /** @throws Failure incomplete for all but `deleted`, and with `missing_ok` `unseen` */
-    async finish(run: PurgeRun, missing_ok: boolean | undefined): Promise<PurgeOutcome> {
-      const { deleted, tally, ...now } = outcome();
-      const status = now.status === 'unseen' ? now.status : undefined;
-      try {
-        const failure = await failureOf(purge, gone);
-        for (const text of warningsOf(survey, outcome())) context.warn(text);
-        if (failure && !(status && missing_ok)) throw failure;
-        if (failure) context.warn(failure.message);
-        const record = { finish: async () => state.keeper?.finish(tally), close: async () => state.keeper?.close() };
-        await run.end(survey, { deleted, status }, record);
-        isEnded = true;
-        await tell('purged');
-        return outcome();
-      } catch (cause) {
-        throw await leave(cause);
-      }
-    },
-  };
-}
+    await this.#archive?.close().catch(() => undefined);
+    const last = this.#lastSeen();
+    if (!(cause instanceof Failure) || !last) return cause;
+    return inPart(cause, this.survey, { left: fold.leftIn(this.#state), last, again: this.#parts.again() });
+  }
 
-/** Whether a failure says nothing of the server's further answers. */
-function isAnswering(cause: unknown): boolean {
-  return cause instanceof Failure && !cause.isInterruption && !(cause.kind === 'unavailable' && cause.details.http);
-}
+  /** Takes messages that another place shows. `unasked`: those for which these are a sample. */
+  found(messages: readonly MessageHead[], unasked: readonly number[] = []): void {
+    this.#state = fold.after(this.#state, { elsewhere: messages.map(({ id }) => id), unasked });
+    const elsewhere = messages.filter(({ id }) => this.#state.messages.get(id) === 'elsewhere');
+    for (const { display_recipient: channel, subject } of elsewhere)
+      this.#places.add(`#${String(channel)} > ${String(subject)}`);
+  }
 
-/** How many messages are archived, and are left: a line of progress, or without a person a note of each number. */
-function progressOf(context: PurgeParts, survey: TopicSurvey, { isKept }: PurgeArchives) {
-  const total = survey.ids.length;
-  let shown: { readonly label: string; readonly line: Progress } | undefined;
-  let last = total;
-  const end = (): void => {
-    shown?.line.end();
-    shown = undefined;
-  };
-  // The time of a line counts from its first number on.
-  const upTo = (label: string, count: number): void => {
-    if (shown?.label !== label) end();
-    shown ??= { label, line: context.progress(label, total) };
-    shown.line.upTo(count);
-  };
-  return {
-    archived: (count: number) => upTo('archived', count),
-    left(count: number): void {
-      if (context.interactive()) upTo(isKept ? `archived ${total}, gone` : 'gone', total - count);
-      else if (count !== last && count > 0)
-        context.note(`topic '${shownName(survey)}': ${count} of ${Math.max(total, count)} messages are left`);
-      last = count;
-    },
-    note(text: string): void {
-      end();
-      context.note(text);
-    },
-    end,
-  };
+  async #begin(): Promise<void> {
+    const { archives } = this.#limits;
+    if (archives.isKept) {
+      const keeping = { ...this.#parts, ...archives };
+      const [archived, note] = [(count: number) => this.#progress.archived(count), this.#progress.note];
+      this.#archive = await PurgeArchive.open(this.#chat, this.survey, { ...keeping, archived, note });
+      this.#state = fold.after(this.#archive.known, { survey: this.survey.ids });
+    }
+    await this.#tell('purging');
+  }
+
+  /**
+   * Calls delete_topic until no message of the survey is left, through `complete: false`, `partially_completed`,
+   * timeouts and errors of old servers; not where the look before shows nothing, unless the plan hides messages.
+   * @throws Failure auth, rejected; usage or incomplete above `maxMessages`; incomplete where there is no progress
+   */
+  async #deleteAll(): Promise<void> {
+    const { survey } = this;
+    const level = await this.#chat.level();
+    const isAtomic = level !== undefined && level < topicLevels.batches;
+    const mayCall = survey.ids.length > 0 || survey.isLimited;
+    let looked = await this.#look('whole');
+    let failed: Failure | undefined;
+    while (mayCall && fold.nextStep(this.#state, survey) === 'call') {
+      await this.#archiveSeen(looked);
+      failed = await this.#callOnce();
+      if (this.#parts.signal.aborted) await this.#lookOnce();
+      if (failed) {
+        if (!isRepeatable(failed, level)) throw failed;
+        this.#parts.note(`${failed.message}; checking what is left`);
+        await this.#parts.sleep(backoff(this.#state.call?.withoutProgress ?? 0, 1));
+      }
+      looked = await this.#look(isAtomic ? 'whole' : 'newest');
+    }
+    if (mayCall && fold.nextStep(this.#state, survey) === 'give up')
+      throw stuck(survey, fold.leftIn(this.#state), failed);
+    await this.#recordWithoutCall(looked);
+  }
+
+  /**
+   * Reads the topic from its newest message downward. `newest` reads it whole all the same where nothing went, or half
+   * of the last whole look, and where the last call went deeper than the look before it.
+   */
+  async #look(extent: LookExtent): Promise<Looked> {
+    const before = this.#state;
+    const time = new Date(this.#parts.now()).toISOString();
+    const isEnough = (ids: readonly number[]): boolean => fold.isEnough(before, ids);
+    const look = await lookAt(this.#chat, this.survey, extent, isEnough, this.#archive);
+    const step = fold.lookStep(before, time, look.from, look.ids);
+    this.#state = fold.after(before, step);
+    this.#progress.left(fold.leftIn(this.#state));
+    return { ...look, before, step };
+  }
+
+  /** After Ctrl-C: how many went, as one request shows. Its failure does not hide the interruption. */
+  async #lookOnce(): Promise<void> {
+    const looked = await this.#look('one page').catch(() => undefined);
+    if (looked) await this.#recordWithoutCall(looked);
+  }
+
+  /** What came into the topic is then no part of the purge. */
+  async #recordWithoutCall({ step }: Looked): Promise<void> {
+    await this.#archive?.record({ ...step, there: [] });
+  }
+
+  async #archiveSeen({ before, step, ...look }: Looked): Promise<void> {
+    const came = await archiveSeen(this.#chat, this.survey, look, this.#archive);
+    const whole = { ...step, there: [...step.there, ...came] };
+    this.#state = fold.after(before, whole);
+    this.#refuse();
+    await this.#archive?.record(whole);
+  }
+
+  /** @throws Failure for a message that is held, or more messages than may be deleted */
+  #refuse(): void {
+    const { holds, maxMessages } = this.#limits;
+    const counts = fold.countsOf(this.#state);
+    if (deletable(counts) > maxMessages)
+      throw tooMany(this.survey, counts, maxMessages, this.#lastSeen() && fold.leftIn(this.#state));
+    const hold = holdOf(holds, this.survey, fold.presentIn(this.#state));
+    this.#isHeld ||= hold !== undefined;
+    if (hold) throw heldTopic(this.survey, hold);
+  }
+
+  /** @returns how the call failed; undefined where it was answered */
+  async #callOnce(): Promise<Failure | undefined> {
+    const before = async (): Promise<void> => {
+      await this.#archive?.confirm();
+      await this.#archive?.record({ call: 'asked' });
+      this.#state = fold.after(this.#state, { call: 'asked' });
+      this.#isServerAtWork = true;
+    };
+    const { end, failure } = await callDeleteTopic(this.#chat, this.survey, before, this.#parts);
+    this.#isServerAtWork = failure !== undefined && failure.details.http?.status === undefined;
+    this.#state = fold.after(this.#state, { call: end });
+    await this.#archive?.record({ call: end });
+    return failure;
+  }
+
+  async #findElsewhere(): Promise<void> {
+    const gone = [...this.#state.messages].flatMap(([id, state]) => (state === 'present' ? [] : [id]));
+    const { found, missing, unasked } = await findGone(this.#chat, this.survey.channel, fold.ascending(gone));
+    this.#missing = missing;
+    this.#isSample = unasked.length > 0;
+    this.found(found, unasked);
+  }
+
+  /** How far this run's last call is known; undefined where none was sent. */
+  #lastSeen(): 'open' | 'answered' | 'seen' | undefined {
+    const { call } = this.#state;
+    if (!call || call.isOfEarlierRun) return undefined;
+    if (this.#isServerAtWork) return 'open';
+    return call.isLooked || call.end === 'failed' || call.end === 'broken' ? 'seen' : 'answered';
+  }
+
+  async #tell(event: HistoryEvent['event']): Promise<void> {
+    const { channel, topic_name, spellings } = this.survey;
+    const { counts, arrived, status } = this.outcome();
+    const { deleted, unseen } = counts;
+    const what = { email: this.#limits.archives.account, stream_id: channel.stream_id, channel: channel.name };
+    const ended = event === 'purging' ? {} : { deleted, unseen, arrived, status };
+    const messages = this.#state.messages.size;
+    const archive = this.#archive?.folder;
+    await this.#parts.record({ event, ...what, topic_name, spellings, archive, messages, ...ended });
+    this.#isTold = event === 'purging';
+  }
 }

@@ -1,18 +1,17 @@
+// The purges of a run: one topic after the other, and after the last one a search in private channels for all.
 import type { ChatApi } from '../../api/chat/chat.ts';
+import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { quantity } from '../../core/duration.ts';
-import { Failure, usage } from '../../core/failure.ts';
+import { type Failure, usage } from '../../core/failure.ts';
 import { privateSearch } from '../messages/messages-by-ids.ts';
-import { isFatal } from '../work/each.ts';
 import { refuseNewer, type Naming } from './named-topics.ts';
+import { earlierPurges, type PurgeParts, type TopicLimits } from './purge-folders.ts';
+import { deletable, warningsOf, type PurgeOutcome } from './purge-report.ts';
 import type { PurgeRun } from './purge-run.ts';
-import type { PurgeParts } from './delete-rounds.ts';
-import type { PurgeOutcome } from './purge-failures.ts';
-import { openTopicPurge, type TopicLimits, type TopicPurge } from './purge-topic.ts';
-import { deletable } from './standings.ts';
+import { TopicPurge } from './purge-topic.ts';
 import { hasMessages, type Doomed } from './survey-topics.ts';
-import { earlierPurges } from './topic-archives.ts';
 
-/** What the purges of a run may delete. */
+/** Limits of the purges of a run. */
 interface PurgeLimits extends Omit<TopicLimits, 'maxMessages'> {
   readonly naming: Naming;
   readonly run: PurgeRun;
@@ -20,87 +19,97 @@ interface PurgeLimits extends Omit<TopicLimits, 'maxMessages'> {
   readonly missing_ok: boolean | undefined;
 }
 
-/** Their archives are open meanwhile, each with some files. */
-const mostTogether = 25;
-
-/**
- * Purges topics, some together: what they miss is looked for in private channels before the first of them ends.
- * @throws Failure usage where the surveyed messages are more than `max_messages`
- */
-export function openPurges(
-  chat: ChatApi,
-  surveys: readonly Doomed[],
-  { archives, holds, naming, run, max_messages: most = Infinity, missing_ok }: PurgeLimits,
-  context: PurgeParts,
-) {
-  const purges = new Map<Doomed, TopicPurge>();
-  /** How each that was begun failed; undefined where it did not. */
-  const failures = new Map<Doomed, Failure | undefined>();
-  const search = privateSearch(chat);
+export class TopicPurges {
+  readonly #chat: ChatApi;
+  readonly #limits: PurgeLimits;
+  readonly #parts: PurgeParts;
+  readonly #search: ReturnType<typeof privateSearch>;
+  readonly #purges = new Map<Doomed, TopicPurge>();
+  /** Those at whose end nothing was wrong, and that were not searched for in private channels yet. */
+  readonly #ended: TopicPurge[] = [];
   /** Messages of all topics, those that earlier runs deleted included. */
-  let total = surveys.reduce((sum, survey) => sum + survey.ids.length + (run.endOf(survey)?.deleted ?? 0), 0);
-  if (total > most)
-    throw usage(
-      `${quantity(total, 'message')} would be deleted, more than --max-messages ${most}: nothing was deleted`,
-    );
-  const begin = async (survey: Doomed): Promise<void> => {
+  #total: number;
+
+  /** @throws Failure usage where the surveyed messages are more than `max_messages` */
+  constructor(chat: ChatApi, surveys: readonly Doomed[], limits: PurgeLimits, parts: PurgeParts) {
+    this.#chat = chat;
+    this.#limits = limits;
+    this.#parts = parts;
+    this.#search = privateSearch(chat);
+    const { run, max_messages: most = Infinity } = limits;
+    this.#total = surveys.reduce((sum, survey) => sum + survey.ids.length + (run.endOf(survey)?.deleted ?? 0), 0);
+    if (this.#total > most)
+      throw usage(
+        `${quantity(this.#total, 'message')} would be deleted, more than --max-messages ${most}: nothing was deleted`,
+      );
+  }
+
+  /** What has become of a topic so far; undefined where its purge did not begin. */
+  outcomeOf(survey: Doomed): PurgeOutcome | undefined {
+    return this.#purges.get(survey)?.outcome();
+  }
+
+  /** Archives, deletes and checks a topic; undefined where there was nothing to purge. @throws Failure incomplete */
+  async purge(survey: Doomed): Promise<PurgeOutcome | undefined> {
+    const { naming, run, archives, max_messages: most = Infinity, missing_ok } = this.#limits;
     refuseNewer(survey, naming);
     const isBegun = async () => archives.isKept && (await earlierPurges(survey, archives)).isBegun;
-    if (!hasMessages(survey) && !(await isBegun())) return;
+    if (!hasMessages(survey) && !(await isBegun())) return undefined;
     await run.begin(survey);
-    const { length: count } = survey.ids;
-    const purge = openTopicPurge(chat, survey, { archives, holds, maxMessages: most - total + count }, context);
-    purges.set(survey, purge);
+    const count = survey.ids.length;
+    const maxMessages = most - this.#total + count;
+    const purge = new TopicPurge(this.#chat, survey, { ...this.#limits, maxMessages }, this.#parts);
+    this.#purges.set(survey, purge);
     await purge.run();
-    total += deletable(purge.outcome().tally) - count;
-  };
-  const beginAll = async (some: readonly Doomed[]): Promise<void> => {
-    let end: Failure | undefined;
-    for (const survey of some) {
-      const failure = await failureOf(begin(survey));
-      failures.set(survey, failure);
-      end = failure && isFatal(failure) ? failure : undefined;
-      if (end) break;
-    }
-    end ??= await failureOf(findInPrivate(some));
-    for (const survey of some) {
-      // What was not looked for everywhere is not at its end.
-      const failure = failures.has(survey) ? (failures.get(survey) ?? end) : undefined;
-      if (failure) failures.set(survey, (await purges.get(survey)?.leave(failure)) ?? failure);
-    }
-  };
-  /** Looks in private channels for what these purges miss. */
-  const findInPrivate = async (some: readonly Doomed[]): Promise<void> => {
-    const all = some.flatMap((survey) => purges.get(survey)?.gone ?? []);
-    const ids = new Set(all.flatMap((gone) => gone.missing()));
-    const unsearched = await search.find(chat.raw, { apply_markdown: false }, [...ids], (message) =>
-      all.forEach((gone) => gone.take(message)),
-    );
-    for (const gone of all) gone.searched(unsearched);
-  };
-  return {
-    /** What has become of a topic so far; undefined where its purge did not begin. */
-    outcomeOf: (survey: Doomed): PurgeOutcome | undefined => purges.get(survey)?.outcome(),
-    /** Archives, deletes and checks a topic; undefined where there was nothing to purge. @throws Failure incomplete */
-    async purge(survey: Doomed): Promise<PurgeOutcome | undefined> {
-      if (!failures.has(survey)) {
-        const place = surveys.indexOf(survey);
-        const isSearched = surveys.length > 1 && (await search.channels()).length > 0;
-        await beginAll(surveys.slice(place, place + (isSearched ? mostTogether : 1)));
-      }
-      const failure = failures.get(survey);
-      if (failure) throw failure;
-      return purges.get(survey)?.finish(run, missing_ok);
-    },
-  };
-}
+    this.#total += deletable(purge.outcome().counts) - count;
+    const failure = purge.failure();
+    for (const text of warningsOf(survey, purge.outcome())) this.#parts.warn(text);
+    if (failure && !(missing_ok && purge.outcome().status === 'unseen')) throw await purge.leave(failure);
+    if (failure) this.#parts.warn(failure.message);
+    this.#ended.push(purge);
+    if ((await this.#search.channels()).length === 0) await this.#finish();
+    return purge.outcome();
+  }
 
-async function failureOf(work: Promise<void>): Promise<Failure | undefined> {
-  try {
-    await work;
-    return undefined;
-  } catch (cause) {
-    if (cause instanceof Failure) return cause;
-    throw cause;
+  /**
+   * Looks in private channels for what the purges of the run miss, and ends them, but for those whose messages it
+   * finds. @throws Failure incomplete for these
+   */
+  async end(): Promise<void> {
+    const found: MessageHead[] = [];
+    const ids = this.#ended.flatMap(({ missing }) => missing);
+    try {
+      const query = { apply_markdown: false };
+      const unsearched = await this.#search.find(this.#chat.raw, query, ids, (message) => void found.push(message));
+      const channels = Math.max(0, ...unsearched.values());
+      if (channels > 0)
+        this.#parts.warn(
+          `messages that are gone were not looked for in ${quantity(channels, 'private channel')} (too many requests): what was moved there is not deleted`,
+        );
+    } catch (cause) {
+      for (const purge of this.#ended.splice(0)) await purge.leave(cause);
+      throw cause;
+    }
+    const survived: Failure[] = [];
+    const ended = this.#ended.splice(0);
+    for (const purge of ended) {
+      const missing = new Set(purge.missing);
+      purge.found(found.filter(({ id }) => missing.has(id)));
+      const failure = purge.outcome().counts.elsewhere > 0 ? purge.failure() : undefined;
+      if (!failure) this.#ended.push(purge);
+      else {
+        survived.push(failure);
+        await purge.leave(failure);
+      }
+    }
+    await this.#finish();
+    const [first, ...others] = survived;
+    if (!first) return;
+    for (const { message } of others) this.#parts.warn(message);
+    throw first;
+  }
+
+  async #finish(): Promise<void> {
+    for (const purge of this.#ended.splice(0)) await purge.end(this.#limits.run);
   }
 }

@@ -1,13 +1,91 @@
+// The survey of topics: what a purge would delete, read before anything is asked or archived, and said to a person.
 import type { ChatApi } from '../../api/chat/chat.ts';
-import { commandLine } from '../../core/shell-word.ts';
+import type { MessageHead, MessagePage, MessageQuery } from '../../api/chat/chat-messages.ts';
+import { forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import { utcText } from '../../core/moment.ts';
+import { commandLine } from '../../core/shell-word.ts';
+import { maxMessages } from '../../schema/messages.ts';
 import { nearNames } from '../../schema/nearest.ts';
+import type { UploadPath } from '../../schema/upload.ts';
+import type { PurgeEnd } from '../../store/archive/line-file.ts';
+import { uploadsOf } from '../../store/archive/part.ts';
+import { placeNarrow, refuseIgnored } from '../messages/places.ts';
+import type { MessageSelection } from '../messages/selection.ts';
+import { channelWord, labelOf, type Topic } from './find-channel.ts';
 import { topicNamesIn } from './near.ts';
 import { keyOf } from './purge-run.ts';
-import { labelOf, surveyTopic, type Topic, type TopicSurvey } from './survey-topic.ts';
-import type { EarlierPurges } from './topic-archives.ts';
-import { channelWord } from './find-channel.ts';
+
+export interface TopicSurvey extends Topic {
+  /** Ascending. */
+  readonly ids: readonly number[];
+  /** UTC seconds of the oldest and of the newest message; null where there is none. */
+  readonly first_timestamp: number | null;
+  readonly last_timestamp: number | null;
+  readonly spellings: readonly string[];
+  readonly files: number;
+  readonly isLimited: boolean;
+}
+
+export type Looking = Pick<ChatApi, 'raw' | 'channels'>;
+
+/** As many as a request may have: of what is looked at and not kept, requests count, since the server limits them. */
+export const page = maxMessages;
+
+/** Looks at every message of a topic. @throws Failure unavailable where the server answers with another topic's */
+export async function surveyTopic(chat: Looking, topic: Topic, site: string): Promise<TopicSurvey> {
+  const ids: number[] = [];
+  const spellings = new Set<string>();
+  const files = new Set<UploadPath>();
+  let first_timestamp: number | null = null;
+  let last_timestamp: number | null = null;
+  let isLimited = false;
+  // The rendered form has every address that the source has.
+  const query = { ...queryOf(topic), apply_markdown: undefined };
+  const pages = checked(forward(chat.raw, query, { anchor: 'oldest', page }));
+  for await (const { messages, history_limited, view_changed } of pages) {
+    isLimited ||= history_limited || view_changed === true;
+    first_timestamp ??= timeOf(messages[0]);
+    last_timestamp = timeOf(messages.at(-1)) ?? last_timestamp;
+    for (const path of uploadsOf(messages, site)) files.add(path);
+    for (const message of messages) {
+      ids.push(message.id);
+      spellings.add(String(message.subject));
+    }
+  }
+  return { ...topic, ids, first_timestamp, last_timestamp, spellings: [...spellings], files: files.size, isLimited };
+}
+
+function timeOf(message: MessageHead | undefined): number | null {
+  const time = message?.timestamp;
+  return typeof time === 'number' ? time : null;
+}
+
+/** Pages of a server that did not ignore what selects; their messages are of the topic. @throws Failure unavailable */
+export async function* checked<M extends MessageHead>(pages: AsyncIterable<MessagePage<M>>) {
+  for await (const page of pages) {
+    refuseIgnored(page);
+    yield page;
+  }
+}
+
+export function queryOf(topic: Topic): MessageQuery {
+  const { narrow, form } = topicSelection(topic);
+  return { narrow, ...form, apply_markdown: false };
+}
+
+export function topicSelection({ channel, topic_name }: Topic): MessageSelection {
+  const narrow = placeNarrow(channel.stream_id, topic_name);
+  const form = topic_name === '' ? { allow_empty_topic_name: true } : {};
+  return { narrow, form, range: { kind: 'pages', anchor: 'oldest' } };
+}
+
+export interface EarlierPurges {
+  /** Whether messages of the topic may have been deleted. */
+  readonly isBegun: boolean;
+  /** How the last one of the others ended. */
+  readonly ended: PurgeEnd | undefined;
+}
 
 interface Allowed {
   readonly missing_ok?: boolean | undefined;

@@ -93,16 +93,17 @@ export interface LookStep {
   readonly look: string;
   /** The lowest id that it reached; null where it read the whole topic. */
   readonly from: number | null;
+  /** Messages that came into the topic since. */
   readonly there: readonly number[];
-  readonly taken: readonly number[];
-  readonly lost: readonly number[];
+  /** Messages that are no longer in it. */
+  readonly missing: readonly number[];
 }
 
 /**
  * `asked`: sent, without an answer yet; `whole`: a success without messages left; `part`: one that names some;
- * `crossed`: a 500, as when somebody else writes to the messages; `failed`: anything else.
+ * `broken`: a 500, as when somebody else writes to the messages; `failed`: anything else.
  */
-const callEnds = ['asked', 'whole', 'part', 'crossed', 'failed'] as const;
+const callEnds = ['asked', 'whole', 'part', 'broken', 'failed'] as const;
 export type CallEnd = (typeof callEnds)[number];
 
 export type PurgeRecord = Awaited<ReturnType<typeof openPurge>>;
@@ -131,10 +132,10 @@ function stageOf(records: readonly unknown[]): PurgeStage {
 
 function isStep(record: unknown): record is PurgeStep {
   if (!isObject(record)) return false;
-  const { look, from, there, taken, lost, call } = record;
+  const { look, from, there, missing, call } = record;
   if (callEnds.some((known) => known === call)) return true;
   const isFrom = from === null || typeof from === 'number';
-  const areIds = [there, taken, lost].every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
+  const areIds = [there, missing].every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
   return typeof look === 'string' && isFrom && areIds;
 }
 

@@ -81,16 +81,16 @@ describe('topic delete archives', () => {
     const look = expect.stringMatching(/^20/) as string;
     expect(linesOf(join(folder, 'purge.ndjson'))).toEqual([
       expect.objectContaining({ purge: 1, stream_id: 5, topic_name: 'lunch', messages: 2500 }),
-      { look, from: null, there: idsBetween(1, 2500), taken: [], lost: [] },
+      { look, from: null, there: idsBetween(1, 2500), missing: [] },
       { call: 'asked' },
       { call: 'part' },
-      { look, from: null, there: [], taken: idsBetween(1601, 2500), lost: [] },
+      { look, from: null, there: [], missing: idsBetween(1601, 2500) },
       { call: 'asked' },
       { call: 'part' },
-      { look, from: null, there: [], taken: idsBetween(701, 1600), lost: [] },
+      { look, from: null, there: [], missing: idsBetween(701, 1600) },
       { call: 'asked' },
       { call: 'whole' },
-      { look, from: null, there: [], taken: idsBetween(1, 700), lost: [] },
+      { look, from: null, there: [], missing: idsBetween(1, 700) },
       { finished: look, deleted: 2500, unseen: 0 },
     ]);
     expect(left(server)).toEqual([3001, 3002]);

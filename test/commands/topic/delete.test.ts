@@ -75,7 +75,6 @@ describe('it is repeated until the topic is empty', () => {
           spellings: ['lunch'],
           arrived: 0,
           deeper: [],
-          unsearched_channels: 0,
           at_least: false,
           status: 'deleted',
         },

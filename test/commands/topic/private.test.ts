@@ -41,22 +41,32 @@ test.each([489, 256])(
     const { exitCode, stdout, error } = await server.run('topic delete 5 lunch --confirm lunch -o json');
 
     expect(exitCode).toBe(8);
-    expect(JSON.parse(stdout)).toMatchObject([
-      level === 489 ? { deleted: 10, status: 'incomplete' } : { status: 'incomplete' },
-    ]);
+    // The row is written before the search.
+    expect(JSON.parse(stdout)).toMatchObject([{ deleted: 15, status: 'deleted' }]);
     expect(error?.message).toMatch(/ [1-5] of 15 messages were not deleted and are in '#vault > lunch'/);
   },
 );
 
-test('the messages of several topics are asked for together, and the rows are written after it', async () => {
+test('the messages of several topics are asked for together, after the last one', async () => {
   const server = await moving([kitchen, vault]);
 
-  const { exitCode, stdout } = await server.run('topic delete 5 lunch tea --confirm 2 -o json');
+  const home = emptyHome();
+
+  const { exitCode, stdout, stderr, error } = await server.run('topic delete 5 lunch tea --confirm 2 -o json', {
+    home,
+  });
 
   expect(exitCode).toBe(8);
   expect(JSON.parse(stdout)).toMatchObject([
-    { topic_name: 'lunch', deleted: 10, status: 'incomplete' },
-    { topic_name: 'tea', messages: 5, deleted: 4, status: 'incomplete' },
+    { topic_name: 'lunch', deleted: 15, status: 'deleted' },
+    { topic_name: 'tea', messages: 5, deleted: 5, status: 'deleted' },
+  ]);
+  expect(error?.message).toContain("topic 'lunch': 5 of 15 messages were not deleted and are in '#vault > lunch'");
+  expect(stderr).toContain("topic 'tea': 1 of 5 messages were not deleted and are in '#vault > tea'");
+  const history = await server.run('topic history -o json', { home });
+  expect(JSON.parse(history.stdout)).toMatchObject([
+    { topic_name: 'lunch', deleted: 10, status: 'incomplete', finished: null },
+    { topic_name: 'tea', deleted: 4, status: 'incomplete', finished: null },
   ]);
   const asked = server.seen.filter(({ parameters }) => parameters['narrow']?.includes('"operand":9}'));
   expect(asked.map(({ parameters }) => JSON.parse(parameters['message_ids'] ?? '') as number[])).toEqual([
@@ -75,15 +85,15 @@ test.each([
   expect(server.seen.filter(({ parameters }) => parameters['narrow']?.includes('"operand":9}'))).toEqual([]);
 });
 
-test('a run sends at most 200 such requests, and its rows say in how many channels nobody looked', async () => {
+test('a run sends at most 200 such requests, and a line says in how many channels nobody looked', async () => {
   const channels = idsBetween(100, 302).map((stream_id) => ({ ...vault, stream_id, name: `team ${stream_id}` }));
   const server = await openChatServer({ messages: topicOf('lunch', [1, 2, 3]), channels });
 
   const { exitCode, stdout, stderr } = await server.run('topic delete 5 lunch --confirm lunch -o json');
 
   expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject([{ deleted: 3, status: 'deleted', unsearched_channels: 3 }]);
-  expect(stderr).toContain("topic 'lunch': its messages were not looked for in 3 private channels");
+  expect(JSON.parse(stdout)).toMatchObject([{ deleted: 3, status: 'deleted' }]);
+  expect(stderr).toContain('messages that are gone were not looked for in 3 private channels');
   expect(server.seen.filter(({ parameters }) => /"operand":[123]\d\d}/.test(parameters['narrow'] ?? ''))).toHaveLength(
     200,
   );
@@ -103,7 +113,7 @@ test('a run that ends before it asked private channels leaves its purges open, a
 
   expect(first.exitCode).toBe(4);
   expect(JSON.parse(first.stdout)).toMatchObject([
-    { topic_name: 'lunch', deleted: 2, status: 'incomplete' },
+    { topic_name: 'lunch', deleted: 2, status: 'deleted' },
     { topic_name: 'tea', deleted: 0, status: 'incomplete' },
   ]);
   expect(second.exitCode).toBe(0);

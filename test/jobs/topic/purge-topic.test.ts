@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { RawMessage, type MessageQuery } from '../../../src/api/chat/chat-messages.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { elementsOf } from '../../../src/core/json-elements.ts';
-import type { PurgeParts } from '../../../src/jobs/topic/delete-rounds.ts';
-import { openTopicPurge } from '../../../src/jobs/topic/purge-topic.ts';
+import type { PurgeChat, PurgeParts } from '../../../src/jobs/topic/purge-folders.ts';
+import { TopicPurge } from '../../../src/jobs/topic/purge-topic.ts';
 import { openArchive, type OpenArchive } from '../../../src/store/archive/archive.ts';
 import { sleptClock } from '../../helpers/clock.ts';
 import { emptyHome } from '../../helpers/run.ts';
@@ -112,11 +112,7 @@ test('a disk that fails right before a call: no call was sent, and the record ha
 });
 
 /** The purge of a topic of two messages, whose archives are in that home. */
-function purgeOf(
-  chat: Parameters<typeof openTopicPurge>[0],
-  home: string,
-  parts: Pick<PurgeParts, 'archive'> & Partial<PurgeParts>,
-) {
+function purgeOf(chat: PurgeChat, home: string, parts: Pick<PurgeParts, 'archive'> & Partial<PurgeParts>) {
   const survey = {
     ...{ channel: { stream_id: 5, name: 'kitchen' }, topic_name: 'lunch', ids: [1, 2], spellings: ['lunch'], files: 0 },
     ...{ first_timestamp: null, last_timestamp: null, isLimited: false },
@@ -124,7 +120,7 @@ function purgeOf(
   const archives = { isKept: true, root: join(home, 'purges'), site: 'https://chat.test', account: 'ada@chat.test' };
   const nothing = (): void => undefined;
   const resolved = () => Promise.resolve();
-  return openTopicPurge(
+  return new TopicPurge(
     chat,
     survey,
     { archives, holds: [], maxMessages: Infinity },

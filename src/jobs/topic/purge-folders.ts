@@ -1,18 +1,25 @@
+// The folders of a purge's archives: those of interrupted purges of the topic, and the next one.
 import { join } from 'node:path';
 import type { ChatApi } from '../../api/chat/chat.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { foldName } from '../../schema/topic.ts';
-import { readArchive, type OpenArchive, problemsOf } from '../../store/archive/archive.ts';
+import { problemsOf, readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { readHead } from '../../store/archive/archive-head.ts';
 import { openPurge, type PurgeEnd } from '../../store/archive/line-file.ts';
 import { archiveForms } from '../../store/archive/part.ts';
 import { hashOf } from '../../store/disk/files.ts';
+import type { PurgeEvent as HistoryEvent } from '../../store/record/history.ts';
 import { pullArchive } from '../archive/pull-archive.ts';
-import { shownName, topicSelection, type Topic, type TopicSurvey } from './survey-topic.ts';
+import type { WorkMessages } from '../work/work-messages.ts';
+import { shownName, type Topic } from './find-channel.ts';
+import type { TopicHold } from './holds.ts';
+import { topicSelection, type EarlierPurges, type TopicSurvey } from './survey-topics.ts';
 
-/** Where the archives of purges are, and of which account. */
-export interface ArchivePlace {
+/** Where archives of purges are, and of which account. */
+export interface PurgeArchives {
+  /** False with --no-archive. */
+  readonly isKept: boolean;
   /** Folder of the archives; each topic has one of its own in it. */
   readonly root: string;
   readonly site: string;
@@ -21,7 +28,7 @@ export interface ArchivePlace {
   readonly maxFileSize?: number | undefined;
 }
 
-export interface Keeping extends ArchivePlace {
+export interface Keeping extends PurgeArchives {
   archive(folder: string): Promise<OpenArchive>;
   now(): Milliseconds;
   note(text: string): void;
@@ -29,55 +36,76 @@ export interface Keeping extends ArchivePlace {
   archived(count: number): void;
 }
 
-export type TopicArchive = Awaited<ReturnType<typeof openOne>>;
-
-export interface EarlierPurges {
-  /** Whether messages of the topic may have been deleted. */
-  readonly isBegun: boolean;
-  /** How the last one of the others ended. */
-  readonly ended: PurgeEnd | undefined;
+/** Parts of the run that a purge uses. */
+export interface PurgeParts extends WorkMessages {
+  /** Ctrl-C, SIGTERM and the deadline. */
+  readonly signal: AbortSignal;
+  interactive(): boolean;
+  /** The line that continues the purge. */
+  again(): string;
+  now(): Milliseconds;
+  sleep(span: Milliseconds): Promise<void>;
+  archive(folder: string): Promise<OpenArchive>;
+  record(event: HistoryEvent): Promise<void>;
 }
 
+export type PurgeChat = Pick<
+  ChatApi,
+  'messages' | 'raw' | 'level' | 'channels' | 'topics' | 'deleteTopic' | 'organization' | 'upload'
+>;
+
+export interface TopicLimits {
+  readonly archives: PurgeArchives;
+  readonly holds: readonly TopicHold[];
+  /** Infinity for any number. */
+  readonly maxMessages: number;
+}
+
+export type ArchiveChat = Pick<ChatApi, 'raw' | 'level' | 'organization' | 'channels' | 'upload'>;
+
+export type TopicArchive = Awaited<ReturnType<typeof openOne>>;
+
 /** @throws Failure config where a record is damaged */
-export async function earlierPurges(topic: Topic, place: ArchivePlace): Promise<EarlierPurges> {
+export async function earlierPurges(topic: Topic, place: PurgeArchives): Promise<EarlierPurges> {
   const { unfinished, ended } = await archivesOf(topic, place);
   return { isBegun: unfinished.some(({ stage }) => stage === 'begun'), ended };
 }
 
 /**
- * Opens the archives of an interrupted purge, or a new one, and brings the last one up to date in both forms. It is
- * new too where a repair of the last one had no message for an id. @throws Failure incomplete where
- * some were gone before, an archive is damaged, or a page fails; unavailable where the disk is full
+ * The archives of an interrupted purge, or a new one, the last one brought up to date in both forms. It is new too
+ * where a repair of the last one had no message for an id. @throws Failure incomplete where some were gone before, an
+ * archive is damaged, or a page fails; unavailable where the disk is full
  */
-export async function openTopicArchives(
-  chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'channels'>,
+export async function openArchives(
+  chat: ArchiveChat,
   survey: TopicSurvey,
   keeping: Keeping,
-): Promise<{ readonly archives: readonly TopicArchive[]; readonly last: TopicArchive }> {
+): Promise<readonly [TopicArchive, ...TopicArchive[]]> {
   const { unfinished, free } = await archivesOf(survey, keeping);
   const archives: TopicArchive[] = [];
   try {
     for (const { folder } of unfinished) archives.push(await openOne(folder, keeping));
     for (const { archive, isBegun } of archives) if (isBegun) await refuseDamaged(archive);
+    const [first, ...others] = archives;
     const before = archives.at(-1);
-    if (before && (await pullTopic(chat, before, survey, keeping)) === 0) return { archives, last: before };
+    if (first && before && (await pullTopic(chat, before, survey, keeping)) === 0) return [first, ...others];
     const last = await openOne(free, keeping);
     archives.push(last);
     const missing = await pullTopic(chat, last, survey, keeping);
-    if (missing === 0) return { archives, last };
+    if (missing === 0) return first ? [first, ...others, last] : [last];
     throw new Failure(
       'incomplete',
       `${missing} of ${survey.ids.length} messages of '${shownName(survey)}' were gone when they were archived: nothing was deleted`,
       { hint: 'Somebody else deletes or moves messages of the topic. Run the same command again.' },
     );
   } catch (cause) {
-    await closeAll(archives);
+    await closeAll(archives).catch(() => undefined);
     throw cause;
   }
 }
 
 /** @throws Failure unavailable where another process ended the purge meanwhile */
-async function openOne(folder: string, { archive: open }: Keeping) {
+export async function openOne(folder: string, { archive: open }: Keeping) {
   const archive = await open(folder);
   try {
     const purge = await archive.purge();
@@ -114,7 +142,7 @@ export async function closeAll(archives: readonly TopicArchive[]): Promise<void>
 
 /** Brings the archive up to date. @returns how many messages it lacks in one of its forms */
 async function pullTopic(
-  chat: Pick<ChatApi, 'raw' | 'level' | 'organization' | 'channels'>,
+  chat: ArchiveChat,
   { archive }: TopicArchive,
   survey: TopicSurvey,
   { site, account, maxFileSize, note, archived }: Keeping,
@@ -140,7 +168,7 @@ async function pullTopic(
 const maxArchives = 1000;
 
 /** Archives of purges that did not end, oldest first, and the next folder. @throws Failure config for too many */
-async function archivesOf(topic: Topic, place: ArchivePlace) {
+async function archivesOf(topic: Topic, place: PurgeArchives) {
   const unfinished: { folder: string; stage: 'new' | 'begun' }[] = [];
   let ended: PurgeEnd | undefined;
   for (let number = 1; number <= maxArchives; number += 1) {
@@ -157,7 +185,7 @@ async function archivesOf(topic: Topic, place: ArchivePlace) {
 }
 
 /** The channel's id and the name for people, and a hash that is different for each account and spelling. */
-function folderOf({ channel, topic_name }: Topic, { root, site, account }: ArchivePlace, number: number): string {
+function folderOf({ channel, topic_name }: Topic, { root, site, account }: PurgeArchives, number: number): string {
   const key = [site, account, channel.stream_id, foldName(topic_name)].join('\n');
   const hash = hashOf(Buffer.from(key)).slice(0, 8);
   const words = topic_name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];

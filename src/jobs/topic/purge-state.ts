@@ -1,0 +1,250 @@
+// What a purge knows of the messages of its topic: a fold of its surveys, looks and calls (docs/apis.md, What a purge
+// knows of a message). It lives as long as a run; the next run folds the steps of purge.ndjson again.
+import { countBefore } from '../../core/halving.ts';
+import type { CallEnd, LookStep, PurgeStep } from '../../store/archive/line-file.ts';
+
+export type PurgedState = 'present' | 'deleted' | 'unseen' | 'elsewhere';
+
+/** Beside the steps that are recorded: what a run begins with, and what it finds in other places at its end. */
+export type FoldedEvent =
+  | PurgeStep
+  | { readonly survey: readonly number[] }
+  /** `unasked`: those for which a sample was asked. */
+  | { readonly elsewhere: readonly number[]; readonly unasked: readonly number[] };
+
+interface LastCall {
+  readonly end: CallEnd;
+  /** The messages that the look right before it showed. */
+  readonly before: ReadonlySet<number>;
+  readonly isLooked: boolean;
+  readonly isOfEarlierRun: boolean;
+  /** Whether a call before it broke with a 500, and none was answered since. */
+  readonly isAfterBroken: boolean;
+  /** Unseen messages that went in calls which failed: the next call that is answered proves them deleted. */
+  readonly unproven: ReadonlySet<number>;
+  /** Messages that were left before a call of a killed run, which has no end. */
+  readonly leftBeforeKilled: number | undefined;
+  /** Calls in a row, this one included once it is looked, in which no message of the start went. */
+  readonly withoutProgress: number;
+}
+
+interface LastLook {
+  readonly isOfEarlierRun: boolean;
+  /** The lowest id that it reached; -Infinity where it read the whole topic. */
+  readonly from: number;
+  /** The last look at the whole topic: its time, and the messages that it showed. */
+  readonly whole: { readonly time: string; readonly size: number };
+  /** The most messages that went from one look to the next so far. */
+  readonly mostGone: number;
+}
+
+/** Messages that a call deleted although the look right before it had not reached them. */
+export interface Deeper {
+  readonly first: number;
+  readonly last: number;
+  /** When they were last looked at, RFC 3339. */
+  readonly seen: string;
+}
+
+export interface PurgeState {
+  readonly messages: ReadonlyMap<number, PurgedState>;
+  /** Those that were known when the run began; all others arrived since. */
+  readonly start: ReadonlySet<number>;
+  readonly call: LastCall | undefined;
+  readonly look: LastLook | undefined;
+  readonly deeper: readonly Deeper[];
+}
+
+// prettier-ignore
+export const nothingKnown: PurgeState = {
+  messages: new Map(), start: new Set(), call: undefined, look: undefined, deeper: [],
+};
+
+export function after(state: PurgeState, event: FoldedEvent): PurgeState {
+  if ('survey' in event) return afterSurvey(state, event.survey);
+  if ('elsewhere' in event) return afterSearch(state, event);
+  return 'call' in event ? afterCall(state, event.call) : afterLook(state, event);
+}
+
+function afterSurvey({ messages: known, call, look }: PurgeState, survey: readonly number[]): PurgeState {
+  const messages = changed(known, [survey, 'present']);
+  return {
+    messages,
+    start: new Set(messages.keys()),
+    call: call && { ...call, isOfEarlierRun: true, withoutProgress: 0 },
+    look: look && { ...look, isOfEarlierRun: true },
+    deeper: [],
+  };
+}
+
+function afterLook(state: PurgeState, { look: time, from, there, missing }: LookStep): PurgeState {
+  const { messages: known, start, call, look } = state;
+  const isGone = new Set(missing);
+  // The server deletes the newest first: what is older than a message that stayed went in another way.
+  const stayed = call ? newestIn(call.before, (id) => known.get(id) === 'present' && !isGone.has(id)) : Infinity;
+  const inCall = call?.isLooked === false ? missing.filter((id) => id > stayed && call.before.has(id)) : [];
+  const messages = changed(known, [missing, 'unseen'], [inCall, proofOf(call)], [there, 'present']);
+  const present = presentIn({ messages });
+  const deeper = ascending(inCall.filter((id) => id < (look?.from ?? -Infinity)));
+  const [first, last] = [deeper[0], deeper.at(-1)];
+  const isProgress = missing.some((id) => start.has(id));
+  return {
+    messages,
+    start,
+    call: call && {
+      ...call,
+      isLooked: true,
+      unproven: new Set([...call.unproven, ...(isFailed(call.end) ? inCall : [])]),
+      withoutProgress: isProgress ? 0 : call.withoutProgress + (call.isLooked ? 0 : 1),
+    },
+    look: {
+      isOfEarlierRun: false,
+      from: from ?? -Infinity,
+      whole: from === null || !look ? { time, size: present.length } : look.whole,
+      mostGone: Math.max(missing.length, look?.mostGone ?? 0),
+    },
+    deeper:
+      look && first !== undefined && last !== undefined
+        ? [...state.deeper, { first, last, seen: look.whole.time }]
+        : state.deeper,
+  };
+}
+
+/** The state of what went in a call, as the look after it shows. */
+function proofOf(call: LastCall | undefined): PurgedState {
+  return call && isAnswered(call.end) && !call.isAfterBroken ? 'deleted' : 'unseen';
+}
+
+function afterCall(state: PurgeState, end: CallEnd): PurgeState {
+  const { messages, call: last } = state;
+  if (end !== 'asked') {
+    const proven = isAnswered(end) && last ? [...last.unproven].filter((id) => messages.get(id) === 'unseen') : [];
+    const unproven: ReadonlySet<number> = isAnswered(end) ? new Set() : (last?.unproven ?? new Set());
+    return { ...state, messages: changed(messages, [proven, 'deleted']), call: last && { ...last, end, unproven } };
+  }
+  const isBroken = last !== undefined && !isAnswered(last.end) && (last.end === 'broken' || last.isAfterBroken);
+  return {
+    ...state,
+    call: {
+      end,
+      before: new Set(presentIn(state)),
+      isLooked: false,
+      isOfEarlierRun: false,
+      isAfterBroken: isBroken,
+      unproven: last?.unproven ?? new Set(),
+      leftBeforeKilled: last?.end === 'asked' ? last.before.size : last?.leftBeforeKilled,
+      withoutProgress: last?.withoutProgress ?? 0,
+    },
+  };
+}
+
+/** Of those that were not asked for nobody knows whether they were deleted, once one of the others was not. */
+function afterSearch(
+  state: PurgeState,
+  { elsewhere, unasked }: { readonly elsewhere: readonly number[]; readonly unasked: readonly number[] },
+): PurgeState {
+  const isGone = (id: number): boolean => state.messages.has(id) && state.messages.get(id) !== 'present';
+  const found = elsewhere.filter(isGone);
+  const doubtful = found.length > 0 ? unasked.filter(isGone) : [];
+  return { ...state, messages: changed(state.messages, [doubtful, 'unseen'], [found, 'elsewhere']) };
+}
+
+function isAnswered(end: CallEnd): boolean {
+  return end === 'whole' || end === 'part';
+}
+
+function isFailed(end: CallEnd): boolean {
+  return end === 'failed' || end === 'broken';
+}
+
+function changed(
+  messages: PurgeState['messages'],
+  ...changes: readonly (readonly [ids: Iterable<number>, state: PurgedState])[]
+): PurgeState['messages'] {
+  const next = new Map(messages);
+  for (const [ids, state] of changes) for (const id of ids) next.set(id, state);
+  return next;
+}
+
+/** The step after a look; `isLimited`: the plan hides messages, and nobody sees how many are left. */
+export function nextStep(
+  state: PurgeState,
+  { isLimited }: { readonly isLimited: boolean },
+): 'call' | 'end' | 'give up' {
+  const { call } = state;
+  const isEmpty = presentIn(state).length === 0;
+  if (isEmpty && !isLimited) return 'end';
+  if (!call || call.isOfEarlierRun) return 'call';
+  const left = leftIn(state);
+  if (left === 0 && call.end === 'whole') return 'end';
+  const isAmongHidden = left === 0 && isLimited && call.end === 'part';
+  return call.withoutProgress < (isAmongHidden ? mostHiddenRounds : mostRounds) ? 'call' : 'give up';
+}
+
+/** Rounds in which no message of the start went, after which the purge gives up. */
+const mostRounds = 2;
+const mostHiddenRounds = 50;
+
+/**
+ * The step of a look that read these, ascending: all messages of the topic, or those with an id of at least `from`. The
+ * first look of a run names all, since no survey is recorded.
+ */
+export function lookStep(state: PurgeState, time: string, from: number | null, ids: readonly number[]): LookStep {
+  const shown = new Set(ids);
+  const isFirst = state.look?.isOfEarlierRun ?? true;
+  const there = ids.filter((id) => isFirst || state.messages.get(id) !== 'present');
+  const missing = presentIn(state).filter((id) => id >= (from ?? -Infinity) && !shown.has(id));
+  return { look: time, from, there, missing };
+}
+
+/** The newest messages that a look before a call reads at least (docs/apis.md, Looks). */
+const leastNewest = 5000;
+
+/** Whether these, the newest messages of a topic, ascending, are enough for the look before the next call. */
+export function isEnough(state: PurgeState, ids: readonly number[]): boolean {
+  const { look } = state;
+  const lowest = ids[0] ?? Infinity;
+  const present = presentIn(state);
+  const total = countBefore(present, (id) => id < lowest) + ids.length;
+  const gone = present.length - total;
+  if (!look || look.isOfEarlierRun || gone <= 0 || 2 * total <= look.whole.size) return false;
+  if (ids.length < Math.max(leastNewest, 3 * Math.max(gone, look.mostGone))) return false;
+  // Where none is left that the last look read, the call may have gone deeper.
+  return look.from === -Infinity || ids.some((id) => id >= look.from && state.messages.get(id) === 'present');
+}
+
+export type StateCounts = Readonly<Record<PurgedState, number>>;
+
+export function countsOf({ messages }: Pick<PurgeState, 'messages'>): StateCounts {
+  const counts = { present: 0, deleted: 0, unseen: 0, elsewhere: 0 };
+  for (const state of messages.values()) counts[state] += 1;
+  return counts;
+}
+
+export type PurgeStatus = 'deleted' | 'incomplete' | 'unseen';
+
+/** What became of all messages together: the worst of them decides. */
+export function statusOf({ present, elsewhere, unseen }: StateCounts): PurgeStatus {
+  if (present + elsewhere > 0) return 'incomplete';
+  return unseen > 0 ? 'unseen' : 'deleted';
+}
+
+/** The messages that are in the topic as far as the looks have shown, ascending. */
+export function presentIn({ messages }: Pick<PurgeState, 'messages'>): readonly number[] {
+  return ascending([...messages].flatMap(([id, state]) => (state === 'present' ? [id] : [])));
+}
+
+/** How many messages of the start are left in the topic. */
+export function leftIn(state: PurgeState): number {
+  return presentIn(state).filter((id) => state.start.has(id)).length;
+}
+
+function newestIn(ids: ReadonlySet<number>, isMeant: (id: number) => boolean): number {
+  let newest = -Infinity;
+  for (const id of ids) if (id > newest && isMeant(id)) newest = id;
+  return newest;
+}
+
+export function ascending(ids: Iterable<number>): number[] {
+  return [...new Set(ids)].sort((one, other) => one - other);
+}
