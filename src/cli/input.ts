@@ -1,5 +1,5 @@
 import type { GlobalValues } from '../commands/context.ts';
-import { Failure, systemReason, usage } from '../core/failure.ts';
+import { Failure, labelled, systemReason, usage } from '../core/failure.ts';
 import type { ReadLimits } from '../core/read.ts';
 import { namesInList } from '../core/tsv.ts';
 import { flagOf, type Field } from '../schema/field.ts';
@@ -37,12 +37,17 @@ export async function readInputLine(reading: InputParts): Promise<string> {
   return text.replace(/\r?\n[^]*$/, '');
 }
 
+interface FilledLine extends Pick<CommandRequest, 'words' | 'typed'> {
+  /** The words that a list without a header gave. */
+  readonly listed: ReadonlySet<string>;
+}
+
 /**
  * Arguments written as `-` come from standard input, a word a line; so does the one line of `--remote-user -`. A file
  * named `-` is left to the command.
  * @throws Failure usage where two ask for it, it is empty, or one word has several lines; the signal's reason
  */
-export async function fillFromInput(request: CommandRequest, reading: InputParts) {
+export async function fillFromInput(request: CommandRequest, reading: InputParts): Promise<FilledLine> {
   const { words, typed, command } = request;
   const args = Object.entries(words).filter(([name, word]) => asksForInput(command.args?.[name], word));
   const own = Object.entries<Field>(command.options ?? {}).filter(([, { stdin }]) => stdin);
@@ -50,7 +55,7 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
     .map((row) => flagOf(...row))
     .filter((one) => typed.some(({ flag, text }) => flag === one && text === '-'));
   const [name, other] = [...args.map(([argument]) => argument), ...flags.map((flag) => `--${flag}`)];
-  if (name === undefined) return request;
+  if (name === undefined) return { ...request, listed: new Set() };
   if (other !== undefined) throw usage('only one argument can come from standard input');
   const bytes = await readBytes(reading, '-');
   const { decodeText } = await import('../core/read.ts');
@@ -58,7 +63,9 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
     .split(/\r?\n/)
     .filter((one) => one !== '');
   const column = name.replace(/^--/, '').replaceAll('-', '_');
-  const [line = '', ...more] = namesInList(lines, [column, ...(columnsOf[column] ?? [])]);
+  const unclear = column === 'topic' ? 'keep' : 'refuse';
+  const names = labelled(name, () => namesInList(lines, [column, ...(columnsOf[column] ?? [])], unclear));
+  const [line = '', ...more] = names;
   if (line === '') throw usage(`${name}: standard input is empty`);
   const word = words[name];
   if (!Array.isArray(word) && more.length > 0)
@@ -70,6 +77,8 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
   return {
     words: args.length > 0 ? { ...words, [name]: filled } : words,
     typed: typed.map((one) => (isFilled(one) ? { ...one, text: line } : one)),
+    // Below the name of our column nothing has two readings.
+    listed: new Set(names.length === lines.length ? names : []),
   };
 }
 

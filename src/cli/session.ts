@@ -51,7 +51,7 @@ export async function openSession(
   checkFields: Context['checkFields'],
   aim: 'read' | 'write',
 ) {
-  const { host, options, messages, signal, again } = running;
+  const { host, options, messages, signal, again, listed } = running;
   const { clock } = host;
   const planned: PlannedCall[] = [];
   const concluded: string[] = [];
@@ -71,6 +71,7 @@ export async function openSession(
     again,
     checkFields,
     program: {
+      listed,
       saveMemory: () => setFlagsFromString('--heap-growing-percent=15'),
       surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     },

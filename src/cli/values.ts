@@ -26,6 +26,7 @@ export interface RunParts {
   readonly summary: Summary | undefined;
   readonly signal: AbortSignal;
   readonly again: Invocation['again'];
+  readonly listed: Invocation['program']['listed'];
 }
 
 export type Texts = Readonly<Record<string, unknown>>;

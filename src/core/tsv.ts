@@ -15,18 +15,35 @@ export function tsvText(cell: string, holds: 'name' | 'text'): string | undefine
   return cell.replace(escape, (found) => signs[found] ?? found);
 }
 
-/** The names of a list: as tsv has them if the first line is one of these columns. @throws Failure usage if unclear */
-export function namesInList(lines: readonly string[], columns: readonly string[]): readonly string[] {
+/** What a name of a list means if this program printed it, where that is another name. */
+export function otherReading(name: string): string | undefined {
+  const read = tsvText(name, 'name');
+  return read === name ? undefined : read;
+}
+
+/**
+ * The names of a list: as tsv has them if the first line is one of these columns. Without that line a name may have
+ * two readings. @throws Failure usage for such a name, unless it is to be kept, and for a second header
+ */
+export function namesInList(
+  lines: readonly string[],
+  columns: readonly string[],
+  unclear: 'refuse' | 'keep',
+): readonly string[] {
   const [first = '', ...names] = lines;
-  if (!columns.includes(first)) return lines;
-  const read = names.flatMap((name) => tsvText(name, 'name') ?? []);
-  if (read.length === names.length) return read;
-  const unclear = names.find((name) => (tsvText(name, 'name') ?? name) !== name);
-  if (unclear === undefined) return names;
-  throw usage(
-    `'${unclear}' or '${tsvText(unclear, 'name')}': the list has a line that is no tsv of chatelaine`,
-    asNdjson,
-  );
+  const isOurs = columns.includes(first);
+  if (isOurs && names.includes(first))
+    throw usage(`the list has the line '${first}' twice`, 'Remove the second one: two lists were joined.');
+  const read = isOurs ? names.flatMap((name) => tsvText(name, 'name') ?? []) : [];
+  if (isOurs && read.length === names.length) return read;
+  const own = isOurs ? names : lines;
+  const name = isOurs || unclear === 'refuse' ? own.find((one) => otherReading(one) !== undefined) : undefined;
+  if (name !== undefined) throw usage(twoReadings(name, otherReading(name)), asNdjson);
+  return own;
+}
+
+export function twoReadings(name: string, ours = name): string {
+  return `'${name}' if a person or a spreadsheet wrote this, and '${ours}' if chatelaine printed it`;
 }
 
 /** Advice if nothing tells whether chatelaine or a spreadsheet wrote a text. */

@@ -123,7 +123,9 @@ export async function inPlaceOf(
   profiles().refuseExposed(merged);
   if (!stored) return profile;
   if (accountOf(stored) !== accountOf(profile))
-    await confirm(`Profile '${profile.name}' is ${accountOf(stored)}. Replace it with ${accountOf(profile)}?`);
+    await confirm(
+      `Profile '${profile.name}' is ${accountOf(stored)} (--name NAME keeps both). Replace it with ${accountOf(profile)}?`,
+    );
   return merged;
 }
 

@@ -94,7 +94,7 @@ export function namingOf(
     if (from === undefined) return { names: topic };
     if (!place) return { rows: await readTopicRows(from, where ? { where } : {}, context), before };
     const lines = (await context.disk.read(from)).split(/\r?\n/).filter((line) => line.trim() !== '');
-    const names = namesInList(lines, ['topic_name']);
+    const names = namesInList(lines, ['topic_name'], 'keep');
     if (names.length === 0) throw usage(`${from} names no topic`, 'Write the name of a topic on each line.');
     return { names };
   };

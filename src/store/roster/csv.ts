@@ -1,7 +1,8 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { usage } from '../../core/failure.ts';
-import { asNdjson, tsvText } from '../../core/tsv.ts';
+import { asNdjson, otherReading, tsvText, twoReadings } from '../../core/tsv.ts';
 import { mebibytes, type RosterLimits } from './limits.ts';
+import type { Fault } from './bad-rows.ts';
 import {
   columnsOf,
   countRequired,
@@ -51,7 +52,7 @@ export function readCsvRows(
   own?.forEach(take);
   if (own) return;
   const fault = readCsv(rest, { delimiter: header.delimiter, line: firstLine, recordBytes }, (record) => {
-    const unclear = isOurs ? differenceIn(record, columns, wanted) : undefined;
+    const unclear = isList ? unclearName(record) : isOurs && differenceIn(record, columns, wanted);
     if (unclear) reader.bad(record.line, unclear);
     else take(record);
   });
@@ -199,6 +200,12 @@ function ownRows(text: string, first: number, columns: readonly string[], { name
   return rows;
 }
 
+/** A name in a list without a header, where nothing says whether this program printed it. */
+function unclearName({ cells: [name = ''] }: CsvRecord): Fault | undefined {
+  const ours = otherReading(name);
+  return ours === undefined ? undefined : { reason: twoReadings(name, ours), rule: 'two readings', hint: asNdjson };
+}
+
 /** A name that this program would mean otherwise than CSV does; of one column, quotes that CSV needs are clear. */
 function differenceIn({ text, cells }: CsvRecord, columns: readonly string[], { names }: WantedColumns) {
   const ours = text.split('\t').map((cell) => cell.trim().replaceAll('\\\\', '\\'));
@@ -206,6 +213,6 @@ function differenceIn({ text, cells }: CsvRecord, columns: readonly string[], { 
     names.includes(column) && (cells[index] ?? '') !== (ours[index] ?? '') && !cells[index]?.startsWith('="');
   const at = columns.findIndex(isOther);
   if (at < 0 || (columns.length === 1 && /^$|[",;\t\r\n]/.test(cells[0] ?? ''))) return undefined;
-  const reason = `${columns[at]} is '${cells[at]}' if a spreadsheet wrote this, and '${ours[at]}' if chatelaine printed it`;
+  const reason = `${columns[at]} is ${twoReadings(cells[at] ?? '', ours[at])}`;
   return { reason, rule: `${columns[at]} has two readings`, hint: asNdjson };
 }

@@ -64,7 +64,9 @@ test.each([
   const refused = await run(line, 'another-key\n');
 
   expect(refused.exitCode).toBe(2);
-  expect(refused.stderr).toContain(`Profile 'prod' is application 7 on ${url}. Replace it with ${account}?`);
+  expect(refused.stderr).toContain(
+    `Profile 'prod' is application 7 on ${url} (--name NAME keeps both). Replace it with ${account}?`,
+  );
   expect(refused.stderr).toContain('To agree, add --yes.');
   expect(readFileSync(config, 'utf8')).toBe(before);
   expect((await run('auth token prod')).stdout).toBe('the-key\n');

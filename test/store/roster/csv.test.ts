@@ -66,7 +66,7 @@ describe('an ordinary file', () => {
     const { kind, message, hint } = await failureOf(() => read(text));
     expect([kind, message]).toEqual([
       'usage',
-      `roster:${line}: remote_user is '${one}' if a spreadsheet wrote this, and '${other}' if chatelaine printed it`,
+      `roster:${line}: remote_user is '${one}' if a person or a spreadsheet wrote this, and '${other}' if chatelaine printed it`,
     ]);
     expect(hint).toContain('-o ndjson');
   });

@@ -283,6 +283,22 @@ describe('a second header, as files have it that were joined', () => {
     expect((await failureOf(() => readRoster(source, rules))).message).toMatch(`list:${line}: the header again: `);
   });
 
+  test.each([
+    [
+      'CORP\\\\jdoe',
+      "'CORP\\\\jdoe' if a person or a spreadsheet wrote this, and 'CORP\\jdoe' if chatelaine printed it",
+    ],
+    ['CORP\\jdoe', undefined],
+    ['\\\\host\\jdoe', undefined],
+  ])('nor is a name of two readings in a list without a header: %s', async (name, message) => {
+    const fields = { remote_user: rosterFields.remote_user };
+    const completion = <R>() => Promise.resolve((row: R) => row);
+    const rules = { fields, alone: 'remote_user', noun: 'user', nameOf: String, completion };
+    const reading = readRoster({ file: 'list', bytes: Buffer.from(`ada\n${name}\n`), format: undefined }, rules);
+    if (message === undefined) expect((await reading).rows.at(-1)).toEqual({ remote_user: name });
+    else expect((await failureOf(() => reading)).message).toBe(`list:2: ${message}`);
+  });
+
   test('is a user where another cell of the row is a value', async () => {
     const { rows } = await read('roster.csv', 'remote_user,size_allowance\nremote_user,4\n');
     expect(rows).toMatchObject([{ remote_user: 'remote_user', size_allowance: 4 }]);
