@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { isMissing, needs } from './scripts/needs.js';
+import { leaveUnfitTemporaryFolder } from './scripts/temporary.js';
 import { shippedPackages } from './test/helpers/shipped-packages.js';
 
 // Processes of tests inherit both, whatever those of who runs them are: modes that tests expect, and the language of messages of the system.
@@ -9,8 +10,7 @@ process.env['LC_ALL'] = 'C.UTF-8';
 delete process.env['LANGUAGE'];
 // Node 20 reads its certificates at each start, which takes longer than the rest of the start.
 delete process.env['NODE_EXTRA_CA_CERTS'];
-// Tests put paths of temporary files into lines without quotes; names with blanks have tests of their own.
-if (/\s/.test(process.env['TMPDIR'] ?? '')) delete process.env['TMPDIR'];
+leaveUnfitTemporaryFolder();
 
 export default defineConfig({
   test: {

@@ -1,14 +1,16 @@
 // `npm test`: the build, then every gate beside every test, and all of them even when one fails, so that one run tells
 // everything. The last line counts each gate as one test; the lines before it name what some tests did not find on this
 // computer. `npm run test:all`, which a release needs, sets TEST_EXTENT=all: whole products in place of samples
-// (test/helpers/extent.ts), in an order drawn by a seed. `TEST_ORDER=7 npm test` draws another order.
+// (test/helpers/extent.ts), in an order drawn by a seed. `TEST_ORDER=7 npm test` draws another order. `--of-root` runs
+// only the tests that need root, for `.ci/run`, where another user ran everything else.
 import { exec, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { changedSinceBuild } from './built.js';
 import { abilities, isMissing, needs, programs } from './needs.js';
+import { leaveUnfitTemporaryFolder } from './temporary.js';
 
 /** @type {{ readonly scripts: Readonly<Record<string, string>> }} */
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -25,12 +27,15 @@ const gates = {
 process.env['PATH'] = resolve('node_modules/.bin') + delimiter + (process.env['PATH'] ?? '');
 
 const isAll = process.argv.includes('--all');
+const isOfRoot = process.argv.includes('--of-root');
+/** What root alone has, as tags of tests. */
+const ofRoot = ['root', 'mounts'];
 if (isAll) process.env['TEST_EXTENT'] = 'all';
 // The order of the files is that of their cost, unless a seed draws it, and that of the tests in each.
 const order = process.env['TEST_ORDER'] || (isAll ? String(Date.now() % 100_000) : '');
 // Both as in vitest.config.ts.
 delete process.env['NODE_EXTRA_CA_CERTS'];
-if (/\s/.test(process.env['TMPDIR'] ?? '')) delete process.env['TMPDIR'];
+leaveUnfitTemporaryFolder();
 // Before all others: `package` and the tests read what it writes.
 const isBuilt = changedSinceBuild()?.length === 0;
 const build = isBuilt
@@ -38,11 +43,11 @@ const build = isBuilt
   : await runGate('build');
 show(build);
 // The tests leave no processor idle: a second gate at a time would only slow both down.
-const [tests, ...outcomes] = await Promise.all([runTests(), ...oneAfterAnother(Object.keys(gates))]);
+const [tests, ...outcomes] = await Promise.all([runTests(), ...oneAfterAnother(isOfRoot ? [] : Object.keys(gates))]);
 for (const outcome of outcomes) show(outcome);
 
 const failedGates = [build, ...outcomes].filter(({ passed }) => !passed).map(({ gate }) => gate);
-const passed = outcomes.length + 1 - failedGates.length + tests.passed;
+const passed = outcomes.length + (isOfRoot ? 0 : 1) - failedGates.length + tests.passed;
 const failed = failedGates.length + tests.failed;
 if (failedGates.length > 0) console.log(`\nFailed: ${failedGates.join(', ')}`);
 if (failed > 0) console.log(`\nThe same samples and order again: ${repetition()}`);
@@ -120,12 +125,13 @@ async function runTests() {
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
     const shuffle = order ? ['--sequence.shuffle', `--sequence.seed=${order}`] : [];
-    console.log(`\n## tests${order && `, in the order of seed ${order}`}`);
+    const some = isOfRoot ? [`--tags-filter=${ofRoot.join(' or ')}`, ...filesOfRoot()] : [];
+    console.log(`\n## tests${isOfRoot ? ' that need root' : ''}${order && `, in the order of seed ${order}`}`);
     const env = { ...process.env, TMPDIR: folder };
     // Of the process that transforms the sources for the others, a tenth of its CPU time is collecting garbage.
     const child = spawn(
       process.execPath,
-      ['--max-semi-space-size=64', 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...shuffle],
+      ['--max-semi-space-size=64', 'node_modules/vitest/vitest.mjs', 'run', ...reporters, ...shuffle, ...some],
       {
         env,
         stdio: ['ignore', 'inherit', 'inherit'],
@@ -136,6 +142,13 @@ async function runTests() {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The files that have a test with one of these tags: all others need not be read. */
+function filesOfRoot() {
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).map((file) => join('test', file));
+  const tag = new RegExp(`needs\\([^)]*'(${ofRoot.join('|')})'`);
+  return files.filter((file) => file.endsWith('.test.ts') && tag.test(readFileSync(file, 'utf8')));
 }
 
 /**
@@ -163,7 +176,9 @@ function count(file, succeeded) {
   if (!existsSync(file)) return { passed: 0, failed: 1, skipped: [] };
   /** @type {{ testResults: { status: string, assertionResults: { status: string, tags: string[] }[] }[] }} */
   const { testResults } = JSON.parse(readFileSync(file, 'utf8'));
-  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const tests = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ tags }) => !isOfRoot || tags.some((tag) => ofRoot.includes(tag)));
   const unread = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );

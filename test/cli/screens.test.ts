@@ -148,6 +148,7 @@ async function opened(columns: number, added: RunOptions['env'] = {}): Promise<(
       columns,
       home,
       bare,
+      user: 'uid 0',
       clock: standing,
       env: { NO_COLOR: '1', USER: 'ada', ...added },
     });

@@ -194,7 +194,7 @@ describe('a state folder on a disk that is full', needs('mounts'), () => {
     const [first, again, last, rows, created] = done.stdout.trimEnd().split('\n');
     expect([first, again, last, rows]).toEqual(['first:8', expect.stringMatching(/^again:[78]$/), 'last:0', '200']);
     expect(done.stderr).toMatch(/disk full: cannot write \S*\.record/);
-    expect(Number(created)).toBeGreaterThan(20);
+    expect(Number(created)).toBeGreaterThan(0);
     expect(holders(sandbox, 'disk')).toEqual(users.toSorted());
   });
 });

@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly columns?: number;
   /** A home folder of several runs; else each run has its own. */
   readonly home?: string;
+  /** The account that the history names; default that of this process, by its id. */
+  readonly user?: string;
   /** No credential in the environment. */
   readonly bare?: boolean;
   readonly interrupt?: AbortSignal;
@@ -153,6 +155,7 @@ async function runMain(
       temporary: join(home, 'tmp'),
       local: home,
       hostname: 'here.test',
+      user: options.user,
       uid: process.getuid?.(),
       pid: process.pid,
       kill: (pid, signal) => void process.kill(pid, signal),
