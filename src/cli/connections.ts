@@ -3,6 +3,7 @@ import { openAges } from '../api/http/ages.ts';
 import { connect } from '../api/http/connect.ts';
 import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
+import { openServerClock } from '../api/http/server-clock.ts';
 import { isTrouble } from '../api/http/transport-error.ts';
 import { decodeText, type Spool } from '../core/read.ts';
 import { urlOf, variableOf, kinds, type Profile } from '../schema/profile.ts';
@@ -98,6 +99,7 @@ export function openConnections(running: RunParts, plan: (call: PlannedCall) => 
       shared.timeout ??= limits.timeout;
     },
     hasWritten: () => hasWritten,
+    serverNow: shared.serverNow,
     /** Sends without a credential; no body of an answer is shown. */
     open: (base: string, account: Parameters<typeof routeOf>[0]): Send =>
       connect({ ...unauthenticated(), ...routeOf(account), base, sealed: true }),
@@ -129,13 +131,18 @@ function ownVariable(profile: string): string {
 function sharedBy(running: RunParts) {
   const { host, options, signal, messages } = running;
   const { system, clock, alarm } = host;
-  const observers = [observer(running), ...(options.log === undefined ? [] : [openLog(options.log, running)])];
+  const serverClock = openServerClock(clock);
+  const readClock = (event: WireEvent): void => {
+    if (event.kind === 'answer') serverClock.read(event.answer);
+  };
+  const observers = [readClock, observer(running), ...(options.log === undefined ? [] : [openLog(options.log, running)])];
   return {
     userAgent: `chatelaine/${host.version} (${system.platform}; ${process.arch}; node ${process.versions.node})`,
     clock,
     alarm,
     signal,
     gate: openGate(clock),
+    serverNow: serverClock.now,
     agesOf: openAges(clock, messages.warn),
     retries: options.retries ?? defaultRetries,
     timeout: options.timeout,

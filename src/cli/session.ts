@@ -107,6 +107,7 @@ export async function openSession(
     ledgers,
     clock: {
       now: () => clock.now(),
+      serverNow: connections.serverNow,
       checkZone: () => checkZone(host.system.env),
       elapsed: () => clock.elapsed(),
       sleep: (span) => clock.sleep(span, signal),

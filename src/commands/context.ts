@@ -163,6 +163,8 @@ export interface Ledgers {
 export interface Time {
   readonly clock: Calendar &
     Pick<Clock, 'elapsed'> & {
+      /** The time at the servers, by their responses; undefined before the first one. */
+      serverNow(): Milliseconds | undefined;
       /** Rejects with the reason of the run's signal as soon as that aborts. */
       sleep(span: Milliseconds): Promise<void>;
     };

@@ -1,19 +1,54 @@
-import type { Milliseconds } from '../core/duration.ts';
-import { labelled, usage } from '../core/failure.ts';
-import { dayAndMoment, dayInWords, parseMoment } from '../core/moment.ts';
+import { formatDuration, type Milliseconds } from '../core/duration.ts';
+import { Failure, labelled, usage } from '../core/failure.ts';
+import { type Calendar, dayAndMoment, dayInWords, parseMoment } from '../core/moment.ts';
 import { textField, type Fields } from '../schema/field.ts';
 import type { Terminal, Time } from './context.ts';
 
 export type TimeParts = Time & Terminal;
 
-/** The moment of an option's text, also shown: `thursday` depends on day and time zone. @throws Failure usage */
+/** Up to here the clocks of two machines are taken to agree. */
+const mostSkew: Milliseconds = 300_000;
+
+/** By how much the clock of this machine is ahead of the servers'; 0 where they agree, or no response told the time. */
+function skewOf({ now, serverNow }: Time['clock']): Milliseconds {
+  const skew = now() - (serverNow() ?? now());
+  return Math.abs(skew) > mostSkew ? skew : 0;
+}
+
+/** Times count from the servers' clock where that of this machine is wrong (docs/apis.md, Clocks). */
+function calendarOf({ clock }: Time): Calendar {
+  const skew = skewOf(clock);
+  return { now: () => clock.now() - skew, checkZone: () => clock.checkZone() };
+}
+
+function skewText(skew: Milliseconds): string {
+  const off = formatDuration(Math.abs(skew));
+  return `the clock of this machine is ${off} ${skew > 0 ? 'ahead of' : 'behind'} the server's`;
+}
+
+/**
+ * The time of an option's text, also shown: `thursday` depends on day and time zone. After the first response of a run
+ * it counts from the server's clock. @throws Failure usage
+ */
 export function readTime(flag: string, text: string, context: TimeParts): Milliseconds {
-  const moment = labelled(flag, () => parseMoment(text, context.clock));
+  const calendar = calendarOf(context);
+  const moment = labelled(flag, () => parseMoment(text, calendar));
+  if (moment !== parseMoment(text, context.clock))
+    context.warn(`${skewText(skewOf(context.clock))}: ${flag} ${text} counts from the server's time`);
   const said = context.interactive()
-    ? `${flag.slice(2).replace('-', ' ')} ${dayInWords(moment, context.clock.now())}`
+    ? `${flag.slice(2).replace('-', ' ')} ${dayInWords(moment, calendar.now())}`
     : undefined;
   context.note(said ?? `${flag} ${text}: ${dayAndMoment(moment)}`);
   return moment;
+}
+
+/** @throws Failure unavailable where the clock of this machine is wrong: what is deleted must not depend on it */
+export function refuseWrongClock(flag: string, { clock }: Time): void {
+  const skew = skewOf(clock);
+  if (skew === 0) return;
+  throw new Failure('unavailable', `${skewText(skew)}, and ${flag} depends on it: nothing was deleted`, {
+    hint: 'Set the clock of this machine.',
+  });
 }
 
 /** Options of every list of times. */
@@ -22,12 +57,28 @@ export const spanOptions = {
   until: textField('TIME', 'Only before this time'),
 } as const satisfies Fields;
 
-/** @throws Failure usage for a time that cannot be read, and for a span that is empty */
-export function spanOf({ since, until }: Partial<Record<'since' | 'until', string | undefined>>, context: TimeParts) {
-  const from = since === undefined ? undefined : readTime('--since', since, context);
-  const to = until === undefined ? undefined : readTime('--until', until, context);
+type TypedSpan = Partial<Record<'since' | 'until', string | undefined>>;
+
+/**
+ * Call it after the first response, if the run sends requests. @throws Failure usage for a time that cannot be read,
+ * and for a span that is empty, or begins in the server's future
+ */
+export function spanOf(typed: TypedSpan, context: TimeParts) {
+  return checkedSpan(typed, context, (flag, text) => readTime(flag, text, context));
+}
+
+/** The same by the clock of this machine, and nothing is shown: before anything is sent. @throws Failure usage */
+export function checkSpan(typed: TypedSpan, { clock }: Time) {
+  return checkedSpan(typed, { clock }, (flag, text) => labelled(flag, () => parseMoment(text, clock)));
+}
+
+function checkedSpan({ since, until }: TypedSpan, { clock }: Time, read: (flag: string, text: string) => Milliseconds) {
+  const from = since === undefined ? undefined : read('--since', since);
+  const to = until === undefined ? undefined : read('--until', until);
   if (from !== undefined && to !== undefined && from >= to)
     throw usage(`--since ${since ?? ''} is not before --until ${until ?? ''}`);
+  if (from !== undefined && from > (clock.serverNow() ?? Infinity) + mostSkew)
+    throw usage(`--since ${since ?? ''} is in the future: nothing can be selected`);
   return { since: from, until: to };
 }
 
@@ -39,13 +90,23 @@ export const ageOption = {
   ),
 } as const satisfies Fields;
 
-/** The moment of --older-than. @throws Failure usage also for two readings: whoever types 3m means months */
+/**
+ * The time of --older-than, also shown: call it after the first response, if the run sends requests. @throws Failure
+ * usage
+ */
 export function readAge(text: string | undefined, context: TimeParts): Milliseconds | undefined {
-  const minutes = /^(\d+)m$/.exec(text ?? '')?.[1];
+  checkAge(text, context);
+  return text === undefined ? undefined : readTime('--older-than', text, context);
+}
+
+/** @throws Failure usage for no time, and for two readings: whoever types 3m means months */
+export function checkAge(text: string | undefined, { clock }: Time): void {
+  if (text === undefined) return;
+  const minutes = /^(\d+)m$/.exec(text)?.[1];
   if (minutes !== undefined)
     throw usage(
       `--older-than ${minutes}m: minutes or months?`,
       `Write ${minutes}mo for months, ${Number(minutes) * 60}s for minutes.`,
     );
-  return text === undefined ? undefined : readTime('--older-than', text, context);
+  labelled('--older-than', () => parseMoment(text, clock));
 }

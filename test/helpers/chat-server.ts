@@ -42,6 +42,8 @@ export interface ChatServerOptions {
   readonly meanwhile?: Meanwhile;
   /** From the end of this delete_topic call on, every other request is answered with 502. */
   readonly awayAfter?: number;
+  /** What its clock shows, in milliseconds; without it no response has a Date. */
+  readonly now?: number;
 }
 
 export type Meanwhile = (messages: ServedMessage[], request: SeenRequest, calls: number) => void;
@@ -109,6 +111,8 @@ export async function openChatServer(options: ChatServerOptions): Promise<ChatSe
       options.meanwhile?.(messages, request, calls);
       const { status, body, hangs } = answer(options, messages, request, calls);
       if (hangs) return;
+      outgoing.sendDate = false;
+      if (options.now !== undefined) outgoing.setHeader('date', new Date(options.now).toUTCString());
       outgoing.writeHead(status, { 'content-type': typeof body === 'string' ? 'text/html' : 'application/json' });
       outgoing.end(typeof body === 'string' ? body : JSON.stringify(body));
     });

@@ -4,6 +4,7 @@ import { type Answer, serverWords, unconfirmed } from './answer.ts';
 import type { BodyLimits, Call, Connection, Send } from './call.ts';
 import { guard, wireRequest, type Request } from './request.ts';
 import { backoff, longestRateLimit, nextStep, rateLimitWait, retryAfter } from './retry.ts';
+import { dateOf } from './server-clock.ts';
 import { endingOf, sentError, TransportError } from './transport-error.ts';
 import type * as Transport from './transport.ts';
 
@@ -42,7 +43,11 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       throw unconfirmed(failure ? failure.message : `the server answered ${answer.status}`, { http, cause: failure });
     }
     if (step === 'wait') {
-      const asked = retryAfter(answer?.body, answer?.headers['retry-after'], clock.now());
+      const asked = retryAfter(
+        answer?.body,
+        answer?.headers['retry-after'],
+        dateOf(answer?.headers ?? {}) ?? clock.now(),
+      );
       const wait = rateLimitWait(asked, rateLimits, clock.random());
       rateLimits += 1;
       waited += wait;

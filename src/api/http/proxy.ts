@@ -4,6 +4,7 @@ import { variable, type Clock, type Environment } from '../../core/system.ts';
 import { isLoopback, percentDecoded } from '../../schema/url.ts';
 import type { Send } from './call.ts';
 import { path } from './request.ts';
+import { dateOf } from './server-clock.ts';
 import { TransportError } from './transport-error.ts';
 
 /** The proxy for a URL by its scheme and NO_PROXY; this computer has none. @throws Failure config */
@@ -66,8 +67,8 @@ export type Reach = Awaited<ReturnType<typeof reach>>;
 export async function reach(send: Send, url: string, env: Environment, clock: Clock) {
   const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
   const { status, headers } = await send({ method: 'GET', path: path`/${{ segments }}`, repeat: 'safe' });
-  const date = typeof headers['date'] === 'string' ? Date.parse(headers['date']) : NaN;
+  const date = dateOf(headers);
   const proxy = unless(Failure, () => proxyOf(url, env)?.host);
   // `skew`: by how much this machine's clock is ahead; undefined where the server does not send the time.
-  return { proxy, status, skew: Number.isNaN(date) ? undefined : clock.now() - date };
+  return { proxy, status, skew: date === undefined ? undefined : clock.now() - date };
 }

@@ -2,6 +2,7 @@ import type { Milliseconds } from '../../core/duration.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
 import type { Answer } from './answer.ts';
+import { dateOf } from './server-clock.ts';
 import type { AttemptEnding } from './transport-error.ts';
 
 /**
@@ -75,7 +76,7 @@ export function openGate(clock: Pick<Clock, 'elapsed' | 'now'>) {
         Number(headers[`x-ratelimit-${name}`]),
       );
       if (limit === undefined || left === undefined || reset === undefined) return;
-      const span = reset * 1000 - (Date.parse(String(headers['date'])) || clock.now());
+      const span = reset * 1000 - (dateOf(headers) ?? clock.now());
       if (left <= limit / 10 && span > longestRateLimit) reserves.set(bucket, { limit, until: clock.elapsed() + span });
       else if (left > limit / 10) reserves.delete(bucket);
     },

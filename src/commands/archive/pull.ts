@@ -215,7 +215,8 @@ const messagesText = (count: number): string => quantity(count, 'archived messag
 function wholeSelection(values: SelectionValues, facts: AccountFacts, context: TimeParts) {
   const { limit, message_ids, since, until } = values;
   const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
-  const { range, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
+  const { range: typed, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
+  const range = typed.kind === 'times' ? { ...typed, ...typed.correct?.() } : typed;
   if (narrow.length === 0 && message_ids === undefined)
     context.note('archives every message that you received, direct ones too; --channel archives one channel');
   return { range, narrow, form };

@@ -3,7 +3,7 @@ import { inKnownChannels } from '../../jobs/topic/holds.ts';
 import { chosenTopics } from '../../jobs/topic/list-topics.ts';
 import { flagField, textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { ageOption, readAge } from '../typed-time.ts';
+import { ageOption, checkAge, readAge } from '../typed-time.ts';
 import { holdOption, readHolds } from './holds.ts';
 import { channelArgument, readPlace } from './named-topics.ts';
 
@@ -47,12 +47,13 @@ export default command({
 
   async *rows({ channel: text, not_channel = [], older_than, hold, ...filter }, context) {
     const { match } = filter;
-    const before = readAge(older_than, context);
+    checkAge(older_than, context);
     const chat = context.chat(text === undefined ? 'sparing' : undefined);
     const holds = await inKnownChannels(chat, await readHolds(hold, context));
     const place = text === undefined ? undefined : await readPlace(text, context);
     const left = await Promise.all(not_channel.map(async (word) => (await readPlace(word, context)).channel));
     const channels = place ? [await lookUpChannel(chat, place.channel)] : await everyChannel(chat, left);
+    const before = readAge(older_than, context);
     const { fields, sort } = context.options;
     const isCounted =
       older_than !== undefined ||

@@ -7,7 +7,7 @@ import { foldTopic, isSameTopic } from '../../schema/topic.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import type { Accounts } from '../context.ts';
 import { readSheet, whereOption, type RosterParts, type RosterValues } from '../roster.ts';
-import { ageOption, readAge, type TimeParts } from '../typed-time.ts';
+import { ageOption, checkAge, readAge, refuseWrongClock, type TimeParts } from '../typed-time.ts';
 
 export const channelArgument = {
   kind: 'string',
@@ -88,8 +88,10 @@ export function namingOf(
   if (older_than !== undefined && match === undefined && place)
     throw usage('--older-than needs --match, or rows with --from');
   if (where && (place || from === undefined)) throw usage('--where needs --from with rows of channel and topic');
-  const before = readAge(older_than, context);
+  checkAge(older_than, context);
   return async () => {
+    if (older_than !== undefined) refuseWrongClock('--older-than', context);
+    const before = readAge(older_than, context);
     if (match !== undefined) return { match, before };
     if (from === undefined) return { names: topic };
     if (!place) return { rows: await readTopicRows(from, where ? { where } : {}, context), before };

@@ -12,20 +12,25 @@ const disorder: Milliseconds = 60_000;
 export async function* messagesByTime<M extends MessageHead>(
   chat: MessageSource<M>,
   query: MessageQuery,
-  span: TimeSpan,
+  { correct, limit, ...local }: TimeSpan,
 ): AsyncGenerator<MessagePage<M>> {
-  const { since = -Infinity, until = Infinity, limit } = span;
-  const { isWanted, isEnd } = within(span);
-  if (span.since === undefined && limit !== undefined) {
-    const { above = 'newest' } = await placeOf(chat, query, until + disorder);
+  let corrected: TimeSpan | undefined;
+  const span = (): TimeSpan => (corrected ??= correct?.() ?? local);
+  const isWanted = (message: MessageHead): boolean => within(span()).isWanted(message);
+  const isEnd = (message: MessageHead): boolean => within(span()).isEnd(message);
+  if (local.since === undefined && limit !== undefined) {
+    const { above = 'newest' } = await placeOf(chat, query, () => (span().until ?? Infinity) + disorder);
     yield* newestMessages(chat, query, { anchor: above, limit, isWanted });
     return;
   }
   const place: TimePlace<M> =
-    span.since === undefined ? { below: 'oldest' } : await placeOf(chat, query, since - disorder);
+    local.since === undefined
+      ? { below: 'oldest' }
+      : await placeOf(chat, query, () => (span().since ?? -Infinity) - disorder);
   if (place.limited) yield place.limited;
   if (place.below === undefined) return;
   yield* forward(chat, query, { anchor: place.below, limit, isWanted, isEnd });
+  span();
 }
 
 /** What of a walk upward lies in a span of time, and where the span has ended. */
@@ -50,11 +55,12 @@ interface TimePlace<M extends MessageHead> {
  * At most 25 requests: the ends of what the narrow selects, then halves of the ids between (31 bits) down to a page.
  * @throws Failure unavailable for an empty answer that does not say that it was the last
  */
-async function placeOf<M extends MessageHead>(chat: MessageSource<M>, query: MessageQuery, moment: Milliseconds) {
+async function placeOf<M extends MessageHead>(chat: MessageSource<M>, query: MessageQuery, of: () => Milliseconds) {
   const pageAt = (anchor: string): Promise<MessagePage<M>> =>
     chat.messages({ ...query, anchor, num_before: 0, num_after: 1 });
   const next = async (anchor: string): Promise<M | undefined> => onlyMessage(await pageAt(anchor), 'found_newest');
   const last = await chat.messages({ ...query, anchor: 'newest', num_before: 1, num_after: 0 });
+  const moment = of();
   const newest = onlyMessage(last, 'found_oldest');
   const first = await pageAt('oldest');
   const limited = first.history_limited ? { ...first, messages: [] } : undefined;
