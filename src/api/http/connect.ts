@@ -1,10 +1,18 @@
 import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import { type Answer, serverWords, unconfirmed } from './answer.ts';
+import { type Answer, unconfirmed } from './answer.ts';
 import type { BodyLimits, Call, Connection, Send } from './call.ts';
 import { guard, wireRequest, type Request } from './request.ts';
-import { backoff, longestRateLimit, nextStep, rateLimitWait, retryAfter } from './retry.ts';
-import { dateOf } from './server-clock.ts';
+import {
+  askedBy,
+  askedWait,
+  backoff,
+  beyondWait,
+  inSeconds,
+  longestRateLimit,
+  nextStep,
+  rateLimitWait,
+} from './retry.ts';
 import { endingOf, sentError, TransportError } from './transport-error.ts';
 import type * as Transport from './transport.ts';
 
@@ -43,11 +51,7 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       throw unconfirmed(failure ? failure.message : `the server answered ${answer.status}`, { http, cause: failure });
     }
     if (step === 'wait') {
-      const asked = retryAfter(
-        answer?.body,
-        answer?.headers['retry-after'],
-        dateOf(answer?.headers ?? {}) ?? clock.now(),
-      );
+      const asked = askedBy(answer, clock);
       const wait = rateLimitWait(asked, rateLimits, clock.random());
       rateLimits += 1;
       waited += wait;
@@ -58,7 +62,7 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
         const last =
           asked === undefined ? 'it does not say how long to wait' : `it asked to wait ${formatDuration(asked)}`;
         const again = `the server answered 429${times}: ${last}, and the next pause would be ${inSeconds(wait)}`;
-        throw beyondWait(request, times || asked === undefined ? again : askedWait(wait), waited, answer?.body);
+        throw beyondWait(request, times || asked === undefined ? again : askedWait(wait, 429), waited, answer);
       }
       const why = asked === undefined ? 'is busy: waiting' : 'asks to wait';
       reportWait(connection, request, wait, `the server ${why} (429)`);
@@ -72,7 +76,12 @@ async function repeatUntilDone(connection: Connection, call: Call, request: Requ
       continue;
     }
     if (step === 'repeat' && ending.request === 'unknown') afterUnconfirmed = true;
-    const wait = step === 'repeat' ? backoff(retries, clock.random()) : undefined;
+    const asked = step === 'repeat' && answer?.status === 503 ? askedBy(answer, clock) : undefined;
+    const wait = step === 'repeat' ? Math.max(backoff(retries, clock.random()), asked ?? 0) : undefined;
+    if (asked !== undefined && wait !== undefined && retries < connection.retries) {
+      waited += wait;
+      if (!fits(connection, wait, waited)) throw beyondWait(request, askedWait(wait, 503), waited, answer);
+    }
     if (wait === undefined || retries >= connection.retries || !fits(connection, wait)) {
       if (failure) throw failure;
       answer.afterUnconfirmed = afterUnconfirmed;
@@ -89,7 +98,7 @@ async function passGate(connection: Connection, request: Request, { before, isSp
   const { clock, signal, gate } = connection;
   const bucket = bucketOf(connection);
   for (let wait = gate.wait(bucket); wait > 0; wait = gate.wait(bucket)) {
-    if (!fits(connection, wait)) throw beyondWait(request, askedWait(wait), wait);
+    if (!fits(connection, wait)) throw beyondWait(request, askedWait(wait, 429), wait);
     await clock.sleep(wait, signal);
   }
   const reserve = isSparing ? gate.reserve(bucket) : undefined;
@@ -119,23 +128,6 @@ function bucketOf({ base, authorization }: Connection): string {
 /** `total`: what this call itself was asked to wait, the limit without a deadline; waits for others do not count. */
 function fits({ deadline, clock }: Connection, wait: Milliseconds, total = wait): boolean {
   return deadline === undefined ? total <= longestRateLimit : clock.elapsed() + wait < deadline;
-}
-
-function beyondWait({ method, shown: url }: Request, message: string, wait: Milliseconds, body?: unknown): Failure {
-  return new Failure('unavailable', message, {
-    hint: `Run the command again after that, or give --deadline more than ${inSeconds(wait)}.`,
-    http: { method, url, status: 429 },
-    ...(body === undefined ? {} : { server: serverWords(body) }),
-  });
-}
-
-function askedWait(wait: Milliseconds): string {
-  return `the server asks to wait ${inSeconds(wait)} before the next request (429)`;
-}
-
-/** Rounded up to what `--deadline` takes. */
-function inSeconds(span: Milliseconds): string {
-  return formatDuration(Math.ceil(span / 1000) * 1000);
 }
 
 /** Reports a call without an answer when a person asks what happens, and then each of its attempts. */

@@ -1,7 +1,8 @@
-import type { Milliseconds } from '../../core/duration.ts';
+import { formatDuration, type Milliseconds } from '../../core/duration.ts';
+import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { Clock } from '../../core/system.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, serverWords } from './answer.ts';
 import { dateOf } from './server-clock.ts';
 import type { AttemptEnding } from './transport-error.ts';
 
@@ -56,6 +57,35 @@ function secondsOf(value: unknown, now: Milliseconds): Milliseconds | undefined 
   if (span >= 0 && value !== Infinity) return Math.min(longestAsked, Math.ceil(span * 1000));
   const date = /^([a-z]{3,9},? \d|\d{4}-\d\d-\d\dT)/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** What the server asks to wait; a date counts from that of its own response. */
+export function askedBy(answer: Answer | undefined, { now }: Pick<Clock, 'now'>): Milliseconds | undefined {
+  if (answer === undefined) return undefined;
+  return retryAfter(answer.body, answer.headers['retry-after'], dateOf(answer.headers) ?? now());
+}
+
+/** A wait that is not begun. */
+export function beyondWait(
+  { method, shown: url }: { readonly method: string; readonly shown: string },
+  message: string,
+  wait: Milliseconds,
+  answer?: Answer,
+): Failure {
+  return new Failure('unavailable', message, {
+    hint: `Run the command again after that, or give --deadline more than ${inSeconds(wait)}.`,
+    http: { method, url, status: answer?.status ?? 429 },
+    ...(answer?.body === undefined ? {} : { server: serverWords(answer.body) }),
+  });
+}
+
+export function askedWait(wait: Milliseconds, status: 429 | 503): string {
+  return `the server asks to wait ${inSeconds(wait)} before the next request (${status})`;
+}
+
+/** Rounded up to what `--deadline` takes. */
+export function inSeconds(span: Milliseconds): string {
+  return formatDuration(Math.ceil(span / 1000) * 1000);
 }
 
 export type Gate = ReturnType<typeof openGate>;
