@@ -5,7 +5,7 @@ import type { LicensingConnection } from '../api/licensing/license-answer.ts';
 import { openGate } from '../api/http/retry.ts';
 import { openServerClock } from '../api/http/server-clock.ts';
 import { isTrouble } from '../api/http/transport-error.ts';
-import { decodeText, type Spool } from '../core/read.ts';
+import type { Spool } from '../core/read.ts';
 import { urlOf, variableOf, kinds, type Profile } from '../schema/profile.ts';
 import { isExposed, serverOf } from '../schema/url.ts';
 import {
@@ -28,7 +28,7 @@ import { observer, openLog } from './trace.ts';
 import { keyHider } from './typed.ts';
 import type { RunParts } from './values.ts';
 import type { Host } from './host.ts';
-import { isInteractive, readBytes, readInputLine } from './input.ts';
+import { isInteractive, readInputLine, readInputText } from './input.ts';
 import { truncate } from './messages.ts';
 import type { EmbeddedSandbox } from './sandbox.ts';
 
@@ -135,7 +135,11 @@ function sharedBy(running: RunParts) {
   const readClock = (event: WireEvent): void => {
     if (event.kind === 'answer') serverClock.read(event.answer);
   };
-  const observers = [readClock, observer(running), ...(options.log === undefined ? [] : [openLog(options.log, running)])];
+  const observers = [
+    readClock,
+    observer(running),
+    ...(options.log === undefined ? [] : [openLog(options.log, running)]),
+  ];
   return {
     userAgent: `chatelaine/${host.version} (${system.platform}; ${process.arch}; node ${process.versions.node})`,
     clock,
@@ -215,7 +219,7 @@ export function openAccounts(running: RunParts, sandbox: EmbeddedSandbox, aim: '
       async headers(file) {
         const text =
           file === '-'
-            ? decodeText(await readBytes(running, file))
+            ? await readInputText(running, file)
             : await readSecretFile(file, '--header-file', system, signal);
         return readHeaderLines(text, file === '-' ? 'standard input' : file);
       },

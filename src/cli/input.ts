@@ -27,6 +27,13 @@ export async function readBytes(reading: InputParts, file: string): Promise<Buff
   return readable(standardInput, reading, (limits) => readStreamBytes(reading.host.stdin, limits));
 }
 
+/** The text of a file; `-` is standard input. @throws Failure usage also for what is not UTF-8, or the signal's reason */
+export async function readInputText(reading: InputParts, file: string): Promise<string> {
+  const bytes = await readBytes(reading, file);
+  const { decodeText } = await import('../core/read.ts');
+  return labelled(file === '-' ? standardInput : file, () => decodeText(bytes));
+}
+
 /** The first line of standard input; what follows is not read. @throws Failure usage, or the signal's reason */
 export async function readInputLine(reading: InputParts): Promise<string> {
   const { readStartText } = await import('../core/read.ts');
@@ -57,11 +64,8 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
   const [name, other] = [...args.map(([argument]) => argument), ...flags.map((flag) => `--${flag}`)];
   if (name === undefined) return { ...request, listed: new Set() };
   if (other !== undefined) throw usage('only one argument can come from standard input');
-  const bytes = await readBytes(reading, '-');
-  const { decodeText } = await import('../core/read.ts');
-  const lines = decodeText(bytes)
-    .split(/\r?\n/)
-    .filter((one) => one !== '');
+  const text = await readInputText(reading, '-');
+  const lines = text.split(/\r?\n/).filter((one) => one !== '');
   const column = name.replace(/^--/, '').replaceAll('-', '_');
   const unclear = column === 'topic' ? 'keep' : 'refuse';
   const names = labelled(name, () => namesInList(lines, [column, ...(columnsOf[column] ?? [])], unclear));
@@ -108,6 +112,7 @@ async function readable<T>(source: string, { signal }: InputParts, read: (limits
     return await read({ signal, maxBytes });
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
+    if (cause instanceof Failure) throw cause.as(cause.kind, `${source}: ${cause.message}`);
     if (cause instanceof Error && cause.message.startsWith('EBUSY'))
       throw new Failure('unavailable', `cannot read ${source}: another program has it open`, {
         hint: 'Close it there, then run the same command again.',

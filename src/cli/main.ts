@@ -1,4 +1,4 @@
-import { Failure } from '../core/failure.ts';
+import { Failure, usage } from '../core/failure.ts';
 import { guard, readerGone, streamSink } from '../output/sink.ts';
 import { checkRules } from '../schema/usage-rules.ts';
 import { globalOptions, refuseSlips } from '../commands/environment.ts';
@@ -13,10 +13,20 @@ import type { Host } from './host.ts';
 /** Reads the command line, runs the command, prints the result; the exit code. The only catch of last resort. */
 export async function main(argv: readonly string[], host: Host): Promise<number> {
   const line = openLine(argv, host);
-  const request = await readCommandLine(argv, host).catch((refusal: unknown) => ({ refusal }));
+  const request = await readDecoded(argv, host).catch((refusal: unknown) => ({ refusal }));
   if ('text' in request) return finish(() => print(request.text, host), line);
   if ('refusal' in request) return refuse(request.refusal, line);
   return finish(() => perform(request, line, host), line);
+}
+
+/** Node has U+FFFD in place of bytes that are not UTF-8: what is sent would name somebody else. @throws Failure usage */
+async function readDecoded(argv: readonly string[], host: Host) {
+  const word = argv.find((text) => text.includes('\ufffd'));
+  if (word === undefined) return readCommandLine(argv, host);
+  throw usage(
+    `'${word}' is not UTF-8, or holds the character that replaces what is not`,
+    'Set the terminal to UTF-8, or name it by its id.',
+  );
 }
 
 /** A line whose global options are read as far as they can be: all that a failure of it needs to be reported. */

@@ -9,7 +9,6 @@ import { commandTable, nouns } from '../commands/index.ts';
 import type { Context, Accounts, Disk, Ledgers, Services } from '../commands/context.ts';
 import { once } from '../core/batch.ts';
 import { writeJson } from '../core/json.ts';
-import { decodeText } from '../core/read.ts';
 import { checkZone } from '../core/moment.ts';
 import { openRunHistory } from '../jobs/license/run-history.ts';
 import { openLedgers } from '../jobs/license/run-ledgers.ts';
@@ -18,7 +17,7 @@ import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private.ts';
 import type { JournalHeader } from '../store/journal.ts';
 import { openConnections, type Connections, openAccounts } from './connections.ts';
-import { isInteractive, readBytes } from './input.ts';
+import { isInteractive, readBytes, readInputText } from './input.ts';
 import { openProgress } from './progress.ts';
 import { embeddedSandbox, sandboxControl } from './sandbox.ts';
 import type { RunParts } from './values.ts';
@@ -186,7 +185,7 @@ function services(
 function diskOf(running: RunParts): Disk['disk'] {
   const { host, signal } = running;
   return {
-    read: async (file) => decodeText(await readBytes(running, file)),
+    read: (file) => readInputText(running, file),
     readBytes: (file) => readBytes(running, file),
     async archive(folder, patience) {
       const { openArchive } = await import('../store/archive/archive.ts');

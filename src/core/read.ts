@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
 import { promisify } from 'node:util';
 import { constants, createReadStream, fstat, openDescriptor, nextTurn, type Stats } from './outside.ts';
-import { abortReason } from './failure.ts';
+import { abortReason, type Failure, unless, usage } from './failure.ts';
 
 export interface ReadLimits {
   /** Ends the reading with its reason, also while nothing comes. */
@@ -19,21 +20,41 @@ export class TooMuchInput extends Error {
   }
 }
 
-/** The text of a stream up to the end of the first line, or a little more. @throws as readStreamBytes */
+/** The text of a stream up to the end of the first line, or a little more. @throws as readText */
 export async function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
   const bytes = await readStreamBytes(stream, limits, (chunk) => chunk.includes('\n'));
-  // Half of the last character may be missing, in UTF-16.
-  return decodeText(bytes);
+  // Behind the first line a character may be cut.
+  const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
+  if (/^.*\ufffd/.test(text)) throw notDecoded(bytes);
+  return text;
 }
 
-/** The whole text of a stream. @throws as readStreamBytes */
+/** The whole text of a stream. @throws as readStreamBytes and decodeText */
 export async function readText(stream: Readable, limits: ReadLimits): Promise<string> {
   return decodeText(await readStreamBytes(stream, limits));
 }
 
-/** A text that people give: UTF-8, or what its byte order mark says. */
+/** A text that people give: UTF-8, or what its byte order mark says. @throws Failure usage for bytes that are neither */
 export function decodeText(bytes: Uint8Array): string {
-  return new TextDecoder(encodingOf(bytes)).decode(bytes);
+  const text = unless(TypeError, () => new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes));
+  if (text === undefined) throw notDecoded(bytes);
+  return text;
+}
+
+/** What would be read in place of these bytes, U+FFFD, would be sent: another name than that of the file. */
+function notDecoded(bytes: Uint8Array): Failure {
+  if (encodingOf(bytes) !== 'utf-8') return usage('not valid UTF-16', saveAsUtf8);
+  const [first = 1, ...more] = linesNotUtf8(bytes);
+  return usage(`not UTF-8 on line ${first}${more.length === 0 ? '' : ` and ${more.length} more`}`, saveAsUtf8);
+}
+
+const saveAsUtf8 = 'Save it as UTF-8.';
+
+export function linesNotUtf8(bytes: Uint8Array): readonly number[] {
+  const lines = Buffer.from(bytes)
+    .toString('latin1')
+    .split(/\r\n|\n|\r/);
+  return lines.flatMap((line, index) => (isUtf8(Buffer.from(line, 'latin1')) ? [] : [index + 1]));
 }
 
 /** Encodings have byte order marks; Windows' editors and PowerShell write them. TextDecoder leaves the mark out. */

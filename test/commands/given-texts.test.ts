@@ -6,7 +6,7 @@ import { Secret } from '../../src/core/secret.ts';
 import { openAuthority } from '../helpers/authority.ts';
 import { needs } from '../helpers/needs.ts';
 import { openOrigin } from '../helpers/origin.ts';
-import { emptyHome, openSandbox, runAlone } from '../helpers/run.ts';
+import { emptyHome, fakeService, openSandbox, run, runAlone } from '../helpers/run.ts';
 
 const unused = (): never => {
   throw new Error('not used');
@@ -101,6 +101,55 @@ describe.each(forms)('a text in %s is read wherever people give one', (_form, en
       CHATELAINE_APP_CODE: '7',
     };
     expect(await runAlone(`license list -o json --ca-file ${file}`, { env })).toMatchObject({ stdout: '[]\n' });
+  });
+});
+
+describe('what is not UTF-8 is refused, and nothing is sent', () => {
+  /** Latin-1: what reads it as UTF-8 has U+FFFD in place of the é. */
+  const latin = (text: string): Buffer => Buffer.from(text, 'latin1');
+
+  test.each([
+    ['settings set --from {file}', 'full_name: Ren\xe9\n', '{file}: not UTF-8 on line 1'],
+    ['settings set --from -', 'color_scheme=dark\nfull_name=Ren\xe9\n', 'standard input: not UTF-8 on line 2'],
+    ['topic delete general --from {file} -y', 'caf\xe9\nx\nth\xe9\n', '{file}: not UTF-8 on line 1 and 1 more'],
+    ['topic delete general x -y --hold {file}', 'caf\xe9\n', '{file}: not UTF-8 on line 1'],
+    ['view rename -', 'narrow/is/alerted caf\xe9\n', 'standard input: not UTF-8 on line 1'],
+    ['license list --remote-user -', 'ren\xe9\n', 'standard input: not UTF-8 on line 1'],
+    ['license create --size-allowance 2 --remote-user -', 'ren\xe9\n', 'standard input: not UTF-8 on line 1'],
+    ['auth import {file} --no-check', '[api]\nemail=ren\xe9@b.example\n', 'not UTF-8 on line 2'],
+    [
+      'auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --api-key-file {file}',
+      'key-\xe9\n',
+      '--api-key-file: {file}: not UTF-8 on line 1',
+    ],
+    [
+      'auth login licensing --base-url http://127.0.0.1:1 --app-code 7 --no-check --api-key-stdin',
+      'key-\xe9\n',
+      'standard input: not UTF-8 on line 1',
+    ],
+  ])('%s', async (line, text, message) => {
+    const { run, sandbox } = await openSandbox();
+    const home = emptyHome();
+    const file = join(home, 'given');
+    writeFileSync(file, latin(text), { mode: 0o600 });
+    const before = JSON.stringify(sandbox.state.licenses());
+    const ran = await run(`${line.replace('{file}', file)} -o json`, { home, stdin: latin(text) });
+    expect(ran.error?.message).toContain(message.replace('{file}', file));
+    expect(ran.error?.exit).toBe(line.includes('--api-key-file') ? 3 : 2);
+    expect(JSON.stringify(sandbox.state.licenses())).toBe(before);
+  });
+
+  test.each([
+    ['license create --size-allowance 2 --remote-user Ren\ufffd'],
+    ['view rename narrow/is/alerted Caf\ufffd'],
+    ['api chat POST messages -f content=caf\ufffd'],
+    ['topic delete general caf\ufffd -y'],
+  ])('nor is a word of the command line: %s', async (line) => {
+    const service = fakeService();
+    const ran = await run(service, `${line} -o json`);
+    expect(ran).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(ran.error?.message).toMatch(/^'.*\ufffd' is not UTF-8, or holds the character that replaces what is not$/);
+    service.done();
   });
 });
 

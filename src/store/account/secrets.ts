@@ -61,6 +61,8 @@ export async function readSecretFile(
     return await read(stream, { signal, maxBytes });
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
+    if (cause instanceof Failure && cause.kind === 'usage')
+      throw new Failure('config', `${source}: ${path}: ${cause.message}`, cause.details);
     if (cause instanceof TooMuchInput)
       throw new Failure('config', `${source}: ${path} holds too much: ${cause.message}`);
     throw storageFailure(`${source}: cannot read ${path}`, cause);

@@ -11,7 +11,8 @@ import {
   type FileHandle,
   type Stats,
 } from '../../core/outside.ts';
-import { Failure } from '../../core/failure.ts';
+import { Failure, labelled } from '../../core/failure.ts';
+import { decodeText } from '../../core/read.ts';
 import { removing, shellWord } from '../../core/shell-word.ts';
 import type { System } from '../../core/system.ts';
 import { codeOf, exists, ifThere, storageFailure, syncFolder, unlessRefused, openFile, withFile } from './files.ts';
@@ -125,7 +126,8 @@ export async function refuseUnsafeFolder(folder: string, system: System): Promis
 /** The text of a file, if there is one. `forbidden`: unsafe mode bits, except on Windows. @throws Failure config */
 export async function readPrivate(path: string, system: System, forbidden = 0o077): Promise<string | undefined> {
   // Tools that keep a configuration elsewhere, and mounts of Kubernetes, put links there.
-  return (await bytesOf(path, system, forbidden, openFile(path, constants.O_RDONLY, 0)))?.toString('utf8');
+  const bytes = await bytesOf(path, system, forbidden, openFile(path, constants.O_RDONLY, 0));
+  return bytes && labelled(path, () => decodeText(bytes), 'config');
 }
 
 /** The same for a file that only this program makes: it is no link. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { Failure, messageOf, unless, usage } from '../../core/failure.ts';
 import { endOfString, isObject, parseJson } from '../../core/json.ts';
-import { encodingOf } from '../../core/read.ts';
+import { encodingOf, linesNotUtf8 } from '../../core/read.ts';
 import { rosterFormats } from '../../schema/license.ts';
 import type { Fault } from './bad-rows.ts';
 import { columnOf, normalized, type RosterReader, type TableChoice, type WantedColumns } from './header.ts';
@@ -112,11 +112,6 @@ function decodeRoster(file: string, bytes: Buffer): string {
   const text = unless(TypeError, () => new TextDecoder(encoding, { fatal: true }).decode(bytes));
   if (text === undefined) throw usage(`${file}: not valid UTF-16`, saveAsUtf8);
   return text;
-}
-
-function linesNotUtf8(bytes: Buffer): readonly number[] {
-  const lines = bytes.toString('latin1').split(/\r\n|\n|\r/);
-  return lines.flatMap((line, index) => (isUtf8(Buffer.from(line, 'latin1')) ? [] : [index + 1]));
 }
 
 function formatOf(file: string, text: string): RosterFormat {
