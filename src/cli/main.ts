@@ -6,7 +6,6 @@ import { formatDuration, type Milliseconds } from '../core/duration.ts';
 import { fillFromInput } from './input.ts';
 import { completing, openMessages, openRedactor, redact } from './messages.ts';
 import { partLine, readCommandLine, type CommandRequest } from './program.ts';
-import type { Summary } from './summary.ts';
 import { readable, readGlobals, readValues, typedLine, type RunParts } from './values.ts';
 import type { Host } from './host.ts';
 
@@ -15,7 +14,7 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
   const line = openLine(argv, host);
   const request = await readDecoded(argv, host).catch((refusal: unknown) => ({ refusal }));
   if ('text' in request) return finish(() => print(request.text, host), line);
-  if ('refusal' in request) return refuse(request.refusal, line);
+  if ('refusal' in request) return (await report(request.refusal, line)).exit;
   return finish(() => perform(request, line, host), line);
 }
 
@@ -45,15 +44,12 @@ function openLine(argv: readonly string[], host: Host) {
   return { options, redactor, complete, messages, typed: { words: [...argv], env } };
 }
 
-/** Reports what the work throws, and ends the summary. */
-async function finish(work: () => Promise<number>, line: OpenLine, summary?: Summary): Promise<number> {
+/** Reports what the work throws. */
+async function finish(work: () => Promise<number>, line: OpenLine): Promise<number> {
   try {
-    const exit = await work();
-    return summary?.end(exit) ?? exit;
+    return await work();
   } catch (cause) {
-    if (cause === readerGone) return summary?.end(0) ?? 0;
-    const failure = await report(cause, line);
-    return summary?.end(failure.exit, failure) ?? failure.exit;
+    return cause === readerGone ? 0 : (await report(cause, line)).exit;
   }
 }
 
@@ -62,26 +58,10 @@ async function print(text: string, { stdout, alarm, interrupt }: Host): Promise<
   return 0;
 }
 
-/** A line that cannot be read writes its summary too: else an earlier run's would be taken for it. */
-async function refuse(refusal: unknown, line: OpenLine): Promise<number> {
-  const summary = await openedSummary(null, line).catch(async (unwritable: unknown) => {
-    if (!(unwritable instanceof Failure)) throw unwritable;
-    const { keyHider } = await import('./typed.ts');
-    line.messages.warn(keyHider(line.typed)(unwritable.message));
-    return undefined;
-  });
-  const rethrow = async (): Promise<never> => {
-    throw refusal;
-  };
-  return finish(rethrow, line, summary);
-}
-
-/** The summary is opened before anything else is done. @throws Failure where it cannot be written */
 async function perform(request: CommandRequest, line: OpenLine, host: Host): Promise<number> {
-  const summary = await openedSummary(request.command.name, line);
   const { signal, release } = openEnding(host, request.options.deadline);
   try {
-    return await finish(() => runRequest(request, line, { host, summary, signal }), line, summary);
+    return await finish(() => runRequest(request, line, { host, signal }), line);
   } finally {
     release();
   }
@@ -90,7 +70,7 @@ async function perform(request: CommandRequest, line: OpenLine, host: Host): Pro
 async function runRequest(
   request: CommandRequest,
   { messages, redactor, typed: known }: OpenLine,
-  opened: Pick<RunParts, 'host' | 'summary' | 'signal'>,
+  opened: Pick<RunParts, 'host' | 'signal'>,
 ): Promise<number> {
   const { command, options } = request;
   const { host, signal } = opened;
@@ -106,11 +86,6 @@ async function runRequest(
   const again: RunParts['again'] = (changed, own) =>
     typedLine(command.name, own ? { ...request, words: { own } } : request, changed);
   return runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again, listed });
-}
-
-async function openedSummary(command: string | null, line: OpenLine): Promise<Summary | undefined> {
-  const { summary: path } = line.options;
-  return path === undefined ? undefined : (await import('./summary.ts')).openSummary(path, command, line);
 }
 
 async function report(cause: unknown, { messages, complete, redactor, typed }: OpenLine): Promise<Failure> {

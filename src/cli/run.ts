@@ -34,7 +34,7 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   const printed = { note: messages.note, aside, filter, turn, conclusions: session.concluded, given: values };
   const print = printer(command, { ...presentation, result: { ...result, ...printed } }, running);
   try {
-    const outcome = count(command.run(values, session.context), command, running);
+    const outcome = command.run(values, session.context);
     await (plan ? printDry(outcome, print, { ...plan, ...printed }, session.planned, running) : print(outcome));
     await session.finish();
     return 0;
@@ -54,17 +54,6 @@ function afterWrites(cause: unknown): unknown {
   if (!(cause instanceof Failure) || !withoutWrites.has(cause.kind)) return cause;
   const { hint = 'Mend this, then run the same command again: it goes on.' } = cause.details;
   return cause.as('incomplete', `after requests that change something: ${cause.message}`, { hint });
-}
-
-/** The outcome, counted by the summary as it comes. */
-function count(outcome: unknown, { show }: AnyCommand, { summary }: RunParts): unknown {
-  if (!summary) return outcome;
-  const add = (row: unknown): unknown => (summary.add(row, show), row);
-  if (!isRows(outcome)) return Promise.resolve(outcome).then(add);
-  const each = async function* (rows: AsyncIterable<unknown>): AsyncGenerator {
-    for await (const row of rows) yield add(row);
-  };
-  return each(outcome);
 }
 
 async function filterOf({ options, host, signal }: RunParts): Promise<JsonFilter | undefined> {

@@ -46,7 +46,7 @@ function loaded<T>(code: T | undefined): T {
 /** The real context of one command, and what the run needs of it afterwards. */
 export async function openSession(
   running: RunParts,
-  { name: command, show }: Pick<AnyCommand, 'name' | 'show'>,
+  { name: command }: Pick<AnyCommand, 'name'>,
   checkFields: Context['checkFields'],
   aim: 'read' | 'write',
 ) {
@@ -101,7 +101,6 @@ export async function openSession(
       },
       ...openRunHistory(run, tell),
       untilWritten: (record) => void kept.push(record),
-      countUnprinted: (row) => running.summary?.add(row, show),
     },
     ledgers,
     clock: {

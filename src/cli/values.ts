@@ -8,7 +8,6 @@ import { isWindows, variable, type Environment } from '../core/system.ts';
 import { rowOf } from '../output/formats.ts';
 import { collect, flagOf, isNegatable, readField, type Field } from '../schema/field.ts';
 import type { Messages, Redactor } from './messages.ts';
-import type { Summary } from './summary.ts';
 import type { Typed } from './typed.ts';
 import type { Host } from './host.ts';
 
@@ -23,7 +22,6 @@ export interface RunParts {
   readonly messages: Messages;
   readonly redactor: Redactor;
   readonly typed: Typed;
-  readonly summary: Summary | undefined;
   readonly signal: AbortSignal;
   readonly again: Invocation['again'];
   readonly listed: Invocation['program']['listed'];

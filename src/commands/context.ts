@@ -150,8 +150,6 @@ export interface Disk {
     readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
     /** A record that is finished once the result is written, and closed however the run ends. */
     untilWritten(record: WrittenRecord): void;
-    /** Counts a row for --summary that is not printed. */
-    countUnprinted(row: unknown): void;
   };
 }
 

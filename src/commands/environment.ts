@@ -47,10 +47,6 @@ export const globalOptions = {
     'FILE',
     'Add requests, answers and waits to a file, a JSON object a line; no secret, no license code',
   ),
-  summary: outputField(
-    'FILE',
-    'Write the outcome to a file as JSON, also if the run fails: exit code, counts, changes; no key',
-  ),
   color: choiceField(['auto', 'always', 'never'], 'WHEN', 'Colour: auto, always or never (default: auto)'),
   input: {
     kind: 'boolean',

@@ -6,8 +6,6 @@ export {
   createReadStream,
   fstat,
   fstatSync,
-  fsyncSync,
-  ftruncateSync,
   open as openDescriptor,
   openSync,
   readFileSync,

@@ -18,15 +18,13 @@ export interface Show<T> {
   readonly quiet?: (row: T) => string;
   /** The one text that is printed in place of columns, with `-q` or without, unless the format prints whole values. */
   readonly text?: (row: T) => string;
-  readonly outcome?: Outcome<T>;
+  readonly outcome?: Outcome;
 }
 
-/** The end of each row, for readers who must not see keys: a comment in Markdown, and `--summary`. */
-interface Outcome<T> {
-  /** The field that says it; rows are counted by it. */
+/** The end of each row, for readers who must not see keys: a comment in Markdown. */
+interface Outcome {
+  /** The field that says it. */
   readonly by: string;
-  /** Its value, of rows that are printed without it. */
-  readonly of?: (row: T) => string;
   /** Its value for a row in which there is nothing to see. */
   readonly nothing?: string;
   /** The fields of the other rows that everybody may see, in their order. */

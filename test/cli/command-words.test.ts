@@ -116,7 +116,7 @@ test.each([
   ['messages fetch --author ada', 'unknown option --author', 'Did you mean --sender?'],
   [
     'archive export kitchen',
-    '--output is required: ndjson, csv, excel, excel-semicolon, markdown, text, html',
+    '--output is required: ndjson, csv, excel, excel-semicolon, text, html',
     'See chatelaine archive export --help.',
   ],
   ['settings show color_scheme', "unknown command 'show'", 'Did you mean settings get?'],

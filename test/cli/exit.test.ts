@@ -353,7 +353,6 @@ const table: readonly Row[] = [
     what: 'unconfirmed',
     line: 'settings set email=a@b.test',
     plan(to) {
-      to.expect('GET /api/v1/users/me').reply(200, { result: 'success', msg: '', delivery_email: 'c@d.test' });
       to.expect({ ...color, form: { email: 'a@b.test' } }).fail('ECONNRESET');
     },
     exit: 9,

@@ -92,14 +92,6 @@ test.each([
   }
 });
 
-test('a summary that cannot be written is warned of without a key in its place', async () => {
-  const { run } = await openSandbox();
-  const key = 'qT7zVb3nK9wXe5RmYd2LsA8c';
-  const { stderr } = await run(`license list --nonsense --summary ${key}/x`);
-  expect(stderr).toContain('warning: cannot write the summary ');
-  expect(stderr).not.toContain(key);
-});
-
 test('a clock that differs from the server by more than two minutes is a note with what to do', async () => {
   const { run } = await openSandbox({ clock: realTime });
 

@@ -14,7 +14,7 @@ const writing = [
   'sandbox serve --ready-file',
 ];
 
-test.each([...writing, `${roster} --journal`, 'license list --log', 'license list --summary'])(
+test.each([...writing, `${roster} --journal`, 'license list --log'])(
   '%s -: a file that is written has a name',
   async (line) => {
     const { run, home } = await archived();

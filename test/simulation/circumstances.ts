@@ -68,7 +68,7 @@ export function withCircumstances<P extends Plan>(plan: P, among = kinds): P {
   return { ...plan, runs };
 }
 
-/** The same of a licensing world, with caches and summaries. */
+/** The same of a licensing world, with caches. */
 export function withSurroundings(plan: LicensingPlan): LicensingPlan {
   const chance = chanceOf(plan.seed ^ 0x27d4_eb2f);
   const changed = withCircumstances(plan, [...kinds, setClock]);
@@ -77,6 +77,5 @@ export function withSurroundings(plan: LicensingPlan): LicensingPlan {
   return {
     ...changed,
     ...(chance.happens(0.12) ? { shape: { ...plan.shape, ...cached } } : {}),
-    ...(chance.happens(0.2) ? { isSummedUp: true } : {}),
   };
 }

@@ -49,8 +49,6 @@ export interface LicensingPlan {
   readonly isShared?: boolean;
   /** The computers share their claims by a ledger. */
   readonly ledger?: LedgerPlan;
-  /** Each run writes its summary into /home/ada/summary-N.json. */
-  readonly isSummedUp?: boolean;
   /** By how much the clock of the second computer is ahead. */
   readonly clockAhead?: number;
   /** Rows of /home/ada/roster.csv: user, size, and the application where there are two. */
@@ -108,7 +106,6 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
   if (plan.hasTwoApps) for (const computer of computers) await storeKeys(computer, server);
   const ledger = plan.ledger && ledgerServer(world, plan.ledger);
   if (ledger) putLedger(world, ledger);
-  let summaries = 0;
   const start = (line: string, number: number, fate: Fate, hurt?: PlannedRun['hurt']): Process => {
     const computer = computers[number];
     if (!computer) throw new Error(`no computer ${number}`);
@@ -119,9 +116,8 @@ export async function playLicensing(plan: LicensingPlan, trace?: (line: string) 
     };
     // Lists of these worlds have no total, and are whole.
     const isTrusted = plan.shape?.filters === 'ignored' && /^license (ensure|apply)/.test(line);
-    const summary = plan.isSummedUp ? ` --summary /home/ada/summary-${(summaries += 1)}.json` : '';
     return new Process(computer, {
-      line: withDeadline(`${line}${isTrusted ? ' --trust-list' : ''}${summary}`),
+      line: withDeadline(`${line}${isTrusted ? ' --trust-list' : ''}`),
       env: { ...(plan.hasTwoApps ? {} : environment), ...state },
       fate,
       dispatcher: dispatcherTo(server.server),

@@ -107,7 +107,7 @@ function kindOf({ wrongs: [first] }: Verdict): string | undefined {
 
 /** What a history can do without; the rest of a run or a fault means nothing without all of it. */
 const spare =
-  /^(after|pause|computer|fate|kill|stop|disk|interrupt|by|late|again|stdout|clock|options|isSummedUp|trouble|deeds|mishaps|others|shape|stale|cache|filters|names|list_shape|page_size|clockAhead|habits|finds|keys|isShared|commit|events)$/;
+  /^(after|pause|computer|fate|kill|stop|disk|interrupt|by|late|again|stdout|clock|options|trouble|deeds|mishaps|others|shape|stale|cache|filters|names|list_shape|page_size|clockAhead|habits|finds|keys|isShared|commit|events)$/;
 
 /** Every value with one thing less. */
 function* reductions(value: unknown): Generator {

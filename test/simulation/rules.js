@@ -548,7 +548,6 @@ export const rules = [
       "  if (path.endsWith('.holder') && (await ownerOf(path))?.token === me.token) await remove(path);\n}",
     ],
   ]),
-  ...inFile('apply', 'cli/summary.ts', [['the summary counts each row', '(counts[status] ?? 0) + 1', '1']]),
   ...inFile('retire', 'output/write.ts', [
     ['a write whose output fails waits for its work', '    if (isWrite) await stopped;\n', ''],
   ]),
@@ -557,13 +556,6 @@ export const rules = [
       'a lock that is cleared away is free at once',
       '  const conflict = owner && (await removeStale(path, owner, me, system));\n',
       "  const conflict = owner && (await removeStale(path, owner, me, system));\n  if (owner) throw new Failure('unavailable', 'it was that of a dead process', {});\n",
-    ],
-  ]),
-  ...inFile('ensure', 'cli/main.ts', [
-    [
-      'the summary has the exit code of the run',
-      'return summary?.end(failure.exit, failure) ?? failure.exit;',
-      'return failure.exit;',
     ],
   ]),
   ...inFile('ensure', 'api/http/connect.ts', [

@@ -192,7 +192,7 @@ function isWithoutFault({
   return isPlain && isAlone && isCalm && mishaps.length === 0 && !queue && !trouble && !habits && !hasLedgerFault;
 }
 
-/** The summary of a run, the counts of its last line and the history say what its rows and its exit code say. */
+/** The counts of a run's last line and the history say what its rows and its exit code say. */
 function otherWords({ plan, runs, healed, computers }: Ended): string[] {
   const isCut = plan.runs.some(({ fate }) => fate?.disk ?? fate?.kill?.how === 'power');
   if (isCut) return [];
@@ -205,13 +205,7 @@ function otherWords({ plan, runs, healed, computers }: Ended): string[] {
     const counts = tally(rows.map(({ status = 'created' }) => status));
     const wrongs: string[] = [];
     const say = (what: string): void => void wrongs.push(`"${run.line}" ${what}`);
-    const summary = summaryOf(run);
-    if (summary && summary.exit !== run.exit) say(`is exit ${run.exit}, and its summary says ${summary.exit}`);
     const isWhole = run.fate.stdout === undefined && rows.length > 0;
-    if (summary && isWhole && !isSame(summary.counts, counts)) say(`sums up ${JSON.stringify(summary.counts)}`);
-    const summed = tally(summary?.changes?.map(({ status }) => status) ?? []);
-    delete counts['unchanged'];
-    if (summary && isWhole && !isSame(summed, counts)) say(`sums up changes ${JSON.stringify(summary.changes)}`);
     for (const [, count, status = ''] of run.stderr.matchAll(/(?<=^|, )(\d+) (created|resized)(?=,| on |$)/gm))
       if (isWhole && Number(count) !== counts[status]) say(`says that ${count} are ${status}`);
     for (const { remote_user: user, status } of rows)
@@ -221,27 +215,10 @@ function otherWords({ plan, runs, healed, computers }: Ended): string[] {
   });
 }
 
-function summaryOf({ line, computer }: Process): Summary | undefined {
-  const path = / --summary (\S+)/.exec(line)?.[1];
-  const text = path === undefined ? undefined : computer.disk.files().get(path)?.toString();
-  return text === undefined ? undefined : (JSON.parse(text) as Summary);
-}
-
-interface Summary {
-  readonly exit: number | null;
-  readonly counts?: Readonly<Record<string, number>>;
-  readonly changes?: readonly { readonly status: string }[];
-}
-
 function tally(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
-}
-
-function isSame(one: Readonly<Record<string, number>> = {}, other: Readonly<Record<string, number>>): boolean {
-  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
-  return names.every((name) => one[name] === other[name]);
 }
 
 /** The history of a computer tells each license that its runs created once. */

@@ -45,11 +45,6 @@ export default command({
   show: {
     columns: [...whole('mac_address', 'remote_user'), 'app_code', 'status', ...whole('first_user')],
     others: 'known',
-    outcome: {
-      by: 'status',
-      nothing: 'ok',
-      columns: ['mac_address', 'remote_user', 'app_code', 'status', 'first_user', 'error'],
-    },
   },
 });
 

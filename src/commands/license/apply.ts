@@ -138,10 +138,7 @@ export default command({
       looking: (count: number) => context.progress('users looked up', count),
     };
     const all = context.options.dry_run ? dryRun(job, context) : applyJob(job, context);
-    for await (const row of all) {
-      if (isShown(row, values, context.options)) yield kept(row);
-      else context.record.countUnprinted(row);
-    }
+    for await (const row of all) if (isShown(row, values, context.options)) yield kept(row);
   },
 
   show: {

@@ -80,7 +80,6 @@ export default command({
     ],
     others: 'known',
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),
-    outcome: { by: 'finding', columns: ['finding', 'remote_user', 'app_code', 'size_allowance'] },
   },
 });
 

@@ -3,7 +3,7 @@ import { optional } from '../../schema/field.ts';
 import { licenseFields, licenseRules, licenseExtras } from '../../schema/license.ts';
 import { command } from '../command.ts';
 import { openGiving, settleOptions } from './options.ts';
-import { createdKey, licenseOutcome, licenseShow } from './show.ts';
+import { createdKey, licenseShow } from './show.ts';
 
 export default command({
   about: [
@@ -48,7 +48,6 @@ export default command({
 
   show: {
     ...licenseShow,
-    outcome: { ...licenseOutcome, of: ({ status }) => status },
     quiet: createdKey,
   },
 });

@@ -23,12 +23,6 @@ export function withOurs(fields: JsonObject, ours: JsonObject): JsonObject {
   return { ...apart(fields, said), ...said };
 }
 
-export const licenseOutcome = {
-  by: 'status',
-  nothing: 'unchanged',
-  columns: ['remote_user', 'app_code', 'size_allowance', 'remote_user_before', 'size_allowance_before', 'status'],
-} as const;
-
 export interface ChangedLicense extends License {
   readonly before: FieldsBefore;
   readonly after?: EditedFields;
@@ -44,7 +38,6 @@ export const changedShow = {
     const earlier = Object.entries(before).map(([name, value]) => [`${name}_before`, value] as const);
     return withOurs(fields, { ...Object.fromEntries(earlier), status });
   },
-  outcome: licenseOutcome,
 };
 
 export const changedFields: readonly string[] = [

@@ -185,7 +185,6 @@ export default command({
       const count = `${at_least ? 'at least ' : ''}${quantity(deleted, 'message')}`;
       return `Topic '${topic_name}': ${count} deleted${status === 'deleted' ? '' : ` (${status})`}`;
     },
-    outcome: { by: 'status', columns: ['stream_id', 'channel', 'topic_name', 'messages', 'deleted', 'status'] },
   },
 });
 

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { licenseCode } from '../../../src/sandbox/sample/organization.ts';
 import { readFaults } from '../../../src/sandbox/faults.ts';
 import { emptyHome, openSandbox, type RunOptions } from '../../helpers/run.ts';
 
@@ -143,17 +140,4 @@ describe('license rename', () => {
     await run('license create --remote-user ada --size-allowance 4', { home });
     expect(await run('license rename ada cleo', { home })).toMatchObject({ exitCode: 6 });
   });
-});
-
-test.each([
-  ['license create --remote-user ada --size-allowance 4', { created: 1 }],
-  ['license edit --match physio-7731 --size-allowance 6', { changed: 1 }],
-  ['license rename physio-7731 eva', { changed: 1 }],
-  [`license edit ${licenseCode(5)} --size-allowance 6`, { changed: 1 }],
-])('--summary of %s has counts and changes', async (line, counts) => {
-  const { run } = await openSandbox();
-  const file = join(emptyHome(), 'summary.json');
-  await run(`${line} --summary ${file}`);
-  const summary = JSON.parse(readFileSync(file, 'utf8')) as { counts: unknown; changes: unknown[] };
-  expect([summary.counts, summary.changes.length]).toEqual([counts, 1]);
 });
