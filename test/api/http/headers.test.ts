@@ -119,3 +119,20 @@ test('each attempt waits for what its call does before it, and is not sent where
   await expect(send({ ...call, before: () => Promise.reject(lost) })).rejects.toBe(lost);
   expect(order).toHaveLength(4);
 });
+
+test('a 429 of a request without credentials holds back no request of the account', async () => {
+  const server = createServer((request, response) => {
+    if (request.headers.authorization === undefined) response.writeHead(429, { 'retry-after': '86400' });
+    response.end('[]');
+  });
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const connection = { ...connectionTo(port), clock: sleptClock(), gate: openGate(sleptClock()), retries: 1 };
+  const call = { method: 'GET', path: path`/v1/x/`, repeat: 'safe' } as const;
+
+  await expect(connect(connection)(call)).rejects.toMatchObject({ kind: 'unavailable' });
+  const answer = await connect({ ...connection, authorization: new Secret('Token key-1') })(call);
+  expect(answer.status).toBe(200);
+});
