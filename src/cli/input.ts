@@ -27,7 +27,7 @@ export async function readBytes(reading: InputParts, file: string): Promise<Buff
   return readable(standardInput, reading, (limits) => readStreamBytes(reading.host.stdin, limits));
 }
 
-/** The text of a file; `-` is standard input. @throws Failure usage also for what is not UTF-8, or the signal's reason */
+/** The text of a file; `-` is standard input. @throws as readBytes, and Failure usage for what is not UTF-8 */
 export async function readInputText(reading: InputParts, file: string): Promise<string> {
   const bytes = await readBytes(reading, file);
   const { decodeText } = await import('../core/read.ts');

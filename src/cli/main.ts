@@ -18,7 +18,7 @@ export async function main(argv: readonly string[], host: Host): Promise<number>
   return finish(() => perform(request, line, host), line);
 }
 
-/** Node has U+FFFD in place of bytes that are not UTF-8: what is sent would name somebody else. @throws Failure usage */
+/** Node reads U+FFFD for what is not UTF-8: the word would name somebody else. @throws Failure usage */
 async function readDecoded(argv: readonly string[], host: Host) {
   const word = argv.find((text) => text.includes('\ufffd'));
   if (word === undefined) return readCommandLine(argv, host);

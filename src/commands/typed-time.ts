@@ -9,7 +9,7 @@ export type TimeParts = Time & Terminal;
 /** Up to here the clocks of two machines are taken to agree. */
 const mostSkew: Milliseconds = 300_000;
 
-/** By how much the clock of this machine is ahead of the servers'; 0 where they agree, or no response told the time. */
+/** The lead of this machine's clock over the servers'; 0 where they agree, or no response told the time. */
 function skewOf({ now, serverNow }: Time['clock']): Milliseconds {
   const skew = now() - (serverNow() ?? now());
   return Math.abs(skew) > mostSkew ? skew : 0;

@@ -23,7 +23,7 @@ export class TooMuchInput extends Error {
 /** The text of a stream up to the end of the first line, or a little more. @throws as readText */
 export async function readStartText(stream: Readable, limits: ReadLimits): Promise<string> {
   const bytes = await readStreamBytes(stream, limits, (chunk) => chunk.includes('\n'));
-  // Behind the first line a character may be cut.
+  // A character behind the first line may be cut.
   const text = new TextDecoder(encodingOf(bytes)).decode(bytes);
   if (/^.*\ufffd/.test(text)) throw notDecoded(bytes);
   return text;
@@ -34,7 +34,7 @@ export async function readText(stream: Readable, limits: ReadLimits): Promise<st
   return decodeText(await readStreamBytes(stream, limits));
 }
 
-/** A text that people give: UTF-8, or what its byte order mark says. @throws Failure usage for bytes that are neither */
+/** A text that people give: UTF-8, or what its byte order mark says. @throws Failure usage for other bytes */
 export function decodeText(bytes: Uint8Array): string {
   const text = unless(TypeError, () => new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes));
   if (text === undefined) throw notDecoded(bytes);

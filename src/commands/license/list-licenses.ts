@@ -100,7 +100,7 @@ export default command({
   },
 });
 
-/** Call it after the first response. It throws a Failure where the server does not say it: an incomplete list would pass for a whole one. */
+/** Reads the span after the first response; throws a Failure where the server does not say when it created one. */
 function inSpan(span: Readonly<Record<'since' | 'until', string | undefined>>, context: TimeParts) {
   const { since, until } = spanOf(span, context);
   if (since === undefined && until === undefined) return () => true;
