@@ -39,7 +39,6 @@ _chatelaine() {
       [[ $PREFIX == --*=* ]] && { IPREFIX+=\${PREFIX%%=*}=; PREFIX=\${PREFIX#*=} }
       if [[ $kind == folders ]]; then _files -/; else _files; fi ;;
     open) _describe -V chatelaine offers -S '' ;;
-    other) compadd -U -- $offers ;;
     words) (( $#offers )) && _describe -V chatelaine offers ;;
   esac
 }
@@ -96,11 +95,7 @@ Register-ArgumentCompleter -Native -CommandName chatelaine -ScriptBlock {
 export default command({
   about: [
     'TAB then completes commands, options and their values, names and values of settings, stored profiles, operators of a narrow, ' +
-      'and files where a file is expected. It never runs what you typed. Packages for an operating system install the scripts themselves.',
-    'For channels, their topics, users, saved snippets and custom views it asks the chat server, with the account that the line would ' +
-      'use: one read of at most a second. It asks you nothing, writes no message and runs no key command. A user is found by name too. The ' +
-      'names are kept for two minutes in completion.json in the state folder, for this user alone; auth logout removes them. If the server ' +
-      'does not answer, no names are offered.',
+      'and files where a file is expected. It never runs what you typed, and asks no server.',
   ],
   input: {
     title: 'Installation',

@@ -33,9 +33,8 @@ interface Shape {
 /** `chatelaine help GUIDE` explains the options that few need. */
 export type Guide = 'fetching' | 'never-two' | 'sheets';
 
-/** Words that completion looks up; `assignments` and `terms` are NAME=VALUE, the chat server knows its own. */
-type Suggestion =
-  'assignments' | 'channels' | 'profiles' | 'settings' | 'snippets' | 'terms' | 'topics' | 'users' | 'views';
+/** Words that completion looks up; `assignments` and `terms` are NAME=VALUE. */
+type Suggestion = 'assignments' | 'profiles' | 'settings' | 'terms' | 'views';
 
 interface StringShape extends Shape {
   readonly kind: 'string';

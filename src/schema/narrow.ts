@@ -10,20 +10,17 @@ const things = ['attachment', 'image', 'link', 'reaction'];
 export const narrowOperators = {
   channel: {
     ...terms('NAME|ID', 'Messages of this channel; a link, #narrow/… or #name as pasted'),
-    suggest: 'channels',
   },
   channels: { ...terms('public|web-public|archived', 'Messages of all such channels'), suggest: channelKinds },
   topic: {
     ...terms('TOPIC', 'Messages of this topic: its whole name, in any case'),
     nonempty: false,
-    suggest: 'topics',
   },
-  sender: { ...terms('EMAIL|NAME|ID', 'Messages sent by this user'), suggest: 'users' },
-  dm: { ...terms('EMAIL|NAME|ID,…', 'The direct conversation with these users, comma-separated'), suggest: 'users' },
+  sender: { ...terms('EMAIL|NAME|ID', 'Messages sent by this user') },
+  dm: { ...terms('EMAIL|NAME|ID,…', 'The direct conversation with these users, comma-separated') },
   dm_including: {
     ...terms('EMAIL|NAME|ID', 'Every direct conversation with this user in it'),
     level: 177,
-    suggest: 'users',
   },
   search: terms('WORDS', 'Full-text search'),
   is: { ...terms('STATE', alternatives(states)), suggest: states },
@@ -37,7 +34,7 @@ export const narrowOperators = {
     level: 271,
     rare: 'fetching',
   },
-  mentions: { ...terms('EMAIL|NAME|ID', 'Messages that mention this user'), level: 446, suggest: 'users' },
+  mentions: { ...terms('EMAIL|NAME|ID', 'Messages that mention this user'), level: 446 },
 } as const satisfies Fields;
 
 /** Feature levels at which words of a narrow changed (docs/apis.md, Feature levels). */

@@ -7,7 +7,6 @@ import {
   commandAt,
   readLine,
   type ReadWords,
-  type NameSource,
   type Offer,
   type Surface,
   type SurfaceField,
@@ -16,56 +15,54 @@ import {
 
 /** Offers for the word at the cursor, or the kind of a path. */
 export interface Completion {
-  /** `other`: the one word that is meant does not begin as typed, and takes its place. */
-  readonly kind: 'words' | 'files' | 'folders' | 'other';
+  readonly kind: 'words' | 'files' | 'folders';
   readonly offers: readonly Offer[];
 }
 
 /** Offers only words that a terminal shows unchanged, each on a harmless line: a break would begin another offer. */
-export function complete(surface: Surface, words: readonly string[], current: string, lookUp: NameSource): Completion {
+export function complete(
+  surface: Surface,
+  words: readonly string[],
+  current: string,
+  profiles: NameSource,
+): Completion {
   const reading = readLine(surface, words);
-  const nothing: Completion = { kind: 'words', offers: [] };
-  if (!reading) return nothing;
-  const found = at(surface, reading, current, (list) => lookUp(list, reading));
-  const shown = found.offers
-    .filter(({ word }) => word !== '' && plain(word) === word)
-    .map((offer) => ({ ...offer, text: plain(offer.text) }));
-  const offers = shown.filter(({ word }) => word.startsWith(current));
-  if (offers.length > 0 || current === '') return { ...found, offers };
-  const meant = shown.filter(({ alias = '' }) => ` ${alias}`.toLowerCase().includes(` ${current.toLowerCase()}`));
-  return meant.length === 1 ? { kind: 'other', offers: meant } : { ...found, offers };
+  if (!reading) return { kind: 'words', offers: [] };
+  const found = at(surface, reading, current, profiles);
+  const offers = found.offers.filter(({ word }) => word !== '' && plain(word) === word && word.startsWith(current));
+  return { ...found, offers };
 }
 
-type NamesOf = (list: string) => readonly Offer[];
+type NameSource = () => readonly string[];
 
-function at(surface: Surface, reading: ReadWords, current: string, known: NamesOf): Completion {
+function at(surface: Surface, reading: ReadWords, current: string, profiles: NameSource): Completion {
   const { pending, isEnded, options } = reading;
-  if (pending) return valueAt(pending, current, reading, known);
+  if (pending) return valueAt(pending, current, reading, profiles);
   const [, flag, text = ''] = isEnded ? [] : (/^(--[^=]+)=(.*)$/s.exec(current) ?? []);
-  if (flag !== undefined) return attachedAt(flag, text, reading, known);
+  if (flag !== undefined) return attachedAt(flag, text, reading, profiles);
   if (!isEnded && current.startsWith('-')) return { kind: 'words', offers: optionOffers(reading, options) };
-  return wordAt(surface, reading, current, known);
+  return wordAt(surface, reading, current, profiles);
 }
 
-function valueAt(field: SurfaceField, text: string, reading: ReadWords, known: NamesOf): Completion {
+function valueAt(field: SurfaceField, text: string, reading: ReadWords, profiles: NameSource): Completion {
   const path = pathOf(field);
   if (path) return { kind: path, offers: [] };
-  return { kind: 'words', offers: valuesOf(withOwnValues(field, text, reading), text, known) };
+  return { kind: 'words', offers: valuesOf(withOwnValues(field, text, reading), text, profiles) };
 }
 
-function attachedAt(flag: string, text: string, reading: ReadWords, known: NamesOf): Completion {
+function attachedAt(flag: string, text: string, reading: ReadWords, profiles: NameSource): Completion {
   const option = reading.options.find((known) => known.option === flag);
   if (!option) return { kind: 'words', offers: [] };
-  const found = valueAt(option, text, reading, known);
+  const found = valueAt(option, text, reading, profiles);
   return { ...found, offers: found.offers.map((offer) => ({ ...offer, word: `${flag}=${offer.word}` })) };
 }
 
 /** A word of the command's name or an argument; where neither is expected, an option of the command. */
-function wordAt(surface: Surface, reading: ReadWords, current: string, known: NamesOf): Completion {
+function wordAt(surface: Surface, reading: ReadWords, current: string, profiles: NameSource): Completion {
   const { command, argument, typed, isEnded, path } = reading;
   const verbs = typed.length === 0 ? commandOffers(surface, path) : [];
   if (argument) {
-    const found = valueAt(argument, current, reading, known);
+    const found = valueAt(argument, current, reading, profiles);
     return { ...found, offers: [...verbs, ...found.offers] };
   }
   const own = command && !isEnded ? optionOffers(reading, command.options) : [];
@@ -111,17 +108,15 @@ function optionOffers({ given }: ReadWords, options: readonly SurfaceOption[]): 
     ]);
 }
 
-function valuesOf({ choices, names, suggest }: Partial<SurfaceField>, current: string, known: NamesOf) {
+function valuesOf({ choices, names, suggest }: Partial<SurfaceField>, current: string, profiles: NameSource) {
   if (choices) return plainly(choices);
   if (names) return namedValues({ names }).map(({ name, value }) => ({ word: name, text: String(value) }));
   if (typeof suggest === 'object') return plainly(suggest);
   if (suggest === undefined) return [];
   if (suggest === 'settings') return Object.entries<Field>(settings).map(([word, { help: text }]) => ({ word, text }));
   if (suggest === 'assignments') return assignments(current);
-  if (suggest === 'terms') return terms(current, known);
-  if (suggest !== 'views') return known(suggest);
-  const views = known(suggest);
-  return [...views, ...plainly(builtInViews.filter((view) => !views.some(({ word }) => word === view)))];
+  if (suggest === 'terms') return terms(current, profiles);
+  return plainly(suggest === 'views' ? builtInViews : profiles());
 }
 
 function pathOf({ placeholder }: Pick<SurfaceField, 'placeholder'>): 'files' | 'folders' | undefined {
@@ -142,12 +137,12 @@ function assignments(current: string): Offer[] {
 }
 
 /** `sender=`, `is=starred`: operators that a server can negate. */
-function terms(current: string, known: NamesOf): Offer[] {
+function terms(current: string, profiles: NameSource): Offer[] {
   const operators = Object.entries<Field>(narrowOperators).map(
     ([name, field]) => [name.replaceAll('_', '-'), field] as const,
   );
   const negatable = operators.filter(([operator]) => !notNegatable.has(operator));
-  return pairs(current, negatable, (field) => valuesOf({ ...field }, '', known));
+  return pairs(current, negatable, (field) => valuesOf({ ...field }, '', profiles));
 }
 
 /** `name=`, or the values of a name that is typed with its sign of equality. */

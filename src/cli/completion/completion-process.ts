@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isObject } from '../../core/json.ts';
 import { complete, type Completion } from './complete.ts';
-import { lookUp } from './names.ts';
+import { profileNames } from './profile-names.ts';
 import type { Surface, Offer } from './reading.ts';
 
 /**
@@ -16,7 +16,9 @@ export function answer([shell = '', ...typed]: readonly string[], file: string):
     shell === 'bash'
       ? readBashLine(line, breaks)
       : { words: typed.slice(0, -1), current: currentWord(shell, typed.at(-1) ?? ''), kept: '', quote: '' };
-  const found = read ? complete(surface, read.words, read.current, lookUp) : { kind: 'files' as const, offers: [] };
+  const found = read
+    ? complete(surface, read.words, read.current, profileNames)
+    : { kind: 'files' as const, offers: [] };
   return answerFor(shell, found, read);
 }
 
@@ -88,8 +90,7 @@ function readWord(raw: string, breaks: string): TypedWord {
 /** The answer to a script: its first line says what the word can be, each other line is an offer. */
 export function answerFor(shell: string, { kind, offers }: Completion, at?: Pick<TypedWord, 'kept' | 'quote'>): string {
   const isOpen = offers.some(({ word }) => word.endsWith('='));
-  // zsh takes the word alone where it takes the place of what was typed.
-  const lines = offers.map((offer) => (shell === 'zsh' && kind === 'other' ? offer.word : offerLine(shell, offer, at)));
+  const lines = offers.map((offer) => offerLine(shell, offer, at));
   return [isOpen ? 'open' : kind, ...lines, ''].join('\n');
 }
 

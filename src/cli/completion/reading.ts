@@ -122,9 +122,4 @@ type TextField = Extract<Field, { readonly kind: 'string' }>;
 export interface Offer {
   readonly word: string;
   readonly text: string;
-  /** A name by which it is found too, where no word begins as typed. */
-  readonly alias?: string;
 }
-
-/** The words of a list that the tables do not have: stored profiles, and what only the chat server knows. */
-export type NameSource = (list: string, reading: ReadWords) => readonly Offer[];

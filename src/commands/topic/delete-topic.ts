@@ -59,7 +59,6 @@ export default command({
       kind: 'string',
       many: true,
       placeholder: 'TOPIC',
-      suggest: 'topics',
       help: "Name of the topic; '' is the empty topic (level 334); leave it out if CHANNEL is a link to a topic",
     },
   },

@@ -20,7 +20,6 @@ export default command({
     not_channel: {
       ...textField('CHANNEL', 'With --all-channels: leave out this channel'),
       many: true,
-      suggest: 'channels',
     },
     match: { ...textField('GLOB', 'Only names that match: * is any text, ? any character, in any case'), many: true },
     ...ageOption,

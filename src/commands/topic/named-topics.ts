@@ -14,7 +14,6 @@ export const channelArgument = {
   required: true,
   nonempty: true,
   placeholder: 'CHANNEL',
-  suggest: 'channels',
   help: 'The channel: id, name, #name or a pasted link; id:7 or name:2024 if both fit',
 } as const;
 

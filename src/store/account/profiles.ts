@@ -16,8 +16,7 @@ import {
   type Profile,
 } from '../../schema/profile.ts';
 import { originOf, refuseExposed } from '../../schema/url.ts';
-import { remove } from '../disk/files.ts';
-import { foldersOf, namesFile } from '../disk/folders.ts';
+import { foldersOf } from '../disk/folders.ts';
 import { headersIn, keyFrom, type Headers, type Secrets } from './secrets.ts';
 import { changeConfiguration, readConfiguration, type Content, type Files } from './configuration.ts';
 
@@ -108,7 +107,6 @@ export function openProfiles(system: System, clock: Clock) {
           await files.write('credentials', { ...credentials, keys: Object.fromEntries(kept) });
         for (const [kind, name] of defaults) if (!profiles.has(String(name))) defaults.delete(kind);
       });
-      await remove(namesFile(system));
     },
   };
 }

@@ -24,11 +24,6 @@ export function foldersOf(system: Whereabouts) {
   };
 }
 
-/** Names that TAB got from the chat server (docs/apis.md, Names at TAB). */
-export function namesFile(system: Whereabouts): string {
-  return pathsOf(system).join(foldersOf(system).state, 'completion.json');
-}
-
 function below(system: Whereabouts, xdg: string, windows: string, plain: string, roaming: string): string {
   const paths = pathsOf(system);
   const isWindows = system.platform === 'win32';

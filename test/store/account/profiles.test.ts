@@ -10,13 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { renaming } from '../../../src/core/shell-word.ts';
 import { Secret } from '../../../src/core/secret.ts';
 import { openCredentials } from '../../../src/store/account/credentials.ts';
 import { openProfiles } from '../../../src/store/account/profiles.ts';
-import { namesFile } from '../../../src/store/disk/folders.ts';
 import type { ChatProfile, LicensingProfile } from '../../../src/schema/profile.ts';
 import { isWhole } from '../../helpers/extent.ts';
 import { failureOf, place, type Place } from '../place.ts';
@@ -104,12 +103,8 @@ test('removing forgets the key and leaves no other default', async () => {
   const profiles = openProfiles(host.system, host.clock);
   await profiles.save(app, key);
   await profiles.save({ ...app, name: 'second' }, new Secret('second-key'));
-  const names = namesFile(host.system);
-  mkdirSync(dirname(names), { recursive: true });
-  writeFileSync(names, '{}');
   await profiles.remove(['app']);
   expect(await profiles.defaults()).toEqual({});
-  expect(existsSync(names), 'names of its server, which TAB offers').toBe(false);
   expect(await profiles.find('app')).toBeUndefined();
   expect(jsonIn(host, 'credentials.json')).toEqual({
     version: 1,
