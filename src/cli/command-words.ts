@@ -5,53 +5,58 @@ import { usage } from '../core/failure.ts';
 export function withoutHelpWord(words: readonly string[]): { words: readonly string[]; isHelp: boolean } {
   const [first = '', second, ...rest] = words;
   if (first === 'help') return { words: inFull(words.slice(1)), isHelp: true };
-  const isHelp = second === 'help' && Object.hasOwn(nouns, first);
+  const isHelp = second === 'help' && nounNamed(first) !== undefined;
   return { words: isHelp ? [first, ...rest] : words, isHelp };
 }
 
 /** Words that mean one command are its name: `retire` is `license retire`, `delete topic` is `topic delete`. */
 function inFull(words: readonly string[]): readonly string[] {
   const [first = ''] = words;
-  if (words.length === 1 && Object.hasOwn(nouns, first)) return words;
-  const isMeant = ({ name }: CommandEntry): boolean =>
-    name === otherWords.get(words.join(' ')) || words.every((word) => name.split(' ').includes(word));
+  if (words.length === 1 && nounNamed(first) !== undefined) return words;
+  const isMeant = ({ name }: CommandEntry): boolean => words.every((word) => name.split(' ').includes(word));
   const [meant, ...more] = words.length === 0 ? [] : commandTable.filter(isMeant);
   return meant === undefined || more.length > 0 ? words : meant.name.split(' ');
 }
+
+/** The noun of a word in either number: `topics` is `topic`. */
+function nounNamed(word: string): string | undefined {
+  return [word, `${word}s`, word.replace(/s$/, '')].find((one) => Object.hasOwn(nouns, one));
+}
+
+/** Verbs that only read. */
+const reading: ReadonlySet<string> = new Set('list view get describe status fetch history audit verify'.split(' '));
+
+/** Verbs of other tools that run where the noun has one of these, in this order. */
+const readingWords: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ls', ['list']],
+  ['show', ['view', 'get', 'status', 'fetch']],
+  ['get', ['view', 'status', 'fetch']],
+]);
 
 /**
  * The words of the command or noun. Found first, so that an unknown command does not show another's help. `option`:
  * one that belongs behind a command, and what follows it. @throws Failure usage with near names
  */
 export async function commandWords(
-  { words, isHelp }: ReturnType<typeof withoutHelpWord>,
+  { words }: ReturnType<typeof withoutHelpWord>,
   [option = '', next]: readonly string[],
-) {
-  const [noun, verb] = words;
-  if (noun === undefined) return [];
+): Promise<readonly string[]> {
+  const [typed, verb] = words;
+  if (typed === undefined) return [];
   const names = commandTable.map(({ name }) => name);
-  const isCommand = names.includes(noun);
-  const shown = names.filter((name) => name.startsWith(`${noun} `)).map((name) => name.slice(noun.length + 1));
-  if (verb !== undefined && shown.includes(verb)) return [noun, verb];
-  if (isCommand) return [noun];
+  const noun = nounNamed(typed) ?? typed;
+  const verbs = names.filter((name) => name.startsWith(`${noun} `)).map((name) => name.slice(noun.length + 1));
+  const meant = readingWords.get(verb ?? '')?.find((one) => verbs.includes(one));
+  const own = verb !== undefined && verbs.includes(verb) ? verb : meant;
+  if (own !== undefined && (noun === typed || reading.has(own))) return [noun, own];
+  if (own !== undefined) throw usage(`unknown command '${typed}'`, `Did you mean ${noun} ${own}?`);
+  if (names.includes(noun)) return [noun];
   const flag = next === undefined ? undefined : /^--[^=]+/.exec(option)?.[0];
-  if (shown.length > 0 && verb === undefined) {
+  if (verbs.length > 0 && verb === undefined) {
     if (flag === undefined) return [noun];
-    throw usage(`chatelaine ${noun} needs a command before ${flag}`, `Commands of ${noun}: ${shown.join(', ')}.`);
+    throw usage(`chatelaine ${noun} needs a command before ${flag}`, `Commands of ${noun}: ${verbs.join(', ')}.`);
   }
   const { unknownCommand } = await import('./other-words.ts');
-  const asked = isHelp ? words : [];
-  if (shown.length > 0) throw await unknownCommand(verb ?? '', shown, { noun, asked });
-  const known = new Set(names.map((name) => name.replace(/ .*/, '')));
-  throw await unknownCommand(noun, [...known], { other: otherWords.get(noun), asked });
+  if (verbs.length > 0) throw unknownCommand(verb ?? '', verbs, noun);
+  throw unknownCommand(typed, [...new Set(names.map((name) => name.replace(/ .*/, '')))]);
 }
-
-/** Commands by the words of other tools. */
-const otherWords: ReadonlyMap<string, string> = new Map([
-  ['whoami', 'auth status'],
-  ['keys', 'license list'],
-  ['users', 'license list'],
-  ['config', 'auth list, auth login or doctor'],
-  ['purge', 'topic delete'],
-  ['search', 'messages fetch --search WORDS'],
-]);
