@@ -6,6 +6,7 @@ export interface Cell {
   readonly width: number;
   /** It must not be cut, because a part of a number or a date would be wrong. */
   readonly fixed?: boolean;
+  readonly isNumber?: boolean;
   /** Colours it, where colour is on. */
   readonly paint?: ((text: string) => string) | undefined;
 }
@@ -15,13 +16,20 @@ const gap = '  ';
 /** More lines are drawn one by one: cli-table3 is superlinear, and takes 0.25 ms for each of 200 lines. */
 const mostLines = 200;
 
+/** How wide a column is, and on which side its cells begin. */
+export interface ColumnLook {
+  readonly width: number;
+  readonly align: 'left' | 'right';
+}
+
 /** Lines of plain columns, by cli-table3 unless they are many. The build lets it measure as we do. */
-export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly number[]): string {
-  if (lines.length > mostLines) return lines.map((cells) => drawLine(cells, widths)).join('');
+export function drawGrid(lines: readonly (readonly Cell[])[], looks: readonly ColumnLook[]): string {
+  if (lines.length > mostLines) return lines.map((cells) => drawLine(cells, looks)).join('');
   const table = new Table({
     chars: { ...noBorders, middle: gap },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-    colWidths: [...widths],
+    colWidths: looks.map(({ width }) => width),
+    colAligns: looks.map(({ align }) => align),
   });
   table.push(...lines.map((cells) => cells.map(paintCell)));
   const drawn = table.toString().split('\n');
@@ -29,10 +37,12 @@ export function drawGrid(lines: readonly (readonly Cell[])[], widths: readonly n
 }
 
 /** The same look line by line, for tables of any length; a cell wider than its column moves the rest of its line. */
-export function drawLine(cells: readonly Cell[], widths: readonly number[]): string {
-  const padded = cells.map(
-    (cell, index) => paintCell(cell) + ' '.repeat(Math.max(0, (widths[index] ?? 0) - cell.width)),
-  );
+export function drawLine(cells: readonly Cell[], looks: readonly ColumnLook[]): string {
+  const padded = cells.map((cell, index) => {
+    const { width = 0, align } = looks[index] ?? {};
+    const blanks = ' '.repeat(Math.max(0, width - cell.width));
+    return align === 'right' ? blanks + paintCell(cell) : paintCell(cell) + blanks;
+  });
   return `${padded.join(gap).trimEnd()}\n`;
 }
 
@@ -72,7 +82,11 @@ export interface ColumnSize {
   readonly least: number;
   /** No cell of it is cut. */
   readonly isWhole: boolean;
+  /** A cell that is wider than its column takes several lines. */
+  readonly folds: boolean;
   readonly isEmpty: boolean;
+  /** All cells are numbers: they are aligned on the right. */
+  readonly isNumber: boolean;
   /** Which go first where room is small; of `never` none does. */
   readonly goes: (typeof turns)[number] | 'never';
   /** The lower number goes first of its kind, of two equal ones the later. */
@@ -100,25 +114,16 @@ export function arrange(columns: readonly ColumnSize[], room: number) {
   return { shown, widths: fitWidths(wanted, room, least) };
 }
 
-/** What the rows have in columns that are left out: it is said by name, and by value where every row has the same. */
-export function watchLeftOut(names: readonly string[], indices: readonly number[], elsewhere = '') {
+/** Columns that are left out, and in which the rows differ: they are named below the table. */
+export function watchLeftOut(names: readonly string[], indices: readonly number[]) {
   const seen = new Map(indices.map((index) => [index, new Set<string>()] as const));
-  let count = 0;
   return {
-    /** True if the remark has the value. */
-    hides: (index: number, { shown }: Cell): boolean => [...(seen.get(index) ?? [])][0] === shown,
     see(row: readonly Cell[]): void {
-      count += 1;
       for (const [index, values] of seen) if (values.size < 2) values.add(row[index]?.shown ?? '');
     },
     remark(): string | undefined {
-      const words = [...seen].flatMap(([index, values]) => {
-        const [first = ''] = values;
-        const name = names[index] ?? '';
-        if (values.size > 1) return elsewhere === '' ? name : `${name} (${first} ${elsewhere})`;
-        return first === '' ? [] : `${name} (${first}${count > 1 ? ' in every row' : ''})`;
-      });
-      return words.length === 0 ? undefined : `left out to fit the width: ${words.join(', ')}`;
+      const differing = [...seen].flatMap(([index, values]) => (values.size > 1 ? (names[index] ?? '') : []));
+      return differing.length === 0 ? undefined : `left out to fit the width: ${differing.join(', ')}`;
     },
   };
 }

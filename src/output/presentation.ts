@@ -7,6 +7,8 @@ import type { Period } from '../core/moment.ts';
 export interface Show<T> {
   /** Columns of table, csv and tsv; absent: the scalar keys of the first row. */
   readonly columns?: readonly Column<T>[];
+  /** Columns that a table shows first, and last; the others keep their order between them. */
+  readonly tableOrder?: { readonly first: readonly string[]; readonly last: readonly string[] };
   /** The object that formats print and columns are read from, where the row holds more; absent: the row itself. */
   readonly data?: (row: T) => unknown;
   /** Other scalar keys of the first row follow; of `any` those that no column shows; `run` checks the `kept` ones. */

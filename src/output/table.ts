@@ -1,8 +1,8 @@
 import { asObject, columnsOf, cellsOf, cellText, peopleReader, rulesOf, type MessageText } from './columns.ts';
-import { arrange, drawGrid, drawLine, lineWidth, paintCell, watchLeftOut, type Cell, type ColumnSize } from './grid.ts';
+import { arrange, drawGrid, drawLine, lineWidth, paintCell, watchLeftOut, type Cell } from './grid.ts';
 import type { Formatter, Presentation, Show } from './presentation.ts';
 import { plain } from './plain.ts';
-import { orderOf } from './sort.ts';
+import { columnSizes } from './column-sizes.ts';
 import { displayWidth, shorten } from './width.ts';
 
 const decidingRows = 200;
@@ -46,7 +46,7 @@ export function table(
     return text;
   };
   const row = (value: unknown): string => {
-    columns ??= columnsOf(value, presentation);
+    columns ??= tableColumns(value, presentation);
     const before = !writer && first.length === decidingRows ? writeFirst(columns) : '';
     const cells = read(value, columns);
     if (writer) return before + writer.next(cells);
@@ -57,10 +57,20 @@ export function table(
   const one = (value: unknown): string => {
     if (value === undefined || value === null) return '';
     if (!terminal || !asObject(value, show)) return row(value) + end();
-    const names = columnsOf(value, presentation);
+    const names = tableColumns(value, presentation);
     return recordWriter(headOf(names), presentation.width, fold).first([read(value, names)]);
   };
   return { one, row, end, remark: () => writer?.remark?.() };
+}
+
+/** The columns in the order in which people look for them. */
+function tableColumns(value: unknown, presentation: Presentation): readonly string[] {
+  const names = columnsOf(value, presentation);
+  const { tableOrder } = presentation.show;
+  if (!tableOrder || presentation.fields) return names;
+  const { first, last } = tableOrder;
+  const others = names.filter((name) => !first.includes(name) && !last.includes(name));
+  return [...first.filter((name) => names.includes(name)), ...others, ...last.filter((name) => names.includes(name))];
 }
 
 function writerOf(
@@ -82,57 +92,26 @@ function writerOf(
     !arranged ||
     (arranged.shown.length < wanted.length &&
       (rows.length === 1 || arranged.shown.length === 1 || fields !== undefined));
-  if (!isRecord) return columnWriter(names, head, { ...arranged, room });
-  const constants = wanted.flatMap(({ goes, index }) => (fields === undefined && goes === 'constant' ? index : []));
-  return recordWriter(head, width, fold, watchLeftOut(names, constants, 'where it is not shown'));
+  if (!isRecord) return columnWriter(names, head, { ...arranged, room, fold });
+  return recordWriter(head, width, fold);
 }
 
-/** Minimum width of a column of text, in terminal columns. */
-const minTextWidth = 10;
-
-function columnSizes(
-  names: readonly string[],
-  rows: readonly (readonly Cell[])[],
-  { show, header, sort, given = {} }: Presentation,
-): readonly ColumnSize[] {
-  return Array.from({ length: Math.max(1, names.length) }, (_, index) => {
-    const name = names[index] ?? '';
-    const values = rows.flatMap((row) => row[index] ?? []);
-    const headWidth = header ? cellOf(name).width : 1;
-    const wanted = values.reduce((most, { width }) => Math.max(most, width), Math.max(1, headWidth));
-    // A name, a number and a date are never cut: a part of them would be wrong.
-    const whole = values.reduce((most, { fixed, width }) => (fixed ? Math.max(most, width) : most), headWidth);
-    const { width: minWidth = minTextWidth, keep = 0, askedBy = [] } = rulesOf(show, name) ?? {};
-    // What became of the row is shown whole, or the row is a record.
-    const isAnswer = name === 'status' || name === 'change';
-    const isWhole = isAnswer || keep === 'whole';
-    const isAsked =
-      askedBy.some((option) => given[option] !== undefined) || (sort !== undefined && orderOf(sort).field === name);
-    const priority = isAsked ? Infinity : keep === 'whole' ? 0 : keep;
-    const isConstant = values.length > 1 && values.every(({ shown }) => shown === values[0]?.shown);
-    return {
-      index,
-      wanted,
-      least: isWhole ? wanted : Math.min(wanted, Math.max(whole, minWidth)),
-      isWhole: isWhole || minWidth === Infinity,
-      isEmpty: !isAsked && values.every(({ shown }) => shown === ''),
-      goes:
-        isAnswer || (isWhole && !isConstant) ? 'never' : !isConstant ? 'text' : isWhole ? 'constant whole' : 'constant',
-      priority: isConstant ? Math.min(0, priority) : priority,
-    };
-  });
-}
+type Layout = NonNullable<ReturnType<typeof arrange>> & { readonly room: number; readonly fold: Fold };
 
 /** Rows as lines of columns. */
 function columnWriter(
   names: readonly string[],
   head: readonly Cell[],
-  { shown, widths, room }: NonNullable<ReturnType<typeof arrange>> & { readonly room: number },
+  { shown, widths, room, fold }: Layout,
 ): TableWriter {
   const leftOut = watchLeftOut(
     names,
     [...names.keys()].filter((index) => !shown.some((column) => column.index === index)),
   );
+  const looks = shown.map(({ isNumber }, place) => ({
+    width: widths[place] ?? 0,
+    align: isNumber ? ('right' as const) : ('left' as const),
+  }));
   const fit = (cells: readonly Cell[]): readonly Cell[] => {
     const chosen = shown.flatMap(({ index }) => cells[index] ?? []);
     const needed = chosen.map(({ width }, place) => Math.max(width, widths[place] ?? 0));
@@ -143,22 +122,34 @@ function columnWriter(
       return { ...cell, shown: text, width: displayWidth(text) };
     });
   };
-  const fitRow = (row: readonly Cell[]): readonly Cell[] => {
+  /** A row is one line, or as many as its longest folded cell takes; its other cells are in the first. */
+  const linesOf = (row: readonly Cell[]): readonly (readonly Cell[])[] => {
     leftOut.see(row);
-    return fit(row);
+    const cells = fit(row).map((cell, place) => {
+      const width = widths[place] ?? 0;
+      if (!shown[place]?.folds || cell.width <= width) return [cell];
+      return fold(cell.shown, width).map((text) => ({ ...cell, shown: text, width: displayWidth(text) }));
+    });
+    const count = Math.max(...cells.map((lines) => lines.length));
+    return Array.from({ length: count }, (_, line) => cells.map((lines) => lines[line] ?? emptyCell));
   };
   return {
-    first: (rows) => drawGrid([...(head.length > 0 ? [fit(head)] : []), ...rows.map(fitRow)], widths),
-    next: (row) => drawLine(fitRow(row), widths),
+    first: (rows) => drawGrid([...(head.length > 0 ? [fit(head)] : []), ...rows.flatMap(linesOf)], looks),
+    next: (row) =>
+      linesOf(row)
+        .map((line) => drawLine(line, looks))
+        .join(''),
     remark: leftOut.remark,
   };
 }
+
+const emptyCell: Cell = { shown: '', width: 0 };
 
 /** A value goes below its name where there is less room beside it. */
 const [minColumns, gap] = [20, 2];
 
 /** Rows as records: a field a line, values wrapped, an empty line between records. `width`: columns, 0 for unknown. */
-function recordWriter(names: readonly Cell[], width: number, fold: Fold, leftOut = watchLeftOut([], [])): TableWriter {
+function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableWriter {
   const beside = names.length === 0 ? 0 : Math.max(...names.map((name) => name.width)) + gap;
   const isBelow = names.length > 0 && width > 0 && width - beside < minColumns;
   const margin = ' '.repeat(isBelow ? gap : beside);
@@ -172,17 +163,14 @@ function recordWriter(names: readonly Cell[], width: number, fold: Fold, leftOut
     const [first = '', ...others] = texts;
     return [paintCell(name) + first.slice(name.width), ...others];
   };
-  const record = (row: readonly Cell[]): string => {
-    leftOut.see(row);
-    return row
-      .flatMap((cell, index) => (leftOut.hides(index, cell) ? [] : linesOf(cell, index)))
+  const record = (row: readonly Cell[]): string =>
+    row
+      .flatMap(linesOf)
       .map((line) => `${line.trimEnd()}\n`)
       .join('');
-  };
   return {
     first: (rows) => rows.map(record).join('\n'),
     next: (row) => `\n${record(row)}`,
-    remark: leftOut.remark,
   };
 }
 
@@ -198,15 +186,21 @@ function cellReader(
     const text = reader(value, column, row);
     if (text !== undefined) return cellOf(text, shape === 'message' ? 'flowing' : 'fixed');
     if (paintOf && column === 'status' && typeof value === 'string') return { ...cellOf(value), paint: paintOf(value) };
-    const isFixed = ['number', 'bigint', 'boolean'].includes(typeof value);
-    return cellOf(value === '' ? empty : cellText(value), isFixed ? 'fixed' : 'flowing');
+    return cellOf(value === '' ? empty : cellText(value), kindOf(value));
   };
   return (row: unknown, columns: readonly string[]): readonly Cell[] =>
     cellsOf(row, columns, show).map((value, index) => read(value, columns[index] ?? '', row));
 }
 
 /** A text as a cell. Each cell is made here: spreading one object into the next takes longer than all the rest. */
-function cellOf(text: string, kind: 'fixed' | 'flowing' = 'flowing'): Cell {
+function cellOf(text: string, kind: CellKind = 'flowing'): Cell {
   const shown = plain(text);
-  return { shown, width: displayWidth(shown), fixed: kind === 'fixed' };
+  return { shown, width: displayWidth(shown), fixed: kind !== 'flowing', isNumber: kind === 'number' };
+}
+
+type CellKind = 'number' | 'fixed' | 'flowing';
+
+function kindOf(value: unknown): CellKind {
+  if (typeof value === 'number' || typeof value === 'bigint') return 'number';
+  return typeof value === 'boolean' ? 'fixed' : 'flowing';
 }

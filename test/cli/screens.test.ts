@@ -189,6 +189,6 @@ function writeFiles(home: string, env: Readonly<Record<string, string>>): void {
 
 /** The name of a run is drawn at random. */
 const runNames =
-  /(?<=(?:license|settings)\s+undo |\d\d:\d\d +|^run +)[\dA-HJKMNP-TV-Z]{4}\b|^[\dA-HJKMNP-TV-Z]{4}(?= {2})/gm;
+  /(?<=(?:license|settings)\s+undo |\d\d:\d\d +|^run +)(?!4711)[\dA-HJKMNP-TV-Z]{4}\b|^[\dA-HJKMNP-TV-Z]{4}(?= {2})/gm;
 
 const standing = fixedClock(Date.UTC(2026, 2, 9, 12));

@@ -108,9 +108,9 @@ describe('on a terminal', () => {
     expect(await shown()).toBe(
       [
         'user    count',
-        `ada     4      ${'#'.repeat(25)}`,
-        'ben     1      #######',
-        '(none)  1      #######',
+        `ada         4  ${'#'.repeat(25)}`,
+        'ben         1  #######',
+        '(none)      1  #######',
         '',
       ].join('\n'),
     );

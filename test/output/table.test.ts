@@ -13,28 +13,28 @@ describe('a table', () => {
 
   test('is whole in a pipe', async () => {
     expect(await written(many(...rows), look('table', { width: 20 }))).toBe(
-      'id   topic                       note\n' +
-        '1    a long topic of many words  short\n' +
-        '22   漢字かな交じり文の長い話題  x\n' +
+      ' id  topic                       note\n' +
+        '  1  a long topic of many words  short\n' +
+        ' 22  漢字かな交じり文の長い話題  x\n' +
         '333  👩‍👩‍👧 family 🫠                ที่นี่\n',
     );
   });
 
   test('fits a terminal: the widest columns give way, and no character is cut in two', async () => {
     expect(await written(many(...rows), look('table', { terminal: true, width: 24 }))).toBe(
-      'id   topic         note\n' + '1    a long topi…  short\n' + '22   漢字かな交…   x\n' + '333  👩‍👩‍👧 family 🫠  ที่นี่\n',
+      ' id  topic         note\n' + '  1  a long topi…  short\n' + ' 22  漢字かな交…   x\n' + '333  👩‍👩‍👧 family 🫠  ที่นี่\n',
     );
   });
 
   test('is whole on a terminal of unknown width, and its text is harmless', async () => {
     expect(await written(many({ a: '\x1b[2J', '\u202e': 1 }), look('table', { terminal: true }))).toBe(
-      'a        \\u202e\n\\x1b[2J  1\n',
+      'a        \\u202e\n\\x1b[2J       1\n',
     );
   });
 
   test('has bold names where colour is on', async () => {
     expect(await written(many({ a: 1, bb: 2 }), look('table', { color: true }))).toBe(
-      '\x1b[1ma\x1b[22m  \x1b[1mbb\x1b[22m\n1  2\n',
+      '\x1b[1ma\x1b[22m  \x1b[1mbb\x1b[22m\n1   2\n',
     );
   });
 
@@ -52,7 +52,7 @@ describe('a table of more than two hundred rows', () => {
   test('looks the same on both sides of the limit', async () => {
     const small = await written(many(...numbered(200)), look('table'));
     const large = await written(many(...numbered(201)), look('table'));
-    expect(small.split('\n').slice(0, 3)).toEqual(['id   name', '0    n0', '1    n1']);
+    expect(small.split('\n').slice(0, 3)).toEqual([' id  name', '  0  n0', '  1  n1']);
     expect(large).toBe(`${small}200  n200\n`);
   });
 
@@ -93,8 +93,11 @@ test('both writers draw the same lines', () => {
   fc.assert(
     fc.property(cells, (texts) => {
       const lines = texts.map((row) => row.map((shown) => ({ shown, width: displayWidth(shown) })));
-      const widths = [0, 1, 2].map((index) => Math.max(1, ...lines.map((row) => row[index]?.width ?? 0)));
-      expect(drawGrid(lines, widths)).toBe(lines.map((row) => drawLine(row, widths)).join(''));
+      const looks = [0, 1, 2].map((index) => ({
+        width: Math.max(1, ...lines.map((row) => row[index]?.width ?? 0)),
+        align: index === 1 ? ('right' as const) : ('left' as const),
+      }));
+      expect(drawGrid(lines, looks)).toBe(lines.map((row) => drawLine(row, looks)).join(''));
     }),
     { seed: 1 },
   );

@@ -24,8 +24,8 @@ describe('whole outputs of a list', () => {
     [
       'table',
       'license_code  remote_user  app_code  size_allowance  active  note\n' +
-        'k-1           ann          7         6               true\n' +
-        'k-2           bo\\tb        7         18              false   x,"y"\\n=1\n',
+        'k-1           ann                 7               6  true\n' +
+        'k-2           bo\\tb               7              18  false   x,"y"\\n=1\n',
     ],
     [
       'tsv',
@@ -70,7 +70,7 @@ describe('whole outputs of a list', () => {
 
 describe('whole outputs of one object', () => {
   test.each<[Format, string]>([
-    ['table', 'id  name\n9   no\n'],
+    ['table', 'id  name\n 9  no\n'],
     ['tsv', 'id\tname\n9\tno\n'],
     ['csv', 'id,name\n9,no\n'],
     ['json', '{\n  "id": 9,\n  "name": "no",\n  "nested": {\n    "a": 1\n  }\n}\n'],
@@ -128,7 +128,7 @@ describe('small results', () => {
 
   test('integers beyond 2^53 keep their digits', async () => {
     expect(await each(() => many({ id: 12345678901234567890n }))).toEqual([
-      'id\n12345678901234567890\n',
+      `${'id'.padStart(20)}\n12345678901234567890\n`,
       'id\n12345678901234567890\n',
       'id\n12345678901234567890\n',
       '[\n  {\n    "id": 12345678901234567890\n  }\n]\n',
@@ -179,7 +179,7 @@ describe('fields', () => {
   const fields = ['size_allowance', 'license_code'];
 
   test.each<[Format, string]>([
-    ['table', 'size_allowance  license_code\n6               k-1\n'],
+    ['table', 'size_allowance  license_code\n             6  k-1\n'],
     ['tsv', 'size_allowance\tlicense_code\n6\tk-1\n'],
     ['csv', 'size_allowance,license_code\n6,k-1\n'],
     ['json', '[\n  {\n    "size_allowance": 6,\n    "license_code": "k-1"\n  }\n]\n'],

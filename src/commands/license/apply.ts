@@ -13,6 +13,7 @@ import { ofRoster, targetsOf, type Job } from './apply-plan.ts';
 import { applyJob, dryRun } from './apply-run.ts';
 import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
 import { allowedBy, ensuringOptions, spansOf } from './options.ts';
+import { licenseOrder } from './show.ts';
 
 /** Longer rosters save memory: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
@@ -159,6 +160,7 @@ export default command({
       return { ...row, license: license?.fields ?? null, change, size_allowance_before, error };
     },
     others: 'kept',
+    tableOrder: licenseOrder,
     outcome: {
       by: 'status',
       nothing: 'unchanged',

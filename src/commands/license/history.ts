@@ -55,8 +55,8 @@ export default command({
 
   show: {
     columns: [
-      { name: 'time', keep: 1 },
-      { name: 'run', keep: 1 },
+      { name: 'time', keep: 3 },
+      { name: 'run', keep: 3 },
       ...uncut('account', 'computer', 'command'),
       // Rows of two servers look alike without it.
       { name: 'origin', width: Infinity, keep: 2 },

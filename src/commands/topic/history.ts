@@ -40,8 +40,8 @@ export default command({
 
   show: {
     columns: [
-      { name: 'time', keep: 1 },
-      { name: 'run', keep: -1 },
+      { name: 'time', keep: 3 },
+      { name: 'run', keep: 1 },
       ...uncut('account', 'computer', 'command', 'origin', 'email'),
       'stream_id',
       ...whole('channel', 'topic_name'),

@@ -26,7 +26,7 @@ test('--profile shows what runs did for the application of that profile', async 
   expect((await show('-p nobody')).error).toMatchObject({ exit: 3, message: "there is no profile 'nobody'" });
 });
 
-test('rows of several servers have the server of each as it was given, in a pipe and at 80 columns; of one it is said below', async () => {
+test('rows of several servers have the server of each as it was given, in a pipe and at 80 columns; rows of one have none on a terminal', async () => {
   const home = emptyHome();
   const sandboxes = await Promise.all([openSandbox(), openSandbox()]);
   const origins = sandboxes.map(({ env }) => new URL(env['CHATELAINE_BASE_URL'] ?? '').origin);
@@ -50,7 +50,7 @@ test('rows of several servers have the server of each as it was given, in a pipe
   const one = await run('license history --since 2000-01-01', { ...terminal, home: await homeOfOne() });
   expect(one.stdout.split('\n')[0]).toMatch(/^time.* change/);
   expect(one.stdout).not.toContain('origin');
-  expect(one.stderr).toContain('origin (http://127.0.0.1:');
+  expect(one.stderr).not.toContain('origin');
 });
 
 async function homeOfOne(): Promise<string> {
