@@ -7,8 +7,6 @@ import type { Period } from '../core/moment.ts';
 export interface Show<T> {
   /** Columns of table, csv and tsv; absent: the scalar keys of the first row. */
   readonly columns?: readonly Column<T>[];
-  /** Columns that a table shows first, and last; the others keep their order between them. */
-  readonly tableOrder?: { readonly first: readonly string[]; readonly last: readonly string[] };
   /** The object that formats print and columns are read from, where the row holds more; absent: the row itself. */
   readonly data?: (row: T) => unknown;
   /** Other scalar keys of the first row follow; of `any` those that no column shows; `run` checks the `kept` ones. */
@@ -55,6 +53,8 @@ export interface ColumnRules<T> {
   readonly as?: 'seconds' | 'message';
   /** The text shown in place of an empty one. */
   readonly empty?: string;
+  /** A table shows it behind all others: people look for a user, and copy a key. */
+  readonly isLast?: boolean;
 }
 
 /** The field that rows are counted by, or the day, week, month or year of its time. */

@@ -66,11 +66,9 @@ export function table(
 /** The columns in the order in which people look for them. */
 function tableColumns(value: unknown, presentation: Presentation): readonly string[] {
   const names = columnsOf(value, presentation);
-  const { tableOrder } = presentation.show;
-  if (!tableOrder || presentation.fields) return names;
-  const { first, last } = tableOrder;
-  const others = names.filter((name) => !first.includes(name) && !last.includes(name));
-  return [...first.filter((name) => names.includes(name)), ...others, ...last.filter((name) => names.includes(name))];
+  if (presentation.fields) return names;
+  const isLast = (name: string): boolean => rulesOf(presentation.show, name)?.isLast === true;
+  return [...names.filter((name) => !isLast(name)), ...names.filter(isLast)];
 }
 
 function writerOf(

@@ -243,10 +243,10 @@ test('a table whose one long cell does not fit folds it, and shows the rest of i
   ]);
 });
 
-test('a table shows first what people look for, and last what is never cut', async () => {
-  const show = { tableOrder: { first: ['remote_user', 'size'], last: ['license_code'] } };
+test('a table shows last what is never cut', async () => {
+  const show = { columns: [{ name: 'license_code', isLast: true }, 'remote_user', 'app_code', 'size', 'remark'] };
   const head = async (format: 'table' | 'csv') =>
     (await written(many(rows[0]), look(format, { terminal: true, width: 120 }), show)).split('\n')[0];
-  expect(await head('table')).toMatch(/^remote_user +size +app_code +remark +license_code$/);
+  expect(await head('table')).toMatch(/^remote_user +app_code +size +remark +license_code$/);
   expect(await head('csv')).toMatch(/^license_code,remote_user,app_code,size,remark$/);
 });

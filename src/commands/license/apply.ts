@@ -13,7 +13,6 @@ import { ofRoster, targetsOf, type Job } from './apply-plan.ts';
 import { applyJob, dryRun } from './apply-run.ts';
 import { keptColumns, readLicenseRoster, refuseOtherTargets, rosterOf, warnOfNames } from './license-roster.ts';
 import { allowedBy, ensuringOptions, spansOf } from './options.ts';
-import { licenseOrder } from './show.ts';
 
 /** Longer rosters save memory: V8 would let 100,000 rows take 440 MiB while other programs use the cores. */
 const manyRows = 10_000;
@@ -148,7 +147,7 @@ export default command({
       'app_code',
       'size_allowance',
       'status',
-      { name: 'license_code', keep: 'whole', of: ({ license }) => license?.key },
+      { name: 'license_code', keep: 'whole', isLast: true, of: ({ license }) => license?.key },
       { name: 'error', when: 'there', keep: 1, width: 20 },
       { name: 'license', when: 'asked' },
       { name: 'size_allowance_before', when: 'asked' },
@@ -160,7 +159,6 @@ export default command({
       return { ...row, license: license?.fields ?? null, change, size_allowance_before, error };
     },
     others: 'kept',
-    tableOrder: licenseOrder,
     outcome: {
       by: 'status',
       nothing: 'unchanged',

@@ -9,17 +9,10 @@ import { partOfKey } from './search.ts';
 
 const [key, user, ...others] = licenseColumns;
 
-/** People look for a user; a key comes last, since it is never cut. */
-export const licenseOrder = {
-  first: ['remote_user', 'size_allowance', 'status', 'change'],
-  last: ['app_code', 'license_code'],
-} as const;
-
 /** How licenses look: the key first, whatever its field is called; machine formats print what the server sent. */
 export const licenseShow = {
-  columns: [{ name: key, keep: 'whole', of: (license) => license.key }, ...whole(user), ...others],
+  columns: [{ name: key, keep: 'whole', isLast: true, of: (license) => license.key }, ...whole(user), ...others],
   others: 'any',
-  tableOrder: licenseOrder,
   none: 'no licenses match',
   data: (license) => license.fields,
 } satisfies Show<License>;
