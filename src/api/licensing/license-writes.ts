@@ -1,9 +1,8 @@
 import { Failure, unless } from '../../core/failure.ts';
 import { type Answer, foreignBody, redirectFailure } from '../http/answer.ts';
 import { phoneCode, type LicenseFields } from '../../schema/license.ts';
-import { isObject, type JsonObject } from '../../core/json.ts';
 import { errorInside, findLicense, isNothing, type LicensingConnection, refuse } from './license-answer.ts';
-import { differencesFrom, hasKeyOf, type EditedFields, type License, licenseNames, textOf } from './license.ts';
+import { differencesFrom, type EditedFields, isMaskedKey, type License, licenseNames, textOf } from './license.ts';
 
 /** What is known after a POST (docs/exactly-once.md, States of a request). A refusal is thrown. */
 export type Creation = AnsweredCreation | UnansweredCreation;
@@ -98,11 +97,11 @@ export interface Edit {
   readonly before?: License | undefined;
 }
 
-/** What shows that a license is not the one that was asked about (docs/exactly-once.md, What a write answers). */
+/** Signs that a license is not the one that was asked about (docs/exactly-once.md, What a write answers). */
 export function signsOfAnother(license: License, { code, fields, before }: Edit): string[] {
   const { key } = license;
-  const isOther = key !== undefined && hasKeyOf({ key: code, fields: {} }, license) === false;
-  const signs = isOther && phoneCode(key) !== phoneCode(code) ? [`a key that ends with ${key.slice(-4)}`] : [];
+  const isOther = key !== undefined && !isMaskedKey(key) && phoneCode(key) !== phoneCode(code);
+  const signs = isOther ? [`a key that ends with ${key.slice(-4)}`] : [];
   for (const name of ['remote_user', 'app_code'] as const) {
     const [shown, was, asked] = [textOf(license, name), before && textOf(before, name), fields[name]];
     const wanted = asked ?? was;
@@ -113,8 +112,9 @@ export function signsOfAnother(license: License, { code, fields, before }: Edit)
 }
 
 /**
- * The license after a change; if the answer differs, `view` reads it (docs/exactly-once.md, What a write answers).
- * @throws Failure not_found; rejected naming what still differs
+ * The license after a change. A response that does not show each asked value proves nothing, and the license is read
+ * back (docs/exactly-once.md, What a write answers).
+ * @throws Failure not_found; rejected naming what still differs; unknown where the license cannot be read
  */
 export async function editedFrom(
   answer: Answer,
@@ -122,42 +122,49 @@ export async function editedFrom(
   connection: LicensingConnection,
   view: () => Promise<License>,
 ): Promise<License> {
-  const { code, fields } = edit;
   refuse(answer, 'no license has this code');
-  if (isNothing(answer)) return { key: code, fields: { license_code: code, ...fields } };
-  const { body, http } = answer;
-  if (body === undefined) throw foreignBody(answer, 'the licensing API');
-  const refused = errorInside(answer, 'license');
-  if (refused) return readBack(refused, view, edit);
-  // One without a key, or with a part of it, is that of the path.
-  const license = findLicense(answer, connection);
-  const shown = license?.fields ?? (isObject(body) ? body : { license_code: code });
-  const isWhole = license?.key !== undefined && !license.isPart;
-  const edited = { key: isWhole ? license.key : code, fields: license?.isPart ? withCode(license, code) : shown };
+  const error = errorInside(answer, 'license');
+  if (error) return readBack({ failure: error, isSilent: false }, view, edit);
+  const license = unless(Failure, () => findLicense(answer, connection));
   const signs = license ? signsOfAnother(license, edit) : [];
-  const differences = signs.length > 0 ? signs : differencesFrom(fields, edited);
-  if (differences.length === 0) return edited;
+  const differences = license && signs.length === 0 ? differencesFrom(edit.fields, license) : signs;
+  if (license && differences.length === 0 && missingIn(license, edit).length === 0) return withCode(license, edit);
+  const isSilent = differences.length === 0;
   const also = signs.length > 0 ? ': another license may have been changed' : '';
-  const message = `the server answered the change with ${differences.join(', ')}${also}`;
-  return readBack(new Failure('rejected', message, { http }), view, edit);
+  const what = isSilent ? 'a response that does not show it' : `${differences.join(', ')}${also}`;
+  const failure = uncertain(`the server answered the change with ${what}`, { http: answer.http });
+  return readBack({ failure, isSilent }, view, edit);
 }
 
-function withCode({ key, fields }: License, code: string): JsonObject {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === key ? code : value]));
+/** What the response to a change leaves open; a silent one says nothing against it. */
+interface Doubt {
+  readonly failure: Failure;
+  readonly isSilent: boolean;
 }
 
-/** Settles a change by reading the license: it must be as asked. What cannot be read settles nothing. */
-async function readBack(refused: Failure, view: () => Promise<License>, edit: Edit): Promise<License> {
-  const { fields } = edit;
+function missingIn(license: License, { fields }: Edit): readonly string[] {
+  return licenseNames.filter((name) => fields[name] !== undefined && textOf(license, name) === undefined);
+}
+
+/** The key of the path, where the response has none, or a part of it. */
+function withCode({ key, fields }: License, { code }: Edit): License {
+  if (key !== undefined && !isMaskedKey(key)) return { key, fields };
+  const whole = Object.entries(fields).map(([name, value]) => [name, value === key ? code : value] as const);
+  return { key: code, fields: Object.fromEntries(whole) };
+}
+
+/** Reads the license once: it must be as asked. Some servers never show a value, which contradicts nothing. */
+async function readBack({ failure, isSilent }: Doubt, view: () => Promise<License>, edit: Edit): Promise<License> {
+  let license: License;
   try {
-    const license = await view();
-    const differences = [...new Set([...signsOfAnother(license, edit), ...differencesFrom(fields, license)])];
-    const read = `${refused.message}; read back, the license has ${differences.join(', ')}`;
-    if (differences.length > 0) throw new Failure('rejected', read, refused.details);
-    if (licenseNames.some((name) => fields[name] !== undefined && textOf(license, name) === undefined)) throw refused;
-    return license;
+    license = await view();
   } catch (cause) {
     if (!(cause instanceof Failure) || cause.isInterruption) throw cause;
-    throw cause.kind === 'rejected' ? cause : refused;
+    throw failure.as(failure.kind, `${failure.message}; the license could not be read back: ${cause.message}`);
   }
+  const differences = [...new Set([...signsOfAnother(license, edit), ...differencesFrom(edit.fields, license)])];
+  if (differences.length > 0)
+    throw failure.as('rejected', `${failure.message}; read back, the license has ${differences.join(', ')}`);
+  if (!isSilent && missingIn(license, edit).length > 0) throw failure;
+  return withCode(license, edit);
 }

@@ -150,42 +150,87 @@ describe('what a PATCH answers', () => {
   };
   const resized = { ...ada, size_allowance: 6 };
 
+  /** Responses that show the new size. */
   test.each<[string, unknown]>([
-    ['the new size', resized],
-    ['nothing', { status: 204, body: '' }],
-    ['a word', { message: 'updated' }],
+    ['the license', resized],
+    ['the license inside an object', { license: resized, message: 'ok' }],
+    ['the size as text', { ...resized, size_allowance: '6' }],
     ['the new size beside a status', { ...resized, status: 'error' }],
+    ['the new size alone', { size_allowance: 6 }],
+    ['a masked key', { ...resized, license_code: '***1' }],
   ])('%s is taken', async (_what, answered) => {
     expect(await resize(answered, ada)).toMatchObject({ outcome: { key: 'K-1' }, methods: ['PATCH'] });
   });
 
-  test.each<[string, unknown]>([
+  /** Responses that prove nothing, or something else. */
+  const silent: readonly (readonly [string, unknown])[] = [
+    ['nothing', { status: 204, body: '' }],
+    ['an empty body', { status: 200, body: '' }],
+    ['null', null],
+    ['an empty object', {}],
+    ['an empty list', []],
+    ['a word', { message: 'ok' }],
+    ['a bare word', 'updated'],
+    ['a text', { status: 200, body: 'OK' }],
+    ['updated false', { updated: false }],
+    ['updated true', { updated: true }],
+    ['a number of changes', { modified: 0 }],
+    ['a status', { status: 'pending' }],
+    ['202 with a status', { status: 202, body: '{"status":"pending"}' }],
+    ['202 with a task', { status: 202, body: '{"task":"7f3a"}' }],
+    ['the key', { license_code: 'K-1' }],
+    ['a bare key', 'K-1'],
+    ['the id of a request', { request_id: 'r-1' }],
+    ['the user alone', { remote_user: 'ada', app_code: 7 }],
+    ['the size null', { ...ada, size_allowance: null }],
+    ['a page', { status: 200, body: '<html><title>Sign in</title></html>' }],
+    ['cut JSON', { status: 200, body: '{"license_code": "K-' }],
+  ];
+  const contrary: readonly (readonly [string, unknown])[] = [
     ['the old size', ada],
     ['an error', { error: 'locked' }],
     ['success false', { success: false }],
     ['what is wrong with the field', { size_allowance: ['Too large.'] }],
-  ])('%s: the license is read back, and has the new size', async (_what, answered) => {
+    ['another key', { ...resized, license_code: 'K-2' }],
+    ['the beginning of the key', { ...resized, license_code: 'K-' }],
+  ];
+
+  test.each([...silent, ...contrary])('%s: the license is read back, and has the new size', async (_what, answered) => {
     expect(await resize(answered, resized)).toEqual({
       outcome: { key: 'K-1', fields: resized },
       methods: ['PATCH', 'GET'],
     });
   });
 
-  test.each<[string, unknown, unknown, RegExp]>([
-    [
-      'the old size',
-      ada,
-      ada,
-      /size_allowance 4 instead of 6; read back, the license has size_allowance 4 instead of 6/,
-    ],
-    ['an error', { error: 'locked' }, ada, /locked; read back, the license has size_allowance 4 instead of 6/],
-    ['an error, and a read-back that says nothing', { error: 'locked' }, 'K-1', /locked$/],
-    ['the old size, and no license to read', ada, { status: 404, body: '{}' }, /size_allowance 4 instead of 6$/],
-  ])('%s: rejected naming both', async (_what, answered, readBack, message) => {
-    expect(await resize(answered, readBack)).toMatchObject({
-      outcome: { kind: 'rejected', message: expect.stringMatching(message) as string },
+  test.each([...silent, ...contrary])('%s: the license is read back, and has the old size', async (_what, answered) => {
+    const message: unknown = expect.stringMatching(/; read back, the license has .*size_allowance 4 instead of 6$/);
+    expect(await resize(answered, ada)).toMatchObject({
+      outcome: { kind: 'rejected', message },
       methods: ['PATCH', 'GET'],
     });
+  });
+
+  test.each<[string, unknown, unknown, string, RegExp]>([
+    ['an error, and a license without a size', { error: 'locked' }, 'K-1', 'rejected', /locked$/],
+    [
+      'an error, and no license to read',
+      { error: 'locked' },
+      { status: 404, body: '{}' },
+      'rejected',
+      /locked; the lic/,
+    ],
+    ['the old size, and a license without a size', ada, 'K-1', 'unknown', /size_allowance 4 instead of 6$/],
+    ['the old size, and no license to read', ada, { status: 404, body: '{}' }, 'unknown', /of 6; .* not be read back/],
+    ['nothing, and no license to read', null, { status: 500, body: '' }, 'unknown', /not show it; .* not be read back/],
+  ])('%s', async (_what, answered, readBack, kind, message) => {
+    expect(await resize(answered, readBack)).toMatchObject({
+      outcome: { kind, message: expect.stringMatching(message) as string },
+      methods: ['PATCH', 'GET'],
+    });
+  });
+
+  test('a server that never shows sizes', async () => {
+    expect(await resize('K-1', 'K-1')).toMatchObject({ outcome: { key: 'K-1' }, methods: ['PATCH', 'GET'] });
   });
 });
 

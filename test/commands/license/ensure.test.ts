@@ -201,6 +201,7 @@ test('a change that is answered without the license is shown with its user and a
   const listed = { license_code: 'K-1', remote_user: 'ada', app_code: 7, size_allowance: 3 };
   service.expect('GET /v1/license/?remote_user=ada&app_code=7').reply(200, [listed]);
   service.expect({ method: 'PATCH', path: '/v1/license/K-1/', json: { size_allowance: 4 } }).reply(200, '');
+  service.expect('GET /v1/license/K-1/').reply(200, { license_code: 'K-1', size_allowance: 4 });
 
   const { exitCode, stdout } = await runFake(service, 'license ensure --remote-user ada --size-allowance 4 -o json');
 
