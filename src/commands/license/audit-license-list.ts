@@ -23,7 +23,7 @@ import { readUsers } from './license-roster.ts';
 
 export default command({
   about: [
-    'Finds several-licenses (of one user in one application), shared-key (one key under two users), similar-name (two users whose names differ only by case, runs of blanks or leading zeros), bad-name and bad-size (outside ' +
+    'Finds several-licenses (of one user in one application), shared-key (one key under two users), similar-name (two users whose names differ only by case, runs of blanks, Unicode form, leading zeros or doubled backslashes), bad-name and bad-size (outside ' +
       'the rules); with --roster also missing (a user without a license), unexpected (a license of a user who is not in the roster) and ' +
       'other-size (not the size_allowance of the roster, if it has that column). The last line counts findings and licenses. It also counts retired licenses; they are not findings.',
     'With -o csv the findings are a roster for license apply: check them first, and remove the lines that you do not want. size_allowance is that of the roster ' +
@@ -77,6 +77,7 @@ export default command({
       ...whole('license_code'),
       { name: 'detail', keep: 1, width: 20 },
       { name: 'fact', when: 'asked' },
+      { name: 'license', when: 'asked' },
     ],
     others: 'known',
     data: (row) => ({ ...row, license: row.license?.fields ?? null }),

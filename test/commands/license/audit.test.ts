@@ -250,6 +250,17 @@ describe('an audit that is quiet again', () => {
     expect(ran.lines).toEqual(['2 findings in 505 licenses (3 retired)']);
   });
 
+  test('csv has the columns of a roster, whatever the first finding is', async () => {
+    const { run: ask } = await sandboxWith([]);
+    const stdin = ['remote_user', 'nobody', ...good.slice(1), ''].join('\n');
+    const { stdout } = await ask('license audit --roster - --input-format csv -o csv', { stdin });
+    expect(stdout.split('\n').slice(0, 3)).toEqual([
+      'finding,remote_user,app_code,size_allowance,license_code,detail',
+      'missing,nobody,4711,,,"in the roster, without a license"',
+      'unexpected,user-0,4711,1,good-0,not in the roster',
+    ]);
+  });
+
   test('a roster that was made from a list names retired users: they are not missing', async () => {
     const { run: ask } = await sandboxWith(planted.slice(2));
     const retired = planted.slice(2).map(({ remote_user }) => remote_user);
