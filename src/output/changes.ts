@@ -52,5 +52,5 @@ function cellOf(value: unknown): string {
 }
 
 function escapeMarkdown(text: string): string {
-  return plain(text).replace(/[\\`*_[\]<>#|~&!]/g, '\\$&');
+  return plain(text).replace(/[\\`*_[\]{}<>#|~&!]/g, '\\$&');
 }

@@ -11,6 +11,15 @@ function markdown(...rows: readonly object[]): Promise<string> {
   return written(many(...rows), look('markdown', { show, conclusions: ['1 to create on a_b.example'] }));
 }
 
+test('no name is an attribute list, as Markdown with attributes would have it', async () => {
+  const name = 't {: onmouseover=alert(1) }';
+  const presentation = look('markdown', { show, conclusions: [name] });
+  expect(await written(many({ user: name, size: 4, status: 'create' }), presentation)).toBe(
+    '**t \\{: onmouseover=alert(1) \\}**\n\n| user | size | status |\n| --- | --- | --- |\n' +
+      `| \`${name}\` | 4 | create |\n`,
+  );
+});
+
 test('what changes, without keys, empty columns and rows that stay', async () => {
   const text = await markdown(
     { user: 'ada', size: 4, status: 'create', license_code: 'KEY-1' },

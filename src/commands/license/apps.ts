@@ -11,7 +11,9 @@ import type { Accounts, Services } from '../context.ts';
 import { withOurs } from './show.ts';
 
 export const allAppsOption = {
-  all_apps: flagField('Ask every stored application; if one fails, it is named, and the exit code is 8'),
+  all_apps: flagField(
+    'Ask every stored application; if one fails, it is named, and the exit code is 8. Where they are of several servers, base_url names that of each row',
+  ),
 } as const satisfies Fields;
 
 /** All applications leave none to choose. */
