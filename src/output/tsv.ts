@@ -23,39 +23,46 @@ export function records(
 ): Formatter {
   const { show, fields } = choices;
   let columns: readonly string[] | undefined;
-  const leftOut = show.others === 'any' && !fields ? watchFields(show) : undefined;
+  let leftOut: ReturnType<typeof watchFields> | undefined;
   const header = (names: readonly string[]): string => (choices.header && names.length > 0 ? write(names) : '');
   const line = (row: unknown, names: readonly string[]): string => {
     const cells = cellsOf(row, names, show);
     return write(reader ? cells.map((cell, index) => reader(cell, names[index] ?? '', row) ?? cell) : cells);
   };
   const row = (value: unknown): string => {
-    const head = columns ? '' : header((columns = columnsOf(value, choices)));
-    leftOut?.see(value, columns);
+    let head = '';
+    if (!columns) {
+      columns = columnsOf(value, choices);
+      head = header(columns);
+      if (show.others === 'any' && !fields) leftOut = watchFields(columns, show);
+    }
+    leftOut?.see(value);
     return head + line(value, columns);
   };
   return {
     one: (value) => (value === undefined || value === null ? '' : row(value)),
     row,
     end: () => (columns ? '' : header(fields ?? namesOf(show))),
-    ...(leftOut && { remark: () => leftOut.remark() }),
+    remark: () => leftOut?.remark(),
   };
 }
 
 /** Watches fields that no column shows: the first row decides on the columns, and later ones may have more. */
-function watchFields(show: Show<unknown>) {
+function watchFields(columns: readonly string[], show: Show<unknown>) {
+  const shown = new Set(columns);
+  // The key of a license is shown under our name for it.
+  const made = columns.filter((name) => rulesOf(show, name)?.of);
   const first = new Map<string, string>();
   const differing = new Set<string>();
   let rows = 0;
   return {
-    see(row: unknown, columns: readonly string[]): void {
+    see(row: unknown): void {
       const object = asObject(row, show) ?? {};
-      const made = columns.filter((name) => rulesOf(show, name)?.of);
-      const shown = cellsOf(row, made, show);
       rows += 1;
-      for (const [name, value] of Object.entries(object)) {
-        // The key of a license is shown under our name for it.
-        if (columns.includes(name) || differing.has(name) || shown.includes(value)) continue;
+      for (const name in object) {
+        if (shown.has(name) || differing.has(name) || !Object.hasOwn(object, name)) continue;
+        const value = object[name];
+        if (cellsOf(row, made, show).includes(value)) continue;
         const text = writeJson(value);
         if (rows > 1 && first.get(name) !== text) differing.add(name);
         else first.set(name, text);
