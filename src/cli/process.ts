@@ -2,6 +2,7 @@ import { homedir, hostname, tmpdir, userInfo } from 'node:os';
 import { Duplex } from 'node:stream';
 import { isatty, ReadStream } from 'node:tty';
 import { Failure, unless } from '../core/failure.ts';
+import { localZone } from '../core/moment.ts';
 import type { System } from '../core/system.ts';
 import { closeSync, constants, openSync, readFileSync, readSync } from '../core/outside.ts';
 import { realAlarm, realClock } from './clock.ts';
@@ -11,6 +12,8 @@ import { main } from './main.ts';
 
 /** Runs the program in this process, for the launcher. `keepCode` writes the code cache after all work. */
 export async function start(version: string, { keepCode }: { keepCode: () => void }): Promise<void> {
+  // Node takes UTC for the name of this file, and reads the file where TZ is not set.
+  if (process.env['TZ']?.replace(/^:/, '') === localZone) delete process.env['TZ'];
   const interrupt = interruption();
   let stdin: Host['stdin'] | undefined;
   let stderr: Output | undefined;

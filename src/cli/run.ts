@@ -2,6 +2,7 @@ import { nextTurn } from '../core/outside.ts';
 import { incompleteWith } from '../api/http/answer.ts';
 import { Planned, type PlannedCall } from '../api/http/call.ts';
 import type { AnyCommand } from '../commands/command.ts';
+import { isZoneKnown } from '../core/moment.ts';
 import { Failure, usage, abortReason, type FailureKind } from '../core/failure.ts';
 import { asObject, cellsOf, namesOf } from '../output/columns.ts';
 import { singly } from '../output/json-rows.ts';
@@ -31,7 +32,15 @@ export async function runCommand(command: AnyCommand, values: Readonly<Record<st
   const turn = turner(isWrite ? undefined : given.signal, host.clock);
   const asides: string[] = [];
   const aside = (line: string): void => void asides.push(line);
-  const printed = { note: messages.note, aside, filter, turn, conclusions: session.concluded, given: values };
+  const printed = {
+    note: messages.note,
+    aside,
+    zoneMark: zoneMarkOf(running),
+    filter,
+    turn,
+    conclusions: session.concluded,
+    given: values,
+  };
   const print = printer(command, { ...presentation, result: { ...result, ...printed } }, running);
   try {
     const outcome = command.run(values, session.context);
@@ -54,6 +63,16 @@ function afterWrites(cause: unknown): unknown {
   if (!(cause instanceof Failure) || !withoutWrites.has(cause.kind)) return cause;
   const { hint = 'Mend this, then run the same command again: it goes on.' } = cause.details;
   return cause.as('incomplete', `after requests that change something: ${cause.message}`, { hint });
+}
+
+/** What follows local times: nothing, or, once it was said that the zone is not known, the mark of UTC. */
+function zoneMarkOf({ host, messages }: RunParts): () => string {
+  let mark: string | undefined;
+  return () => {
+    if (mark === undefined && !isZoneKnown(host.system.env))
+      messages.warn(`TZ names no time zone ('${host.system.env['TZ'] ?? ''}'): times are shown in UTC, marked Z`);
+    return (mark ??= isZoneKnown(host.system.env) ? '' : 'Z');
+  };
 }
 
 async function filterOf({ options, host, signal }: RunParts): Promise<JsonFilter | undefined> {

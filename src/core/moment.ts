@@ -8,7 +8,7 @@ export interface Calendar extends Pick<Clock, 'now'> {
 }
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-const momentPattern = /^(\d{4}-\d\d-\d\d|[a-z]+)(?:[t ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(z|[+-]\d\d:\d\d)?)?$/;
+const momentPattern = /^(\d{4}-\d\d-\d\d|[a-z]+)(?:[t ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /** Milliseconds since 1970 of every spelling of man/chapters.md, Times. @throws Failure usage */
 export function parseMoment(text: string, calendar: Calendar): Milliseconds {
@@ -20,7 +20,10 @@ export function parseMoment(text: string, calendar: Calendar): Milliseconds {
   if (zone === '') calendar.checkZone();
   else if (!isDate) throw notMoment(text);
   const date = isDate ? day : dayNamed(day, calendar.now());
-  const moment = Date.parse(`${date}T${time}${zone.toUpperCase()}`);
+  const offset = zone
+    .toUpperCase()
+    .replace(/^(.\d\d):?(\d\d)?$/, (_all, hours: string, minutes = '00') => `${hours}:${String(minutes)}`);
+  const moment = Date.parse(`${date}T${time}${offset}`);
   // A 30th of February is read as the 2nd of March otherwise.
   if (Number.isNaN(moment) || new Date(`${date}T00:00:00Z`).toISOString().slice(0, 10) !== date) throw notMoment(text);
   return moment;
@@ -102,12 +105,21 @@ export function utcText(seconds: unknown): string | null {
   return Number.isNaN(date.getTime()) ? null : date.toISOString().replace('.000Z', 'Z');
 }
 
+/** Whether TZ names a time zone; where it does not, the platform takes UTC for it. */
+export function isZoneKnown(env: Environment): boolean {
+  const zone = variable(env, 'TZ')?.replace(/^:?(?:\/.*\/zoneinfo\/|posix\/)?/, '');
+  if (zone === undefined || zone === localZone || /^(?:utc|gmt)[+-]?0$/i.test(zone)) return true;
+  return unless(RangeError, () => new Intl.DateTimeFormat('en', { timeZone: zone })) !== undefined;
+}
+
+/** The file of the zone that holds without TZ. */
+export const localZone = '/etc/localtime';
+
 /** @throws Failure usage where TZ names no time zone: the platform takes UTC for it */
 export function checkZone(env: Environment): void {
-  const zone = variable(env, 'TZ')?.replace(/^:?(?:\/.*\/zoneinfo\/|posix\/)?/, '');
-  if (zone === undefined || unless(RangeError, () => new Intl.DateTimeFormat('en', { timeZone: zone }))) return;
+  if (isZoneKnown(env)) return;
   throw usage(
-    `TZ names no time zone: '${zone}'`,
+    `TZ names no time zone: '${variable(env, 'TZ') ?? ''}'`,
     'Set it to a name such as Europe/Berlin or UTC, or write the zone: 2026-03-01T08:00:00Z.',
   );
 }

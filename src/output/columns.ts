@@ -69,13 +69,15 @@ export function cellText(value: unknown): string {
 
 export type MessageText = (message: Readonly<Record<string, unknown>>) => string;
 
+type PeopleChoices = Pick<Presentation, 'show' | 'zoneMark'>;
+
 /** Reads values for people: dates in local time, messages as plain text; undefined: the value itself. */
-export function peopleReader(show: Show<unknown>, messageText: MessageText | undefined) {
+export function peopleReader({ show, zoneMark = () => '' }: PeopleChoices, messageText: MessageText | undefined) {
   return (value: unknown, column: string, row: unknown): string | undefined => {
     const { as: shape, keep } = rulesOf(show, column) ?? {};
     if (shape === 'message' && messageText) return messageText(asObject(row, show) ?? {});
     const moment = keep === 'whole' ? undefined : momentOf(value, shape);
-    return moment && localText(moment);
+    return moment && `${localText(moment)}${zoneMark()}`;
   };
 }
 

@@ -30,7 +30,7 @@ export function excel(choices: CsvChoices, separator: Separator, messageText?: M
     mark = '';
     return text;
   };
-  return records(choices, write, peopleReader(choices.show, messageText));
+  return records(choices, write, peopleReader(choices, messageText));
 }
 
 type RecordCell = string | number | bigint;

@@ -93,6 +93,8 @@ export interface Presentation {
   readonly note?: ((line: string) => void) | undefined;
   /** One line below all others, such as which columns were left out. */
   readonly aside?: ((line: string) => void) | undefined;
+  /** What follows a local time: `Z` where the zone of the user is not known. */
+  readonly zoneMark?: (() => string) | undefined;
   /** Called between rows that take long to render, so that signals and the deadline are seen. @throws their reason */
   readonly turn?: (() => Promise<void> | undefined) | undefined;
 }

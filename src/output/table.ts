@@ -1,6 +1,6 @@
 import { asObject, columnsOf, cellsOf, cellText, peopleReader, rulesOf, type MessageText } from './columns.ts';
 import { arrange, drawGrid, drawLine, lineWidth, paintCell, watchLeftOut, type Cell } from './grid.ts';
-import type { Formatter, Presentation, Show } from './presentation.ts';
+import type { Formatter, Presentation } from './presentation.ts';
 import { plain } from './plain.ts';
 import { columnSizes } from './column-sizes.ts';
 import { displayWidth, shorten } from './width.ts';
@@ -32,7 +32,7 @@ export function table(
   { messageText, bold, paintOf, fold = (text) => [text] }: TableParts,
 ): Formatter {
   const { show, terminal, header } = presentation;
-  const read = cellReader(show, messageText, paintOf);
+  const read = cellReader(presentation, messageText, paintOf);
   const headOf = (columns: readonly string[]): readonly Cell[] =>
     header ? columns.map((name) => ({ ...cellOf(name), ...(bold && { paint: bold }) })) : [];
   let columns: readonly string[] | undefined;
@@ -174,11 +174,11 @@ function recordWriter(names: readonly Cell[], width: number, fold: Fold): TableW
 
 /** Reads the cells of a row for people: dates in local time, messages as plain text. */
 function cellReader(
-  show: Show<unknown>,
+  { show, zoneMark }: Pick<Presentation, 'show' | 'zoneMark'>,
   messageText: MessageText | undefined,
   paintOf?: (status: string) => Cell['paint'],
 ) {
-  const reader = peopleReader(show, messageText);
+  const reader = peopleReader({ show, zoneMark }, messageText);
   const read = (value: unknown, column: string, row: unknown): Cell => {
     const { as: shape, empty = '' } = rulesOf(show, column) ?? {};
     const text = reader(value, column, row);

@@ -28,6 +28,8 @@ describe.each<[string, string, string, Readonly<Record<string, string>>]>([
       '1mo': 'Sunday 2026-02-08T16:00:00-05:00',
       '2026-03-01T08:00:00Z': 'Sunday 2026-03-01T03:00:00-05:00',
       '2026-03-01t08:00+01:00': 'Sunday 2026-03-01T02:00:00-05:00',
+      '2026-03-01T08:00+0130': 'Sunday 2026-03-01T01:30:00-05:00',
+      '2026-03-01 08:00:30-02': 'Sunday 2026-03-01T05:00:30-05:00',
     },
   ],
   [
@@ -145,6 +147,10 @@ test.each([
   'posix/Europe/Berlin',
   '/usr/share/zoneinfo/Europe/Berlin',
   'EST5EDT',
+  'UTC0',
+  'GMT-0',
+  ':/etc/localtime',
+  '/etc/localtime',
 ])('TZ=%s is a zone', (TZ) => {
   expect(() => checkZone({ TZ })).not.toThrow();
 });

@@ -19,14 +19,14 @@ import type { PageHead } from './page-shell.ts';
 
 const indent = '  ';
 
-type ConversationLook = Pick<Presentation, 'width' | 'color'> & Partial<Pick<PageHead, 'links'>>;
+type ConversationLook = Pick<Presentation, 'width' | 'color' | 'zoneMark'> & Partial<Pick<PageHead, 'links'>>;
 
 /** Messages for people: a heading for each topic and day, then local time, sender and wrapped text. It may change. */
-export function conversation({ width, color, links }: ConversationLook): Formatter {
+export function conversation({ width, color, links, zoneMark }: ConversationLook): Formatter {
   const paint = painter(color ? 1 : 0);
   let heading = '';
   let base = '';
-  const clock = clockOf();
+  const clock = clockOf(zoneMark);
   const readHtml = htmlReader({
     strong: surroundings(paint.bold),
     faint: surroundings(paint.dim),
@@ -91,7 +91,7 @@ export function messageText(): (message: MessageFields) => string {
   };
 }
 
-function clockOf() {
+function clockOf(zoneMark = () => '') {
   const day = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
   const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   return {
@@ -100,7 +100,7 @@ function clockOf() {
       const parts = day.formatToParts(date).filter(({ type }) => type !== 'literal');
       return parts.map(({ value }) => value).join(' ');
     },
-    time: (date: Date): string => time.format(date),
+    time: (date: Date): string => `${time.format(date)}${zoneMark()}`,
   };
 }
 

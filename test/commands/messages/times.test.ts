@@ -146,6 +146,29 @@ test('a TZ that names no zone is exit 2, and nothing is sent', async () => {
   });
 });
 
+describe('a TZ that names no zone', () => {
+  const warning = "warning: TZ names no time zone ('Nowhere/Town'): times are shown in UTC, marked Z";
+  const messages = topicOf('log', [1, 2], { begins: Date.UTC(2026, 2, 1, 11) / 1000 });
+
+  test.each([
+    ['-o text', /^11:00Z {2}/m],
+    ['-o table --fields id,timestamp', /\b2026-03-01 11:00Z/],
+    ['-o excel --fields id,timestamp', /^1,2026-03-01 11:00Z\r$/m],
+  ])('%s shows the times in Z, and one warning says so', async (options, shown) => {
+    const { run } = await openChatServer({ messages });
+    const ran = await run(`messages fetch --all ${options}`, { env: { TZ: 'Nowhere/Town' } });
+    expect(ran).toMatchObject({ exitCode: 0, lines: [warning] });
+    expect(ran.stdout).toMatch(shown);
+  });
+
+  test.each(['UTC0', ':/etc/localtime', undefined])('%s is not one', async (TZ) => {
+    const { run } = await openChatServer({ messages });
+    const ran = await run('messages fetch --all -o text', { env: { TZ } });
+    expect(ran).toMatchObject({ exitCode: 0, lines: [] });
+    expect(ran.stdout).toMatch(/^11:00 {2}/m);
+  });
+});
+
 describe('--older-than', () => {
   const now = Date.UTC(2026, 2, 1, 12);
   const ages = [1, 20, 40, 100, 400].map((days) => ({ days, at: now / 1000 - days * 86_400 }));
