@@ -33,7 +33,8 @@ export function readFragment(text: string, site: string | undefined, listed: rea
     ? labelled(`fragment '${text}'`, () => fragmentOf(text, site))
     : text.trim().replace(/^\/?#/, '');
   const fragment = listed.includes(typed) ? typed : percentDecoded(typed);
-  const segments = fragment.split('/');
+  // The last one of narrow/channel/5/topic/ is the empty topic; a proxy would merge the slashes of any other.
+  const segments = fragment.replace(/(?<=.)\/$/, '').split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw usage(
       `fragment '${text}': empty, '.' and '..' segments are not allowed`,

@@ -162,7 +162,8 @@ export function joined(pieces: readonly Path[]): Path {
 function encode(value: PathValue): Path {
   if (typeof value === 'object' && 'name' in value) return { sent: segment(value.value), shown: `[${value.name}]` };
   const segments = typeof value === 'object' ? value.segments : [String(value)];
-  const sent = segments.map(segment).join('/');
+  const isEnd = (text: string, at: number): boolean => text === '' && at > 0 && at === segments.length - 1;
+  const sent = segments.map((text, at) => (isEnd(text, at) ? '' : segment(text))).join('/');
   return { sent, shown: sent };
 }
 
