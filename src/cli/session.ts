@@ -173,7 +173,7 @@ function services(
           ? connections.chat(await accounts.chatAccount()).send
           : connections.licensing(await accounts.licensingAccount()).send,
       async reach(credential) {
-        const { reach } = await import('../api/http/proxy.ts');
+        const { reach } = await import('../api/http/request.ts');
         const url = urlOf(credential) + (credential.kind === 'chat' ? '/api/v1/server_settings' : '/v1/license/');
         return reach(connections.open(new URL(url).origin, credential), url, system.env, clock);
       },

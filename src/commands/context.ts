@@ -2,7 +2,7 @@ import type { Format } from '../output/formats.ts';
 import type { Values } from '../schema/field.ts';
 import type { ChatApi } from '../api/chat/chat.ts';
 import type { Send } from '../api/http/call.ts';
-import type { Reach } from '../api/http/proxy.ts';
+import type { Reach } from '../api/http/request.ts';
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
 import type { ChatCredential, LicensingChoice, LicensingCredential, StoredApp } from '../store/account/credentials.ts';

@@ -56,6 +56,23 @@ describe('what is no HTTP is named, with the way it begins and no more', () => {
   });
 });
 
+describe('a head that is not HTTP is named, and the request is not sent again', () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+
+  test.each([
+    ['lines that end with LF alone', 'HTTP/1.1 200 OK\ncontent-length: 2\n\n[]', /CR|LF/],
+    ['a blank before the colon', `${head}content-length : 2\r\n\r\n[]`, /header/i],
+    ['two lengths', `${head}content-length: 2\r\ncontent-length: 3\r\n\r\n[]`, /Content-Length/],
+    ['a length that is no number', `${head}content-length: 2x\r\n\r\n[]`, /Content-Length/],
+  ])('%s', async (_what, text, reason) => {
+    const { port } = await openSpeaker(text, 'when asked');
+    const { error, slept } = await runAlone('license list -o json', { env: envOf(port) });
+    expect(error).toMatchObject({ exit: 7, hint: 'Check the scheme and the port of the URL.' });
+    expect(error?.message).toMatch(new RegExp(`^127.0.0.1:${port} answers, but not in HTTP: .*${reason.source}`, 'i'));
+    expect(slept).toEqual([]);
+  });
+});
+
 const page = '<!doctype html><html><head><title>Sign in · Access</title></head></html>';
 const access =
   'Check the URL of the profile. If an access proxy asks for a sign-in there, its operator must let this program through.';

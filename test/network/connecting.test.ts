@@ -139,6 +139,20 @@ describe('certificates that nobody checks', () => {
     },
   );
 
+  test.each(['http://licenses.test', 'https://licenses.test'])(
+    'nor to %s through a proxy that is asked over TLS',
+    async (base) => {
+      const proxy = 'https://ada:canary-pw@gate.test:3128';
+      const given = { ...env, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, CHATELAINE_ALLOW_HTTP: 'licenses.test' };
+      const { error, stderr } = await at(base, 'license list', { env: given });
+      expect(error).toMatchObject({
+        exit: 3,
+        message: expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0') as string,
+      });
+      expect(stderr).not.toContain('canary-pw');
+    },
+  );
+
   test.each(['http://127.0.0.1', 'http://localhost'])('%s is this machine', async (base) => {
     const { port } = await openOrigin();
     expect((await at(`${base}:${port}`, 'license list', { env })).exitCode).toBe(0);

@@ -233,6 +233,30 @@ describe('plain http beyond this computer', () => {
   });
 });
 
+test.each([`"http://ada:canary-pw@gate.test:3128"`, `'http://ada:canary-pw@gate.test:3128'`])(
+  'a proxy in quotes is named, and not what it holds',
+  async (text) => {
+    const unit = { CHATELAINE_BASE_URL: 'https://licenses.test', CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7' };
+    const ran = await runAlone('license list -o json', { env: { ...unit, HTTPS_PROXY: text } });
+    expect(ran.error).toMatchObject({ exit: 3, message: 'the proxy variable HTTPS_PROXY is in quotes' });
+    expect(ran.stderr).not.toContain('canary-pw');
+  },
+);
+
+test.each([
+  [{ ALL_PROXY: 'http://gate.test:3128' }, true],
+  [{ all_proxy: 'socks5://gate.test:1080' }, true],
+  [{ ALL_PROXY: 'http://gate.test:3128', http_proxy: 'http://gate.test:3128' }, false],
+  [{ ALL_PROXY: '' }, false],
+])('without a connection, a proxy that is not used is named: %j is %s', async (env, isNamed) => {
+  const unit = { CHATELAINE_BASE_URL: 'http://127.0.0.1:1', CHATELAINE_API_KEY: key, CHATELAINE_APP_CODE: '7' };
+  const words = 'ALL_PROXY is not used: set HTTPS_PROXY to an http proxy.';
+  const listed = await runAlone('license list --retries 0 -o json', { env: { ...unit, ...env } });
+  expect(listed.error?.hint?.endsWith(words)).toBe(isNamed);
+  const checked = await runAlone('doctor -o json', { env: { ...unit, ...env } });
+  expect(checked.stdout.includes(words)).toBe(isNamed);
+});
+
 test('http on loopback never goes through a proxy', async () => {
   const { run, sandbox } = await openSandbox();
   const proxy = await openProxy({ port: sandbox.port });

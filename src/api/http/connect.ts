@@ -2,6 +2,7 @@ import { formatDuration, type Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { type Answer, unconfirmed } from './answer.ts';
 import type { BodyLimits, Call, Connection, Send } from './call.ts';
+import { unusedProxy } from './proxy.ts';
 import { guard, wireRequest, type Request } from './request.ts';
 import {
   askedBy,
@@ -177,7 +178,11 @@ async function attemptOnce(connection: Connection, call: Call, request: Request,
     if (connection.signal.aborted) throw endOfInterrupted(connection.signal, call, request, cause);
     // A file of ours, such as that of the authorities, is the same the next time.
     const error = cause instanceof Failure ? nothingSent(cause) : sentError(cause);
-    const failure = error.failure({ method, url }, timeoutOf(connection, call));
+    const failure = error.failure(
+      { method, url },
+      timeoutOf(connection, call),
+      unusedProxy(connection.surroundings.env),
+    );
     observe({ kind: 'failure', method, url, attempt, message: failure.message });
     return { ending: error.ending, answer: undefined, failure };
   }

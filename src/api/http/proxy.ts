@@ -1,10 +1,7 @@
 import { BlockList, isIP } from 'node:net';
-import { Failure, unless } from '../../core/failure.ts';
-import { variable, type Clock, type Environment } from '../../core/system.ts';
+import { Failure } from '../../core/failure.ts';
+import { variable, type Environment } from '../../core/system.ts';
 import { isLoopback, percentDecoded } from '../../schema/url.ts';
-import type { Send } from './call.ts';
-import { path } from './request.ts';
-import { dateOf } from './server-clock.ts';
 import { TransportError } from './transport-error.ts';
 
 /** The proxy for a URL by its scheme and NO_PROXY; this computer has none. @throws Failure config */
@@ -13,6 +10,10 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
   const [name, usualPort] = protocol === 'https:' ? ['HTTPS_PROXY', '443'] : ['HTTP_PROXY', '80'];
   const text = variable(env, name) ?? variable(env, name.toLowerCase());
   if (text === undefined || isLoopback(hostname) || isExempt(hostname, port || usualPort, env)) return undefined;
+  if (/^\s*["']/.test(text))
+    throw new Failure('config', `the proxy variable ${name} is in quotes`, {
+      hint: 'Write it without them, as http://host:port: here they are a part of it.',
+    });
   // curl takes a proxy without a scheme for http. A name such as DOMAIN\user holds what no URL may.
   const [, scheme = 'http', login = '', place] = /^(?:([a-z][a-z\d+.-]*):\/\/)?(?:(.*)@)?(.*)$/is.exec(text) ?? [];
   if (!/^https?$/i.test(scheme) || !URL.canParse(`${scheme}://${place}`))
@@ -22,6 +23,14 @@ export function proxyOf(url: string, env: Environment): URL | undefined {
   const proxy = new URL(`${scheme}://${place}`);
   [proxy.username, proxy.password] = [login.split(':', 1).join(''), login.replace(/^[^:]*:?/, '')];
   return proxy;
+}
+
+/** What to do where only ALL_PROXY names a proxy, which is not used; undefined elsewhere. */
+export function unusedProxy(env: Environment): string | undefined {
+  const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy', 'http_proxy'];
+  const unused = variable(env, 'ALL_PROXY') ?? variable(env, 'all_proxy');
+  if (unused === undefined || names.some((name) => variable(env, name) !== undefined)) return undefined;
+  return 'ALL_PROXY is not used: set HTTPS_PROXY to an http proxy.';
 }
 
 /** `host`, `.domain`, an address, a range such as `10.0.0.0/8`, each with `:port` or without, or `*`. */
@@ -59,16 +68,4 @@ export function credentialsOf({ username, password }: URL): Record<string, strin
   if (username === '' && password === '') return {};
   const text = `${percentDecoded(username)}:${percentDecoded(password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` };
-}
-
-export type Reach = Awaited<ReturnType<typeof reach>>;
-
-/** @throws Failure unavailable naming DNS, proxy, TLS, time-out or server */
-export async function reach(send: Send, url: string, env: Environment, clock: Clock) {
-  const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
-  const { status, headers } = await send({ method: 'GET', path: path`/${{ segments }}`, repeat: 'safe' });
-  const date = dateOf(headers);
-  const proxy = unless(Failure, () => proxyOf(url, env)?.host);
-  // `skew`: by how much this machine's clock is ahead; undefined where the server does not send the time.
-  return { proxy, status, skew: date === undefined ? undefined : clock.now() - date };
 }

@@ -1,9 +1,11 @@
 import type { Dispatcher } from 'undici';
-import { Failure, usage } from '../../core/failure.ts';
+import { Failure, unless, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { Secret } from '../../core/secret.ts';
 import { posixWord } from '../../core/shell-word.ts';
+import type { Clock, Environment } from '../../core/system.ts';
 import { isLoopback } from '../../schema/url.ts';
+
 import {
   Planned,
   type Call,
@@ -12,7 +14,10 @@ import {
   type Parameters,
   type Path,
   type PlannedCall,
+  type Send,
 } from './call.ts';
+import { proxyOf } from './proxy.ts';
+import { dateOf } from './server-clock.ts';
 
 /** A call as sent; `shown` is its URL without secrets. */
 export interface Request {
@@ -81,13 +86,13 @@ export function shownParameters(parameters: Parameters): string {
 /** @throws Failure config for a request that may not be sent; Planned for a write in a dry run */
 export function guard(connection: Connection, request: Request, call: Call): void {
   if (call.method !== 'GET' && !call.isRead) guardWrite(connection, request, call);
+  const { env } = connection.surroundings;
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
   const { method, url, shown } = request;
-  // Looking at the environment costs as much as parsing the URL: a bulk write over http does neither.
-  if (url.startsWith('http:') || connection.surroundings.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return;
-  const { protocol, hostname } = new URL(url);
-  if (protocol !== 'https:' || isLoopback(hostname)) return;
+  const places = [new URL(url), proxyOf(url, env)].filter((place) => place !== undefined);
+  if (places.every(({ protocol, hostname }) => protocol !== 'https:' || isLoopback(hostname))) return;
   throw new Failure('config', 'NODE_TLS_REJECT_UNAUTHORIZED=0 would send the key to any server: nothing was sent', {
-    hint: 'Unset it, and give the authority of the server with --ca-file FILE or NODE_EXTRA_CA_CERTS.',
+    hint: 'Unset it, and give the authority of the server, or of its proxy, with --ca-file FILE or NODE_EXTRA_CA_CERTS.',
     http: { method, url: shown },
   });
 }
@@ -172,4 +177,16 @@ function segment(text: string): string {
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text))
     throw usage(`'${text}' cannot be part of a URL`);
   return encodeURIComponent(text);
+}
+
+export type Reach = Awaited<ReturnType<typeof reach>>;
+
+/** @throws Failure unavailable naming DNS, proxy, TLS, time-out or server */
+export async function reach(send: Send, url: string, env: Environment, clock: Clock) {
+  const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
+  const { status, headers } = await send({ method: 'GET', path: path`/${{ segments }}`, repeat: 'safe' });
+  const date = dateOf(headers);
+  const proxy = unless(Failure, () => proxyOf(url, env)?.host);
+  // `skew`: by how much this machine's clock is ahead; undefined where the server does not send the time.
+  return { proxy, status, skew: date === undefined ? undefined : clock.now() - date };
 }

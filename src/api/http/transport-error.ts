@@ -85,7 +85,7 @@ const causes = {
     'The server may ask for a certificate of the client, which chatelaine does not send, or for ciphers that Node does not have.',
   ),
   'not HTTP': {
-    ...unconfirmed,
+    ...unusable,
     says: '{at} answers, but not in HTTP: {detail}',
     hint: 'Check the scheme and the port of the URL.',
   },
@@ -136,8 +136,12 @@ export class TransportError extends Error {
     return causes[this.reason];
   }
 
-  failure(http: { readonly method: string; readonly url: string }, timeout: Milliseconds): Failure {
-    const { kind = 'unavailable', says, hint, again }: Cause = causes[this.reason];
+  /** `unused`: what to do about a proxy that is not used, where no connection was made. */
+  failure(http: { readonly method: string; readonly url: string }, timeout: Milliseconds, unused?: string): Failure {
+    const { kind = 'unavailable', says, hint: advice, again, request }: Cause = causes[this.reason];
+    const hint = [advice, request === 'unprocessed' ? unused : undefined]
+      .filter((text) => text !== undefined)
+      .join(' ');
     const { host } = new URL(http.url);
     const { detail = '', at = host, proxy } = this.#details;
     const words: Readonly<Record<string, string>> = {
@@ -149,7 +153,7 @@ export class TransportError extends Error {
       why: detail === '' ? '' : ` (${detail})`,
     };
     const message = says.replace(/\{(\w+)\}/g, (_all, name: string) => words[name] ?? '');
-    return new Failure(kind, message, { hint, http, cause: this, retryable: again !== 'never' });
+    return new Failure(kind, message, { ...(hint && { hint }), http, cause: this, retryable: again !== 'never' });
   }
 }
 
@@ -159,7 +163,7 @@ export function sentError(cause: unknown): TransportError {
   const code = codeOf(cause);
   if (isBug(cause)) throw cause;
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return new TransportError('headers too large', { cause });
-  const greeting = greetingIn(cause);
+  const greeting = greetingIn(cause) ?? faultIn(cause);
   if (greeting !== undefined) return new TransportError('not HTTP', { detail: greeting, cause });
   // A code of the HTTP library says no more than the sentence.
   return new TransportError('broken', { detail: /^(UND_)?ERR_[A-Z]/.test(code) ? '' : code, cause });
@@ -170,6 +174,15 @@ function greetingIn(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !cause.message.includes('(Expected HTTP/') || !('data' in cause)) return undefined;
   const data = String(cause.data);
   return data.startsWith('\x15\x03') ? 'TLS' : `${data.slice(0, 7).replace(/[^ -~]/g, '?')}…`;
+}
+
+/** What the parser says of a head that is not HTTP: its own words, and none of the server's. */
+function faultIn(cause: unknown): string | undefined {
+  if (codeOf(cause) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the Content-Length is not that of the body';
+  if (!(cause instanceof Error) || cause.name !== 'HTTPParserError') return undefined;
+  return /\((Missing expected .*|Invalid (?:header|HTTP version|status).*|.*Content-Length.*)\)/i.exec(
+    cause.message,
+  )?.[1];
 }
 
 /** @param at the host that failed, in words, if it is not the one of the URL */
