@@ -129,8 +129,9 @@ export function columnsOf({ line, cells }: HeaderRow, wanted: WantedColumns, bel
   }
   refuseRepeatedHeader(cells, fit.columns);
   if (fit.isWhole) return fit.columns;
-  const shown = cells.filter((header) => header !== '').slice(0, 20);
-  const more = cells.length > shown.length ? ', …' : '';
+  const filled = cells.filter((header) => header !== '');
+  const shown = filled.slice(0, 20);
+  const more = filled.length > shown.length ? ', …' : '';
   throw usage(
     `the header lacks ${fit.lacked}; it has ${shown.map((header) => header.slice(0, 60)).join(', ')}${more}`,
     fit.offers.size > 0

@@ -306,9 +306,12 @@ describe('a second header, as files have it that were joined', () => {
 });
 
 test('--where takes a column by the header that --column gives another name', async () => {
-  const how = { columns: ['remote_user=Login'], where: ['Login=ben'] };
+  const notes: string[] = [];
+  const note = (text: string) => void notes.push(text);
+  const how = { columns: ['remote_user=Login'], where: ['Login=ben'], note };
   const { rows } = await read('roster.csv', 'Login,size_allowance\nada,4\nben,5\n', how);
   expect(rows).toMatchObject([{ remote_user: 'ben', size_allowance: 5 }]);
+  expect(notes).toEqual(['1 of 2 rows is taken: remote_user is ben']);
 });
 
 describe('columns that are kept', () => {

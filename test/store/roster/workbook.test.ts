@@ -120,6 +120,10 @@ describe('a workbook that is read as meant', () => {
     ['of a formula that is a text', withUser('<c t="str"><f>LOWER("ADA")</f><v>ada</v></c>')],
     ['with a number in the format of text', withSize('<c s="3"><v>4</v></c>', { styles: dates('@') })],
     [
+      'with a number in the usual format of powers',
+      withSize('<c s="0"><v>4</v></c>', { styles: '<cellXfs><xf numFmtId="48"/></cellXfs>' }),
+    ],
+    [
       'with a number format that names no date',
       withSize('<c s="1"><v>4</v></c>', { styles: dates('#,##0 &quot;days&quot;;[Red]\\d0') }),
     ],
@@ -585,6 +589,11 @@ describe('CSV below a title', () => {
     const again = rowOf(4, ['Remote User', 'size_allowance', 'x']);
     const [message] = await refusal(workbookOf({ sheets: header + ada + grace + again }));
     expect(message).toBe('roster.xlsx:4: the header again: Remote User, size_allowance');
+  });
+
+  test('offers no other line than the one that is given', async () => {
+    const [message] = await refusal(Buffer.from(`a,b\n${titled}`), { file: 'roster.csv', headerLine: 2 });
+    expect(message).toBe('roster.csv: the header lacks remote_user and size_allowance; it has Roster of spring');
   });
 
   test('has no rows where its header is beyond the end', async () => {
