@@ -314,6 +314,26 @@ test('--where takes a column by the header that --column gives another name', as
   expect(notes).toEqual(['1 of 2 rows is taken: remote_user is ben']);
 });
 
+describe('--where', () => {
+  const sheet =
+    'remote_user,size_allowance,Status,Ort\nada,4,renew,Ulm\nben,x,leave,Ulm\nzoe,y,,Ulm\neva,4,renew,Bonn\n';
+  const usersWhere = async (...where: string[]) =>
+    (await read('roster.csv', sheet, { where })).rows.map(({ remote_user }) => remote_user);
+
+  test('takes the rows of any value of a column, and of all columns; the others may be wrong', async () => {
+    expect(await usersWhere('status=renew')).toEqual(['ada', 'eva']);
+    expect(await usersWhere('Status=renew', 'Status=other', 'Ort=Ulm')).toEqual(['ada']);
+  });
+
+  test.each([
+    ['Statu=renew', 'roster.csv: no row has a column statu', 'Did you mean Status?'],
+    ['Status=renwe', 'roster.csv: there is no row in which Status is renwe', undefined],
+    ['Status', '--where Status: expected COLUMN=VALUE', undefined],
+  ])('%s is refused', async (word, message, hint) => {
+    expect(await failureOf(() => usersWhere(word))).toMatchObject({ kind: 'usage', message, hint });
+  });
+});
+
 describe('columns that are kept', () => {
   const keepBeside = ['remote_user', 'status', 'license'];
 
