@@ -14,7 +14,7 @@ import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import type { Disk, Invocation } from '../context.ts';
 import { fileSizeOption, lastingSite, maxFileBytes } from '../archive/folder.ts';
-import { inKnownChannels, refusalsOf, type TopicRefusal } from '../../jobs/topic/holds.ts';
+import { inKnownChannels, refusalsOf, refuseUnfitting, type TopicRefusal } from '../../jobs/topic/holds.ts';
 import { isSeveral, refuseNewer, topicsOf, withoutNewer } from '../../jobs/topic/named-topics.ts';
 import { earlierPurges, type PurgeArchives } from '../../jobs/topic/purge-folders.ts';
 import {
@@ -113,10 +113,13 @@ export default command({
     const found = await surveyTopics(chat, topics, { missing_ok, include_hidden, earlier, site: account.site });
     const all = found.map((survey) => withoutNewer(survey, naming, run));
     const holds = await inKnownChannels(chat, typedHolds);
+    await refuseUnfitting(chat, holds, all, context.warn);
     const refusals = await refusalsOf(chat, holds, all);
     const surveys = all.filter((survey) => !refusals.has(survey));
     await describeTopics(chat, account, surveys, typed.files ? 'archived' : 'not archived', context);
     for (const { failure } of refusals.values()) context.note(failure.message);
+    if (holds.length > 0)
+      context.conclude(`topics that are held: ${[...refusals.values()].filter(({ isHeld }) => isHeld).length}`);
     const limits = { archives, holds, naming, run, max_messages, missing_ok };
     const { clock, disk, record } = context;
     const parts = { ...context, ...clock, ...disk, ...record.recorder(account) };

@@ -1,18 +1,23 @@
-import { usage } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
+import { tsvText } from '../../core/tsv.ts';
 import type { TopicHold } from '../../jobs/topic/holds.ts';
 import { textField, type Fields, type Values } from '../../schema/field.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
+import type { Accounts } from '../context.ts';
 import { rosterSource, type RosterParts } from '../roster.ts';
+import { readPlace } from './named-topics.ts';
 
 export const holdOption = {
   hold: {
     ...textField(
       'FILE',
-      'Topics that are never deleted: a topic on each line, or rows of channel and topic, or of ids, as topic list prints them; adds to CHATELAINE_HOLD',
+      'Topics that are never deleted: a topic or its link on each line, or rows of channel and topic, or of ids, as topic list prints them; a rename ends a hold by name, and not one by ids; adds to CHATELAINE_HOLD',
     ),
     many: true,
   },
 } as const satisfies Fields;
+
+type HoldParts = RosterParts & Accounts;
 
 const rowFields = {
   stream_id: { kind: 'integer', min: 0, help: 'Id of the channel' },
@@ -24,7 +29,7 @@ const rowFields = {
 } as const satisfies Fields;
 
 /** The holds of all files. @throws Failure usage for one that cannot be read, or that names no topic */
-export async function readHolds(typed: readonly string[] = [], context: RosterParts): Promise<readonly TopicHold[]> {
+export async function readHolds(typed: readonly string[] = [], context: HoldParts): Promise<readonly TopicHold[]> {
   const { hold } = context.disk.files();
   const files = new Set([...(hold === undefined ? [] : [hold]), ...typed]);
   const holds: TopicHold[] = [];
@@ -32,21 +37,22 @@ export async function readHolds(typed: readonly string[] = [], context: RosterPa
   return holds;
 }
 
-async function holdsIn(path: string, context: RosterParts): Promise<readonly TopicHold[]> {
+async function holdsIn(path: string, context: HoldParts): Promise<readonly TopicHold[]> {
   const source = await rosterSource(path, {}, context);
   const { file, bytes } = source;
   const { isZip, rosterText } = await import('../../store/roster/roster-file.ts');
-  const lines = isZip(bytes) ? [] : rosterText(file, bytes).split(/\r?\n/);
+  const lines = isZip(bytes) ? [] : rosterText(file, bytes).split(/\r\n|[\n\r\u2028\u2029]/);
   const first = lines.find((line) => line.trim() !== '') ?? '';
   const { normalized } = await import('../../store/roster/header.ts');
   const isColumn = (cell: string): boolean => Object.hasOwn(rowFields, normalized(cell.replaceAll('"', '')));
+  const namesTopics = first.split(/[,;\t]/).some((cell) => normalized(cell.replaceAll('"', '')) === 'topic_name');
   const isTable = isZip(bytes) || /^\s*[[{]/.test(first) || first.split(/[,;\t]/).some(isColumn);
   if (!isTable) {
-    const named = lines.flatMap((line, index) =>
-      line.trim() === '' ? [] : [{ where: `${file}:${index + 1}`, topic_name: line, ids: [] }],
-    );
-    if (named.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
-    return named;
+    const holds: TopicHold[] = [];
+    for (const [index, line] of lines.entries())
+      if (plain(line) !== '') holds.push(await holdIn(line, `${file}:${index + 1}`, context));
+    if (holds.length === 0) throw usage(`${file} names no topic`, 'Write the name of a topic on each line.');
+    return holds;
   }
   const { readRoster } = await import('../../store/roster/read-roster.ts');
   const read = await readRoster<typeof rowFields, HoldRow>(source, {
@@ -54,18 +60,41 @@ async function holdsIn(path: string, context: RosterParts): Promise<readonly Top
     noun: 'topic',
     nameOf: ({ topic_name = '' }) => topic_name,
     completion: async () => (row: HoldRow) => {
-      if (row.topic_name === undefined && idsOf(row).length === 0)
+      if (row.topic_name === undefined && !namesTopics && idsOf(row).length === 0)
         throw usage(`neither topic_name nor ids is there; the empty topic is '${emptyTopicName}'`);
       return row;
     },
   });
-  return read.rows.map((row, index) => ({
-    where: `${file}:${read.lines[index] ?? 0}`,
-    stream_id: row.stream_id,
-    channel: row.channel,
-    topic_name: row.topic_name,
-    ids: idsOf(row),
-  }));
+  return read.rows.map((row, index) => {
+    const { stream_id, channel, topic_name } = row;
+    const ids = idsOf(row);
+    const name = topic_name ?? (ids.length === 0 ? '' : undefined);
+    const names = name === undefined ? [] : [name, plain(name)];
+    return { where: `${file}:${read.lines[index] ?? 0}`, stream_id, channel, names, ids };
+  });
+}
+
+/** A line without marks that editors leave, and with single blanks. */
+function plain(line: string): string {
+  return line.replaceAll('\uFEFF', '').replace(/\s+/g, ' ').trim();
+}
+
+/** The hold of a line: a link, or the name in each way that programs write it, since a hold too many deletes nothing. */
+async function holdIn(line: string, where: string, context: HoldParts): Promise<TopicHold> {
+  const text = plain(line);
+  if (/^(https?:\/\/|#narrow\/|#\*\*)/.test(text)) {
+    const { channel, topic } = await readPlace(text, context).catch((cause: unknown) => {
+      throw cause instanceof Failure ? cause.as(cause.kind, `${where}: ${cause.message}`) : cause;
+    });
+    if (topic === undefined) throw usage(`${where}: the link leads to no topic`, 'Copy the link of each topic.');
+    const id = /^id:(\d+)$/.exec(channel)?.[1];
+    const place = id === undefined ? { channel: channel.replace(/^name:/, '') } : { stream_id: Number(id) };
+    return { where, ...place, names: [topic], ids: [] };
+  }
+  const cell = text.replace(/[,;]+$/, '');
+  const unquoted = /^"(.*)"$/s.exec(cell)?.[1]?.replaceAll('""', '"');
+  const names = new Set([line.replaceAll('\uFEFF', '').trim(), text, cell, unquoted, tsvText(text, 'name')]);
+  return { where, names: [...names].filter((name) => name !== undefined), ids: [] };
 }
 
 type HoldRow = Values<typeof rowFields>;

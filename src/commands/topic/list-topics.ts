@@ -73,7 +73,7 @@ export default command({
       context.conclude(
         `channels: ${channels.length}, topics: ${sum.topics}${isCounted ? `, messages: ${sum.messages}` : ''}`,
       );
-    if (sum.held > 0) context.conclude(`topics that are held: ${sum.held}`);
+    if (holds.length > 0) context.conclude(`topics that are held: ${sum.held}`);
     const [name = '*', ...others] = match ?? [];
     if (sum.topics === 0 && others.length === 0 && !/[*?]/.test(name))
       context.note(`no topic is named '${name}'; --match '*${name}*' finds it in names`);

@@ -1,8 +1,10 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
 import { Failure } from '../../core/failure.ts';
+import { slipsBetween } from '../../schema/nearest.ts';
 import { isSameName, isSameTopic, resolvedPrefix } from '../../schema/topic.ts';
 import { idsShown, inChannel, inPublicChannels, received } from '../messages/messages-by-ids.ts';
 import { labelOf, type Channel, type Topic } from './find-channel.ts';
+import { topicNamesIn } from './near.ts';
 import type { TopicSurvey } from './survey-topics.ts';
 
 /** A topic that no purge deletes: by its name, and by its messages, which it shows under another name too. */
@@ -12,7 +14,8 @@ export interface TopicHold {
   /** The channel of the row; a row without one is of every channel. */
   readonly stream_id?: number | undefined;
   readonly channel?: string | undefined;
-  readonly topic_name?: string | undefined;
+  /** The name, in each way in which its line can be read. */
+  readonly names: readonly string[];
   readonly ids: readonly number[];
 }
 
@@ -29,10 +32,14 @@ export async function inKnownChannels(chat: Pick<ChatApi, 'channels'>, holds: re
 export function holdOf(holds: readonly TopicHold[], topic: Topic, ids: Iterable<number>): TopicHold | undefined {
   if (holds.length === 0) return undefined;
   const present = new Set(ids);
-  const name = unmarked(topic.topic_name);
-  const hasName = ({ topic_name }: TopicHold): boolean =>
-    topic_name !== undefined && isSameTopic(unmarked(topic_name), name);
-  return holds.find((hold) => (isOf(hold, topic.channel) && hasName(hold)) || hold.ids.some((id) => present.has(id)));
+  const name = topic.topic_name;
+  return holds.find(
+    (hold) => (isOf(hold, topic.channel) && isNamed(hold, name)) || hold.ids.some((id) => present.has(id)),
+  );
+}
+
+function isNamed({ names }: TopicHold, topic: string): boolean {
+  return names.some((name) => isSameTopic(unmarked(name), unmarked(topic)));
 }
 
 function unmarked(name: string): string {
@@ -43,6 +50,52 @@ function unmarked(name: string): string {
 function isOf({ stream_id, channel }: TopicHold, { stream_id: id, name }: Channel): boolean {
   if (stream_id !== undefined) return stream_id === id;
   return channel === undefined || name === undefined || isSameName(channel, name);
+}
+
+/**
+ * Warns of each line by name alone that no topic fits in the channels of the run. @throws Failure rejected for one that
+ * names a channel of the run, and where a topic that would be deleted has a near name
+ */
+export async function refuseUnfitting(
+  chat: Pick<ChatApi, 'topics'>,
+  holds: readonly TopicHold[],
+  surveys: readonly TopicSurvey[],
+  warn: (text: string) => void,
+): Promise<void> {
+  const channels = new Map(surveys.map(({ channel }) => [channel.stream_id, channel]));
+  const lists = new Map<number, readonly string[]>();
+  for (const hold of holds.filter(({ names, ids }) => names.length > 0 && ids.length === 0)) {
+    const { where, stream_id, channel, names } = hold;
+    const own = [...channels.values()].filter((one) => isOf(hold, one));
+    const ofRun = surveys.filter((survey) => isOf(hold, survey.channel));
+    if (ofRun.length === 0 || ofRun.some(({ topic_name }) => isNamed(hold, topic_name))) continue;
+    for (const one of own)
+      if (!lists.has(one.stream_id)) lists.set(one.stream_id, (await topicNamesIn(chat, one)) ?? []);
+    if (own.some((one) => lists.get(one.stream_id)?.some((topic) => isNamed(hold, topic)))) continue;
+    const missing = `${where}: no topic '${names[0]}'`;
+    const hint =
+      'Correct the line, or remove it. A rename ends a hold by name, and not one by ids (topic list --fields ids).';
+    if (stream_id !== undefined || channel !== undefined)
+      throw new Failure('rejected', `${missing} in the channel ${own[0]?.name ?? stream_id}: nothing was deleted`, {
+        hint,
+      });
+    const near = ofRun.find(({ topic_name }) => names.some((name) => isNear(name, topic_name)));
+    if (near)
+      throw new Failure('rejected', `${missing}, and '${near.topic_name}' is near it: nothing was deleted`, { hint });
+    warn(`${missing} in the channels of this run; a rename ends a hold by name`);
+  }
+}
+
+/** Whether two names differ only by blanks, quotes, the form of their letters, or one or two letters. */
+function isNear(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((name) =>
+    unmarked(name)
+      .normalize('NFKC')
+      .replace(/[\s\p{Quotation_Mark}\p{Cf}`´]/gu, '')
+      .toLowerCase(),
+  );
+  if (a === undefined || b === undefined || Math.abs(a.length - b.length) > 2) return false;
+  return slipsBetween(a, b) <= Math.min(2, Math.floor(Math.max(a.length, b.length) / 3));
 }
 
 export interface TopicRefusal {

@@ -44,6 +44,13 @@ describe('a held topic', () => {
     ['by a header with dashes', 'Stream-ID;TOPIC-NAME\n5;Lunch\n'],
     ['by an id', 'channel,ids\nattic,"[3,4]"\n'],
     ['by its first and its last id', 'first_id,last_id\n1,4\n'],
+    ['by its name with a blank behind it', 'nothing\nlunch \n'],
+    ['by its name behind the byte order mark of a second file', 'nothing\n\uFEFFlunch\n'],
+    ['by its name between carriage returns', 'nothing\rlunch\r'],
+    ['by its name in quotes of a sheet', '"lunch"\n'],
+    ['by its name with the comma of a second column', 'lunch,\n'],
+    ['by its link', '#narrow/channel/5-kitchen/topic/lunch\n'],
+    ['by its mention', '#**kitchen>Lunch**\n'],
   ])('is left, and the others of the pattern are deleted, exit 0: %s', async (_how, content) => {
     const deleted = await purge(`kitchen --match '*' --confirm 2 --hold ${fileOf(content, 'keep.csv')}`);
 
@@ -104,6 +111,73 @@ describe('a held topic', () => {
   });
 });
 
+describe('a hold by name that no topic fits', () => {
+  const withWide = [...messages, ...topicOf('two  blanks', [41]), ...topicOf('cafe\u0301', [42])];
+
+  test.each([
+    ['one wrong letter', 'lunsh\n', 'kitchen lunch'],
+    ['two wrong letters', 'chiars\n', 'kitchen chairs'],
+    ['other blanks', 'two blanks\n', "kitchen --match 'two*'"],
+    ['another form of its letters', 'caf\u00E9\n', "kitchen --match 'caf*'"],
+    ['quotes of another kind', '\u201Clunch\u201D\n', 'kitchen lunch'],
+    ['a channel of the run', 'channel,topic_name\nkitchen,summer\n', 'kitchen lunch'],
+  ])('%s: exit 6, naming the line, and nothing is deleted', async (_what, content, topics) => {
+    const server = await openChatServer({ messages: withWide, channels });
+
+    const { exitCode, error } = await server.run(
+      `topic delete ${topics} --confirm x --hold ${fileOf(content)} --no-archive -o json`,
+    );
+
+    expect([exitCode, error?.message]).toEqual([6, expect.stringMatching(/keep\.txt:[12]: no topic '/)]);
+    expect(left(server)).toHaveLength(withWide.length);
+  });
+
+  test.each([
+    ['nothing near would be deleted', 'summer\nlunch\n'],
+    ['the near one is not of this run', 'lunch\nteas\n'],
+  ])('is a warning where %s', async (_what, content) => {
+    const deleted = await purge(`kitchen chairs --confirm chairs --hold ${fileOf(content)}`);
+
+    expect(deleted).toMatchObject({ exitCode: 0, rows: [['chairs', 'deleted']] });
+    expect(deleted.stderr).toMatch(/keep\.txt:[12]: no topic '(summer|teas)' in the channels of this run/);
+    expect(deleted.stderr).toContain('topics that are held: 0');
+  });
+
+  test('a topic of the channel that is not of this run fits, and so does a row of another channel', async () => {
+    const file = fileOf('channel,topic_name\nkitchen,TEA\nattic,nowhere\n', 'keep.csv');
+
+    const deleted = await purge(`kitchen chairs --confirm chairs --hold ${file}`);
+
+    expect(deleted).toMatchObject({ exitCode: 0 });
+    expect(deleted.stderr).not.toContain('no topic');
+  });
+});
+
+describe('a hold of the empty topic', () => {
+  test('is a row of topic list in csv or tsv with an empty cell', async () => {
+    const withEmpty = [...messages, ...topicOf('', [51])];
+    const server = await openChatServer({ messages: withEmpty, channels });
+    for (const format of ['csv', 'tsv', 'ndjson']) {
+      const { stdout } = await server.run(`topic list kitchen -o ${format} -q`);
+      const file = fileOf(stdout, `keep.${format}`);
+      const { exitCode, error } = await server.run([
+        'topic',
+        'delete',
+        '5',
+        '',
+        '--confirm',
+        '',
+        '--hold',
+        file,
+        '-o',
+        'json',
+      ]);
+      expect([format, exitCode, error?.message]).toEqual([format, 6, expect.stringContaining('is held by')]);
+    }
+    expect(left(server)).toHaveLength(withEmpty.length);
+  });
+});
+
 describe('a hold whose messages no channel shows', () => {
   test('ends its channel with 6, and no other one', async () => {
     const topics = fileOf('channel,topic_name\nkitchen,lunch\nattic,lunch\n', 'topics.csv');
@@ -127,7 +201,7 @@ describe('a hold whose messages no channel shows', () => {
 describe('the file', () => {
   test.each([
     ['empty', '\n', 'names no topic"'],
-    ['a row of nothing', 'channel,topic_name,ids\nkitchen,,\n', 'neither topic_name nor ids is there'],
+    ['a row of nothing', 'channel,ids\nkitchen,\n', 'neither topic_name nor ids is there'],
     ['ids that are none', 'channel,ids\nkitchen,"[true,1]"\n', 'ids are no list of whole numbers'],
   ])('%s: exit 2, and nothing is asked', async (_name, content, message) => {
     const deleted = await purge(`kitchen chairs --confirm chairs --hold ${fileOf(content)}`);
