@@ -46,6 +46,17 @@ export function twoReadings(name: string, ours = name): string {
   return `'${name}' if a person or a spreadsheet wrote this, and '${ours}' if chatelaine printed it`;
 }
 
+/**
+ * The value that a name of a list means: as it stands, or as tsv writes it, whichever is there; as it stands if neither
+ * is. @throws Failure usage where both are
+ */
+export function nameThatIsThere(name: string, isThere: (name: string) => boolean): string {
+  const undone = tsvText(name, 'name');
+  if (undone === undefined || undone === name || !isThere(undone)) return name;
+  if (isThere(name)) throw usage(`'${name}' or '${undone}': both are there`, asNdjson);
+  return undone;
+}
+
 /** Advice if nothing tells whether chatelaine or a spreadsheet wrote a text. */
 export const asNdjson =
   'Print the list with -o ndjson, and give --input-format ndjson; or give the names as arguments.';

@@ -31,6 +31,8 @@ export interface ChatServerOptions {
   /** Channels whose messages the account did not receive: a narrow on one of them alone finds these. */
   readonly unreceived?: readonly number[];
   /** What GET /streams lists, as it is then; without it, nothing. */
+  /** What it lists with `exclude_archived=false`. */
+  readonly archivedChannels?: readonly object[];
   readonly channels?: readonly {
     readonly stream_id: number;
     readonly name: string;
@@ -156,6 +158,8 @@ function answer(options: ChatServerOptions, messages: ServedMessage[], request: 
   if (path.endsWith('/server_settings')) return { status: 200, body: { ...success, ...settings } };
   if (path.endsWith('/users/me') && options.isAdmin !== undefined)
     return { status: 200, body: { ...success, is_admin: options.isAdmin } };
+  if (path.endsWith('/streams') && parameters['exclude_archived'] === 'false' && options.archivedChannels)
+    return { status: 200, body: { ...success, streams: options.archivedChannels } };
   if (path.endsWith('/streams') && options.channels)
     return { status: 200, body: { ...success, streams: options.channels } };
   const topicsOf = /\/users\/me\/(\d+)\/topics$/.exec(path)?.[1];

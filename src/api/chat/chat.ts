@@ -172,6 +172,11 @@ function endpoints(call: Caller) {
     snippets: call(() => listing(path`/api/v1/saved_snippets`, 'saved_snippets')),
     users: call(() => listing(path`/api/v1/users`, 'members')),
     channels: call(() => listing(path`/api/v1/streams`, 'streams')),
+    /** The same with those that were archived. */
+    archivedChannels: call(() => ({
+      ...listing(path`/api/v1/streams`, 'streams'),
+      query: [['exclude_archived', 'false']],
+    })),
     /** The topics of a channel, the one with the newest message first. */
     topics: call((stream_id: number) => ({
       ...listing(path`/api/v1/users/me/${stream_id}/topics`, 'topics'),

@@ -79,7 +79,7 @@ function plain(line: string): string {
   return line.replaceAll('\uFEFF', '').replace(/\s+/g, ' ').trim();
 }
 
-/** The hold of a line: a link, or the name in each way that programs write it, since a hold too many deletes nothing. */
+/** The hold of a line: a link, or a name in each way that programs write one, since a hold too many deletes nothing. */
 async function holdIn(line: string, where: string, context: HoldParts): Promise<TopicHold> {
   const text = plain(line);
   if (/^(https?:\/\/|#narrow\/|#\*\*)/.test(text)) {

@@ -45,6 +45,11 @@ function isBroken({ details: { http, server } }: Failure): boolean {
   return http?.status === 500 && server?.code !== 'REQUEST_TIMEOUT';
 }
 
+/** Whether the server said that it deletes, though it ignored a part of the request. */
+export function isAccepted({ details: { http } }: Failure): boolean {
+  return http?.status !== undefined && http.status < 300;
+}
+
 /** Below level 154 any error but a refusal of the account may be a timeout that kept what it had deleted. */
 export function isRepeatable({ kind, details: { server, http } }: Failure, level: number | undefined): boolean {
   if (kind === 'unavailable' || server?.code === 'REQUEST_TIMEOUT') return true;

@@ -4,9 +4,11 @@ import { Failure, usage } from '../../core/failure.ts';
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
 import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
-import { foldTopic, isSameName } from '../../schema/topic.ts';
+import { nameThatIsThere, tsvText } from '../../core/tsv.ts';
+import { foldTopic, isSameName, isSameTopic } from '../../schema/topic.ts';
 import { channelWord, findChannel, labelOf, shownName, type Channel, type Topic } from './find-channel.ts';
 import { listTopics } from './list-topics.ts';
+import { topicNamesIn } from './near.ts';
 import type { PurgeRun } from './purge-run.ts';
 import type { TopicSurvey } from './survey-topics.ts';
 
@@ -27,17 +29,19 @@ export function isSeveral(naming: Naming): boolean {
 
 /** The topics, with those that an interrupted run began. @throws Failure not_found; usage for another channel */
 export async function topicsOf(
-  chat: Pick<ChatApi, 'messages' | 'channels' | 'topics' | 'level'>,
+  chat: Pick<ChatApi, 'messages' | 'channels' | 'archivedChannels' | 'topics' | 'level'>,
   channel: Channel | undefined,
   naming: Naming,
   begun: readonly string[],
 ): Promise<readonly Topic[]> {
+  if (channel) await refuseArchived(chat, channel);
   if (channel) return (await namesOf(chat, channel, naming, begun)).map((topic_name) => ({ channel, topic_name }));
   const known = new Map<string, Channel>();
   const topics: Topic[] = [];
   for (const { stream_id, channel: name, topic_name } of 'rows' in naming ? naming.rows : []) {
     const word = stream_id === undefined ? `name:${name}` : `id:${stream_id}`;
     const found = known.get(word) ?? (await findChannel(chat, word));
+    if (!known.has(word)) await refuseArchived(chat, found);
     known.set(word, found);
     if (name !== undefined && found.name !== undefined && !isSameName(name, found.name))
       throw usage(
@@ -50,13 +54,33 @@ export async function topicsOf(
   return topics;
 }
 
+/** The server lists archived channels apart, and deletes nothing in them. @throws Failure rejected */
+async function refuseArchived(
+  chat: Pick<ChatApi, 'channels' | 'archivedChannels'>,
+  { stream_id, name = String(stream_id) }: Channel,
+): Promise<void> {
+  const rows = await chat.channels();
+  if (!rows || rows.some((row) => row['stream_id'] === stream_id)) return;
+  const row = (await chat.archivedChannels())?.find((one) => one['stream_id'] === stream_id);
+  if (row?.['is_archived'] !== true) return;
+  throw new Failure('rejected', `the channel '${name}' is archived: nothing was archived or deleted`, {
+    hint: 'Unarchive the channel first: the server deletes no topic of an archived one.',
+  });
+}
+
 async function namesOf(
   chat: Pick<ChatApi, 'messages' | 'topics' | 'level'>,
   channel: Channel,
   naming: Naming,
   begun: readonly string[],
 ): Promise<readonly string[]> {
-  if (!('match' in naming)) return 'names' in naming ? naming.names : [];
+  if ('names' in naming) {
+    const isDoubtful = naming.names.some((name) => (tsvText(name, 'name') ?? name) !== name);
+    const known = isDoubtful ? await topicNamesIn(chat, channel) : undefined;
+    const isThere = (name: string): boolean => known?.some((one) => isSameTopic(one, name)) ?? false;
+    return naming.names.map((name) => nameThatIsThere(name, isThere));
+  }
+  if (!('match' in naming)) return [];
   const { match, before = Infinity } = naming;
   const { topics } = await listTopics(chat, channel);
   const matched = topics.filter(({ topic_name }) => matchesGlobInAnyCase(match, topic_name));

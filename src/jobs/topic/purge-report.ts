@@ -2,6 +2,7 @@
 import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Progress, WorkMessages } from '../work/work-messages.ts';
+import { isAccepted } from './delete-call.ts';
 import { shownName } from './find-channel.ts';
 import { leftIn, presentIn, type Deeper, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
 import type { TopicSurvey } from './survey-topics.ts';
@@ -35,6 +36,7 @@ export function inPart(cause: Failure, survey: TopicSurvey, { left, last, again 
       return cause.as('incomplete', message, { hint, retryable: true });
     case 'rejected':
     case 'not_found':
+      if (isAccepted(cause)) return cause.as(cause.kind, message);
       // A refused check is no refused deletion.
       return left < ids.length ? cause.as('incomplete', message, { hint, retryable: false }) : cause;
     case 'hangup':

@@ -5,7 +5,7 @@ import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { LookStep } from '../../store/archive/line-file.ts';
 import type { PurgeEvent as HistoryEvent } from '../../store/record/history.ts';
-import { callDeleteTopic, isAnswering, isRepeatable } from './delete-call.ts';
+import { callDeleteTopic, isAccepted, isAnswering, isRepeatable } from './delete-call.ts';
 import { findGone } from './gone-messages.ts';
 import { heldTopic, holdOf } from './holds.ts';
 import { PurgeArchive } from './purge-archive.ts';
@@ -148,6 +148,7 @@ export class TopicPurge {
       failed = await this.#callOnce();
       if (this.#parts.signal.aborted) await this.#lookOnce();
       if (failed) {
+        if (isAccepted(failed)) await this.#recordWithoutCall(await this.#look('whole'));
         if (!isRepeatable(failed, level)) throw failed;
         this.#parts.note(`${failed.message}; checking what is left`);
         await this.#parts.sleep(backoff(this.#state.call?.withoutProgress ?? 0, 1));

@@ -608,6 +608,64 @@ describe('what is said', () => {
     expect(error?.message).toContain('ada@chat.test is not an administrator of the organization');
   });
 
+  test('a call that ignored a part of the request, and deleted: the topic is looked at before it is said what is left', async () => {
+    const body = { ...success, complete: true, ignored_parameters_unsupported: ['topic_name'] };
+    const { server, run } = await watched({
+      messages: topicOf('lunch', idsBetween(1, 20)),
+      deleteReply: () => ({ body }),
+    });
+
+    const { exitCode, error, stdout } = await run();
+
+    expect({ exitCode, left: server.messages.length, row: rowOf({ stdout }) }).toMatchObject({
+      ...{ exitCode: 6, left: 0 },
+      row: { deleted: 0, status: 'unseen' },
+    });
+    expect(error?.message).toBe("the server ignored: topic_name; 0 of 20 messages of 'lunch' were left when last seen");
+  });
+
+  test('a topic of an archived channel is refused before anything is archived', async () => {
+    const { server, root, run } = await watched({
+      messages: topicOf('lunch', [1]),
+      channels: [{ stream_id: 6, name: 'attic' }],
+      archivedChannels: [{ stream_id: 5, name: 'kitchen', is_archived: true }],
+    });
+
+    const { exitCode, error } = await run();
+
+    expect({ exitCode, archives: existsSync(root), left: server.messages.length }).toEqual({
+      ...{ exitCode: 6, archives: false, left: 1 },
+    });
+    expect(error?.message).toBe("the channel 'kitchen' is archived: nothing was archived or deleted");
+  });
+
+  test('a channel that the server does not list, and not as archived, is deleted in', async () => {
+    const { server, run } = await watched({
+      messages: topicOf('lunch', [1]),
+      channels: [{ stream_id: 6, name: 'attic' }],
+      archivedChannels: [],
+    });
+
+    expect([(await run()).exitCode, server.messages]).toEqual([0, []]);
+  });
+
+  test.each([
+    ['the one with a doubled backslash', ['a\\\\b'], 0, []],
+    ['the one that topic list prints so', ['a\\b'], 0, []],
+    ['both', ['a\\b', 'a\\\\b'], 2, ['a\\b', 'a\\\\b']],
+  ])('a name of a list that has two readings means the one that is there: %s', async (_which, there, exit, stay) => {
+    const server = await openChatServer({
+      messages: there.flatMap((name, at) => topicOf(name, [at + 1])),
+      channels: [{ stream_id: 5, name: 'kitchen' }],
+    });
+    const line = ['topic', 'delete', '5', '-', '--confirm', there[0] ?? '', '--no-archive'];
+
+    const { exitCode, stderr } = await server.run(line, { stdin: 'a\\\\b\n' });
+
+    expect(stderr.includes('both are there')).toBe(exit === 2);
+    expect([exitCode, server.messages.map(({ subject }) => subject)]).toEqual([exit, stay]);
+  });
+
   test('topics that match and are too young', async () => {
     const messages = ['tea 1', 'tea 2', 'lunch'].flatMap((name, at) =>
       topicOf(name, [at + 1], { begins: 1_772_360_000 }),
