@@ -15,12 +15,21 @@ export function failureText(failure: Failure, { terminal, columns, color, verbos
   if (failure.kind === 'differences') return '';
   const { message, details } = failure;
   const further = [...reasons(failure), ...(verbose ? background(failure) : [])];
-  const hint = details.hint === undefined ? '' : `\n${indented(commandsApart(details.hint))}`;
-  const text = `${mark} ${indented([message, ...further].join('\n'))}${hint}`;
+  const what = indented([message, ...further].join('\n'), (details.problems ?? []).length > 1 ? mark.length + 1 : 2);
+  const text = `${mark} ${what}${hintLines(details.hint)}`;
   return painter(color ? 1 : 0).red(mark) + fit(terminal ? plainLines(text) : text, columns).slice(mark.length);
 }
 
 const mark = 'chatelaine:';
+
+/** Each line says that it is a hint, but a command, which is copied. */
+function hintLines(hint: string | undefined): string {
+  if (hint === undefined) return '';
+  const lines = commandsApart(hint).split('\n');
+  return lines
+    .map((line) => (/^ *chatelaine [a-z]/.test(line) ? `\n  ${line.trim()}` : `\nhint: ${indented(line)}`))
+    .join('');
+}
 
 /** The object of the error on one line without its end; '' for found differences. */
 export function failureJson(failure: Failure): string {

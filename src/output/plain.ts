@@ -20,8 +20,8 @@ export function plainLines(text: string): string {
 }
 
 /** Our lines: further ones are indented, so that a server's words after a line break cannot pass for ours. */
-export function indented(text: string): string {
-  return text.replace(lineBreak, '\n  ');
+export function indented(text: string, columns = 2): string {
+  return text.replace(lineBreak, `\n${' '.repeat(columns)}`);
 }
 
 /** Our words with each command that ends a line (`Run: chatelaine …`) on a line of its own, to be copied. */

@@ -142,7 +142,7 @@ test.each([
   expect({ exitCode, stdout, lines }).toEqual({
     exitCode: 2,
     stdout: '',
-    lines: [`chatelaine: ${message}`, ...(hint === undefined ? [] : hint.split('\n'))],
+    lines: [`chatelaine: ${message}`, ...(hint === undefined ? [] : `hint: ${hint}`.split('\n'))],
   });
 });
 

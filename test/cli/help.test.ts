@@ -154,7 +154,7 @@ test.each([
 ])('a mistake in `chatelaine %s` points to the help of that place', async (line, hint) => {
   const { exitCode, lines } = await run(fakeService(), line, { bare: true });
 
-  expect({ exitCode, hint: lines.at(-1) }).toEqual({ exitCode: 2, hint });
+  expect({ exitCode, hint: lines.at(-1) }).toEqual({ exitCode: 2, hint: `hint: ${hint}` });
 });
 
 test('every command is in one group of the program’s help', () => {

@@ -217,7 +217,7 @@ describe('blanks around a key are no part of it', () => {
     const { exitCode, stderr } = await runAlone([...line, option, value], { stdin: 'k-1\n' });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: `chatelaine: ${option}: ${words}\nWrite it without them: here they are a part of it.\n`,
+      stderr: `chatelaine: ${option}: ${words}\nhint: Write it without them: here they are a part of it.\n`,
     });
   });
 });

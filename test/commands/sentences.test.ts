@@ -13,7 +13,7 @@ describe('messages fetch', () => {
     expect([exitCode, service.seen]).toEqual([2, []]);
     expect(stderr).toBe(
       'chatelaine: --num-after alone starts at the newest message, and nothing is after that\n' +
-        'Add --anchor first_unread, --anchor oldest or --anchor ID; the newest ones are --num-before N.\n',
+        'hint: Add --anchor first_unread, --anchor oldest or --anchor ID; the newest ones are --num-before N.\n',
     );
   });
 

@@ -180,7 +180,7 @@ test.each(['--sandbox license list', 'sandbox reset'])(
     );
     expect({ status, stderr }).toEqual({
       status: 3,
-      stderr: `chatelaine: cannot write into the folder ${state}: permission denied\nSet XDG_STATE_HOME to a folder that can be written.\n`,
+      stderr: `chatelaine: cannot write into the folder ${state}: permission denied\nhint: Set XDG_STATE_HOME to a folder that can be written.\n`,
     });
   },
 );

@@ -17,7 +17,7 @@ describe('text', () => {
       'chatelaine: There is no license k\\x1b1.\n' +
         '  The server says: Not\\u202e found.\n' +
         '  Really. (NOT_FOUND)\n' +
-        'List the licenses:\n  chatelaine license list',
+        'hint: List the licenses:\n  chatelaine license list',
     );
   });
 
@@ -29,7 +29,7 @@ describe('text', () => {
         '  Request: GET https://api.example.org/v1/license/[license_code]/, answered 404\n' +
         '  Cause: TypeError: terminated\n' +
         '  Cause: Error: other side closed\n' +
-        'List the licenses:\n  chatelaine license list',
+        'hint: List the licenses:\n  chatelaine license list',
     );
   });
 
@@ -41,7 +41,7 @@ describe('text', () => {
   });
 
   test('keeps all problems of one input', () => {
-    expect(failureText(usage(['line 2: a', 'line 9: b']), look)).toBe('chatelaine: line 2: a\n  line 9: b');
+    expect(failureText(usage(['line 2: a', 'line 9: b']), look)).toBe('chatelaine: line 2: a\n            line 9: b');
   });
 
   test('colours its name only', () => {

@@ -554,7 +554,7 @@ test('html is not written to a terminal: the line with --to is named', async () 
   expect({ exitCode, stdout, stderr }).toEqual({
     exitCode: 2,
     stdout: '',
-    stderr: `chatelaine: a terminal does not show html\nGive --to FILE:\n  chatelaine archive export ${folder} --output html --to messages.html\n`,
+    stderr: `chatelaine: a terminal does not show html\nhint: Give --to FILE:\n  chatelaine archive export ${folder} --output html --to messages.html\n`,
   });
   expect((await run(line, { home })).exitCode).toBe(0);
 });

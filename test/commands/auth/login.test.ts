@@ -61,7 +61,7 @@ test.each([
     answers: ['y', 'y', 'y'],
   });
   expect(exitCode).toBe(2);
-  expect(stderr).toContain(`${what} 'y' is not a URL\nWrite it as in https://example.com.`);
+  expect(stderr).toContain(`${what} 'y' is not a URL\nhint: Write it as in https://example.com.`);
   expect(stderr.match(/URL of the [a-z]+ [A-Za-z]+:/g)).toHaveLength(3);
 });
 

@@ -32,7 +32,7 @@ test('to rotate a key, the name of the profile and the new key are enough', asyn
     exitCode: 2,
     stderr:
       "chatelaine: there is no profile 'prd', and for a new one kind is required: licensing or chat\n" +
-      "If you mean 'prod':\n  chatelaine auth login --api-key-stdin --no-check --name prod\n",
+      "hint: If you mean 'prod':\n  chatelaine auth login --api-key-stdin --no-check --name prod\n",
   });
   const { stderr } = await run(rotate.replace('prod', 'clinic'));
   expect(stderr).toContain("there is no profile 'clinic', and for a new one kind is required: licensing or chat\n");
