@@ -289,7 +289,7 @@ async function shareTimes() {
 /** What docs/scale.md computes with, beside the ledger. */
 async function scale() {
   const count = Number(process.env['MOST_ROWS'] ?? 100_000);
-  const listed = await serve(bare, ['--page-size', '1000', '--list-shape', 'next-url']);
+  const listed = await serve(bare, ['--page-size', '1000', '--list-shape', 'next']);
   const list = [process.execPath, program, 'license', 'list', '--limit', String(2 * count), '-o', 'ndjson'];
   const make = [process.execPath, program, 'license', 'apply', rosterOf(count), '-q', '--concurrency', '16'];
   succeed(make, { ...bare, ...listed.credential });

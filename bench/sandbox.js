@@ -1,5 +1,5 @@
 // What the benches and the tortures start: the sandbox as a process of its own, as another computer's server would be.
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,27 +75,4 @@ export async function serve(env, options = []) {
 async function addressFrom(output) {
   for await (const line of output) return JSON.parse(String(line));
   throw new Error('the sandbox did not start');
-}
-
-/**
- * The names that the options of `sandbox serve` take, as their help lists them.
- * @param {Record<string, string | undefined>} env
- */
-export function shapeNames(env) {
-  const help = execFileSync(process.execPath, [program, 'sandbox', 'serve', '--help'], { env, encoding: 'utf8' });
-  const text = help.replace(/\s+/g, ' ');
-  /** @param {string} option */
-  const namesOf = (option) => {
-    const [, list = ''] = new RegExp(`${option} [A-Z]+ [^(]*?((?:[a-z-]+, )+[a-z-]+) \\(default`).exec(text) ?? [];
-    if (list === '') throw new Error(`the help of sandbox serve lists no names for ${option}`);
-    return list.split(', ');
-  };
-  return {
-    list: namesOf('--list-shape'),
-    error: namesOf('--error-shape'),
-    write: namesOf('--write-shape'),
-    names: namesOf('--names'),
-    filters: namesOf('--filters'),
-    cache: namesOf('--cache-shape'),
-  };
 }

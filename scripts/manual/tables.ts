@@ -3,11 +3,6 @@ import { failures, nameOf, success, type FailureKind } from '../../src/core/fail
 import { namesIn } from '../../src/core/table-names.ts';
 import { exitAdvice, optionEntries, textOptions, type HelpEntry, twins } from '../../src/cli/help.ts';
 import { faultKinds, kindOf, type FaultKind } from '../../src/sandbox/faults.ts';
-import { errorShapes, nameChanges } from '../../src/sandbox/licensing/shapes/license-body.ts';
-import { writeShapes } from '../../src/sandbox/licensing/shapes/write-shapes.ts';
-import { listShapes } from '../../src/sandbox/licensing/shapes/list-shapes.ts';
-import { cacheShapes } from '../../src/sandbox/licensing/shapes/cache.ts';
-import { filterRules } from '../../src/sandbox/licensing/shapes/options.ts';
 import { globalOptions, twinsOf, variables } from '../../src/commands/environment.ts';
 import type { Field } from '../../src/schema/field.ts';
 import { licenseRules } from '../../src/schema/license.ts';
@@ -54,12 +49,6 @@ export const tables: Readonly<Record<string, () => readonly Block[]>> = {
     { entries: Object.entries<Field>(settings).map(([term, field]) => ({ term, text: settingText(field) })) },
   ],
   faults: () => [{ entries: namesIn(faultKinds).map((term) => ({ term, text: faultText(term) })) }],
-  'list shapes': () => meanings(listShapes),
-  'error shapes': () => meanings(errorShapes),
-  'write shapes': () => meanings(writeShapes),
-  names: () => meanings(nameChanges),
-  filters: () => meanings(filterRules),
-  caches: () => meanings(cacheShapes),
 };
 
 /** Every command once, in the groups that a reader looks for; those without a noun come last. */
@@ -125,10 +114,6 @@ function faultText(name: FaultKind): string {
   if (!argument) return sentence(means);
   const kinds = { duration: 'a duration', text: 'a URL', messages: 'a number of messages' };
   return `${sentence(means)} Argument: ${kinds[argument.kind]}, default ${argument.default}.`;
-}
-
-function meanings(table: Readonly<Record<string, { readonly means: string }>>): readonly Block[] {
-  return [{ entries: Object.entries(table).map(([term, { means }]) => ({ term, text: sentence(means) })) }];
 }
 
 function sentenceEntry([term, text]: readonly [string, string]): HelpEntry {

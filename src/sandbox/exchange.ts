@@ -4,7 +4,6 @@ import type { Milliseconds } from '../core/duration.ts';
 import type { Clock } from '../core/system.ts';
 import { type SandboxAnswer, html, json, proxyPage } from './answer.ts';
 import type { SandboxFault, FaultKind } from './faults.ts';
-import { type ErrorShapeName, errorBody } from './licensing/shapes/license-body.ts';
 import { rateLimitMessage } from './chat/refusal.ts';
 
 export type Api = 'licensing' | 'chat' | 'none';
@@ -15,8 +14,6 @@ interface Exchange {
   readonly api: Api;
   /** The level of the chat service. */
   readonly level: number;
-  /** The form of an error of the licensing service under status 200. */
-  readonly errorShape: ErrorShapeName | undefined;
   readonly clock: Clock;
   /** Aborts when the sandbox closes. */
   readonly closing: AbortSignal;
@@ -116,7 +113,7 @@ function flood({ outgoing }: Exchange): number {
 
 /** The answer in place of the service's own, or undefined for faults of the connection. */
 function faultAnswer({ kind, argument }: SandboxFault, exchange: Exchange): SandboxAnswer | undefined {
-  const { api, errorShape } = exchange;
+  const { api } = exchange;
   if (kind.startsWith('429')) return tooMany(kind, Number(argument) / 1000, exchange);
   if (kind === 'delay-commit-504') return proxyPage(504);
   if (kind === 'early-502') return proxyPage(502);
@@ -131,7 +128,7 @@ function faultAnswer({ kind, argument }: SandboxFault, exchange: Exchange): Sand
       200,
       api === 'chat'
         ? { result: 'error', msg: 'Something went wrong.', code: 'BAD_REQUEST' }
-        : errorBody('Something went wrong.', errorShape),
+        : { detail: 'Something went wrong.' },
     );
   return undefined;
 }

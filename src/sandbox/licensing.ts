@@ -1,7 +1,5 @@
 import { json, unknownPage, type SandboxAnswer } from './answer.ts';
 import { newLicenseCode } from './sample/organization.ts';
-import { errorBody, bodyOf } from './licensing/shapes/license-body.ts';
-import { writeShapes } from './licensing/shapes/write-shapes.ts';
 import {
   authenticate,
   throttle,
@@ -9,7 +7,7 @@ import {
   type LicensingCall,
   type LicensingService,
 } from './licensing/licensing-call.ts';
-import { readLicense, sentName } from './licensing/input.ts';
+import { readLicense } from './licensing/input.ts';
 import { listLicenses } from './licensing/list.ts';
 import type { LicenseRecord } from './records.ts';
 import type { SandboxRequest } from './request.ts';
@@ -29,14 +27,14 @@ const routes: readonly Resource[] = [
         const created = new Date(call.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
         const license = { license_code: newLicenseCode(call.state), ...fields, created };
         keep(call, undefined, license);
-        return answerWrite(call, undefined, license);
+        return json(201, license);
       },
     },
   },
   {
     pattern: /^\/v1\/license\/([^/]+)\/$/,
     methods: {
-      GET: (call) => json(200, bodyOf(licenseOf(call), call.shape)),
+      GET: (call) => json(200, licenseOf(call)),
       PUT: (call) => change(call, licenseOf(call), readLicense(call, 'whole')),
       PATCH: (call) => change(call, licenseOf(call), readLicense(call, 'part')),
     },
@@ -54,7 +52,8 @@ const routes: readonly Resource[] = [
  * - the limit of activations is not modelled, since its numbers are not published.
  */
 export function answerLicensing(service: LicensingService, request: SandboxRequest): SandboxAnswer {
-  return service.cache(request, () => answerItself(service, request));
+  const answer = (one: SandboxRequest): SandboxAnswer => answerItself(service, one);
+  return service.front ? service.front(request, answer) : answer(request);
 }
 
 function answerItself(service: LicensingService, request: SandboxRequest): SandboxAnswer {
@@ -65,9 +64,7 @@ function answerItself(service: LicensingService, request: SandboxRequest): Sandb
       return run(service, request, known, match[1] ?? '');
     } catch (cause) {
       if (!(cause instanceof Unacceptable)) throw cause;
-      if (service.shape.error_shape === undefined) return json(cause.status, cause.body, cause.headers);
-      const [reason] = Object.values(cause.body).flat();
-      return json(200, errorBody(String(reason), service.shape.error_shape));
+      return json(cause.status, cause.body, cause.headers);
     }
   }
   return unknownPage();
@@ -89,20 +86,11 @@ function keep({ state, lag }: LicensingCall, before: LicenseRecord | undefined, 
   lag.note(after.license_code, before);
 }
 
-function answerWrite(call: LicensingCall, before: LicenseRecord | undefined, after: LicenseRecord): SandboxAnswer {
-  const { state, app_code, shape, request } = call;
-  const other = (): LicenseRecord | undefined =>
-    state.licenses.rows().find((license) => license.app_code === app_code && license.remote_user !== after.remote_user);
-  const sent = sentName(request) ?? after.remote_user;
-  const write = { before, after, other, sent, shape, origin: request.origin };
-  return writeShapes[shape.write_shape ?? 'license'].answer({ ...write, status: before ? 200 : 201 });
-}
-
 function change(call: LicensingCall, before: LicenseRecord, fields: Partial<LicenseRecord>): SandboxAnswer {
-  if (call.shape.write_shape === 'unchanged') return answerWrite(call, before, before);
+  if (call.shape.write_shape === 'nothing') return json(200, { message: 'Saved.' });
   const after = { ...before, ...fields };
   keep(call, before, after);
-  return answerWrite(call, before, after);
+  return json(200, after);
 }
 
 /** @throws Unacceptable 404 */
@@ -113,7 +101,7 @@ function licenseOf({ state, code, app_code }: LicensingCall): LicenseRecord {
 }
 
 /** The earliest license of the application that the sensor was activated with. */
-function firstActivation({ state, request, app_code, shape }: LicensingCall): SandboxAnswer {
+function firstActivation({ state, request, app_code }: LicensingCall): SandboxAnswer {
   const asked = request.query.get('app_code');
   if (asked !== null && !/^-?\d+$/.test(asked))
     throw new Unacceptable(400, { app_code: ['A valid integer is required.'] });
@@ -126,5 +114,5 @@ function firstActivation({ state, request, app_code, shape }: LicensingCall): Sa
     .map((row) => state.licenses.get(row.license_code))
     .filter((license) => license?.app_code === app_code && (asked === null || Number(asked) === app_code));
   const [first] = licenses;
-  return first ? json(200, bodyOf(first, shape)) : json(404, { detail: 'Not found.' });
+  return first ? json(200, first) : json(404, { detail: 'Not found.' });
 }

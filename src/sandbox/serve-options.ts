@@ -1,6 +1,6 @@
 import { countField, outputField, textField, type Fields, type Values } from '../schema/field.ts';
 import { readFaults } from './faults.ts';
-import { licensingOptions } from './licensing/shapes/options.ts';
+import { shapeOptions } from './licensing/shapes.ts';
 import type { SandboxOptions } from './server.ts';
 
 /** The options of a sandbox that is served. */
@@ -24,7 +24,7 @@ export const serveOptions = {
   latency: { kind: 'integer', min: 0, placeholder: 'MS', help: 'Milliseconds before each answer (default: 0)' },
   fault: textField('SPEC', 'What goes wrong, as in "POST /v1/license/=drop-after:0.05;*=429:0.02" (default: nothing)'),
   seed: { kind: 'integer', placeholder: 'N', help: 'Another seed draws other faults (default: 1)' },
-  ...licensingOptions,
+  ...shapeOptions,
   extra_messages: {
     kind: 'integer',
     min: 1,

@@ -68,8 +68,7 @@ export async function serve(
       committed = outcome.committed;
       return outcome.answer;
     };
-    const shapes = { level: services.chat.level, errorShape: services.licensing.shape.error_shape };
-    end(await respond({ outgoing, api, ...shapes, clock, closing, carryOut }, fault));
+    end(await respond({ outgoing, api, level: services.chat.level, clock, closing, carryOut }, fault));
   } catch (cause) {
     const isLate = outgoing.headersSent || outgoing.destroyed;
     if (isLate) outgoing.destroy();

@@ -5,9 +5,9 @@ import { usage, type Failure } from '../core/failure.ts';
 import type { Clock } from '../core/system.ts';
 import { createAllowance } from './allowance.ts';
 import type { Faults } from './faults.ts';
-import { createCache } from './licensing/shapes/cache.ts';
-import { createLag, createMotion } from './licensing/visible.ts';
-import type { LicenseShape } from './licensing/shapes/options.ts';
+import type { LicensingFront } from './licensing/licensing-call.ts';
+import type { LicenseShape } from './licensing/shapes.ts';
+import { createLag } from './licensing/visible.ts';
 import { createTransaction, type Persistence, createStore, type State } from './state.ts';
 import { sampleApps, samplePeople } from './sample/organization.ts';
 import { addMessages, addSample, hideHistory, type ExtraMessages } from './sample/sample.ts';
@@ -41,6 +41,8 @@ export interface SandboxOptions {
     { readonly perMinute?: number; readonly perHour?: number; readonly licensing?: number } | undefined;
   /** Forms of licensing answers that the specification leaves open. */
   readonly licenseShape?: LicenseShape | undefined;
+  /** Another licensing server for tests, made of this one. */
+  readonly licensingFront?: LicensingFront | undefined;
   readonly extraMessages?: ExtraMessages | undefined;
   /** Changes the sample data before the first request; part of the fixed data, never of the log. */
   readonly seed?: ((state: State) => void) | undefined;
@@ -102,10 +104,10 @@ function servicesOf(options: SandboxOptions, state: State): SandboxSession['serv
   const { clock, licenseShape = {}, featureLevel = levels.newest, rateLimit, deleteBatches = 2 } = options;
   const rates = { perMinute: 200, ...rateLimit };
   const shared = { state, clock, allowance: createAllowance() };
-  const cache = createCache(clock, licenseShape.cache ?? 0, licenseShape.cache_shape);
-  const lists = { lag: createLag(clock, licenseShape.stale ?? 0), motion: createMotion() };
+  const lag = createLag(clock, licenseShape.stale ?? 0);
+  const front = options.licensingFront;
   return {
-    licensing: { ...shared, ...lists, cache, shape: licenseShape, perMinute: rateLimit?.licensing },
+    licensing: { ...shared, lag, front, shape: licenseShape, perMinute: rateLimit?.licensing },
     chat: { ...shared, deleteBatches, level: featureLevel, rates },
   };
 }

@@ -1,7 +1,7 @@
 import { readFaults } from '../../src/sandbox/faults.ts';
-import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
 import type { LogEntry } from '../../src/sandbox/serve.ts';
 import { linkedClocks } from './clock.ts';
+import type { LicenseShape } from './license-shapes.ts';
 import { emptyHome, openSandbox, type RunOptions } from './run.ts';
 import type { SandboxOptions } from './sandbox.ts';
 

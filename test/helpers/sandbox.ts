@@ -2,15 +2,26 @@ import type { Clock } from '../../src/core/system.ts';
 import { addMessage } from '../../src/sandbox/chat/post.ts';
 import type { Organization } from '../../src/sandbox/records.ts';
 import { licenseCode } from '../../src/sandbox/sample/organization.ts';
-import { startSandbox as start, type SandboxOptions } from '../../src/sandbox/server.ts';
+import { startSandbox as start, type SandboxOptions as OwnOptions } from '../../src/sandbox/server.ts';
 import type { State, Store } from '../../src/sandbox/state.ts';
+import { frontOf, type LicenseShape } from './license-shapes.ts';
 
-export type { SandboxOptions };
+/** `licenseShape`: any server of tests; `ownShape`: one of `sandbox serve`. */
+export interface SandboxOptions extends Omit<OwnOptions, 'licenseShape' | 'licensingFront'> {
+  readonly licenseShape?: LicenseShape | undefined;
+  readonly ownShape?: OwnOptions['licenseShape'];
+}
+
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** Starts both services; `state` is what they know, and changes it behind the clients' backs. */
-export async function startSandbox(options: SandboxOptions) {
-  const { store, ...sandbox } = await start(options);
+export async function startSandbox({ licenseShape, ownShape, ...options }: SandboxOptions) {
+  const { stale } = licenseShape ?? {};
+  const { store, ...sandbox } = await start({
+    ...options,
+    licenseShape: ownShape ?? (stale === undefined ? {} : { stale }),
+    licensingFront: licenseShape && frontOf(licenseShape, options.clock),
+  });
   return { ...sandbox, state: inspect(store, options.clock) };
 }
 

@@ -1,4 +1,4 @@
-import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
+import type { LicenseShape } from '../helpers/license-shapes.ts';
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
 import { Computer, Process, World, type Fate } from './computer.ts';
 import { createDisk, File, type Disk } from './disk.ts';

@@ -1,9 +1,8 @@
 import { createAllowance } from '../../src/sandbox/allowance.ts';
 import { answerLicensing } from '../../src/sandbox/licensing.ts';
-import { createCache } from '../../src/sandbox/licensing/shapes/cache.ts';
 import type { LicensingService } from '../../src/sandbox/licensing/licensing-call.ts';
-import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
-import { createLag, createMotion } from '../../src/sandbox/licensing/visible.ts';
+import { frontOf, type LicenseShape } from '../helpers/license-shapes.ts';
+import { createLag } from '../../src/sandbox/licensing/visible.ts';
 import type { LicenseRecord } from '../../src/sandbox/records.ts';
 import { json, type SandboxAnswer } from '../../src/sandbox/answer.ts';
 import type { SandboxRequest } from '../../src/sandbox/request.ts';
@@ -116,8 +115,7 @@ export function licensingServer(
   const store = createStore(() => undefined);
   const lag = createLag(clock, shape.stale ?? 0);
   let service: LicensingService = {
-    ...{ state: store.state, clock, shape, lag, motion: createMotion() },
-    cache: createCache(clock, shape.cache ?? 0, shape.cache_shape),
+    ...{ state: store.state, clock, shape: {}, lag, front: frontOf(shape, clock) },
     ...{ allowance: createAllowance(), perMinute: undefined },
   };
   let left = mishaps;
@@ -175,7 +173,8 @@ export function licensingServer(
       left = [];
       isHealed = true;
       queue?.empty();
-      if (shape.list_shape?.startsWith('moving')) service = { ...service, shape: { ...shape, list_shape: 'pages' } };
+      if (shape.list_shape?.startsWith('moving'))
+        service = { ...service, front: frontOf({ ...shape, list_shape: 'pages' }, clock) };
     },
     server(request, client, reply) {
       const { method } = request;

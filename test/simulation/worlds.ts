@@ -1,4 +1,4 @@
-import type { LicenseShape } from '../../src/sandbox/licensing/shapes/options.ts';
+import type { LicenseShape } from '../helpers/license-shapes.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import { withCircumstances, withSurroundings } from './circumstances.ts';
 import type { Fate } from './computer.ts';

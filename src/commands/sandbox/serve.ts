@@ -29,8 +29,8 @@ export default command({
     'With --fault it misbehaves on purpose, so that you can try your scripts against a bad network: ' +
       '[METHOD ]PATH=FAULT:PROBABILITY, FAULT#N for the next N requests, or FAULT/N for each Nth; rules are separated by a semicolon, and the manual lists ' +
       'every fault.',
-    'The specification leaves the form of lists, errors and answers of the licensing API open. Options for tests of clients give it ' +
-      'the forms of other servers: man chatelaine-sandbox-serve.',
+    'The specification leaves the form of lists and answers of the licensing API open: --list-shape, --write-shape, --names, --filters and ' +
+      '--stale imitate other servers.',
   ],
   options: {
     shell: {

@@ -4,14 +4,13 @@ import { licenseFields } from '../../schema/license.ts';
 import type { LicenseRecord } from '../records.ts';
 import type { SandboxRequest } from '../request.ts';
 import { Unacceptable, type LicensingCall } from './licensing-call.ts';
-import { storedName } from './shapes/license-body.ts';
+import { keptName } from './shapes.ts';
 
 type LicenseInput = Pick<LicenseRecord, 'remote_user' | 'app_code' | 'size_allowance'>;
 
 /**
  * The fields of a license in a JSON or form body; all three, or those that were sent, the name as stored. All faults
- * are reported at once. The values of a form are texts; those of JSON have the types of the specification, unless the
- * shape is lenient.
+ * are reported at once. The values of a form are texts; those of JSON have the types of the specification.
  * @throws Unacceptable 400 with a list of texts for each field, 403 for another application, 415 for another media type
  */
 export function readLicense(call: LicensingCall, extent: 'whole'): LicenseInput;
@@ -19,7 +18,7 @@ export function readLicense(call: LicensingCall, extent: 'part'): Partial<Licens
 export function readLicense(call: LicensingCall, extent: 'whole' | 'part'): Partial<LicenseInput> {
   const { request, app_code, shape } = call;
   const sent = fieldsOf(request);
-  const typing = request.mediaType === 'application/json' && !shape.lenient ? 'typed' : 'lenient';
+  const typing = request.mediaType === 'application/json' ? 'typed' : 'lenient';
   const faults: Record<string, string[]> = {};
   const values: Record<string, unknown> = {};
   for (const name of namesIn(readers)) {
@@ -33,14 +32,8 @@ export function readLicense(call: LicensingCall, extent: 'whole' | 'part'): Part
   if (values['app_code'] !== undefined && values['app_code'] !== app_code) {
     throw new Unacceptable(403, { detail: 'The API key belongs to another application.' });
   }
-  if (typeof values['remote_user'] === 'string') values['remote_user'] = storedName(values['remote_user'], shape.names);
+  if (typeof values['remote_user'] === 'string') values['remote_user'] = keptName(values['remote_user'], shape);
   return values;
-}
-
-/** The name of a user as it was sent. */
-export function sentName(request: SandboxRequest): string | undefined {
-  const { remote_user } = fieldsOf(request);
-  return typeof remote_user === 'string' ? remote_user : undefined;
 }
 
 function fieldsOf({ mediaType, body, form }: SandboxRequest): JsonObject {

@@ -4,22 +4,26 @@ import type { SandboxAnswer } from '../answer.ts';
 import type { SandboxRequest } from '../request.ts';
 import { sampleApps } from '../sample/organization.ts';
 import type { State } from '../state.ts';
-import type { LicenseShape } from './shapes/options.ts';
-import type { createCache } from './shapes/cache.ts';
-import type { createLag, createMotion } from './visible.ts';
+import type { LicenseShape } from './shapes.ts';
+import type { createLag } from './visible.ts';
 
 export interface LicensingService {
   readonly state: State;
   readonly clock: Clock;
   readonly shape: LicenseShape;
   readonly lag: ReturnType<typeof createLag>;
-  /** Where lists show licenses that move. */
-  readonly motion: ReturnType<typeof createMotion>;
-  readonly cache: ReturnType<typeof createCache>;
+  /** Another server for tests, made of this one. */
+  readonly front?: LicensingFront | undefined;
   readonly allowance: Allowance;
   /** Calls of an application a minute; undefined: as many as it likes. */
   readonly perMinute: number | undefined;
 }
+
+/** Answers a request, with what the service answers. */
+export type LicensingFront = (
+  request: SandboxRequest,
+  service: (request: SandboxRequest) => SandboxAnswer,
+) => SandboxAnswer;
 
 export interface LicensingCall extends LicensingService {
   readonly request: SandboxRequest;

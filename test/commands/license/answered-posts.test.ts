@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
-import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
+import type { LicenseShape } from '../../helpers/license-shapes.ts';
 import { Failure } from '../../../src/core/failure.ts';
 import { linkedClocks } from '../../helpers/clock.ts';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';

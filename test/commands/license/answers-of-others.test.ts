@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
+import type { LicenseShape } from '../../helpers/license-shapes.ts';
 import { emptyHome, fakeService, run as runAt, type RunOptions } from '../../helpers/run.ts';
 import { licensingWorld } from '../../helpers/licensing-world.ts';
 

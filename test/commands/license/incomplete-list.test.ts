@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sampleOf } from '../../helpers/extent.ts';
-import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
+import type { LicenseShape } from '../../helpers/license-shapes.ts';
 import { emptyHome, type RunOptions } from '../../helpers/run.ts';
 import { licensingWorld, seedOf } from '../../helpers/licensing-world.ts';
 

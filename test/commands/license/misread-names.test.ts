@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
+import type { LicenseShape } from '../../helpers/license-shapes.ts';
 import { licensingWorld } from '../../helpers/licensing-world.ts';
 
 /** Servers that decode a query twice, or read a + as a blank (docs/exactly-once.md, Names that servers change). */

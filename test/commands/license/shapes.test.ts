@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fakeService, openSandbox, run } from '../../helpers/run.ts';
 import type { FakeService } from '../../helpers/service.ts';
-import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
+import type { LicenseShape } from '../../helpers/license-shapes.ts';
 
 const create = 'license create --remote-user ada --size-allowance 4';
 const posted = { method: 'POST', path: '/v1/license/', json: { remote_user: 'ada', size_allowance: 4, app_code: 7 } };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { namesIn } from '../../../src/core/table-names.ts';
-import { listShapes } from '../../../src/sandbox/licensing/shapes/list-shapes.ts';
-import type { LicenseShape } from '../../../src/sandbox/licensing/shapes/options.ts';
+import { listShapes } from '../../helpers/license-shapes.ts';
+import type { LicenseShape } from '../../helpers/license-shapes.ts';
 import { isWhole, sampleOf } from '../../helpers/extent.ts';
 import { run as runAt } from '../../helpers/run.ts';
 import { licensingWorld, seedOf } from '../../helpers/licensing-world.ts';
