@@ -1,10 +1,10 @@
 import { Failure, unless, usage } from '../core/failure.ts';
 import { variable, type Environment } from '../core/system.ts';
 
-/** The base URL of a licensing API, without a slash, `/v1`, query or fragment at its end. @throws Failure usage */
+/** The base URL of a licensing API, without `/v1`, the path of a request or a last slash. @throws Failure usage */
 export function readBaseUrl(text: string): string {
   const url = readUrl('the base URL', text);
-  return `${url.origin}${pathWithout(url, /\/v1$/)}`;
+  return `${url.origin}${pathWithout(url, /\/v1(\/(license|first-activation)(\/[^/]+)?)?$/)}`;
 }
 
 /** The URL of a chat organization without `/api/v1`; the usual scheme is that of a zuliprc. @throws Failure usage */

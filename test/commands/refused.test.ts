@@ -229,7 +229,7 @@ describe('what just keeps a rule is sent', () => {
   test('edit sends only what was typed, and the app code there is the new value', async () => {
     const service = fakeService();
     service.expect('GET /v1/license/K-1/').reply(405, '');
-    service.expect({ method: 'PATCH', path: '/v1/license/K-1/', json: { app_code: 9 } }).reply(200, '{}');
+    service.expect({ method: 'PATCH', path: '/v1/license/K-1/', json: { app_code: 9 } }).reply(200, { app_code: 9 });
 
     expect(await run(service, 'license edit K-1 --app-code 9')).toMatchObject({ exitCode: 0 });
     service.done();

@@ -1,8 +1,17 @@
 import { Failure, unless } from '../../core/failure.ts';
 import { type Answer, foreignBody, redirectFailure } from '../http/answer.ts';
 import { phoneCode, type LicenseFields } from '../../schema/license.ts';
+import { isObject } from '../../core/json.ts';
 import { errorInside, findLicense, isNothing, type LicensingConnection, refuse } from './license-answer.ts';
-import { differencesFrom, type EditedFields, isMaskedKey, type License, licenseNames, textOf } from './license.ts';
+import {
+  differencesFrom,
+  type EditedFields,
+  isLicense,
+  isMaskedKey,
+  type License,
+  licenseNames,
+  textOf,
+} from './license.ts';
 
 /** What is known after a POST (docs/exactly-once.md, States of a request). A refusal is thrown. */
 export type Creation = AnsweredCreation | UnansweredCreation;
@@ -38,7 +47,10 @@ export function creationFrom(answer: Answer, asked: LicenseFields, connection: L
   const error = errorInside(answer, 'license');
   if (error) return unanswered(uncertain(error.message, error.details));
   // What is answered stays so where the answer cannot be read.
-  const license = unless(Failure, () => findLicense(answer, connection));
+  const found = unless(Failure, () => findLicense(answer, connection));
+  // A request that is only accepted (202) has no license yet: a guessed key is the name of a task.
+  const isTask = answer.status === 202 && !(isObject(answer.body) && found && isLicense(found.fields));
+  const license = isTask ? undefined : found;
   const differs = license !== undefined && differencesFrom(asked, license).length > 0;
   const asAsked = license?.key === undefined || license.isPart ? 'without a key' : 'as asked';
   return { state: 'answered', http: sharedHttp(answer.http), license, license_is: differs ? 'another' : asAsked };

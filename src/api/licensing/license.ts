@@ -219,7 +219,7 @@ const maxGuessedChars = 200;
 /** Fields that are never the key, whatever their text is. */
 const explained: ReadonlySet<string> = new Set([
   ...licenseParts,
-  ...'detail status state type error errors message msg result reason title request_id trace_id correlation_id'.split(
+  ...'detail status state type error errors message msg result reason title request_id trace_id correlation_id task task_id job job_id operation'.split(
     ' ',
   ),
 ]);

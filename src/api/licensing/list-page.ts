@@ -66,6 +66,10 @@ export function pageReader(open: () => Promise<LicensingConnection>): ReadPage {
   return async (query, pagesBefore) => {
     try {
       const answer = await request(query);
+      if (answer.status === 404 && pagesBefore > 0)
+        throw new Failure('rejected', 'the next one is gone (404): pages moved while they were read', {
+          http: answer.http,
+        });
       const found = await rowsOf(answer, query);
       const connection = await open();
       refuseDoubledKey(answer, found.length, connection);

@@ -152,6 +152,16 @@ describe('a next page that is named by a URL or a query is read on our own origi
     expect(exitCode).toBe(8);
     expect(stdout).toMatch(/^K-1\n/);
   });
+
+  test('a second page that is gone (404) says that pages moved', async () => {
+    const { exitCode, error } = await ask('license list -o json', {
+      '/v1/license/': page({ next: '?page=2', results: [ada] }),
+      '/v1/license/?page=2': page({ detail: 'Invalid page.' }, {}, 404),
+    });
+
+    const message = 'the list ends after 1 page: the next one is gone (404): pages moved while they were read';
+    expect({ exitCode, message: error?.message, hint: error?.hint }).toEqual({ exitCode: 8, message, hint: undefined });
+  });
 });
 
 describe('an error inside 200 is no list', () => {
