@@ -84,6 +84,10 @@ async function optionElsewhere(flag: string): Promise<string | undefined> {
 
 const wholeTopics = 'The API deletes whole topics, not messages of one sender or time.';
 
+const ofSelection =
+  'An archive keeps all that its selection has: choose with --channel, --topic, --since, --until, --limit or --narrow.';
+const intoNarrow = (operator: string): string => `Write --narrow '[{"operator":"${operator}","operand":VALUE}]'.`;
+
 /** Options of other tools, and of other commands. */
 const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--format', 'Write -o FORMAT, as in -o json.'],
@@ -91,6 +95,12 @@ const otherFlags: ReadonlyMap<string, string> = new Map([
   ['--csv-safe', 'Write -o excel, or -o excel-semicolon where the decimal sign is a comma.'],
   ...['sender', 'since', 'until', 'ids'].map((name) => [`chatelaine topic delete --${name}`, wholeTopics] as const),
   ...['delete', 'list'].map((verb) => [`chatelaine topic ${verb} --keep`, 'Write --hold FILE.'] as const),
+  ...'channels dm-including is has in id with mentions'
+    .split(' ')
+    .map((name) => [`chatelaine archive pull --${name}`, intoNarrow(name)] as const),
+  ...'anchor include-anchor ids all client-gravatar allow-empty-topic-name num-before num-after'
+    .split(' ')
+    .map((name) => [`chatelaine archive pull --${name}`, ofSelection] as const),
   ['chatelaine license rename --to', 'Write chatelaine license rename U NEW.'],
 ]);
 

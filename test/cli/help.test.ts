@@ -108,7 +108,7 @@ test('an option that few need has its name in help, and its text in the guide th
 
 test('archive pull --help names what it shares with messages fetch, and explains the rest: below 60 lines', async () => {
   const { stdout } = await run(fakeService(), 'archive pull --help', { bare: true });
-  expect(stdout).toContain('Options of messages fetch:\n  --channel, --channels, --topic, --sender,');
+  expect(stdout).toContain('Options of messages fetch:\n  --channel, --topic, --sender, --dm, --search,');
   expect(stdout.split('\n').length).toBeLessThan(60);
 });
 

@@ -31,23 +31,24 @@ export function headOf(folder: string): Record<string, unknown> {
   return JSON.parse(readFileSync(join(folder, 'archive.json'), 'utf8')) as Record<string, unknown>;
 }
 
-/** Makes archive.json what it was before it recorded the state of the other files. */
+/** Makes archive.json what a first run leaves that was killed: it knows nothing of the other files. */
 export function forgetState(folder: string): void {
-  const { state: _state, sha256: _sha256, ...head } = headOf(folder);
-  writeFileSync(join(folder, 'archive.json'), `${JSON.stringify(head, undefined, 2)}\n`);
+  writeHead(folder, { ...headOf(folder), state: { complete: false, lists: {}, seen: {} } });
 }
 
-/**
- * Makes archive.json say of a file that it was read as it is now: a disk that flips a bit leaves size, times and inode
- * as they were.
- */
+/** Makes archive.json say of a file that it was read as it is now: a disk that flips a bit leaves size and time. */
 export function seeAsItIs(folder: string, name: string): void {
   const { sha256: _sha256, ...head } = headOf(folder) as { state: { seen: Record<string, string> } } & Record<
     string,
     unknown
   >;
-  const { size, mtimeNs, ctimeNs, ino } = statSync(join(folder, name), { bigint: true });
-  head.state.seen[name] = [size, mtimeNs, ctimeNs, ino].join(' ');
+  const { size, mtimeNs } = statSync(join(folder, name), { bigint: true });
+  head.state.seen[name] = `${size} ${mtimeNs}`;
+  writeHead(folder, head);
+}
+
+/** Writes archive.json with its hash. */
+export function writeHead(folder: string, { sha256: _, ...head }: Record<string, unknown>): void {
   const text = `${JSON.stringify(head, undefined, 2)}\n`;
   const hash = createHash('sha256').update(text).digest('hex');
   writeFileSync(join(folder, 'archive.json'), `${text.slice(0, -3)},\n  "sha256": "${hash}"\n}\n`);

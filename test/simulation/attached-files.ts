@@ -6,8 +6,10 @@ import type { Reply } from './network.ts';
 /** A request for the temporary address of a file, or for the file. */
 type FileCall = 'address' | 'content';
 
-/** `foreign`: an address of another server. */
-export const fileReplies = ['dropped', 'nothing', 'cut', '500', '502', '504', '429', '403', '404', 'foreign'] as const;
+/** `foreign`: an address of another server; `page`: a 200 with a page to sign in; `blank`: one without a body. */
+export const fileReplies = [
+  ...(['dropped', 'nothing', 'cut', '500', '502', '504', '429', '403', '404', 'foreign', 'page', 'blank'] as const),
+] as const;
 
 /** What befalls one request: the `nth` (from 1) of its kind. */
 interface FileMishap {
@@ -35,7 +37,7 @@ export interface FileAnswer {
   readonly client: Process;
   readonly path: string;
   readonly call: FileCall;
-  readonly is: 'whole' | 'missing' | 'refused' | 'open';
+  readonly is: 'whole' | 'missing' | 'unreadable' | 'refused' | 'other' | 'open';
   /** What was sent whole. */
   readonly content?: string;
 }
@@ -75,6 +77,8 @@ export function fileServer(world: World, { count, mishaps = [], deeds = [] }: Fi
     if (reply === 'foreign' && call === 'address' && isThere)
       return { kind: 'answer', answer: json(200, { result: 'success', url: 'https://elsewhere.test/notes.txt' }) };
     if (!isThere) return { kind: 'answer', answer: made.status === 200 ? html(404, '<p>File not found</p>') : made };
+    if (call === 'content' && reply === 'page') return { kind: 'answer', answer: html(200, '<title>Sign in</title>') };
+    if (call === 'content' && reply === 'blank') return { kind: 'answer', answer: { ...made, body: '' } };
     const answer = call === 'content' ? { ...made, body: contentOf(path) } : made;
     return { kind: reply === 'cut' ? 'cut' : 'answer', answer };
   };
@@ -99,7 +103,7 @@ export function fileServer(world: World, { count, mishaps = [], deeds = [] }: Fi
       for (const deed of due) if (deed.on.call === call && deed.on.nth === nth) happen(deed);
       const mishap = left.find((one) => one.call === call && one.nth === nth);
       const reply = answerOf(call, path, answer(), mishap);
-      const is = endOf(reply, call === 'address' && mishap?.reply === 'foreign');
+      const is = endOf(reply, call, mishap?.reply);
       if (call === 'content' || is !== 'whole')
         answers.push({
           ...{ client, path, call, is },
@@ -110,10 +114,13 @@ export function fileServer(world: World, { count, mishaps = [], deeds = [] }: Fi
   };
 }
 
-function endOf(reply: Reply, isForeign: boolean): FileAnswer['is'] {
+function endOf(reply: Reply, call: FileCall, mishap: FileMishap['reply'] | undefined): FileAnswer['is'] {
   if (reply.kind !== 'answer') return 'open';
   const { status } = reply.answer;
-  if (status === 200) return isForeign ? 'refused' : 'whole';
+  const isOther = call === 'address' ? mishap === 'foreign' : mishap === 'page' || mishap === 'blank';
+  if (status === 200 && isOther) return call === 'address' ? 'refused' : 'other';
+  if (status === 200) return 'whole';
   if (status === 404) return 'missing';
-  return status === 403 ? 'refused' : 'open';
+  if (status !== 403) return 'open';
+  return call === 'address' ? 'unreadable' : 'refused';
 }

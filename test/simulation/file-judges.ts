@@ -43,7 +43,7 @@ function untruth({ path, refused, bytes, sha256 }: FileLine, named: ReadonlySet<
   const isGiven = own.some(
     ({ content }) => content !== undefined && hashOf(content) === sha256 && content.length === bytes,
   );
-  const isRefused = own.some((one) => isLack(one, ended) || one.is === 'missing');
+  const isRefused = own.some((one) => isLack(one, ended) || isNoLack(one));
   return [
     ...(named.has(path) ? [] : [`files.ndjson has ${path}, which no message names`]),
     ...((refused === undefined ? isGiven : isRefused)
@@ -73,7 +73,7 @@ function lacking(
   const row = JSON.parse(line) as { readonly files: number; readonly files_kept: number };
   const lost = [...named].filter((path) => {
     const end = endIn(run, path, ended);
-    return last.get(path)?.file === undefined && end?.is !== 'missing';
+    return last.get(path)?.file === undefined && !(end && isNoLack(end));
   });
   return [
     ...lost.map((path) => `a run said 0, and ${path} is not archived`),
@@ -87,9 +87,14 @@ function endIn(run: Process, path: string, { server }: ChatEnded): FileAnswer | 
   return server.files?.answers.findLast((one) => one.client === run && one.path === path);
 }
 
+/** A file that the server no longer has, or that the account may not read. */
+function isNoLack({ is }: FileAnswer): boolean {
+  return is === 'missing' || is === 'unreadable';
+}
+
 /** A file that there is, and that is not kept: refused, or larger than is allowed. */
 function isLack({ is, content = '' }: FileAnswer, { plan }: ChatEnded): boolean {
-  return is === 'refused' || content.length > (plan.sizes?.file ?? 100) * 1_000_000;
+  return is === 'refused' || is === 'other' || content.length > (plan.sizes?.file ?? 100) * 1_000_000;
 }
 
 /** Whether a run has to end with 8, since there are files that it cannot keep. */
@@ -135,7 +140,8 @@ function askedAgain(answers: readonly FileAnswer[]): string[] {
 /** What the server no longer has is named once, unless it comes back. */
 function namedAgain(all: readonly Process[]): string[] {
   const named = all.flatMap(({ stderr }) => {
-    const [, names = ''] = /attached files that the server no longer has: \d+ \(([^)]*)\)/.exec(stderr) ?? [];
+    const [, names = ''] =
+      /attached files that (?:the server no longer has|this account may not read): \d+ \(([^)]*)\)/.exec(stderr) ?? [];
     return names.split(', ').filter((name) => name !== '');
   });
   return [...new Set(named.filter((path, at) => named.indexOf(path) < at))].map(

@@ -66,7 +66,12 @@ function deliver(
   if (!('answer' in reply)) return handler.onResponseError?.(controller, broken());
   const { status, headers, body } = reply.answer;
   const bytes = Buffer.from(body);
-  handler.onResponseStart?.(controller, status, { ...headers }, STATUS_CODES[status] ?? '');
+  handler.onResponseStart?.(
+    controller,
+    status,
+    { 'content-length': `${bytes.length}`, ...headers },
+    STATUS_CODES[status] ?? '',
+  );
   if (reply.kind === 'cut') {
     handler.onResponseData?.(controller, bytes.subarray(0, bytes.length >> 1));
     return handler.onResponseError?.(controller, broken());

@@ -458,22 +458,19 @@ export const rules = [
     ['a file that the server no longer has is named once', 'if (record && !isKnown) {', 'if (record) {'],
     [
       'files of later versions of messages are kept',
-      'parts.flatMap(({ attached }) => attached ?? []), ...later])',
-      'parts.flatMap(({ attached }) => attached ?? [])])',
+      'parts.flatMap(({ attached }) => attached), ...later])',
+      'parts.flatMap(({ attached }) => attached)])',
     ],
     [
       'whoever cannot keep each file says so',
       'if (refused.length > 0) untilWritten(',
       'if (refused.length > Infinity) untilWritten(',
     ],
-    [
-      'a file that the server no longer has is no failure',
-      'isKept(record) || isMissing(record) ? [] : record',
-      'isKept(record) ? [] : record',
-    ],
+    ['a file that the server no longer has is no failure', "lacking.filter(({ why }) => why === 'failed')", 'lacking'],
     ['the line of a kept file is recorded', '      await archive.recordFile(record);\n', ''],
   ]),
   ...inFile('files', 'api/chat/uploads.ts', [
+    ['a page to sign in is no file', "return 'the server returned an HTML page';", 'return undefined;'],
     ['a server in trouble refuses no file', 'if (isTrouble(answer.status))', 'if (answer.status === 0)'],
     [
       'an address that no longer works is asked for again',

@@ -18,10 +18,9 @@ const writes: readonly (readonly [
 ])[] = [
   ['a part', (archive) => archive.add({ source: storedMessages(3, 4) })],
   ['a repaired part', (archive, part) => archive.repair(part, 'source', storedMessages(1, 2))],
-  ['a line of a part', (archive, part) => archive.list(part)],
   ['a change', (archive) => archive.record([{ id: 1, change: 'gone', seen: '2026-03-01T00:00:00Z', why: 'unknown' }])],
   ['an attached file', (archive) => archive.keep(upload, pieces())],
-  ['its line', (archive) => archive.recordFile({ path: upload, refused: 'not found' })],
+  ['its line', (archive) => archive.recordFile({ path: upload, refused: 'not found', why: 'missing' })],
   ['its head', (archive) => archive.setHead({ ...sourceHead, account: 'ada@harbour.example' })],
   [
     'its end',

@@ -7,13 +7,13 @@ import { path } from '../http/request.ts';
 import { isTrouble } from '../http/transport-error.ts';
 import { accept } from './chat-answer.ts';
 
-type Upload =
-  | { readonly content: AsyncIterable<Uint8Array>; readonly refused?: undefined }
-  | { readonly content?: undefined; readonly refused: string };
+/** A file, or why it is not given: it is not there, this account may not read it, or something else. */
+type Upload = { readonly content: AsyncIterable<Uint8Array> } | UploadRefusal;
 
-/** Whether a reason for not giving a file says that it is not there: as a page, or instead of its temporary address. */
-export function isMissingUpload(refused: string): boolean {
-  return /\(404\)|answered 404$/.test(refused);
+interface UploadRefusal {
+  readonly content?: undefined;
+  readonly refused: string;
+  readonly why: 'missing' | 'unreadable' | 'failed';
 }
 
 /** A file of a gigabyte takes some minutes. */
@@ -32,31 +32,47 @@ export async function fetchUpload(
     if ('refused' in call) return call;
     const answer = await orRefusal(() => sendUnauthenticated({ ...call, maxBytes }));
     if ('refused' in answer) return answer;
-    if (answer.status === 200) return { content: contentOf(answer) };
+    const problem = answer.status === 200 ? problemOf(answer, upload) : undefined;
+    if (answer.status === 200 && problem === undefined) return { content: contentOf(answer) };
     await answer.spool?.close();
+    if (problem !== undefined) return { refused: problem, why: 'failed' };
     if (isTrouble(answer.status))
       throw new Failure('unavailable', `the server answered ${answer.status} instead of the file ${upload}`, {
         hint: 'Run the same command again: it continues.',
         http: answer.http,
       });
-    if (isLast || !expired.has(answer.status)) return { refused: `the server answered ${answer.status}` };
+    if (isLast || !expired.has(answer.status))
+      return { refused: `the server answered ${answer.status}`, why: answer.status === 404 ? 'missing' : 'failed' };
   }
 }
 
 const expired: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
-async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | { readonly refused: string }> {
+/** Why a 200 is not the file: a page of a proxy, an error, or a body whose end nothing but the connection marks. */
+function problemOf({ headers, size, body }: Answer, upload: UploadPath): string | undefined {
+  if (size === 0) return 'the server returned an empty file';
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
+    return 'the response has no length: it may be cut';
+  const type = String(headers['content-type']);
+  if (/^(text\/html|application\/xhtml)/i.test(type) && !/\.(x?html?|xht)$/i.test(upload))
+    return 'the server returned an HTML page';
+  const isError = /json/i.test(type) && !/\.json$/i.test(upload) && isObject(body) && body['result'] === 'error';
+  return isError ? 'the server returned an error' : undefined;
+}
+
+async function orRefusal<T extends object>(work: () => Promise<T>): Promise<T | UploadRefusal> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof URIError) return { refused: 'its temporary address is not a URL' };
+    if (cause instanceof URIError) return { refused: 'its temporary address is not a URL', why: 'failed' };
     if (!(cause instanceof Failure)) throw cause;
     // The account may be kept from one file (403), and not from the others.
     const isForbidden = cause.kind === 'auth' && cause.details.http?.status === 403;
     if (!isForbidden && !['rejected', 'not_found', 'usage'].includes(cause.kind)) throw cause;
-    const why = cause.details.server?.msg ?? cause.message;
-    const isMissing = cause.details.http?.status === 404 && !isMissingUpload(why);
-    return { refused: isMissing ? `${why} (404)` : why };
+    const isMissing = cause.details.http?.status === 404;
+    const others = isForbidden ? 'unreadable' : 'failed';
+    const why = isMissing ? 'missing' : others;
+    return { refused: cause.details.server?.msg ?? cause.message, why };
   }
 }
 

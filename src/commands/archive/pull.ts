@@ -12,7 +12,7 @@ import { withNearNames } from '../../jobs/topic/near.ts';
 import { whole } from '../../output/columns.ts';
 import { isUrl } from '../../schema/link.ts';
 import { limitedHistory } from '../../store/archive/archive-head.ts';
-import { countField, flagField, flagOf, textField, withEach, type Fields } from '../../schema/field.ts';
+import { countField, flagField, flagOf, textField, withEach, type Fields, type Values } from '../../schema/field.ts';
 import { isSameName } from '../../schema/topic.ts';
 import { command } from '../command.ts';
 import type { Accounts, Disk, Invocation, Services, Terminal, Time } from '../context.ts';
@@ -21,11 +21,13 @@ import { factsFor, selectionOf, selectionOptions, type SelectionValues } from '.
 import type { TimeParts } from '../typed-time.ts';
 import { fileSizeOption, folderArgument, lastingSite, maxFileBytes } from './folder.ts';
 
-/** The options but those of one request: an archive has pages. */
-const { num_before: _before, num_after: _after, use_first_unread_anchor: _first, ...pagedOptions } = selectionOptions;
+const { channel, topic, sender, dm, search, not, since, until } = selectionOptions;
+
+/** What selects messages: every other operator is written into a narrow. */
+const selecting = { channel, topic, sender, dm, search, not, narrow: selectionOptions.narrow, since, until } as const;
 
 /** Options that say where messages are: with `--all-channels` each folder does. */
-const places = /^(channels?|dm|dm_including|id|with|message_ids|narrow|anchor|include_anchor)$/;
+const places = /^(channel|dm|narrow)$/;
 
 const asked = 'ask';
 
@@ -38,21 +40,17 @@ const adoptOption = {
 
 export default command({
   about: [
-    'The first pull takes the options of messages fetch, and records them in DIR; without a range it fetches every message. Later pulls ' +
-      'need only DIR, or DIR and --all-channels: they continue where the last one ended, even after a crash, and add what is new. Use messages fetch to read ' +
+    'The first pull records the selection in DIR; without one it fetches every message. Later pulls ' +
+      'need only DIR, or DIR and --all-channels: they continue where the last one ended, even after a crash, and add new messages. Use messages fetch to read ' +
       'messages, and an archive to keep them.',
-    'Name a channel, or give --all-channels: without --channel or --channels, only messages that the account itself received are kept.',
+    'Name a channel, or give --all-channels: without either, only messages that the account itself received are kept. ' +
+      'Every other operator of messages fetch goes into --narrow.',
     '--all-channels pulls every channel that the server lists for the account, each into a folder of DIR; --topic, --sender, --search, ' +
-      '--since, --until, --limit and the like select a part of each channel: give every pull the same ones. Archived channels are not listed: ' +
-      'archive pull archived --channels archived fetches them into a folder of their own.',
+      '--not, --since, --until and --limit select a part of each channel: give every pull the same ones. Archived channels are not listed.',
   ],
   args: { folder: folderArgument },
   options: {
-    ...withEach(pagedOptions, { see: 'messages fetch' }),
-    anchor: {
-      ...pagedOptions.anchor,
-      help: 'The anchor: the message to start from (default: oldest; with --limit newest)',
-    },
+    ...withEach(selecting, { see: 'messages fetch' }),
     limit: countField('N', 'Maximum number of messages (default: every message)'),
     raw_content: flagField('Keep the Markdown source instead of the rendered HTML'),
     both: flagField('Keep both forms: rendered HTML and Markdown source'),
@@ -81,14 +79,20 @@ export default command({
       );
     // One for all: it asks the server for its level once, and for its users.
     const chat = context.chat(all_channels || values.recheck ? 'sparing' : undefined);
-    const one = { ...context, chat: () => chat, search: privateSearch(chat) };
+    let files = 0;
+    const countFiles = (count: number): void => void (files += count);
+    const tellFiles = (): void => {
+      if (files > 0) context.conclude(`attached files that are not archived without --files: ${files}`);
+    };
+    const one = { ...context, chat: () => chat, search: privateSearch(chat), countFiles };
     const pullerFor = (folders: readonly string[]) => agreedPuller(folders, adopt, one);
-    if (!all_channels) return pullFolder(values, one, () => factsFor(values, one), pullerFor([values.folder]));
+    if (!all_channels)
+      return pullFolder(values, one, () => factsFor(values, one), pullerFor([values.folder])).finally(tellFiles);
     const place = Object.keys(values).find((name) => places.test(name));
     if (place !== undefined)
       throw usage(
         `--all-channels has a folder for each channel, and takes no --${place.replaceAll('_', '-')}`,
-        'Pull that into a folder of its own, without --all-channels. Part of each channel: --topic, --sender, --search, --since and the like.',
+        'Pull that into a folder of its own, without --all-channels. Part of each channel: --topic, --sender, --search, --since, --until.',
       );
     let facts: Promise<AccountFacts> | undefined;
     const factsOnce = () => (facts ??= factsFor(values, context));
@@ -105,7 +109,7 @@ export default command({
         return pullFolder(own, { ...one, note, warn, news: newsOf?.(channel) }, factsOnce, puller);
       };
     };
-    return pullChannels(chat, values.folder, begin, context);
+    return pullChannels(chat, values.folder, begin, { ...context, concludeMore: tellFiles });
   },
 
   fields: ['edited', 'moved', 'gone', 'back', 'files', 'files_kept', 'channel', 'status'],
@@ -141,7 +145,9 @@ async function agreedPuller(
 /** A pull of cron and one by hand follow one another. */
 const mostWait = 600_000;
 
-type PullValues = SelectionValues & {
+type PullSelection = Values<typeof selecting> & Pick<SelectionValues, 'limit' | 'raw_content'>;
+
+type PullValues = PullSelection & {
   readonly folder: string;
   readonly both?: boolean;
   readonly files?: boolean;
@@ -151,6 +157,8 @@ type PullValues = SelectionValues & {
 
 interface PullParts {
   readonly search: PrivateSearch;
+  /** Hears how many attached files an archive does not keep. */
+  countFiles(count: number): void;
   readonly news?: News | undefined;
 }
 
@@ -179,12 +187,14 @@ async function pullFolder(
   try {
     const source = { ...chat, ...chat.raw };
     const parts = { ...context, ...context.clock, ...context.record };
-    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck });
-    const { head, added, repaired, which, read } = pulled;
+    const which = recheck ? 'all' : 'changed';
+    const pulled = await pullArchive(source, archive, order, { ...parts, isWhole: recheck, which });
+    const { head, added, repaired, read } = pulled;
     const changes = recheck
       ? tellChanges(await recheckArchive(chat, archive, head, { ...parts, seen: read }), context)
       : {};
     const kept = await keepFiles(chat, archive, { which, maxFileSize: maxFileBytes(max_file_size) }, parts);
+    if (!archive.head?.files) context.countFiles(kept.files);
     if (head.history_limited) context.warn(limitedHistory);
     const messages = archive.parts.reduce((sum, part) => sum + part.count, 0);
     return { folder, messages, added, repaired, ...changes, ...kept };
@@ -212,12 +222,11 @@ function tellChanges({ changes, gone, unsearched }: Rechecked, { note, warn }: T
 const messagesText = (count: number): string => quantity(count, 'archived message is', 'archived messages are');
 
 /** An archive without a range is of everything. */
-function wholeSelection(values: SelectionValues, facts: AccountFacts, context: TimeParts) {
-  const { limit, message_ids, since, until } = values;
-  const isRange = [limit, message_ids, since, until].some((value) => value !== undefined);
+function wholeSelection(values: PullSelection, facts: AccountFacts, context: TimeParts) {
+  const isRange = [values.limit, values.since, values.until].some((value) => value !== undefined);
   const { range: typed, narrow, form } = selectionOf(isRange ? values : { ...values, all: true }, facts, context);
   const range = typed.kind === 'times' ? { ...typed, ...typed.correct?.() } : typed;
-  if (narrow.length === 0 && message_ids === undefined)
+  if (narrow.length === 0)
     context.note('archives every message that you received, direct ones too; --channel archives one channel');
   return { range, narrow, form };
 }

@@ -11,7 +11,7 @@ import {
   type ArchiveProblem,
 } from '../../store/archive/archive.ts';
 import { copyHint, limitedHistory, isKeptAside } from '../../store/archive/archive-head.ts';
-import { isKept } from '../../store/archive/kept-file.ts';
+import { isKept, otherContent } from '../../store/archive/kept-file.ts';
 import { whole } from '../../output/columns.ts';
 import { command } from '../command.ts';
 import { foldersArgument } from './folder.ts';
@@ -84,9 +84,10 @@ function hintOf({ file, problem }: ArchiveProblem, { folder, damage }: Archive):
   // Nothing can be pulled while one of these is damaged.
   const known = damage.find((one) => one.file !== 'purge.ndjson')?.file;
   if (known !== undefined || file === 'parts.ndjson' || problem === lostLine) return copyHint(known ?? 'parts.ndjson');
-  return pullHint(folder);
+  return pullHint(folder, { recheck: problem.startsWith(otherContent) });
 }
 
-function pullHint(folder: string): string {
-  return `Run: ${commandLine('archive pull', [folder])}`;
+/** A plain pull does not read a file whose size and time are as when it was verified. */
+function pullHint(folder: string, options: { readonly recheck?: boolean } = {}): string {
+  return `Run: ${commandLine('archive pull', [folder], options)}`;
 }

@@ -10,7 +10,6 @@ import { documentForm, type DocumentFormat } from '../../output/messages/documen
 import { recipientsOf } from '../../output/messages/message-parts.ts';
 import type { PageHead } from '../../output/messages/page-shell.ts';
 import type { Column } from '../../output/presentation.ts';
-import { inertName } from '../../schema/upload.ts';
 import { archivesIn, readArchive, type Archive } from '../../store/archive/archive.ts';
 import { isFolder } from '../../store/archive/archive-folder.ts';
 import { limitedHistory, type ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -139,20 +138,17 @@ export interface DocumentPlace {
   readonly chosen: readonly string[];
 }
 
-/** Attached files are where the archive keeps them: a relative link; none to what an earlier version kept live. */
+/** Attached files are where the archive keeps them: a relative link. */
 export function besideArchive(folder: string): DocumentPlace['fileAt'] {
-  return (archive, { file }) => {
-    if (inertName(file) !== file) return undefined;
-    return relative(folder, join(archive.folder, file)).split(sep).map(encodeURIComponent).join('/');
-  };
+  return (archive, { file }) =>
+    relative(folder, join(archive.folder, file)).split(sep).map(encodeURIComponent).join('/');
 }
 
 /** Attached files are copied: those that a page links to are put into the list. */
 export function besidePages(copied: Map<string, CopiedFile>): DocumentPlace['fileAt'] {
   return ({ folder }, kept) => {
-    const name = inertName(kept.file);
-    copied.set(name, { from: folder, kept });
-    return name;
+    copied.set(kept.file, { from: folder, kept });
+    return kept.file;
   };
 }
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { MessageHead, MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
-import { quantity, type Milliseconds } from '../../core/duration.ts';
+import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
-import type { OpenArchive } from '../../store/archive/archive.ts';
+import type { OpenArchive, Which } from '../../store/archive/open-archive.ts';
 import { type ArchiveHead, keepAside } from '../../store/archive/archive-head.ts';
 import { bytesOf, idsOfFile, lastIdOf, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
@@ -12,7 +12,6 @@ import { channelsIn, type MessageSelection } from '../messages/selection.ts';
 import { readName } from '../../schema/narrow.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
 import type { PrivateSearch, MessageChat } from '../messages/messages-by-ids.ts';
-import { listAttached } from './attached-files.ts';
 import { formsOf, markdownOf, firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
 import type { News } from './pull-channels.ts';
@@ -30,8 +29,8 @@ interface Pulling {
   readonly news?: News | undefined;
   /** Where else messages of a damaged part are looked for. */
   readonly search?: PrivateSearch | undefined;
-  /** Whether parts that were read in the last seven days and look unchanged are trusted. */
-  now?(): Milliseconds;
+  /** Which files are read and compared; all where messages are deleted afterwards. */
+  readonly which?: Which;
 }
 
 /**
@@ -47,12 +46,7 @@ export async function pullArchive(
   pulling: Pulling,
 ) {
   const head = await headFor(chat, archive, order);
-  const now = pulling.now?.();
-  // A time in the future is of another clock.
-  const age = (now ?? NaN) - Date.parse(archive.state.checked ?? '');
-  const which = age >= 0 && age < trustedFor ? 'changed' : 'all';
-  const repaired = await repairArchive(chat, archive, head, { ...pulling, which });
-  if (which === 'all' && now !== undefined) archive.mark({ checked: new Date(now).toISOString() });
+  const repaired = await repairArchive(chat, archive, head, pulling);
   const { news, warn, isWhole } = pulling;
   const isQuiet = news?.isQuiet === true && !isWhole && !order.adopts;
   const read = new Map<number, RawMessage>();
@@ -71,12 +65,9 @@ export async function pullArchive(
   if (!archive.head) await archive.setHead(head);
   archive.mark({ complete: true, ...(news && { reached: news.reached }) });
   refuseLosses(repaired.losses, archive.folder);
-  // `repaired`: files of parts that were fetched again; `which` files were read.
-  return { head: archive.head ?? head, added, repaired: repaired.count, which, read } as const;
+  // `repaired`: files of parts that were fetched again.
+  return { head: archive.head ?? head, added, repaired: repaired.count, read } as const;
 }
-
-/** How long files that look unchanged are trusted. */
-const trustedFor: Milliseconds = 7 * 24 * 3_600_000;
 
 /** @throws Failure not_found for a new archive: nothing of it was written */
 async function lookAtChannels(
@@ -121,7 +112,7 @@ async function* addMissing(
   const last = lastIdOf(archive.parts);
   let room = roomIn(selection.range, held.size);
   let isLimited = false;
-  const begun = archive.parts[0] && { first: archive.parts[0].first, last, held, isWhole };
+  const begun = archive.parts[0] && { first: archive.parts[0].first, last, isWhole };
   if (begun && room <= 0 && !isWhole) return;
   // They continue what is there, so that an interrupted pull leaves no gap.
   for await (const page of ahead(begun ? laterPages(chat, asked, begun) : firstPages(chat, asked))) {
@@ -156,7 +147,7 @@ async function repairArchive(
   chat: MessageChat<RawMessage>,
   archive: OpenArchive,
   head: ArchiveHead,
-  { which, note, search }: Pick<Pulling, 'note' | 'search'> & { readonly which: 'all' | 'changed' },
+  { which = 'all', note, search }: Pulling,
 ) {
   const losses: (string | undefined)[] = [];
   for (const number of archive.parts.map(({ part }) => part)) {
@@ -167,7 +158,6 @@ async function repairArchive(
       note(`part ${number}, ${form}: ${problem}; fetching its ${quantity(part.count, 'message')} again`);
       losses.push(await repairFile(chat, archive, selectionIn(head), { part, form, search }));
     }
-    await listAttached(archive, head, number);
   }
   return { count: losses.length, losses: losses.filter((loss) => loss !== undefined) };
 }
@@ -184,14 +174,13 @@ async function repairFile(
   const query = { ...selection.form, ...markdownOf(form) };
   await search?.find(chat, query, [...gone.keys()], (message) => shown.set(message.id, message));
   const messages = part.ids.flatMap((id) => shown.get(id) ?? []);
-  const { attached: _listedAgain, ...unlisted } = part;
   const recorded = part[form];
   const before = recorded && (await readBytes(join(folder, recorded.file)));
   const content = bytesOf(messages);
   // Where the line alone is damaged, the file is what the server shows.
   const isWhole = hashOf(content) === recorded?.sha256 || before?.equals(content);
   const aside = recorded && before && !isWhole ? await keepAside(folder, recorded.file, before) : undefined;
-  await repair(unlisted, form, messages);
+  await repair(part, form, messages);
   const lost = recorded ? idsOfFile(part, form).filter((id) => !shown.has(id)) : [];
   if (!recorded || (aside === undefined && lost.length === 0)) return undefined;
   const more = lost.length > namedIds ? ` and ${lost.length - namedIds} more` : '';

@@ -23,7 +23,7 @@ export async function* pullChannels<R extends object>(
   begin: (
     channels: readonly ChannelFolder[],
   ) => Promise<(channel: ChannelFolder, warn: WorkMessages['warn']) => Promise<R>>,
-  { signal, warn, conclude }: Pick<WorkMessages, 'warn' | 'conclude'> & { readonly signal: AbortSignal },
+  { signal, warn, conclude, concludeMore }: ChannelMessages,
 ) {
   const channels = await channelFolders(chat, folder);
   const pull = await begin(channels);
@@ -59,8 +59,15 @@ export async function* pullChannels<R extends object>(
     }
   }
   const counted = [quantity(channels.length, 'channel'), ...(hidden > 0 ? [`${hidden} not visible`] : [])].join(', ');
+  concludeMore();
   if (failed === 0) conclude(counted);
   else throw new Failure('incomplete', `${counted}, ${failed} failed`, { hint, retryable: hint === runAgain });
+}
+
+interface ChannelMessages extends Pick<WorkMessages, 'warn' | 'conclude'> {
+  readonly signal: AbortSignal;
+  /** Says what was counted over all channels. */
+  concludeMore(): void;
 }
 
 const runAgain = 'Run the same command again: it continues.';

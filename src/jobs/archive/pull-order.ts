@@ -7,7 +7,7 @@ import { parseJson, writeJson, isObject } from '../../core/json.ts';
 import { isSameName, topicLevels } from '../../schema/topic.ts';
 import { readArchive, type OpenArchive } from '../../store/archive/archive.ts';
 import { refuseOtherFiles } from '../../store/archive/archive-folder.ts';
-import { readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
+import { archiveVersion, readHead, type ArchiveHead } from '../../store/archive/archive-head.ts';
 import { archiveForms, readPart, type ArchiveForm } from '../../store/archive/part.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
@@ -54,7 +54,6 @@ export async function headFor(chat: PullChat, archive: OpenArchive, order: PullO
     const selection = order.selection();
     const forms = order.forms.length > 0 ? order.forms : (['rendered'] as const);
     const [organization, level] = [await chat.organization(), await chat.level()];
-    // The empty topic is archived as such; an archive of before keeps the name that the server showed for it.
     const allow_empty_topic_name =
       selection.form.allow_empty_topic_name ?? ((level ?? 0) >= topicLevels.emptyTopic || undefined);
     const isNamed = selection.narrow.some((term) => channelNamed(term) !== undefined);
@@ -62,7 +61,7 @@ export async function headFor(chat: PullChat, archive: OpenArchive, order: PullO
     const channels = rows?.map(({ stream_id, name }) => ({ stream_id, display_recipient: name }));
     const asked = withChannelIds({ ...selection, form: { ...selection.form, allow_empty_topic_name } }, channels);
     const given = { options, selection: asked, forms, files: order.files === true, history_limited: false };
-    const head = { archive: 1, site, organization, level, account, account_id, ...given } as const;
+    const head = { archive: archiveVersion, site, organization, level, account, account_id, ...given } as const;
     return head satisfies ArchiveHead;
   }
   refuseOtherOrder(old, archive.folder, order);
@@ -70,15 +69,15 @@ export async function headFor(chat: PullChat, archive: OpenArchive, order: PullO
   const adopted = isOfAccount(old, order) ? old.adopted : archive.parts.at(-1)?.part;
   const forms = archiveForms.filter((form) => old.forms.includes(form) || order.forms.includes(form));
   const files = old.files || order.files === true;
-  const selection = await idsOfBefore(archive, old);
+  const selection = await withIdsShown(archive, old);
   const head = { ...old, account, account_id, adopted, selection, forms, files };
   if (writeJson(head) === writeJson({ ...old, account_id: old.account_id, adopted: old.adopted })) return old;
   await archive.setHead(head);
   return head;
 }
 
-/** An archive of before has the name of a channel, which may be another one's by now: its messages have the id. */
-async function idsOfBefore({ folder, parts }: OpenArchive, head: ArchiveHead): Promise<unknown> {
+/** Where the server does not list its channels, the first messages show the id of the one that was named. */
+async function withIdsShown({ folder, parts }: OpenArchive, head: ArchiveHead): Promise<unknown> {
   const selection = selectionIn(head);
   const [part, form] = [parts[0], head.forms[0]];
   if (!part || !form || selection.narrow.every((term) => channelNamed(term) === undefined)) return head.selection;
@@ -158,4 +157,4 @@ function isSelection(value: unknown): value is MessageSelection {
   return Array.isArray(value['narrow']) && isObject(value['form']) && rangeKinds.some((known) => known === kind);
 }
 
-const rangeKinds = ['request', 'ids', 'newest', 'pages', 'times'] as const satisfies readonly Range['kind'][];
+const rangeKinds = ['newest', 'pages', 'times'] as const satisfies readonly Range['kind'][];

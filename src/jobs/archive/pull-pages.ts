@@ -3,7 +3,7 @@ import { forward } from '../../api/chat/message-pages.ts';
 import { Failure } from '../../core/failure.ts';
 import type { ArchiveForm, PartMessages } from '../../store/archive/part.ts';
 import { pagesOf } from '../messages/fetch-messages.ts';
-import { messagesByIds, pagesOfIds, type MessageChat } from '../messages/messages-by-ids.ts';
+import type { MessageChat } from '../messages/messages-by-ids.ts';
 import { messagesByTime, within } from '../messages/messages-by-time.ts';
 import type { MessageSelection, Range } from '../messages/selection.ts';
 
@@ -24,11 +24,10 @@ export async function* firstPages<M extends MessageHead>(chat: MessageChat<M>, s
   if (start) yield* forward(chat, { narrow: selection.narrow, ...selection.form }, walkFrom(range, start.id));
 }
 
-/** What is archived: its lowest id, its highest, and all; `isWhole`: it is compared with the whole selection. */
+/** What is archived: its lowest id and its highest; `isWhole`: it is compared with the whole selection. */
 interface Begun {
   readonly first: number;
   readonly last: number;
-  readonly held: ReadonlySet<number>;
   readonly isWhole: boolean;
 }
 
@@ -39,15 +38,9 @@ export const outOfOrder = 1000;
 export async function* laterPages<M extends MessageHead>(
   chat: MessageChat<M>,
   { narrow, form, range }: MessageSelection,
-  { first, last, held, isWhole }: Begun,
+  { first, last, isWhole }: Begun,
 ): AsyncGenerator<MessagePage<M>> {
   const query = { narrow, ...form };
-  if (range.kind === 'ids') {
-    const [late, ids] = [range.ids.filter((id) => id < last && !held.has(id)), range.ids.filter((id) => id > last)];
-    if (isWhole) yield* pagesOfIds(chat, query, late);
-    if (ids.length > 0) yield* messagesByIds(chat, query, ids);
-    return;
-  }
   const start = startOf(range) ?? first;
   if (isWhole && range.kind === 'times' && range.since !== undefined)
     yield* messagesByTime(chat, query, { ...range, limit: undefined });
@@ -60,10 +53,8 @@ function walkFrom(range: Range, id: number) {
 
 /** The lowest id that a range may have; undefined where its first pull has found that out. */
 export function startOf(range: Range): number | undefined {
-  if (range.kind === 'times') return range.since === undefined && range.limit !== undefined ? undefined : 1;
-  if (range.kind !== 'pages' || !/^(oldest|\d+)$/.test(range.anchor)) return undefined;
-  if (range.anchor === 'oldest') return 1;
-  return Number(range.anchor) + (range.include_anchor === false ? 1 : 0);
+  const isLast = range.kind === 'newest' || (range.kind === 'times' && range.since === undefined && range.limit);
+  return isLast ? undefined : 1;
 }
 
 /** How many messages a limit leaves room for, beside those that are archived. */

@@ -33,7 +33,7 @@ export function makeArchiveFolder(folder: string, mode?: number): Promise<void> 
 
 /** Refuses a folder that holds anything but what an archive begins with. @throws Failure usage */
 export async function refuseOtherFiles(folder: string): Promise<void> {
-  const others = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !name.startsWith('.'));
+  const others = (await namesIn(folder)).filter((name) => !name.startsWith(lockName) && !isDesktopFile(name));
   for (const name of others) {
     if (!(await exists(join(folder, name, 'archive.json')))) continue;
     const ofChannels = commandLine('archive pull', [folder], { 'all-channels': true });
@@ -44,6 +44,11 @@ export async function refuseOtherFiles(folder: string): Promise<void> {
   const [other] = others;
   if (other === undefined) return;
   throw usage(`${folder} is not an archive and holds other files, such as ${other}`, 'Name an empty or a new folder.');
+}
+
+/** What a file manager or an editor leaves in a folder. */
+export function isDesktopFile(name: string): boolean {
+  return /(^|\/)(\.[^/]*|thumbs\.db|desktop\.ini|[^/]*~)$/i.test(name);
 }
 
 /** The name of a folder of --all-channels, with the id of its channel. */
@@ -63,7 +68,7 @@ export async function documentsIn(folder: string, kind: { readonly name: RegExp;
   await refuseLinks(folder, join(folder, filesFolder));
   const kept = found.includes(filesFolder) ? await namesIn(join(folder, filesFolder)) : [];
   const names = [...found.filter((name) => name !== filesFolder), ...kept.map((name) => `${filesFolder}/${name}`)]
-    .filter((name) => !/(^|\/)\./.test(name))
+    .filter((name) => !isDesktopFile(name))
     .sort();
   for (const name of names) {
     if (keptName.test(name)) continue;

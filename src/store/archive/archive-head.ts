@@ -10,13 +10,13 @@ import { archiveForms, type ArchiveForm, type ArchivePart, type PartFile } from 
 
 /** What an archive is of: the content of archive.json (docs/archive-format.md, Manifest). */
 export interface ArchiveHead {
-  readonly archive: 1 | typeof versionWithLateParts;
+  readonly archive: typeof archiveVersion;
   readonly site: string;
   readonly organization?: string | undefined;
   readonly level?: number | undefined;
   /** The address of the account that fetches the messages. */
   readonly account: string;
-  /** Its user id, which it keeps under another address; archives of before have none. */
+  /** Its user id, which it keeps under another address, where the server tells it. */
   readonly account_id?: number | undefined;
   /** The number of parts that other accounts fetched before this one went on with the archive. */
   readonly adopted?: number | undefined;
@@ -33,13 +33,12 @@ export const limitedHistory =
 
 export interface Manifest extends ArchiveHead {
   readonly state: ArchiveState;
-  /** The hash of its content; archives of before have none. */
+  /** The hash of its content; undefined where it is not written yet. */
   readonly sha256?: string | undefined;
 }
 
 export const manifestFile = 'archive.json';
-/** Programs that know version 1 alone would fetch again what follows a late part. */
-export const versionWithLateParts = 2;
+export const archiveVersion = 1;
 
 export type ManifestRead =
   | { readonly manifest: Manifest; readonly problem?: undefined }
@@ -52,11 +51,11 @@ export async function readManifest(folder: string): Promise<ManifestRead | undef
   if (!bytes) return undefined;
   const text = bytes.toString('utf8');
   const value = jsonIn(text)?.value;
-  if (isObject(value)) refuseNewer(path, value['archive'], versionWithLateParts);
+  if (isObject(value)) refuseNewer(path, value['archive'], archiveVersion);
   if (value === undefined) return { problem: 'it is not valid JSON' };
   if (!isManifest(value)) return { problem: 'it is not the head of an archive' };
   if (!hasOwnHash(text)) return { problem: 'its content changed: its SHA-256 is not the one at its end' };
-  return { manifest: { ...value, ...laterMembers, ...value } };
+  return { manifest: value };
 }
 
 /** Undefined where there is no archive. @throws Failure config where it is damaged, or of a later version */
@@ -89,34 +88,30 @@ export async function writeManifest(folder: string, { state, ...head }: Manifest
   return sha256;
 }
 
-/** A file that was written before hashes were has none. */
 function hasOwnHash(text: string): boolean {
-  const [end, hash] = /,\n {2}"sha256": "([0-9a-f]{64})"\n}\n$/.exec(text) ?? [];
-  if (end === undefined) return !text.includes('\n  "sha256":');
+  const [end = '', hash] = /,\n {2}"sha256": "([0-9a-f]{64})"\n}\n$/.exec(text) ?? [];
   return hashOf(Buffer.from(`${text.slice(0, -end.length)}\n}\n`)) === hash;
 }
 
-function isManifest(head: unknown): head is Omit<Manifest, keyof typeof laterMembers> & Partial<Manifest> {
+function isManifest(head: unknown): head is Manifest {
   if (!isObject(head)) return false;
-  const { archive, site, account, forms, state } = head;
-  const isState = isObject(state) && isObject(state['lists']) && isObject(state['seen']);
-  if (state !== undefined && !isState) return false;
+  const { archive, site, account, options, forms, files, history_limited: limited, state } = head;
+  if (!isObject(state) || !isObject(state['lists']) || !isObject(state['seen'])) return false;
   const areForms = Array.isArray(forms) && forms.every((form) => archiveForms.some((known) => known === form));
-  const isKnown = archive === 1 || archive === versionWithLateParts;
-  return isKnown && typeof site === 'string' && typeof account === 'string' && areForms;
+  const areTexts = [site, account].every((text) => typeof text === 'string');
+  const areFlags = [files, limited, state['complete']].every((flag) => typeof flag === 'boolean');
+  return archive === archiveVersion && areTexts && areForms && areFlags && isObject(options);
 }
 
 /** What the last run left of an archive: a part of archive.json (docs/archive-format.md, State). */
 export interface ArchiveState {
-  /** Whether the last pull reached the end of its selection; undefined in archives older than this record. */
-  readonly complete?: boolean | undefined;
-  /** When every file was last read and compared, RFC 3339 UTC. */
-  readonly checked?: string | undefined;
+  /** Whether the last pull reached the end of its selection. */
+  readonly complete: boolean;
   /** Up to this id a pull of all channels brought all that there was. */
   readonly reached?: number | undefined;
   /** The lists of the archive, each with as many bytes as it had then. */
   readonly lists: Readonly<Record<string, ListSeal>>;
-  /** The size, times and inode that each file of messages had when it was last read and compared. */
+  /** The size and the time of modification that each file had when it was last read and compared. */
   readonly seen: Readonly<Record<string, string>>;
 }
 
@@ -126,14 +121,16 @@ interface ListSeal {
   readonly sha256: string;
 }
 
-export const noState: ArchiveState = { lists: {}, seen: {} };
+export const noState: ArchiveState = { complete: false, lists: {}, seen: {} };
 
 export const listNames = ['parts.ndjson', 'changes.ndjson', 'files.ndjson', 'purge.ndjson'] as const;
 export type ListName = (typeof listNames)[number];
 
 /** `changed`: its beginning is another or shorter; `longer`: an interrupted run added to it; else undefined. */
-export function differenceOf(bytes: Buffer, seal: ListSeal | undefined): 'changed' | 'longer' | undefined {
-  if (!seal) return undefined;
+function differenceOf(
+  bytes: Buffer,
+  seal: ListSeal = { bytes: 0, sha256: hashOf(Buffer.alloc(0)) },
+): 'changed' | 'longer' | undefined {
   if (bytes.length < seal.bytes || hashOf(bytes.subarray(0, seal.bytes)) !== seal.sha256) return 'changed';
   return bytes.length > seal.bytes ? 'longer' : undefined;
 }
@@ -144,17 +141,17 @@ export async function sealedLists(folder: string, before: ArchiveState['lists'])
   for (const name of listNames) {
     const [content, old] = [await readBytes(join(folder, name)), before[name]];
     const bytes = content?.subarray(0, content.lastIndexOf('\n') + 1);
-    const isKept = old && differenceOf(bytes ?? Buffer.alloc(0), old) === 'changed';
+    const isKept = old !== undefined && differenceOf(bytes ?? Buffer.alloc(0), old) === 'changed';
     if (isKept) lists[name] = old;
     else if (bytes) lists[name] = { bytes: bytes.length, sha256: hashOf(bytes) };
   }
   return lists;
 }
 
-/** What tells a file from a changed one without reading it; undefined for none, or a system without inodes. */
+/** What tells a file from a changed one without reading it: its size and its time; undefined for none. */
 export async function stampOf(path: string): Promise<string | undefined> {
   const found = await ifThere(`look at ${path}`, stat(path, { bigint: true }));
-  return found?.ino ? [found.size, found.mtimeNs, found.ctimeNs, found.ino].join(' ') : undefined;
+  return found && `${found.size} ${found.mtimeNs}`;
 }
 
 /** When its last pull or purge wrote archive.json, RFC 3339 UTC. */
@@ -162,9 +159,6 @@ export async function lastWritten(folder: string): Promise<string | undefined> {
   const path = join(folder, manifestFile);
   return (await ifThere(`look at ${path}`, stat(path)))?.mtime.toISOString();
 }
-
-/** What archives of this version lack that were made before the member was added. */
-export const laterMembers = { options: {}, selection: {}, files: false, history_limited: false, state: noState };
 
 /** The lists of an archive, as far as they can be read. @throws Failure config where a file cannot be read */
 export async function readLists(folder: string) {
@@ -189,7 +183,7 @@ export function partsIn(lines: readonly ArchivePart[]): ArchivePart[] {
 
 function isPart(record: unknown): record is ArchivePart {
   if (!isObject(record)) return false;
-  const { part, ids, attached = [] } = record;
+  const { part, ids, attached } = record;
   const areFiles = archiveForms.every((form) => record[form] === undefined || isPartFile(record[form]));
   const areIds = Array.isArray(ids) && ids.length > 0 && ids.every(Number.isSafeInteger);
   const arePaths = Array.isArray(attached) && attached.every((path) => typeof path === 'string');
@@ -216,13 +210,10 @@ export function damageOf(file: ListName, { damaged, bytes }: LineList<unknown>, 
 export function unfinishedIn({ state }: Manifest, lists: Lists): FileDamage[] {
   const longer = listNames.filter((name) => {
     if (name === 'purge.ndjson') return false;
-    const seal = state.lists[name];
-    const { bytes } = lists[name];
-    // Before the first list was sealed, whatever is there was left by a run that did not end.
-    return seal ? differenceOf(bytes, seal) === 'longer' : state.complete !== undefined && bytes.length > 0;
+    return differenceOf(lists[name].bytes, state.lists[name]) === 'longer';
   });
   return [
-    ...(state.complete === false ? [{ file: manifestFile, problem: 'the last pull did not reach its end' }] : []),
+    ...(!state.complete ? [{ file: manifestFile, problem: 'the last pull did not reach its end' }] : []),
     ...longer.map((file) => ({ file, problem: 'the run that added its last lines did not end' })),
   ];
 }

@@ -6,6 +6,7 @@ import { openFile, orFailure, syncFolder, withFile } from '../disk/files.ts';
 import { refuseLinks } from '../disk/private.ts';
 import type { Patience, Surroundings } from '../lock/lock.ts';
 import {
+  archiveVersion,
   ascend,
   damageOf,
   isKeptAside,
@@ -16,16 +17,16 @@ import {
   type Lists,
   copyHint,
   damagedFile,
-  laterMembers,
   listNames,
   manifestFile,
+  noState,
   readHead,
   readManifest,
   type FileDamage,
   type Manifest,
   type ManifestRead,
 } from './archive-head.ts';
-import { isFolder, namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
+import { isDesktopFile, isFolder, namesIn, refuseOtherFiles, takeFolder } from './archive-folder.ts';
 import { filesByPath, filesFolder, isKept, problemOfKept } from './kept-file.ts';
 import type { LineList } from './line-file.ts';
 import { openedArchive, type ArchiveContent, type OpenArchive } from './open-archive.ts';
@@ -99,7 +100,8 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
   const parts = partsIn(lists['parts.ndjson'].records);
   const forms = archiveForms.filter((form) => parts.some((part) => part[form]));
   // Where archive.json cannot be read, the parts say what they can.
-  const unknown = { archive: 1, site: '', account: '', ...laterMembers, forms } as const;
+  const nothing = { options: {}, selection: {}, files: false, history_limited: false, state: noState };
+  const unknown = { archive: archiveVersion, site: '', account: '', ...nothing, forms } as const;
   const manifest: Manifest = read.manifest ?? unknown;
   const listed = new Set(parts.flatMap((part) => archiveForms.map((form) => part[form]?.file)));
   const unlisted = names.filter((name) => partNumberIn(name) !== undefined && !listed.has(name));
@@ -113,7 +115,10 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
   return {
     ...kept,
     files: filesByPath(lists['files.ndjson'].records),
-    unfinished: [...unfinishedIn(manifest, lists), ...unlisted.filter(isOfNext).map((file) => ({ file, problem }))],
+    unfinished: [
+      ...(read.manifest ? unfinishedIn(manifest, lists) : []),
+      ...unlisted.filter(isOfNext).map((file) => ({ file, problem })),
+    ],
     damage: [
       ...(read.problem === undefined ? [] : [{ file: manifestFile, problem: read.problem }]),
       ...listNames.flatMap((file) => damageOf(file, lists[file], manifest)),
@@ -128,10 +133,10 @@ function archiveIn(folder: string, read: ManifestRead, names: readonly string[],
   };
 }
 
-/** Names that an archive has; what begins with a dot was left by a crash. */
+/** Names that an archive does not have; what begins with a dot was left by a crash. */
 function isStrange(name: string): boolean {
   const isOwn = [manifestFile, filesFolder, ...listNames].some((own) => own === name) || /^lock(\.|$)/.test(name);
-  return !isOwn && !name.startsWith('.') && partNumberIn(name) === undefined && !isKeptAside(name);
+  return !isOwn && !isDesktopFile(name) && partNumberIn(name) === undefined && !isKeptAside(name);
 }
 
 /**
@@ -216,7 +221,7 @@ async function* problemsOfKept({ folder, files }: Archive): AsyncGenerator<FileD
     if (problem !== undefined) yield { file: record.file, problem };
   }
   const names = (await namesIn(join(folder, filesFolder))).map((name) => `${filesFolder}/${name}`);
-  for (const file of names.sort()) if (!own.has(file) && !/\/\./.test(file)) yield { file, problem: strangeFile };
+  for (const file of names.sort()) if (!own.has(file) && !isDesktopFile(file)) yield { file, problem: strangeFile };
 }
 
 function* problemsOfLine({ part, ids, late, ...line }: ArchivePart, parts: readonly ArchivePart[]) {

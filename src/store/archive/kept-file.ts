@@ -16,11 +16,16 @@ export interface KeptFile {
   readonly sha256: string;
 }
 
-/** A file that the server did not give; it is asked for again by the next pull. */
-interface RefusedFile {
+/** A file that the server did not give; the next pull asks for it again. */
+export interface RefusedFile {
   readonly path: UploadPath;
   readonly refused: string;
+  readonly why: ReasonRefused;
 }
+
+/** The server has no such file; this account may not read it; or it was not kept for another reason. */
+const reasonsRefused = ['missing', 'unreadable', 'failed'] as const;
+type ReasonRefused = (typeof reasonsRefused)[number];
 
 export function isKept(record: FileRecord | undefined): record is KeptFile {
   return record !== undefined && 'file' in record;
@@ -33,9 +38,10 @@ export const keptName = /^files\/[0-9a-f]{16}-[A-Za-z0-9._-]+$/;
 
 export function fileRecordIn(record: unknown): FileRecord | undefined {
   if (!isObject(record)) return undefined;
-  const { path, file, bytes, sha256, refused } = record;
+  const { path, file, bytes, sha256, refused, why } = record;
   if (typeof path !== 'string') return undefined;
-  if (typeof refused === 'string') return { path, refused };
+  if (typeof refused === 'string')
+    return { path, refused, why: reasonsRefused.find((known) => known === why) ?? 'failed' };
   const isFile = typeof file === 'string' && keptName.test(file) && typeof bytes === 'number';
   return isFile && typeof sha256 === 'string' ? { path, file, bytes, sha256 } : undefined;
 }
@@ -69,6 +75,8 @@ async function measure(chunks: AsyncIterable<Uint8Array>, use?: (chunk: Uint8Arr
   return { bytes, sha256: hash.digest('hex') };
 }
 
+export const otherContent = 'the content changed';
+
 /** Reads an attached file against its line; undefined where it is whole. @throws Failure config */
 export async function problemOfKept(
   folder: string,
@@ -78,7 +86,7 @@ export async function problemOfKept(
   try {
     const found = await measure((await openFile(join(folder, file))).createReadStream(), use);
     if (found.bytes !== bytes) return `${found.bytes} bytes; files.ndjson says ${bytes}`;
-    return found.sha256 === sha256 ? undefined : 'the content changed: its SHA-256 is not that of files.ndjson';
+    return found.sha256 === sha256 ? undefined : `${otherContent}: its SHA-256 is not that of files.ndjson`;
   } catch (cause) {
     if (isMissing(cause)) return 'the file is missing';
     throw storageFailure(`cannot read ${join(folder, file)}`, cause);

@@ -10,7 +10,6 @@ import {
   readManifest,
   sealedLists,
   stampOf,
-  versionWithLateParts,
   writeManifest,
   type ArchiveHead,
   type ArchiveState,
@@ -25,6 +24,7 @@ import {
   blankPart,
   partFileName,
   readPart,
+  uploadsOf,
   written,
   type ArchiveForm,
   type ArchivePart,
@@ -77,7 +77,6 @@ export function openedArchive(
   };
   return {
     ...content,
-    list,
     setHead,
     seal,
     get head() {
@@ -87,7 +86,7 @@ export function openedArchive(
       return own.state;
     },
     /** Records how far the archive is; it is on disk after `close`. */
-    mark(next: Pick<ArchiveState, 'complete' | 'checked' | 'reached'>): void {
+    mark(next: Partial<Pick<ArchiveState, 'complete' | 'reached'>>): void {
       isComplete = next.complete ?? isComplete;
       own.state = { ...own.state, ...next };
     },
@@ -97,14 +96,14 @@ export function openedArchive(
     async add(messages: PartMessages): Promise<ArchivePart> {
       await confirmInPlace();
       const part = await written(folder, blankPart(parts, messages, own.manifest?.site ?? ''), messages);
-      if (part.late && own.manifest?.archive === 1) await setHead({ ...own.manifest, archive: versionWithLateParts });
       await list(part);
       for (const form of archiveForms) await seeNow(part[form]?.file);
       return part;
     },
     async repair(part: ArchivePart, form: ArchiveForm, messages: readonly StoredMessage[]): Promise<void> {
       await confirmInPlace();
-      await list(await written(folder, part, { [form]: messages }));
+      const attached = [...new Set([...part.attached, ...uploadsOf(messages, own.manifest?.site ?? '')])];
+      await list(await written(folder, { ...part, attached }, { [form]: messages }));
       await seeNow(part[form]?.file);
     },
     async record(added: readonly ArchiveChange[]): Promise<void> {
@@ -179,7 +178,7 @@ function ownManifest(folder: string, read: Manifest | undefined) {
     set state(next) {
       state = next;
     },
-    setHead: (next: ArchiveHead) => write({ ...next, state: manifest ? state : { ...state, complete: false } }),
+    setHead: (next: ArchiveHead) => write({ ...next, state }),
     isInPlace,
     confirmInPlace,
     write,

@@ -4,6 +4,7 @@ import { countBefore } from '../../core/halving.ts';
 import { isObject, parseJson } from '../../core/json.ts';
 import { hashOf, readBytes, writePrivate } from '../disk/files.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
+import { otherContent } from './kept-file.ts';
 
 /** The two forms of a message's text: HTML as the server renders it, and the Markdown that the sender typed. */
 export const archiveForms = ['rendered', 'source'] as const;
@@ -31,8 +32,8 @@ export interface ArchivePart {
   readonly late?: true;
   readonly rendered?: PartFile;
   readonly source?: PartFile;
-  /** The attached files that its messages name in any form; absent in a line of an earlier version. */
-  readonly attached?: readonly UploadPath[];
+  /** The attached files that its messages name in any form. */
+  readonly attached: readonly UploadPath[];
 }
 
 export interface PartFile {
@@ -136,7 +137,7 @@ export async function readPart(folder: string, part: ArchivePart, form: ArchiveF
 
 function problemIn(content: Buffer, { bytes, sha256 }: PartFile) {
   if (content.length !== bytes) return `${content.length} bytes; parts.ndjson says ${bytes}`;
-  return hashOf(content) === sha256 ? undefined : 'the content changed: its SHA-256 is not that of parts.ndjson';
+  return hashOf(content) === sha256 ? undefined : `${otherContent}: its SHA-256 is not that of parts.ndjson`;
 }
 
 function problemOfLines(lines: Iterable<PartLine>, expected: number) {

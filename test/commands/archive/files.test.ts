@@ -25,6 +25,7 @@ interface FileLine {
   readonly file?: string;
   readonly bytes?: number;
   readonly refused?: string;
+  readonly why?: string;
 }
 
 function filesIn(folder: string): FileLine[] {
@@ -169,7 +170,10 @@ test('a server that fails in the middle: what was fetched stays, and the same co
 });
 
 /** A chat server with one message, whose files are answered by `reply`. */
-async function serverWith(reply: (url: string) => { status?: number; body: string | Buffer; location?: string }) {
+async function serverWith(
+  reply: (url: string) => { status?: number; body: string | Buffer; location?: string; type?: string },
+  paths: readonly string[] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `2/${name}/f`),
+) {
   const message = { id: 1, stream_id: 5, subject: 'x', display_recipient: 'kitchen', timestamp: 1_772_000_000 };
   const seen: { url: string; authorization: string | undefined }[] = [];
   let inFlight = 0;
@@ -182,7 +186,7 @@ async function serverWith(reply: (url: string) => { status?: number; body: strin
       return;
     }
     if (url.startsWith('/api/v1/messages')) {
-      const links = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `<a href="/user_uploads/2/${name}/f">f</a>`);
+      const links = paths.map((path) => `<a href="/user_uploads/${path}">f</a>`);
       const messages = url.includes('anchor=oldest') ? [{ ...message, content: links.join('') }] : [];
       outgoing.end(JSON.stringify({ result: 'success', msg: '', messages, found_newest: true }));
       return;
@@ -194,9 +198,16 @@ async function serverWith(reply: (url: string) => { status?: number; body: strin
     inFlight += 1;
     most = Math.max(most, inFlight);
     setImmediate(() => {
-      const { status = 200, body, location } = reply(url);
+      const { status = 200, body, location, type } = reply(url);
       inFlight -= 1;
-      outgoing.writeHead(status, location === undefined ? {} : { location });
+      if (type === 'no length') {
+        outgoing.useChunkedEncodingByDefault = false;
+        outgoing.removeHeader('content-length');
+        outgoing.write(body);
+        outgoing.end();
+        return;
+      }
+      outgoing.writeHead(status, { ...(location && { location }), ...(type && { 'content-type': type }) });
       outgoing.end(body);
     });
   });
@@ -250,9 +261,30 @@ test.each([
   ['no address', () => ({ body: '{"result":"success","msg":""}' }), 'is not of this server'],
   ['an address that is broken', () => ({ body: success('/%zz/f') }), 'its temporary address is not a URL'],
   [
-    'a refusal',
-    () => ({ status: 403, body: '<p>You are not authorized to view this file.</p>' }),
-    'not authorized to view this file',
+    'an empty file',
+    (url: string) => ({ body: url.startsWith('/api/') ? success('/t/f') : '' }),
+    'returned an empty file',
+  ],
+  [
+    'a page to sign in',
+    (url: string) =>
+      url.startsWith('/api/')
+        ? { body: success('/t/f') }
+        : { body: '<title>Sign in</title>', type: 'text/html; charset=utf-8' },
+    'returned an HTML page',
+  ],
+  [
+    'an error in JSON',
+    (url: string) =>
+      url.startsWith('/api/')
+        ? { body: success('/t/f') }
+        : { body: '{"result":"error","msg":"no"}', type: 'application/json' },
+    'returned an error',
+  ],
+  [
+    'a body whose end nothing but the connection marks',
+    (url: string) => (url.startsWith('/api/') ? { body: success('/t/f') } : { body: 'half', type: 'no length' }),
+    'the response has no length: it may be cut',
   ],
   [
     'a redirect elsewhere',
@@ -269,6 +301,46 @@ test.each([
   expect(stderr).toContain(why);
   expect(stderr).toContain('attached files that are not kept in ');
   expect(filesIn(folder).every(({ refused = '' }) => refused.includes(why))).toBe(true);
+});
+
+test('403 says that this account may not read the file: counted apart, named once, and no failure', async () => {
+  const { run, folder } = await serverWith(() => ({ status: 403, body: '<p>You are not authorized.</p>' }));
+
+  const [first, second] = [await run('-o json'), await run('-o json')];
+
+  expect(first).toMatchObject({ exitCode: 0 });
+  expect(JSON.parse(first.stdout)).toMatchObject({ files: 8, files_kept: 0 });
+  expect(first.stderr).toContain('attached files that this account may not read: 8 (2/a/f, ');
+  expect(second).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(filesIn(folder).every(({ why }) => why === 'unreadable')).toBe(true);
+});
+
+test.each(['text/html', 'application/json'])('a file whose name says that it is %s is kept', async (type) => {
+  const name = type === 'text/html' ? 'page.html' : 'answer.json';
+  const { run, folder } = await serverWith(
+    (url) => (url.startsWith('/api/') ? { body: success('/t/f') } : { body: '{"result":"error"}', type }),
+    [`2/a/${name}`],
+  );
+
+  expect(await run('')).toMatchObject({ exitCode: 0 });
+  expect(filesIn(folder)).toMatchObject([{ path: `2/a/${name}`, bytes: 18 }]);
+});
+
+test('a file that an edited version alone names is kept', async () => {
+  const { run, sandbox, folder } = await withFiles([]);
+  const id = sandbox.state.post({ channel: 'general', topic: 'plans', content: 'no file yet' });
+  await run(`archive pull ${folder} ${selection} --files`);
+  sandbox.state.change(({ messages }) => {
+    const row = messages.get(id);
+    const content = linkTo('2/ab/x1/late.pdf');
+    const rendered = '<p><a href="/user_uploads/2/ab/x1/late.pdf">file</a></p>';
+    if (row) messages.put(id, { ...row, content, rendered, last_edit_timestamp: row.timestamp + 60 });
+  });
+
+  const { stdout } = await run(`archive pull ${folder} --recheck -o json`);
+
+  expect(JSON.parse(stdout)).toMatchObject({ edited: 1, files: 1, files_kept: 1 });
+  expect(filesIn(folder)).toMatchObject([{ path: '2/ab/x1/late.pdf', bytes: expect.any(Number) as number }]);
 });
 
 test.each([
@@ -288,7 +360,7 @@ test.each([
 test('the row of a pull that could not keep all files comes before its failure', async () => {
   const { run } = await serverWith((url) =>
     url.includes('/2/a/')
-      ? { status: 403, body: '<p>no</p>' }
+      ? { status: 400, body: '<p>no</p>' }
       : { body: url.startsWith('/api/') ? success('/t/f') : 'x' },
   );
 
@@ -473,24 +545,6 @@ describe('files that stand in a message without a link', () => {
         .map(({ path }) => path)
         .sort(),
     ).toEqual(['2/a/a.pdf', '2/b/b.pdf']);
-  });
-
-  test('an archive of an earlier version gets what it did not record', async () => {
-    const { run, folder } = await withContents();
-    await run(`archive pull ${folder} ${selection} --both`);
-    const list = join(folder, 'parts.ndjson');
-    const before = readFileSync(list, 'utf8').replace(/"attached":\[[^\]]*\]/, '"uploads":["2/a4/plan.pdf"]');
-    writeFileSync(list, before);
-    const head = join(folder, 'archive.json');
-    const { state, ...others } = JSON.parse(readFileSync(head, 'utf8')) as { state: { lists: object } };
-    writeFileSync(head, JSON.stringify({ ...others, state: { ...state, lists: {} } }));
-
-    const { exitCode } = await run(`archive pull ${folder} --files`);
-
-    expect(before).toContain('uploads');
-    expect(exitCode).toBe(0);
-    expect(keptIn(folder).sort()).toEqual([...names].sort());
-    expect(await run(`archive verify ${folder}`)).toMatchObject({ exitCode: 0 });
   });
 
   test('exports lead to the kept ones: pictures are shown, the others are links', async () => {

@@ -143,8 +143,6 @@ describe('archive pull', () => {
 
   test.each([
     ['--limit 3', [1398, 1399, 1400]],
-    ['--anchor 50 --limit 3', [50, 51, 52]],
-    ['--ids 7,9,1300', [7, 9, 1300]],
     // Message n was sent n - 1 minutes after 2026-02-25T06:13:20Z.
     ['--since 2026-02-25T06:14:00Z --until 2026-02-25T06:17:00Z', [2, 3, 4]],
     ['--until 2026-02-25T06:17:00Z --limit 2', [3, 4]],
@@ -192,7 +190,7 @@ describe('archive pull', () => {
       expect(await exported(server)).toEqual([...known, 2400]);
     });
 
-    test.each(['', '--both', '--anchor 5', '--since 2026-01-01', '--until 2027-01-01', '--limit 10000'])(
+    test.each(['', '--both', '--since 2026-01-01', '--until 2027-01-01', '--limit 10000'])(
       '--recheck brings all that the archive lacks, into parts that are marked as late (%s)',
       async (options) => {
         const server = await open(options);
@@ -201,33 +199,21 @@ describe('archive pull', () => {
         const again = await server.run(`archive pull ${server.folder} --recheck -o json`);
 
         expect(exitCode).toBe(0);
-        const selected = options === '--anchor 5' ? ids.filter((id) => id >= 5) : ids;
-        const messages = selected.length;
+        const messages = ids.length;
         expect(JSON.parse(stdout)).toMatchObject({ added: moved.length, messages, moved: 0, gone: 0 });
         expect(JSON.parse(again.stdout)).toMatchObject({ added: 0, messages, moved: 0, gone: 0 });
-        expect(await exported(server)).toEqual(selected);
+        expect(await exported(server)).toEqual(ids);
         expect(await server.run(`archive verify ${server.folder}`)).toMatchObject({ exitCode: 0 });
         const parts = linesOf(server.folder, 'parts.ndjson');
-        expect(parts.filter(({ late }) => late === true).flatMap((part) => part['ids'])).toEqual(
-          moved.filter((id) => selected.includes(id)),
-        );
-        expect(JSON.parse(readFileSync(join(server.folder, 'archive.json'), 'utf8'))).toMatchObject({ archive: 2 });
-        expect(await exported(server, '--since 2026-01-01 --topic lunch')).toEqual(selected);
+        expect(parts.filter(({ late }) => late === true).flatMap((part) => part['ids'])).toEqual(moved);
+        expect(await exported(server, '--since 2026-01-01 --topic lunch')).toEqual(ids);
         const text = await server.run(`archive export ${server.folder} -o text`);
         expect(text.exitCode).toBe(0);
       },
     );
 
-    test('--recheck of --ids brings those that are in the selection now', async () => {
-      const server = await open('--ids 9,10,19,20,2299');
-
-      expect(await exported(server)).toEqual([9, 19, 2299]);
-      await server.run(`archive pull ${server.folder} --recheck`);
-      expect(await exported(server)).toEqual([9, 10, 19, 20, 2299]);
-    });
-
     test('--limit takes what is moved in, and no more new ones than it had room for', async () => {
-      const server = await open('--anchor 1 --limit 20');
+      const server = await open('--since 2026-01-01 --limit 20');
       server.messages.push(...topicOf('lunch', [2400]));
 
       await server.run(`archive pull ${server.folder}`);
@@ -491,12 +477,27 @@ describe('archive pull', () => {
   });
 });
 
+test.each([
+  ['--is starred', '"operator":"is"'],
+  ['--mentions 7', '"operator":"mentions"'],
+  ['--channels archived', '"operator":"channels"'],
+  ['--ids 1,2', '--limit or --narrow'],
+  ['--anchor 50', '--limit or --narrow'],
+])('%s is exit 2, and says what --narrow takes', async (option, hint) => {
+  const server = await openChatServer({ messages: [] });
+
+  const { exitCode, stderr } = await server.run(`archive pull ${newFolder()} ${option}`);
+
+  expect({ exitCode, requests: server.seen.length }).toEqual({ exitCode: 2, requests: 0 });
+  expect(stderr).toContain(hint);
+});
+
 describe('archive pull --recheck', () => {
   test('asks for no message again that the pull before it has read, of whatever channel', async () => {
     const other = topicOf('bread', idsBetween(21, 40), { stream_id: 6, channel: 'bakery' });
     const server = await openChatServer({ messages: [...topicOf('lunch', idsBetween(1, 20)), ...other] });
     const folder = newFolder();
-    await server.run(`archive pull ${folder} --all`);
+    await server.run(`archive pull ${folder}`);
     const asked = server.seen.length;
 
     const { stdout } = await server.run(`archive pull ${folder} --recheck -o json`);
