@@ -299,6 +299,15 @@ describe('a second header, as files have it that were joined', () => {
     else expect((await failureOf(() => reading)).message).toBe(`list:2: ${message}`);
   });
 
+  test('in a list below our header, quotes that CSV needs are clear', async () => {
+    const fields = { remote_user: rosterFields.remote_user };
+    const completion = <R>() => Promise.resolve((row: R) => row);
+    const rules = { fields, alone: 'remote_user', noun: 'user', nameOf: String, completion };
+    const bytes = Buffer.from('remote_user\n"a, b"\nada\n');
+    const { rows } = await readRoster({ file: 'list', bytes, format: undefined }, rules);
+    expect(rows).toEqual([{ remote_user: 'a, b' }, { remote_user: 'ada' }]);
+  });
+
   test('is a user where another cell of the row is a value', async () => {
     const { rows } = await read('roster.csv', 'remote_user,size_allowance\nremote_user,4\n');
     expect(rows).toMatchObject([{ remote_user: 'remote_user', size_allowance: 4 }]);
