@@ -4,16 +4,16 @@ import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import type { ExpectedLicense } from '../../jobs/license/audit-licenses.ts';
-import type { SeenUser } from '../../jobs/license/case.ts';
+import type { LookupResult } from '../../jobs/license/application-lookups.ts';
 import { severalWarning } from '../../jobs/license/case-words.ts';
-import { lookUp, userKey, type LicenseUser } from '../../jobs/license/license-user.ts';
-import { listRoster } from '../../jobs/license/plan.ts';
+import { userKey, type LicenseUser } from '../../jobs/license/license-user.ts';
+import { Lookups } from '../../jobs/license/lookups.ts';
 import type { ReviewedPlan } from '../../jobs/license/reviewed-plan.ts';
 import type { Values } from '../../schema/field.ts';
 import { licenseColumns, licenseExtras, rosterFields, type LicenseFields } from '../../schema/license.ts';
 import { oncePerUser, type CheckedRoster, type RosterRules } from '../../store/roster/read-roster.ts';
 import type { Accounts, Services, Time } from '../context.ts';
-import { apiOfEachApp, defaultConcurrency, readSheet, type RosterParts, type RosterValues } from '../roster.ts';
+import { apiOfEachApp, readSheet, type RosterParts, type RosterValues } from '../roster.ts';
 import { appCodeOf } from './options.ts';
 import { withOurs } from './show.ts';
 import type { Target } from './apply-plan.ts';
@@ -59,7 +59,8 @@ export async function readLicenseRoster(file: string, values: UserValues, contex
 
 /**
  * The license of each row's user, in the order of the sheet; nothing is changed.
- * @throws Failure not_found after the rows, naming users who have none; incomplete where that is not known
+ * @throws Failure not_found after the rows, naming users who have none; incomplete where that is not known, or where
+ * what the server lists is no key
  */
 export async function* licensesOfSheet(
   file: string,
@@ -71,13 +72,10 @@ export async function* licensesOfSheet(
   const { rows, others } = await readUsers(file, values, rules, context, [...licenseColumns, ...licenseExtras]);
   const licensing = apiOfEachApp(context, values.app_code);
   const users = [...new Map(rows.map((row) => [userKey(row), row])).values()];
-  const parts = { licensing, elapsed: context.clock.elapsed, concurrency: defaultConcurrency };
-  const { seenOf } = await listRoster(users, parts);
-  const found = new Map<string, SeenUser['result']>();
-  for (const user of users) {
-    const { by, result } = seenOf(user);
-    found.set(userKey(user), by === 'filter' ? result : await lookUp(licensing(user.app_code), user));
-  }
+  const lookups = new Lookups({ licensing, elapsed: context.clock.elapsed, trustList: false });
+  const list = users.length > fewUsers ? await lookups.list(users) : undefined;
+  const found = new Map<string, LookupResult>();
+  for (const user of users) found.set(userKey(user), list?.resultOf(user) ?? (await lookups.lookUp(user, 'given')));
   const licensesOf = (user: LicenseUser): readonly License[] => {
     const result = found.get(userKey(user));
     return result?.shows === 'licenses' ? result.licenses : [];
@@ -85,14 +83,19 @@ export async function* licensesOfSheet(
   for (const user of users) if (licensesOf(user).length > 1) context.warn(severalWarning(user));
   const shape = users.flatMap(licensesOf)[0]?.fields ?? {};
   const blank = Object.fromEntries(Object.keys(shape).map((name) => [name, null]));
+  let noKey: Failure | undefined;
   for (const [index, { remote_user, app_code: code, size_allowance }] of rows.entries()) {
     const licenses = licensesOf({ remote_user, app_code: code });
     const license = licenses.find((one) => sizeOf(one) === size_allowance) ?? licenses[0];
-    const fields = license?.fields ?? { ...blank, remote_user, app_code: code };
-    yield { key: license ? license.key : '', fields: withOurs(fields, { ...others[index] }) };
+    const failure = license && (await lookups.whyNoKey({ remote_user, app_code: code }, license));
+    noKey ??= failure;
+    const shown = failure ? undefined : license;
+    const fields = shown?.fields ?? { ...blank, remote_user, app_code: code, ...(license && sizeField(license)) };
+    yield { key: shown ? shown.key : '', fields: withOurs(fields, { ...others[index] }) };
   }
   const unknown = [...found.values()].find(({ shows }) => shows === 'incomplete');
   if (unknown?.shows === 'incomplete') throw unknown.failure;
+  if (noKey) throw noKey;
   const without = users.filter((user) => licensesOf(user).length === 0).map(({ remote_user }) => remote_user);
   if (without.length === 0) return;
   const named = without.slice(0, maxNamed).join(', ') + (without.length > maxNamed ? ', …' : '');
@@ -107,6 +110,13 @@ export async function* licensesOfSheet(
 }
 
 const maxNamed = 20;
+
+/** More users are looked for in one list first. */
+const fewUsers = 20;
+
+function sizeField(license: License) {
+  return { size_allowance: sizeOf(license) ?? null };
+}
 
 export function keptColumns({
   rows,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { emptyHome, openSandbox, run as runAt } from '../../helpers/run.ts';
+import { openOrigin } from '../../helpers/origin.ts';
+import { emptyHome, openSandbox, run as runAt, runAlone } from '../../helpers/run.ts';
 import { fakeService } from '../../helpers/service.ts';
 
 const day = 86_400_000;
@@ -127,16 +128,52 @@ describe('a list that is not complete', () => {
     expect([ran.exitCode, ran.stdout.trim().split('\n').at(-1)]).toEqual([exitCode, last]);
   });
 
-  test('a user of a sheet whom neither it nor the filter shows is not said to have no license', async () => {
-    const service = fakeService();
-    service.expect('GET /v1/license/?remote_user=ben&app_code=7').reply(200, { count: 1, results: rows.slice(0, 1) });
-    service.expect('GET /v1/license/?remote_user=zoe&app_code=7').reply(200, { count: 2, results: [] });
-    const ran = await runAt(service, 'license list --from - -o json', { stdin: 'ben\nzoe\n' });
+  test('a user of a sheet whose lookup is not complete is not said to have no license', async () => {
+    const [ben] = rows;
+    const { port } = await openOrigin(({ url }) => {
+      const user = new URL(url, 'http://x').searchParams.get('remote_user');
+      const list = { ben: { count: 1, results: [ben] }, zoe: { count: 2, results: [] } }[user ?? ''];
+      return { body: JSON.stringify(url.includes('/K-ben/') ? ben : (list ?? { count: 0, results: [] })) };
+    });
+    const base = { CHATELAINE_BASE_URL: `http://127.0.0.1:${port}`, CHATELAINE_APP_CODE: '7' };
+    const env = { ...base, CHATELAINE_API_KEY: 'key' };
+    const ran = await runAlone('license list --from - -o json', { env, stdin: 'ben\nzoe\n' });
     expect([ran.exitCode, ran.error?.code]).toEqual([8, 'incomplete']);
     expect(JSON.parse(ran.stdout)).toMatchObject([
       { license_code: 'K-ben' },
       { remote_user: 'zoe', license_code: null },
     ]);
+  });
+});
+
+describe('license list --from where listed values are no keys', () => {
+  const of = (license_code: string, remote_user = 'ben') => ({
+    license_code,
+    remote_user,
+    app_code: 7,
+    size_allowance: 4,
+  });
+  const list = async (license: object, viewed?: object) => {
+    const service = fakeService();
+    service.expect('GET /v1/license/?remote_user=ben&app_code=7').reply(200, [license]);
+    if (viewed) service.expect('GET /v1/license/K-1/').reply(200, viewed);
+    const ran = await runAt(service, 'license list --from - -o json', { stdin: 'ben\n' });
+    service.done();
+    return { ...ran, row: (JSON.parse(ran.stdout) as unknown[])[0] };
+  };
+
+  test('prints a key that is the one of the user', async () => {
+    expect(await list(of('K-1'), of('K-1'))).toMatchObject({ exitCode: 0, row: of('K-1') });
+  });
+
+  test.each([
+    ['a masked one', of('****-9F2A'), undefined],
+    ['one of another user', of('K-1'), of('K-1', 'eve')],
+  ])('prints no value, and is 8: %s', async (_what, license, viewed) => {
+    const { exitCode, row, stdout, error } = await list(license, viewed);
+    expect([exitCode, error?.code]).toEqual([8, 'incomplete']);
+    expect(row).toEqual({ ...license, license_code: null });
+    expect(stdout).not.toMatch(/9F2A|K-1/);
   });
 });
 
