@@ -12,7 +12,7 @@ import { withOurs } from './show.ts';
 
 export const allAppsOption = {
   all_apps: flagField(
-    'Ask every stored application; if one fails, it is named, and the exit code is 8. Where they are of several servers, base_url names that of each row',
+    'Query every stored application, each once; exit code 8 if one fails. With several servers, base_url names that of each row',
   ),
 } as const satisfies Fields;
 

@@ -91,7 +91,7 @@ export default command({
     if (count === 0 && code?.some((one) => !/[*?]/.test(one))) context.note(partOfKey);
   },
 
-  fields: licenseExtras,
+  fields: [...licenseExtras, 'base_url'],
 
   show: {
     ...licenseShow,

@@ -34,7 +34,7 @@ export default command({
   },
 
   result: 'one or rows',
-  fields: licenseExtras,
+  fields: [...licenseExtras, 'base_url'],
 
   show: { ...licenseShow, ...keyAlone },
 });

@@ -123,6 +123,13 @@ describe('--all-apps with profiles of several servers', () => {
 describe('--all-apps asks every stored application', () => {
   test.each<[string, readonly number[], string, number, string]>([
     ['list', [1, 2], 'license list --all-apps -q', 0, 'K-1\nK-2\nK-3\nK-1\n'],
+    [
+      'list of one server with base_url',
+      [1],
+      'license list --all-apps --fields remote_user,base_url --no-header',
+      0,
+      'ada\t\nbob\t\n',
+    ],
     ['list of one user', [1, 2], 'license list --all-apps --remote-user ada -q', 0, 'K-1\nK-3\n'],
     ['list by pattern', [1, 2], "license list --all-apps --match '*b' -q", 0, 'K-2\n'],
     ['view of a user', [1, 2], 'license view --all-apps --remote-user ada -q', 0, 'K-1\nK-3\n'],
