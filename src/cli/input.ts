@@ -44,17 +44,12 @@ export async function readInputLine(reading: InputParts): Promise<string> {
   return text.replace(/\r?\n[^]*$/, '');
 }
 
-interface FilledLine extends Pick<CommandRequest, 'words' | 'typed'> {
-  /** The words that a list without a header gave. */
-  readonly listed: ReadonlySet<string>;
-}
-
 /**
  * Arguments written as `-` come from standard input, a word a line; so does the one line of `--remote-user -`. A file
  * named `-` is left to the command.
  * @throws Failure usage where two ask for it, it is empty, or one word has several lines; the signal's reason
  */
-export async function fillFromInput(request: CommandRequest, reading: InputParts): Promise<FilledLine> {
+export async function fillFromInput(request: CommandRequest, reading: InputParts) {
   const { words, typed, command } = request;
   const args = Object.entries(words).filter(([name, word]) => asksForInput(command.args?.[name], word));
   const own = Object.entries<Field>(command.options ?? {}).filter(([, { stdin }]) => stdin);
@@ -62,7 +57,7 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
     .map((row) => flagOf(...row))
     .filter((one) => typed.some(({ flag, text }) => flag === one && text === '-'));
   const [name, other] = [...args.map(([argument]) => argument), ...flags.map((flag) => `--${flag}`)];
-  if (name === undefined) return { ...request, listed: new Set() };
+  if (name === undefined) return request;
   if (other !== undefined) throw usage('only one argument can come from standard input');
   const text = await readInputText(reading, '-');
   const lines = text.split(/\r?\n/).filter((one) => one !== '');
@@ -81,8 +76,6 @@ export async function fillFromInput(request: CommandRequest, reading: InputParts
   return {
     words: args.length > 0 ? { ...words, [name]: filled } : words,
     typed: typed.map((one) => (isFilled(one) ? { ...one, text: line } : one)),
-    // Below the name of our column nothing has two readings.
-    listed: new Set(names.length === lines.length ? names : []),
   };
 }
 

@@ -74,7 +74,7 @@ async function runRequest(
 ): Promise<number> {
   const { command, options } = request;
   const { host, signal } = opened;
-  const { words, typed, listed } = await fillFromInput(request, { host, messages, signal });
+  const { words, typed } = await fillFromInput(request, { host, messages, signal });
   // No option is before the first of them.
   known.words.push('', ...Object.values(words).flat().map(String), ...typed.map(({ text = '' }) => text));
   const values = readValues(command, words, typed);
@@ -85,7 +85,7 @@ async function runRequest(
   const { runCommand } = await import('./run.ts');
   const again: RunParts['again'] = (changed, own) =>
     typedLine(command.name, own ? { ...request, words: { own } } : request, changed);
-  return runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again, listed });
+  return runCommand(command, values, { ...opened, options, messages, redactor, typed: known, again });
 }
 
 async function report(cause: unknown, { messages, complete, redactor, typed }: OpenLine): Promise<Failure> {

@@ -50,7 +50,7 @@ export async function openSession(
   checkFields: Context['checkFields'],
   aim: 'read' | 'write',
 ) {
-  const { host, options, messages, signal, again, listed } = running;
+  const { host, options, messages, signal, again } = running;
   const { clock } = host;
   const planned: PlannedCall[] = [];
   const concluded: string[] = [];
@@ -70,7 +70,6 @@ export async function openSession(
     again,
     checkFields,
     program: {
-      listed,
       saveMemory: () => setFlagsFromString('--heap-growing-percent=15'),
       surface: async () => ({ nouns, commands: await Promise.all(commandTable.map(({ load }) => load())) }),
     },

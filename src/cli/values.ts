@@ -24,7 +24,6 @@ export interface RunParts {
   readonly typed: Typed;
   readonly signal: AbortSignal;
   readonly again: Invocation['again'];
-  readonly listed: Invocation['program']['listed'];
 }
 
 export type Texts = Readonly<Record<string, unknown>>;

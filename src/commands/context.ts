@@ -47,8 +47,6 @@ export interface Invocation {
   /** Checks `--fields` and `--sort` against the command's fields and those of its file. @throws Failure usage */
   checkFields(fromFile: readonly string[]): void;
   readonly program: {
-    /** Words that a list without a header gave: a doubled backslash in one has two readings (core/tsv.ts). */
-    readonly listed: ReadonlySet<string>;
     /** Collects garbage once the heap has grown by 30 %: V8 lets it grow fourfold while its collector gets no core. */
     saveMemory(): void;
     surface(): Promise<{ nouns: Readonly<Record<string, string>>; commands: readonly CommandSurface[] }>;

@@ -51,8 +51,8 @@ export function twoReadings(name: string, ours = name): string {
  * is. @throws Failure usage where both are
  */
 export function nameThatIsThere(name: string, isThere: (name: string) => boolean): string {
-  const undone = tsvText(name, 'name');
-  if (undone === undefined || undone === name || !isThere(undone)) return name;
+  const undone = otherReading(name);
+  if (undone === undefined || !isThere(undone)) return name;
   if (isThere(name)) throw usage(`'${name}' or '${undone}': both are there`, asNdjson);
   return undone;
 }
