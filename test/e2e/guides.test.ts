@@ -13,7 +13,7 @@ test.each([
   ['exit-codes', 'chatelaine-exit-codes(7): ', 'WHAT TO DO'],
   ['accessibility', 'chatelaine(1): ', 'SCREEN READERS'],
   ['containers', 'chatelaine-scripting(7): ', 'IN A CONTAINER'],
-  ['recipes', 'chatelaine-scripting(7): ', 'BACKUP BY NIGHT'],
+  ['recipes', 'chatelaine-scripting(7): ', 'NIGHTLY BACKUP'],
   ['cron', 'chatelaine-scripting(7): ', 'CRON'],
   ['retention', 'chatelaine-scripting(7): ', 'TWO YEARS, AND NO LONGER'],
 ])('help %s shows the page itself, on a machine without man', async (word, begin, chapter) => {
