@@ -8,7 +8,7 @@ const asks: readonly FailureKind[] = ['auth', 'rejected', 'unavailable'];
 
 /** Commands that ask no server. */
 const offline =
-  'settings list, settings describe, auth list, auth use, auth logout, auth token, sandbox serve, sandbox reset, completion, commands';
+  'settings list, settings describe, auth use, auth logout, auth token, sandbox serve, sandbox reset, completion, commands';
 
 /**
  * How each other command can fail besides; one that is not here may fail in every way. `not_found`: it names one thing;

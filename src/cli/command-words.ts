@@ -1,4 +1,4 @@
-import { commandTable, nouns, type CommandEntry } from '../commands/index.ts';
+import { commandTable, hiddenCommands, nouns, type CommandEntry } from '../commands/index.ts';
 import { usage } from '../core/failure.ts';
 
 /** The words of a line without the word `help`, which is the option of that name. */
@@ -49,6 +49,7 @@ export async function commandWords(
   const meant = readingWords.get(verb ?? '')?.find((one) => verbs.includes(one));
   const own = verb !== undefined && verbs.includes(verb) ? verb : meant;
   if (own !== undefined && (noun === typed || reading.has(own))) return [noun, own];
+  if (hiddenCommands.some(({ name }) => name === `${noun} ${verb ?? ''}`)) return [noun, verb ?? ''];
   if (own !== undefined) throw usage(`unknown command '${typed}'`, `Did you mean ${noun} ${own}?`);
   if (names.includes(noun)) return [noun];
   const flag = next === undefined ? undefined : /^--[^=]+/.exec(option)?.[0];

@@ -12,7 +12,6 @@ import { writeJson } from '../core/json.ts';
 import { checkZone } from '../core/moment.ts';
 import { openRunHistory } from '../jobs/license/run-history.ts';
 import { openLedgers } from '../jobs/license/run-ledgers.ts';
-import { urlOf } from '../schema/profile.ts';
 import { foldersOf } from '../store/disk/folders.ts';
 import { refuseUnwritable } from '../store/disk/private.ts';
 import type { JournalHeader } from '../store/journal.ts';
@@ -138,7 +137,7 @@ export async function openSession(
 function services(
   { ledgers, ...accounts }: Accounts & Ledgers,
   connections: Connections,
-  { host: { system, clock }, signal }: RunParts,
+  { host: { clock }, signal }: RunParts,
   code: Awaited<ReturnType<typeof codeFor>>,
 ): Omit<Services, 'sandbox'> {
   return {
@@ -171,11 +170,6 @@ function services(
         service === 'chat'
           ? connections.chat(await accounts.chatAccount()).send
           : connections.licensing(await accounts.licensingAccount()).send,
-      async reach(credential) {
-        const { reach } = await import('../api/http/request.ts');
-        const url = urlOf(credential) + (credential.kind === 'chat' ? '/api/v1/server_settings' : '/v1/license/');
-        return reach(connections.open(new URL(url).origin, credential), url, system.env, clock);
-      },
     },
   };
 }

@@ -2,7 +2,6 @@ import type { Format } from '../output/formats.ts';
 import type { Values } from '../schema/field.ts';
 import type { ChatApi } from '../api/chat/chat.ts';
 import type { Send } from '../api/http/call.ts';
-import type { Reach } from '../api/http/request.ts';
 import type { LicensingApi } from '../api/licensing/licensing.ts';
 import type { Service } from '../api/raw-path.ts';
 import type { ChatCredential, LicensingChoice, LicensingCredential, StoredApp } from '../store/account/credentials.ts';
@@ -67,8 +66,6 @@ export interface Services {
     send(service: Service): Promise<Send>;
     /** Limits of requests from here on, where the options do not give them. */
     presume(limits: Required<Pick<GlobalValues, 'retries' | 'timeout'>>): void;
-    /** Asks a server for anything, without a credential. @throws Failure unavailable naming the obstacle */
-    reach(credential: LicensingCredential | ChatCredential): Promise<Reach>;
   };
 }
 

@@ -1,15 +1,15 @@
-import { formatDuration, quantity } from '../core/duration.ts';
+import { quantity } from '../core/duration.ts';
 import { Failure, unless } from '../core/failure.ts';
-import { urlOf } from '../schema/profile.ts';
-import { candidatesOf, checkCredential, profilesArgument, type Candidate } from './auth/account.ts';
+import { candidatesOf, profilesArgument, type Candidate } from './auth/account.ts';
+import { accountStatus } from './auth/account-status.ts';
 import { command } from './command.ts';
-import type { Accounts, Disk, Invocation, Keys, Ledgers, Services } from './context.ts';
+import type { Accounts, Disk, Invocation, Keys, Ledgers, Services, Time } from './context.ts';
 
 export default command({
   about: [
     'Checks the configuration and its file modes, the folder of journals and archives, the credentials of the environment, and the shared ' +
-      'ledger, if there is one. Of every stored profile it checks the key, DNS, proxy, TLS, the clock, the credential, and the feature level ' +
-      'of the chat server (the number of its API, which grows with each change). It sends each request once and waits 10 seconds for the answer; --retries and --timeout change that. The exit code is that of the first problem.',
+      'ledger, if there is one; then each credential at its server, as auth status does: DNS, proxy, TLS, the clock, the key, and the feature level ' +
+      'of a chat server (the number of its API, which grows with each change). --retries and --timeout change that each server is asked once, for ten seconds. The exit code is that of the first problem.',
   ],
   args: { name: { ...profilesArgument, help: 'Profiles to check (default: all)' } },
   examples: ['chatelaine --sandbox doctor', 'chatelaine --sandbox doctor -o json'],
@@ -46,7 +46,7 @@ function rowOf({ failure: _, subject, detail, advice, ...check }: Check, { secre
 
 const marks = { ok: '✔', note: '!', problem: '✘' } as const;
 
-type DoctorParts = Invocation & Services & Accounts & Disk & Ledgers;
+type DoctorParts = Invocation & Services & Accounts & Keys & Time & Disk & Ledgers;
 
 async function* examine(names: readonly string[], context: DoctorParts): AsyncGenerator<Check> {
   const { config, state } = context.disk.files();
@@ -76,46 +76,19 @@ async function* examine(names: readonly string[], context: DoctorParts): AsyncGe
     );
   if (stored && names.length === 0) yield* examineLedgers(context);
   const accounts = await candidatesOf(names, context, { stored: stored ?? [], kinds: environment ?? [] });
-  for (const account of accounts) yield* examineAccount(account, context);
+  for (const account of accounts) yield examineAccount(account, context);
   if (accounts.length > 0) return;
   const advice = 'Run chatelaine auth login, or try --sandbox.';
   yield report('configuration', config, 'note', 'no credential is stored', advice);
 }
 
-/** Goes from the key outwards; what a step needs that failed is not tried. */
-async function* examineAccount({ subject, open }: Candidate, context: Services): AsyncGenerator<Check> {
-  const credential = yield* attempt('key', subject, open, ({ read_only }) =>
-    read_only ? 'found, read-only' : 'found',
-  );
-  if (!credential) return;
-  const url = urlOf(credential);
-  const reached = yield* attempt(
-    'network',
-    new URL(url).host,
-    () => context.servers.reach(credential),
-    ({ proxy }) => (proxy === undefined ? 'reached' : `reached through the proxy ${proxy}`),
-  );
-  if (!reached) return;
-  if (reached.skew !== undefined) yield clockCheck(new URL(url).host, reached.skew);
-  const accepted = yield* attempt(
-    'credential',
-    subject,
-    async () => checkCredential(credential, context).then(() => true),
-    () => 'accepted',
-  );
-  if (!accepted || credential.kind !== 'chat') return;
-  const level = await context.servers.chatAs(credential).level();
-  if (level !== undefined) yield report('feature level', subject, 'ok', `level ${level}`);
-  else yield report('feature level', subject, 'note', 'the server does not report its level: the newest is assumed');
-}
-
-/** Certificates and retry-after dates go wrong when the clock is off by more. */
-const mostSkew = 120_000;
-
-function clockCheck(subject: string, skew: number): Check {
-  if (Math.abs(skew) <= mostSkew) return report('clock', subject, 'ok', 'agrees with the server');
-  const off = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'ahead of' : 'behind'} the server`;
-  return report('clock', subject, 'note', off, 'Set the clock of this machine.');
+async function examineAccount(candidate: Candidate, context: DoctorParts): Promise<Check> {
+  const { row, failure } = await accountStatus(candidate, context);
+  const { status, detail, advice } = row;
+  const { subject } = candidate;
+  if (failure) return { ...report('credential', subject, 'problem', detail ?? status, advice), failure };
+  const accepted = detail === null ? 'accepted' : `accepted, ${detail}`;
+  return report('credential', subject, advice === null ? 'ok' : 'note', accepted, advice);
 }
 
 async function* examineLedgers({ ledgers }: Ledgers): AsyncGenerator<Check> {

@@ -109,7 +109,6 @@ export const commandTable: readonly CommandEntry[] = [
   entry('auth login', 'Store a credential, or rotate its key', () => import('./auth/login.ts')),
   entry('auth import', 'Store the credential of a zuliprc file', () => import('./auth/import.ts')),
   entry('auth status', 'Check credentials with the servers', () => import('./auth/auth-status.ts')),
-  entry('auth list', 'List the stored profiles', () => import('./auth/list-profiles.ts')),
   entry('auth use', 'Make a profile the default of its kind', () => import('./auth/use.ts')),
   entry('auth logout', 'Forget a profile and its key, or all of them', () => import('./auth/logout.ts')),
   entry('auth token', 'Print the key of a profile', () => import('./auth/token.ts')),
@@ -124,4 +123,9 @@ export const commandTable: readonly CommandEntry[] = [
   entry('completion', 'Print the completion script of a shell', () => import('./completion.ts')),
   entry('commands', 'Describe every command as data', () => import('./commands.ts')),
   entry('doctor', 'Check the set-up, and say what to do', () => import('./doctor.ts')),
+];
+
+/** Commands that run, and that help does not name: others have taken their place. */
+export const hiddenCommands: readonly CommandEntry[] = [
+  entry('auth list', 'List the stored profiles', () => import('./auth/list-profiles.ts')),
 ];

@@ -78,7 +78,7 @@ export function fragmentOf(url: string, site: string | undefined): string {
   if (host !== own.host && !(isLoopback(hostname) && isLoopback(own.hostname)))
     throw usage(
       `the link leads to ${host}, but the account is on ${own.host}`,
-      'Choose a profile of that host with --profile; auth list shows them.',
+      'Choose a profile of that host with --profile; auth status shows them.',
     );
   if (hash.length < 2) throw usage('the link has no # with a conversation or view', 'Copy it while the page is shown.');
   return url.trim().slice(url.trim().indexOf('#') + 1);

@@ -72,7 +72,6 @@ const typed: Readonly<Record<string, readonly string[]>> = {
   'auth login': ['auth login licensing --base-url {licensing} --app-code 4711 --name app --api-key-file {home}/key'],
   'auth import': ['auth import {home}/zuliprc --name imported'],
   'auth status': ['auth status'],
-  'auth list': ['auth list'],
   'auth use': ['auth use app'],
   'auth token': ['auth token app'],
   'auth logout': ['auth logout imported'],

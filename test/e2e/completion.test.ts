@@ -59,7 +59,7 @@ const lines: readonly (readonly [typed: string, args: string])[] = [
   ['chatelaine lic\tcre\t--rem\tada', '[license][create][--remote-user][ada]'],
   ['chatelaine license list -o js\t', '[license][list][-o][json]'],
   ['chatelaine license list --output=js\t', '[license][list][--output=json]'],
-  ['chatelaine auth list --fields profile,ki\t--sort=-ke\t', '[auth][list][--fields][profile,kind][--sort=-key]'],
+  ['chatelaine auth status --fields profile,ki\t--sort=-ke\t', '[auth][status][--fields][profile,kind][--sort=-key]'],
   ['chatelaine --color=nev\tdoc\t', '[--color=never][doctor]'],
   ['chatelaine settings set color_sch\tdar\t', '[settings][set][color_scheme=dark]'],
   ['chatelaine settings set timezone=Europe/Berl\t', '[settings][set][timezone=Europe/Berlin]'],

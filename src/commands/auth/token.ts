@@ -16,7 +16,7 @@ export default command({
   async run({ name, headers: areWanted }, context) {
     const chosen = name ?? context.options.profile;
     if (chosen === undefined)
-      throw usage('give a profile, licensing or chat', 'chatelaine auth list shows the profiles.');
+      throw usage('give a profile, licensing or chat', 'chatelaine auth status shows the profiles.');
     const isKind = chosen === 'licensing' || chosen === 'chat';
     const inUse = chosen === 'chat' ? context.chatAccount : context.licensingAccount;
     const account = await (isKind ? inUse() : context.accounts.credentialOf(chosen));

@@ -214,7 +214,7 @@ export async function profileNamed<K extends Kind>(profiles: Pick<Profiles, 'fin
   if (isOfKind(profile, kind)) return profile;
   if (!profile) throw unknownProfile(name, await profiles.names());
   throw new Failure('config', `profile '${name}' is a ${kinds[profile.kind]}; this command needs a ${kinds[kind]}`, {
-    hint: `Name another profile; chatelaine auth list shows them.`,
+    hint: `Name another profile; chatelaine auth status shows them.`,
   });
 }
 

@@ -68,11 +68,11 @@ describe('the word at the cursor', () => {
     ['api chat ', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
     ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
     ['snippet rm -- -', []],
-    ['auth list --fields ', ['profile', 'kind', 'url', 'app_code', 'email', 'default', 'read_only', 'key']],
-    ['auth list --fields profile,k', ['profile,kind', 'profile,key']],
-    ['auth list --fields=profile,kind,k', ['--fields=profile,kind,key']],
-    ['auth list --sort k', ['kind', 'key']],
-    ['auth list --sort=-k', ['--sort=-kind', '--sort=-key']],
+    ['snippet list --fields ', ['id', 'title', 'content', 'date_created']],
+    ['auth status --fields profile,k', ['profile,kind', 'profile,key']],
+    ['auth status --fields=profile,kind,k', ['--fields=profile,kind,key']],
+    ['auth status --sort k', ['kind', 'key']],
+    ['auth status --sort=-k', ['--sort=-kind', '--sort=-key']],
     ['completion --fields ', []],
   ])('%j', (line, expected) => {
     expect(at(line)).toEqual(expected);

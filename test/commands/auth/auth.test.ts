@@ -678,14 +678,15 @@ describe('auth list, use, logout, token, status', () => {
     service
       .expect({ ...ask, authorization: `Basic ${Buffer.from('ada@chat.test:key-of-work').toString('base64')}` })
       .reply(200, ok);
+    service.expect('GET /api/v1/server_settings').reply(200, { ...ok, zulip_feature_level: 489 });
 
     const { exitCode, stdout, stderr } = await at.run('auth status -o json', { service });
 
     service.done();
     expect(exitCode).toBe(4);
     expect(JSON.parse(stdout)).toMatchObject([
-      { profile: 'first', status: 'refused' },
-      { profile: 'work', status: 'ok', detail: null },
+      { profile: 'first', default: true, read_only: false, key: 'stored', status: 'refused' },
+      { profile: 'work', default: true, key: 'stored', status: 'ok', detail: 'feature level 489' },
     ]);
     expect(stdout + stderr).not.toContain('key-of');
   });

@@ -158,7 +158,7 @@ describe('--header-file', () => {
     await runAlone('doctor', { home });
     // A new key keeps them, an empty name removes them.
     await runAlone(login(base, ''), { home });
-    expect(seen.length).toBeGreaterThan(4);
+    expect(seen).toHaveLength(4);
     for (const { headers } of seen) expect(headers).toMatchObject(sent);
     await runAlone(login(base, "--no-check --header-file ''"), { home });
     await runAlone('license list', { home });

@@ -240,7 +240,7 @@ test.each<[string, LicensingChoice, string, string, string]>([
     { profile: 'chat' },
     'config',
     "profile 'chat' is a chat account; this command needs a licensing app",
-    'Name another profile; chatelaine auth list shows them.',
+    'Name another profile; chatelaine auth status shows them.',
   ],
   [
     'an unknown code',
