@@ -10,8 +10,8 @@ import { fixedClock } from '../helpers/clock.ts';
 import { needs } from '../helpers/needs.ts';
 
 /**
- * What a terminal of 60, 80 and 120 columns shows of each command's usual result, one golden file a command. `npm run
- * golden` writes them; look at them before they are committed.
+ * What a terminal of 80 columns shows of each command's usual result, a table also at 60 and 120 columns: one golden
+ * file a command. `npm run golden` writes them; look at them before they are committed.
  */
 
 const widths = [60, 80, 120] as const;
@@ -106,25 +106,31 @@ test('each command has a screen', () => {
 
 test('the screens', needs('shell'), async () => {
   const screens = new Map(Object.keys(typed).map((name) => [name, '']));
+  const tables = await commandsWithTables();
   for (const columns of widths) {
     const show = await opened(columns);
-    for (const [name, lines] of Object.entries(typed)) {
-      let text = screens.get(name) ?? '';
-      for (const line of lines) text += await show(line);
-      screens.set(name, text);
-    }
+    for (const [name, lines] of Object.entries(typed))
+      for (const line of lines) {
+        const text = await show(line);
+        if (columns === 80 || tables.has(name)) screens.set(name, `${screens.get(name) ?? ''}${text}`);
+      }
   }
 
   for (const [name, text] of screens) await expectGolden(text, `test/golden/screens/${name.replaceAll(' ', '-')}.txt`);
 });
 
+async function commandsWithTables(): Promise<ReadonlySet<string>> {
+  const commands = await Promise.all(commandTable.map(({ load }) => load()));
+  return new Set(
+    commands.flatMap(({ name, show }) => (show?.columns !== undefined && !show.line && !show.text ? [name] : [])),
+  );
+}
+
 test('a container whose folders cannot be written', needs('shell'), async () => {
   const lines = ['doctor', ...(typed['license ensure'] ?? []), '--sandbox license list'];
   let text = '';
-  for (const columns of widths) {
-    const show = await opened(columns, { XDG_STATE_HOME: '/dev/null/state' });
-    for (const line of lines) text += await show(line);
-  }
+  const show = await opened(80, { XDG_STATE_HOME: '/dev/null/state' });
+  for (const line of lines) text += await show(line);
   await expectGolden(text, 'test/golden/screens/read-only-container.txt');
 });
 

@@ -51,12 +51,9 @@ test('the recorded messages are whole, in their order, under a heading for each 
   expect(document.querySelector('h1')?.textContent).toBe('Channel <bulk>');
 });
 
-test.each(['all-kinds', 'every-shape', 'all-kinds-raw', 'every-shape-raw'])(
-  'the page of %s is as it was reviewed',
-  async (name) => {
-    await expectGolden(written(recorded(name)), `test/golden/page/${name}.html`);
-  },
-);
+test('the page of every shape of message is as it was reviewed', async () => {
+  await expectGolden(written(recorded('every-shape')), 'test/golden/page/every-shape.html');
+});
 
 test('the policy allows one style sheet and one script, by their hashes, and nothing else', () => {
   const { document } = opened([base]).window;
