@@ -30,20 +30,24 @@ export async function manualFiles(): Promise<ManualFile[]> {
   return pages.map((page) => ({ file: `${page.name}.${page.section}`, text: writePage(page, { version, date }) }));
 }
 
-/** The pages and chapters that `chatelaine help WORD` shows. */
+/** The pages and chapters that `chatelaine help WORD` shows; src/cli/help.ts names the guides. */
 const guides: Readonly<Record<string, readonly [page: string, ...chapters: string[]]>> = {
+  sheets: ['chatelaine-sheets'],
+  ci: ['chatelaine-scripting', 'GitHub Actions', 'GitLab CI'],
+  cron: ['chatelaine-scripting', 'Cron', 'Backup by night'],
+  containers: ['chatelaine-scripting', 'In a container'],
   scripting: ['chatelaine-scripting'],
   recipes: ['chatelaine-scripting'],
   examples: ['chatelaine-scripting'],
-  cron: ['chatelaine-scripting', 'Cron', 'Backup by night'],
   retention: ['chatelaine-scripting', 'Two years, and no longer'],
-  containers: ['chatelaine-scripting', 'In a container'],
-  'never-two': ['chatelaine-never-two'],
-  sheets: ['chatelaine-sheets'],
   fetching: ['chatelaine-fetching'],
-  stability: ['chatelaine-stability'],
+  'never-two': ['chatelaine-never-two'],
+  'handing-over': ['chatelaine-handing-over'],
+  undo: ['chatelaine-license-undo', 'Putting things back'],
   'exit-codes': ['chatelaine-exit-codes'],
+  environment: ['chatelaine', 'Environment', 'Files'],
   accessibility: ['chatelaine', 'Screen readers', 'Output'],
+  stability: ['chatelaine-stability'],
 };
 
 /** The texts of `chatelaine help WORD`, by word. */

@@ -6,30 +6,34 @@ import { wrap } from '../output/plain.ts';
 import { licenseRules } from '../schema/license.ts';
 import { flagOf, type Field, type Fields } from '../schema/field.ts';
 
+/** The guides that `chatelaine help` names; scripts/manual/pages.ts has their texts, and a few more. */
+const guides = 'sheets, ci, never-two, handing-over, undo, exit-codes, environment';
+
+/** What people use first. */
+const firstCommands =
+  'auth login, license ensure, license apply, license list, license retire, license undo, archive pull, topic delete';
+
 /** Text of `chatelaine --help`, at most `width` characters wide: 24 lines on a terminal of 80 columns. */
 export function programHelp(table: readonly CommandEntry[], width: number): string {
-  const alone = table.filter(({ name }) => !name.includes(' ') && !Object.hasOwn(nouns, name));
-  const entries = Object.keys(nouns).map((noun) => {
-    const verbs = table.flatMap(({ name }) => (name.startsWith(`${noun} `) ? [name.slice(noun.length + 1)] : []));
-    return { term: noun, text: verbs.join(', ') };
-  });
-  return sections([
-    ['', wrap('License keys and team chat from one command line; --sandbox needs no account', width)],
-    [
-      'Usage',
-      [
-        ...exampleLines('chatelaine --sandbox license create --remote-user ada --size-allowance 4', width),
-        ...exampleLines('chatelaine --sandbox license list', width),
-        ...wrap('chatelaine NOUN [VERB] --help, chatelaine help options, chatelaine help 8', width - indent),
-        ...wrap('help scripting, never-two, stability, exit-codes, accessibility, containers', width - indent),
-      ],
-    ],
-    [
-      'Commands',
-      entryLines([...entries, { term: 'others', text: alone.map(({ name }) => name).join(', ') }], width, nounWidth),
-    ],
-  ]);
+  const first = firstCommands.split(', ').flatMap((name) => table.find((entry) => entry.name === name) ?? []);
+  // What few need is in the line of the others.
+  const { sandbox: _sandbox, api: _api, ...shown } = nouns;
+  const others = ['sandbox', 'api', ...table.flatMap(({ name }) => (isWithoutNoun(name) ? [name] : []))];
+  const rows = [
+    ...Object.entries(shown).map(([term, text]) => ({ term, text })),
+    { term: 'others', text: others.join(', ') },
+    { term: 'guides', text: `help ${guides}` },
+  ];
+  const head = 'License keys and team chat. --sandbox needs no account; NOUN --help says more.';
+  const entries = first.map(({ name, summary }) => ({ term: `chatelaine ${name}`, text: summary }));
+  return `${[...wrap(head, width), ...entryLines(entries, width, commandWidth), '', ...entryLines(rows, width, nounWidth)].join('\n')}\n`;
 }
+
+function isWithoutNoun(name: string): boolean {
+  return !name.includes(' ') && !Object.hasOwn(nouns, name);
+}
+
+const commandWidth = 26;
 
 /** Every text of help by the words of its command; the program's under ''. */
 export async function helpTexts(width: number): Promise<ReadonlyMap<string, string>> {

@@ -57,7 +57,7 @@ function guideText(words: string, width: number): string | undefined {
   const [asked, ...codes] =
     /^help exit$|^(?:help )?exit[- ](?:codes?|status)(?: (\d+))?$|^help (\d+)$/.exec(words) ?? [];
   const exits = asked === undefined ? undefined : exitHelp(codes[0] ?? codes[1], width);
-  const [, page] = /^help (fetching|never-two|scripting|sheets|stability)$/.exec(words) ?? [];
+  const [, page] = /^help (fetching|handing-over|never-two|scripting|sheets|stability)$/.exec(words) ?? [];
   return exits ?? (page === undefined ? undefined : `man chatelaine-${page}\n`);
 }
 

@@ -56,20 +56,16 @@ const entry = (
 
 /** Every command, in the order of help and manual. */
 export const commandTable: readonly CommandEntry[] = [
-  entry('license create', 'Create the license key of one end user', () => import('./license/create.ts')),
+  entry('license create', 'Create one more license, even if the user has one', () => import('./license/create.ts')),
   entry('license list', 'List licenses', () => import('./license/list-licenses.ts')),
   entry('license view', 'Show one license, or all of one user', () => import('./license/view-license.ts')),
   entry('license edit', 'Change a license in place', () => import('./license/edit.ts')),
   entry('license rename', 'Give the licenses of a user a new name', () => import('./license/rename.ts')),
-  entry(
-    'license retire',
-    'Rename the license of a user who left, and set the smallest size',
-    () => import('./license/retire.ts'),
-  ),
+  entry('license retire', 'Retire licenses; their keys go on working', () => import('./license/retire.ts')),
   entry('license history', 'Show what runs on this computer changed', () => import('./license/history.ts')),
   entry('license undo', 'Undo what a run changed', () => import('./license/undo.ts')),
-  entry('license ensure', 'Give a user one license, and print its key', () => import('./license/ensure.ts')),
-  entry('license apply', 'Give every user of a file one license', () => import('./license/apply.ts')),
+  entry('license ensure', 'Ensure one license for one user, and print its key', () => import('./license/ensure.ts')),
+  entry('license apply', 'Ensure one license for each row of a file', () => import('./license/apply.ts')),
   entry('license audit', 'Find licenses that are wrong', () => import('./license/audit-license-list.ts')),
   entry(
     'first-activation',

@@ -50,8 +50,3 @@ test.each([
   const { exitCode, error } = await run(fakeService(), `${line} -o json`, { bare: true });
   expect([exitCode, error?.hint]).toEqual([2, `Did you mean ${meant}?`]);
 });
-
-test('the first screen names the guides', async () => {
-  const { stdout } = await run(fakeService(), '--help', { bare: true });
-  expect(stdout).toContain('\n  help scripting, never-two, stability, exit-codes, accessibility, containers\n');
-});

@@ -1,9 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { Failure, unless, usage } from '../../core/failure.ts';
+import { Failure, usage } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
 import { Secret } from '../../core/secret.ts';
 import { posixWord } from '../../core/shell-word.ts';
-import type { Clock, Environment } from '../../core/system.ts';
 import { isLoopback } from '../../schema/url.ts';
 
 import {
@@ -14,10 +13,8 @@ import {
   type Parameters,
   type Path,
   type PlannedCall,
-  type Send,
 } from './call.ts';
 import { proxyOf } from './proxy.ts';
-import { dateOf } from './server-clock.ts';
 
 /** A call as sent; `shown` is its URL without secrets. */
 export interface Request {
@@ -177,16 +174,4 @@ function segment(text: string): string {
   if (text === '' || text === '.' || text === '..' || /\p{Surrogate}/u.test(text))
     throw usage(`'${text}' cannot be part of a URL`);
   return encodeURIComponent(text);
-}
-
-export type Reach = Awaited<ReturnType<typeof reach>>;
-
-/** @throws Failure unavailable naming DNS, proxy, TLS, time-out or server */
-export async function reach(send: Send, url: string, env: Environment, clock: Clock) {
-  const segments = new URL(url).pathname.split('/').filter((segment) => segment !== '');
-  const { status, headers } = await send({ method: 'GET', path: path`/${{ segments }}`, repeat: 'safe' });
-  const date = dateOf(headers);
-  const proxy = unless(Failure, () => proxyOf(url, env)?.host);
-  // `skew`: by how much this machine's clock is ahead; undefined where the server does not send the time.
-  return { proxy, status, skew: date === undefined ? undefined : clock.now() - date };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { emptyHome, openSandbox } from '../../helpers/run.ts';
 
-/** The steps of docs/handing-over.md, from one home to another. */
+/** The steps of man/handing-over.md, from one home to another. */
 test('a colleague goes on with copied profiles and a copied state folder, after signing in again', async () => {
   const { run, sandbox } = await openSandbox();
   const [old, next] = [emptyHome(), emptyHome()];
