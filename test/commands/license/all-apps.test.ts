@@ -97,6 +97,8 @@ describe('--all-apps with profiles of several servers', () => {
     expect(await findings(`--accept ${file}`)).toEqual({ exitCode: 0, found: [] });
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(one.base, two.base));
     expect(await findings(`--accept ${file}`)).toEqual({ exitCode: 10, found: shared });
+    const { stderr } = await ask(`license audit --all-apps --accept ${file}`);
+    expect(stderr).toContain(`no longer found, remove its line: shared-key: ada in application 1 of ${two.base}: `);
   });
 
   test('the rows of a roster are of the server of their application, and the others are unexpected', async () => {
