@@ -31,6 +31,8 @@ export function judgeChat(ended: ChatEnded): Pick<Verdict, 'wrongs' | 'limits'> 
     ...endsOfNoCall(ended),
     ...heldDeleted(ended, limits),
     ...pricesOf(ended),
+    ...sleepsOf(ended),
+    ...uncounted(ended),
     ...ended.runs.flatMap((run, index) => wrongsOfRun(run, `run ${index + 1}`, ended, limits)),
     ...ended.healed.flatMap(([line, runs]) => wrongsOfHealing(line, runs, ended, limits)),
   ];
@@ -171,8 +173,28 @@ function pricesOf({ plan, runs: [run] }: ChatEnded): string[] {
   return wrongs;
 }
 
+/** A purge with one lost response sleeps no longer than its first retry does. */
+function sleepsOf({ plan, runs: [run] }: ChatEnded): string[] {
+  const { people = [], mishaps = [], runs, take, perHour } = plan;
+  const isOne = runs.length === 1 && mishaps.length === 1 && mishaps[0]?.reply !== '429' && people.length === 0;
+  if (!run || !isOne || take || perHour !== undefined || Object.keys(runs[0]?.fate ?? {}).length > 0) return [];
+  return run.slept > mostSlept ? [`a run with one lost response sleeps ${run.slept / 1000} s`] : [];
+}
+
+const mostSlept = 5000;
+
+/** Where nobody else takes messages, the history of an ended purge counts those that the server deleted. */
+function uncounted({ computer, plan, server }: ChatEnded): string[] {
+  if ((plan.people ?? []).length > 0 || plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
+  const [last] = historyLines(computer.disk.files())
+    .map((line) => JSON.parse(line) as Row & { readonly event: string })
+    .slice(-1);
+  if (last?.event !== 'purged' || last.status !== 'deleted' || last.deleted === server.deletions.length) return [];
+  return [`the history tells that ${last.deleted} messages were deleted, ${server.deletions.length} were`];
+}
+
 /** Requests of a purge of one page, in one call. */
-const purgePrice = 16;
+const purgePrice = 17;
 
 interface Row {
   readonly arrived: number;

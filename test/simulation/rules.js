@@ -382,6 +382,14 @@ export const rules = [
       'await this.#parts.sleep(30_000);\n    const level = await this.#chat.level();',
     ],
   ]),
+  ...inFile('purge', 'jobs/topic/purge-topic.ts', [
+    ['after a failure a purge waits as long as a retry', 'sleep(backoff(', 'sleep(30_000 + backoff('],
+    [
+      'the history counts what was deleted, and not what was surveyed',
+      ': { deleted, unseen,',
+      ': { deleted: this.survey.ids.length, unseen,',
+    ],
+  ]),
   ...inFile('purge', 'jobs/topic/delete-call.ts', [
     ['a call before which the disk fails was not sent', 'if (!call.isSent || !(cause', 'if (!(cause'],
   ]),

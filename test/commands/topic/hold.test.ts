@@ -44,6 +44,7 @@ describe('a held topic', () => {
     ['by a header with dashes', 'Stream-ID;TOPIC-NAME\n5;Lunch\n'],
     ['by an id', 'channel,ids\nattic,"[3,4]"\n'],
     ['by its first and its last id', 'first_id,last_id\n1,4\n'],
+    ['by its last id alone', 'first_id,last_id\n99,4\n'],
     ['by its name with a blank behind it', 'nothing\nlunch \n'],
     ['by its name behind the byte order mark of a second file', 'nothing\n\uFEFFlunch\n'],
     ['by its name between carriage returns', 'nothing\rlunch\r'],
@@ -191,6 +192,22 @@ describe('a hold whose messages no channel shows', () => {
     ]);
     expect(deleted.left).toEqual([...idsBetween(1, 4), ...idsBetween(11, 13), ...idsBetween(21, 22)]);
     expect(deleted.exitCode).toBe(8);
+  });
+
+  test('and that names no channel, bars all channels of the run', async () => {
+    const topics = fileOf('channel,topic_name\nkitchen,lunch\nattic,lunch\n', 'topics.csv');
+
+    const deleted = await purge(`--from ${topics} --confirm 0 --hold ${fileOf('{"ids":[99]}\n', 'keep.ndjson')}`);
+
+    expect(deleted.stderr).toContain('no channel shows the messages 99 of this hold');
+    expect(deleted.rows).toEqual([
+      ['lunch', 'held'],
+      ['lunch', 'held'],
+    ]);
+    expect({ exitCode: deleted.exitCode, left: deleted.left }).toEqual({
+      exitCode: 6,
+      left: messages.map(({ id }) => id),
+    });
   });
 
   test('is none where another topic of the channel shows one of them', async () => {

@@ -596,6 +596,55 @@ describe('nothing is deleted unarchived but in the windows that are named', () =
   });
 });
 
+describe('several topics', () => {
+  const two = [...topicOf('lunch', [1, 2, 3]), ...topicOf('tea', [11, 12])];
+  const both = 'topic delete 5 lunch tea --confirm 2 --no-archive -o json';
+
+  test('--max-messages counts what came into an earlier topic meanwhile', async () => {
+    const server = await openChatServer({
+      messages: two,
+      deletesPerCall: 2,
+      meanwhile: onceAfter(1, (messages) => messages.push(...topicOf('lunch', [4, 5]), ...topicOf('tea', [13]))),
+    });
+
+    const { exitCode, error } = await server.run(`${both} --max-messages 7`);
+
+    expect({ exitCode, left: server.messages.map(({ id }) => id) }).toEqual({ exitCode: 8, left: [11, 12, 13] });
+    expect(error?.message).toContain(
+      "3 messages of 'tea' would be deleted, more than the 2 that --max-messages allows",
+    );
+  });
+
+  test('a 401 in one ends the run before the next', async () => {
+    const refused = { status: 401, body: { result: 'error', code: 'UNAUTHORIZED', msg: 'No' }, deletes: 0 };
+    const server = await openChatServer({ messages: two, deleteReply: (call) => (call === 1 ? refused : undefined) });
+
+    const { exitCode, stdout } = await server.run(both);
+
+    expect({ exitCode, left: server.messages.length }).toEqual({ exitCode: 4, left: 5 });
+    expect(JSON.parse(stdout)).toMatchObject([
+      { topic_name: 'lunch', deleted: 0, status: 'incomplete' },
+      { topic_name: 'tea', deleted: 0, status: 'incomplete' },
+    ]);
+  });
+});
+
+test('an edit of a message that an interrupted run archived is archived before the next run deletes it', async () => {
+  const refused = { status: 400, body: { result: 'error', code: 'BAD_REQUEST', msg: 'Later' }, deletes: 0 };
+  const { server, root, unarchived, run } = await watched({
+    messages: topicOf('lunch', idsBetween(1, 20)),
+    deleteReply: (call) => (call === 1 ? refused : undefined),
+  });
+  await run();
+  for (const row of server.messages)
+    if (row.id === 7) Object.assign(row, { content: 'edited', last_edit_timestamp: 9 });
+
+  const { exitCode } = await run();
+
+  expect({ exitCode, unarchived, left: server.messages }).toEqual({ exitCode: 0, unarchived: [], left: [] });
+  expect(archived(root).get(7)).toContainEqual(expect.objectContaining({ content: 'edited' }));
+});
+
 describe('what is said', () => {
   test('an account that may not delete is refused before anything is archived', async () => {
     const { server, root, run } = await watched({ messages: topicOf('lunch', [1]), isAdmin: false });
