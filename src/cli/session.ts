@@ -97,6 +97,10 @@ export async function openSession(
         const { readJournal } = await import('../store/journal.ts');
         return readJournal(file ?? journalFile(host, header), header);
       },
+      async steps(header) {
+        const { openRunSteps } = await import('../store/run-steps.ts');
+        return openRunSteps(stepsFile(host, header), host, signal);
+      },
       ...openRunHistory(run, tell),
       untilWritten: (record) => void kept.push(record),
     },
@@ -208,6 +212,11 @@ function questions(running: RunParts, { places }: Pick<Accounts['accounts'], 'pl
       secret: async (question: string) => redactor.watch(await (await prompt()).hidden(question)),
     },
   };
+}
+
+function stepsFile({ system }: Host, header: Readonly<Record<string, unknown>>): string {
+  const name = createHash('sha256').update(writeJson(header)).digest('hex').slice(0, 32);
+  return join(foldersOf(system).state, 'runs', `${name}.ndjson`);
 }
 
 function journalFile({ system }: Host, header: JournalHeader): string {

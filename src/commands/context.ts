@@ -11,6 +11,7 @@ import type { Profiles } from '../store/account/profiles.ts';
 import type { Secret } from '../core/secret.ts';
 import type { OpenArchive } from '../store/archive/archive.ts';
 import type { Journal, JournalContent, JournalHeader } from '../store/journal.ts';
+import type { RunSteps } from '../store/run-steps.ts';
 import type { Milliseconds } from '../core/duration.ts';
 import type { Calendar } from '../core/moment.ts';
 import type { Clock } from '../core/system.ts';
@@ -143,6 +144,8 @@ export interface Disk {
     journal(header: JournalHeader, file?: string): Promise<Journal>;
     /** Records of earlier runs in that journal, without holding it; undefined where none left one. */
     readJournal(header: JournalHeader, file?: string): Promise<JournalContent | undefined>;
+    /** The steps of earlier runs of one command over several topics, and of this one. */
+    steps(header: Readonly<Record<string, unknown>>): Promise<RunSteps>;
     /** A record that is finished once the result is written, and closed however the run ends. */
     untilWritten(record: WrittenRecord): void;
   };

@@ -185,7 +185,7 @@ const mostSlept = 5000;
 
 /** Where nobody else takes messages, the history of an ended purge counts those that the server deleted. */
 function uncounted({ computer, plan, server }: ChatEnded): string[] {
-  if ((plan.people ?? []).length > 0 || plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
+  if ((plan.people ?? []).length > 0 || plan.take || plan.runs.some(({ fate }) => fate?.disk !== undefined)) return [];
   const [last] = historyLines(computer.disk.files())
     .map((line) => JSON.parse(line) as Row & { readonly event: string })
     .slice(-1);
@@ -406,9 +406,13 @@ function versionAt(
   return server.versions.get(id)?.findLast(({ at }) => at <= end);
 }
 
-/** Messages that were renamed, and for which a run that was ended, or whose request failed, did not come to ask. */
+/**
+ * Messages that were renamed, and for which a run that was ended, or whose request failed, did not come to ask; another
+ * failure of a purge keeps it from the search in private channels.
+ */
 function unasked(run: Process, ended: ChatEnded): number[] {
-  if (![129, 130, 143].includes(run.exit ?? 0) && !/"http":|the deadline of/.test(run.stderr)) return [];
+  const isCut = [129, 130, 143].includes(run.exit ?? 0) || /"http":|the deadline of/.test(run.stderr);
+  if (!isCut && run.exit !== 8) return [];
   return [...ended.server.versions.keys()].filter((id) => {
     const now = versionAt(id, run, ended);
     const isAsked = ended.server.asked.some(
@@ -418,7 +422,8 @@ function unasked(run: Process, ended: ChatEnded): number[] {
         ids.includes(id) &&
         isInVault === (now?.message?.stream_id === vaultId),
     );
-    return !isAsked && isVisible(now?.message) && !isInTopic(now.message);
+    const isMeant = isCut || now?.message?.stream_id === vaultId;
+    return isMeant && !isAsked && isVisible(now?.message) && !isInTopic(now.message);
   });
 }
 

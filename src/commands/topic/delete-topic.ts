@@ -103,7 +103,7 @@ export default command({
     const { site, account: email } = archives;
     const of = { job: 'topic delete', site, account: email, stream_id: channel?.stream_id };
     const header = isSeveral(naming) ? { ...of, ...names, older_than: typed.older_than } : undefined;
-    const run = await openPurgeRun(header, context.record);
+    const run = openPurgeRun(header && (await context.record.steps(header)));
     context.record.untilWritten(run);
     const topics = await topicsOf(chat, channel, naming, run.begun);
     const earlier = async (topic: Topic) => {

@@ -1,15 +1,14 @@
 import { matchesGlobInAnyCase } from '../../core/glob.ts';
-import { purgesOf, withArchived } from '../../jobs/topic/past-purges.ts';
+import { purgesOf } from '../../jobs/topic/past-purges.ts';
 import { uncut, whole } from '../../output/columns.ts';
 import { textField } from '../../schema/field.ts';
 import { command } from '../command.ts';
-import { embeddedSite } from '../archive/folder.ts';
 import { historyOptions, readAsked, whoOf } from '../history.ts';
 
 export default command({
   about: [
     'Shows each topic that runs of this account on this computer purged, the oldest first: when, by whom, with which chat account, how many messages, and where their archive is. ' +
-      'A purge that several runs continued is one row. Of a purge that the history lacks, its archive in the state folder tells.',
+      'A purge that several runs continued is one row.',
     'status is deleted, incomplete, unseen or held, as topic delete printed it, and unfinished for a run that was killed. unseen counts messages that went without proof that they were deleted. ' +
       'With --since and --until a purge is shown if any part of it was in that time.',
     '--profile shows only the account of that profile.',
@@ -24,9 +23,7 @@ export default command({
   examples: ['chatelaine topic history --since 2026-11-01 --until 2026-12-01 -o csv'],
 
   async *rows({ match, ...asked }, context) {
-    const { accounts, disk, record, warn } = context;
-    const originOf = (site: string) => (site === embeddedSite ? 'sandbox' : accounts.identityOf({ site }));
-    const entries = await withArchived(await record.past('topic_name'), disk.files().state, originOf, warn);
+    const entries = await context.record.past('topic_name');
     const isAsked = await readAsked(asked, 'chat', entries, context);
     for (const purge of purgesOf(entries)) {
       const { email, stream_id, channel, topic_name, spellings, messages, deleted, unseen, arrived } = purge;

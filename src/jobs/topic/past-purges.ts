@@ -1,6 +1,3 @@
-import { orWarn } from '../../core/failure.ts';
-import { archivesBelow } from '../../store/archive/archive.ts';
-import { openPurge } from '../../store/archive/line-file.ts';
 import type { EntryOf } from '../../store/record/history.ts';
 import { keyOf } from './purge-run.ts';
 
@@ -45,43 +42,4 @@ function sumOf(entries: readonly PurgeEntry[], name: 'deleted' | 'unseen' | 'arr
     (sum, { [name]: count }) => (count === undefined ? sum : (sum ?? 0) + count),
     null,
   );
-}
-
-/** The entries with what archives below a folder tell of purges besides. */
-export async function withArchived(
-  entries: readonly PurgeEntry[],
-  folder: string,
-  originOf: (site: string) => string,
-  warn: (text: string) => void,
-): Promise<readonly PurgeEntry[]> {
-  const begins: PurgeEntry[] = [];
-  const ends: PurgeEntry[] = [];
-  for (const archive of await archivesBelow(folder)) {
-    const purge = await orWarn(openPurge(archive), warn);
-    const own = entries.filter((entry) => entry.archive === archive);
-    if (!purge?.begun || own.some(({ event }) => event === 'purged')) continue;
-    const { begun, stage } = purge;
-    const { site, account, stream_id, channel, topic_name, spellings, messages } = begun;
-    const origin = originOf(String(site));
-    // prettier-ignore
-    const entry = {
-      time: String(begun['begun']), run: '', account: '', computer: '', command: 'topic delete',
-      origin, ...(origin !== 'sandbox' && { url: String(site) }),
-      email: String(account), archive, messages: Number(messages),
-      stream_id: Number(stream_id), channel: String(channel), topic_name: String(topic_name),
-      spellings: Array.isArray(spellings) ? spellings.map(String) : [],
-    };
-    if (own.length === 0) begins.push({ ...entry, event: 'purging' });
-    if (typeof stage === 'string') continue;
-    const { finished: time, deleted, unseen } = stage;
-    ends.push({
-      ...(own.at(-1) ?? entry),
-      time,
-      event: 'purged',
-      deleted,
-      unseen,
-      status: unseen > 0 ? 'unseen' : 'deleted',
-    });
-  }
-  return [...begins, ...entries, ...ends];
 }

@@ -1,15 +1,15 @@
 import { Failure } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { foldTopic } from '../../schema/topic.ts';
-import type { Journal, JournalContent, JournalHeader } from '../../store/journal.ts';
+import type { RunSteps } from '../../store/run-steps.ts';
 import type { Topic } from './find-channel.ts';
 
 /** What the runs of one command over several topics have done; on disk, so that it continues after a crash. */
-export type PurgeRun = Awaited<ReturnType<typeof openPurgeRun>>;
+export type PurgeRun = ReturnType<typeof openPurgeRun>;
 
 interface TopicEnd {
   readonly deleted: number;
-  /** Absent where all are deleted: records of older versions have none. */
+  /** Absent where all are deleted. */
   readonly status?: 'unseen' | undefined;
 }
 
@@ -18,21 +18,12 @@ interface RunTopic {
   readonly topic_name: string;
 }
 
-/** Without an end where the purge began. */
+/** The begin or the end of a topic's purge. */
 interface RunStep extends Partial<TopicEnd>, RunTopic {}
 
-interface Journals {
-  journal(header: JournalHeader): Promise<Journal>;
-  readJournal(header: JournalHeader): Promise<JournalContent | undefined>;
-}
-
-/**
- * The run that continues an interrupted one, or a new one, which writes nothing before its first purge. Without a
- * header, as for one topic, whose archive is record enough, nothing is written.
- */
-export async function openPurgeRun(header: JournalHeader | undefined, { readJournal, journal: open }: Journals) {
-  let journal = header && (await readJournal(header)) && (await open(header));
-  const steps = (journal?.records ?? []).filter(
+/** The archive of a single topic is record enough: it has no file. */
+export function openPurgeRun(file: RunSteps | undefined) {
+  const steps = (file?.steps ?? []).filter(
     (record): record is RunStep => isObject(record) && typeof record['topic_name'] === 'string',
   );
   const ends = new Map(
@@ -41,11 +32,8 @@ export async function openPurgeRun(header: JournalHeader | undefined, { readJour
       deleted === undefined ? undefined : { deleted, status },
     ]),
   );
-  const append = async (step: RunStep): Promise<void> => {
-    if (header) await (journal ??= await open(header)).append(step);
-  };
   let isDone = false;
-  /** Of the one topic of a run without a journal. */
+  /** Ends the record of the single topic. */
   let single: (() => Promise<void>) | undefined;
   return {
     /** Topics whose purge began in an earlier run, which may be empty now. */
@@ -53,13 +41,13 @@ export async function openPurgeRun(header: JournalHeader | undefined, { readJour
     hasBegun: (topic: Topic) => ends.has(keyOf(recordOf(topic))),
     /** How an earlier run ended the purge of that topic; undefined where it did not end. */
     endOf: (topic: Topic): TopicEnd | undefined => ends.get(keyOf(recordOf(topic))),
-    begin: (topic: Topic) => append(recordOf(topic)),
-    /** Its record is finished when something else remembers its row: the journal, or the reader. */
+    begin: async (topic: Topic) => file?.append(recordOf(topic)),
+    /** Its record is finished when something else remembers its row: the run's file, or the reader. */
     async end(topic: Topic, end: TopicEnd, finish: () => Promise<void>): Promise<void> {
-      if (!header) single = finish;
+      if (!file) single = finish;
       else
         await afterLastCall(async () => {
-          await append({ ...recordOf(topic), ...end });
+          await file.append({ ...recordOf(topic), ...end });
           await finish();
         });
     },
@@ -70,11 +58,11 @@ export async function openPurgeRun(header: JournalHeader | undefined, { readJour
       if (!isDone) return;
       await afterLastCall(async () => {
         await single?.();
-        await journal?.finish();
+        await file?.finish();
       });
     },
     /** Leaves what is not finished for the next run. */
-    close: () => afterLastCall(async () => journal?.close()),
+    close: () => afterLastCall(async () => file?.close()),
   };
 }
 

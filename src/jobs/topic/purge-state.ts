@@ -5,7 +5,7 @@ import type { CallEnd, LookStep, PurgeStep } from '../../store/archive/line-file
 
 export type PurgedState = 'present' | 'deleted' | 'unseen' | 'elsewhere';
 
-/** Beside the steps that are recorded: what a run begins with, and what it finds in other places at its end. */
+/** The recorded steps, and what a run begins with, and finds in other places at its end. */
 export type FoldedEvent =
   | PurgeStep
   | { readonly survey: readonly number[] }
@@ -138,7 +138,7 @@ function afterCall(state: PurgeState, end: CallEnd): PurgeState {
   };
 }
 
-/** Of those that were not asked for nobody knows whether they were deleted, once one of the others was not. */
+/** Nobody knows whether those that were not asked for were deleted, once one of the others was not. */
 function afterSearch(
   state: PurgeState,
   { elsewhere, unasked }: { readonly elsewhere: readonly number[]; readonly unasked: readonly number[] },

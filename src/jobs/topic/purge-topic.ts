@@ -51,7 +51,7 @@ export class TopicPurge {
     this.#state = fold.after(fold.nothingKnown, { survey: survey.ids });
   }
 
-  /** Of messages that are missing everywhere else, for the search in private channels. */
+  /** Ids that are missing everywhere else, for the search in private channels. */
   get missing(): readonly number[] {
     return this.#missing;
   }
@@ -85,7 +85,7 @@ export class TopicPurge {
     }
   }
 
-  /** Of a purge whose run came to its end; undefined where all is deleted. */
+  /** The failure of a purge that came to its end; undefined where all is deleted. */
   failure(): Failure | undefined {
     return leftOver(this.survey, this.#state, this.outcome(), { places: this.#places, isSample: this.#isSample });
   }
@@ -95,8 +95,8 @@ export class TopicPurge {
     const { counts, status } = this.outcome();
     try {
       const end = { deleted: counts.deleted, status: status === 'unseen' ? status : undefined };
-      await run.end(this.survey, end, async () => this.#archive?.finish(counts));
       await this.#tell('purged');
+      await run.end(this.survey, end, async () => this.#archive?.finish(counts));
     } catch (cause) {
       throw await this.leave(cause);
     }
