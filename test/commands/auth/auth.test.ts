@@ -729,24 +729,3 @@ describe('auth list, use, logout, token, status', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ profile: 'first', status: 'unreachable' }]);
   });
 });
-
-test('--all-apps: an app that fails is named, the rest is printed, exit 8', async () => {
-  const at = place();
-  await store(at, 'first');
-  await store(at, 'second');
-  await store(at, 'third');
-  const service = fakeService();
-  const listing = (name: string) =>
-    service.expect({ method: 'GET', path: '/v1/license/', authorization: `Token key-of-${name}` });
-  listing('first').reply(200, ['K-1']);
-  listing('second').reply(401, { detail: 'Invalid token.' });
-  listing('third').reply(200, ['K-3']);
-
-  const { exitCode, stdout, error } = await at.run('license list --all-apps -o json', { service });
-
-  service.done();
-  expect(exitCode).toBe(8);
-  expect(JSON.parse(stdout)).toEqual([{ license_code: 'K-1' }, { license_code: 'K-3' }]);
-  expect(error?.message).toContain('second: ');
-  expect(error?.message).toContain('Invalid token.');
-});

@@ -135,6 +135,7 @@ describe('--all-apps asks every stored application', () => {
     ['list of one user', [1, 2], 'license list --all-apps --remote-user ada -q', 0, 'K-1\nK-3\n'],
     ['list by pattern', [1, 2], "license list --all-apps --match '*b' -q", 0, 'K-2\n'],
     ['view of a user', [1, 2], 'license view --all-apps --remote-user ada -q', 0, 'K-1\nK-3\n'],
+    ['list, one refused', [1, 3, 2], 'license list --all-apps -q', 8, 'K-1\nK-2\nK-3\nK-1\n'],
     ['view of a user, one refused', [1, 3, 2], 'license view --all-apps --remote-user ada -q', 8, 'K-1\nK-3\n'],
     ['view of nobody', [1, 2], 'license view --all-apps --remote-user nobody', 5, ''],
     ['view of a code', [1, 2], 'license view K-3 --all-apps -q', 0, 'K-3\n'],
