@@ -88,12 +88,10 @@ test('view list has the fragments that view pin takes', async () => {
 
 test.each([
   ['whoami', 'Did you mean auth status?'],
-  ['license show x', 'Did you mean license view?'],
   ['messages search battery', 'Did you mean messages fetch --search WORDS?'],
   ['topic purge general lunch', 'Did you mean topic delete?'],
   ['view unpin inbox', 'Did you mean view hide?'],
   ['snippet delete 1', 'Did you mean snippet rm?'],
-  ['auth add', 'Did you mean auth login?'],
   ['license list --format json', 'Write -o FORMAT, as in -o json.'],
   ['license list ada', "--match '*ada*'; for one user:\n  chatelaine license list --remote-user ada"],
   ['archive pull kept general', 'chatelaine archive pull kept --channel general'],

@@ -62,7 +62,7 @@ describe('a command that prints a text', () => {
       stdout: '',
       lines: [
         `chatelaine: ${name} prints text without columns: --fields url does not apply`,
-        'Leave it out, or choose -o json, ndjson or yaml for all fields.',
+        'hint: Leave it out, or choose -o json, ndjson or yaml for all fields.',
       ],
     });
   });
@@ -96,5 +96,5 @@ test.each([
   ['help nosuch', 'See chatelaine --help.'],
 ])('%s is exit 2 with the nearest names', async (line, hint) => {
   const { exitCode, stdout, lines } = await runAlone(line);
-  expect({ exitCode, stdout, hint: lines.at(-1) }).toEqual({ exitCode: 2, stdout: '', hint });
+  expect({ exitCode, stdout, hint: lines.at(-1) }).toEqual({ exitCode: 2, stdout: '', hint: `hint: ${hint}` });
 });
