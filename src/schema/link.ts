@@ -10,8 +10,8 @@ export interface Link {
 
 /** The selection of a text from the web app of `site` (docs/apis.md, Links). @throws Failure usage: another host */
 export function readLink(text: string, site: string | undefined): Link | undefined {
-  const fragment = isUrl(text) ? `#${fragmentOf(text, site)}` : text.trim();
-  const path = /^#?narrow\/(.*)$/.exec(fragment)?.[1];
+  const fragment = isUrl(text) ? `#${fragmentOf(text, site)}` : bareLink(text);
+  const path = /^\/?#?narrow(?:\/|%2f)(.*)$/i.exec(fragment)?.[1]?.replace(/%2f/gi, '/');
   if (path !== undefined) return narrowOfPath(path);
   if (isUrl(text))
     throw usage('the link leads to no conversation', 'Copy it while a channel, topic or message is shown.');
@@ -67,13 +67,22 @@ function decodeHash(text: string): string {
 }
 
 export function isUrl(text: string): boolean {
-  return /^\s*https?:\/\//i.test(text);
+  return /^https?:\/\//i.test(bareLink(text));
+}
+
+/** A link without what mail programs and Markdown put around it: `<…>`, `[words](…)`. */
+function bareLink(text: string): string {
+  const [, inAngles, inBrackets] =
+    /^(?:<((?:https?:\/\/|\/?#narrow).*)>|\[.*\]\(<?((?:https?:\/\/|\/?#narrow)[^\s>]*?)>?\))$/is.exec(text.trim()) ??
+    [];
+  return inAngles ?? inBrackets ?? text.trim();
 }
 
 /** The part behind `#` in a URL of the site; this machine's ports count as one. @throws Failure usage: another host */
 export function fragmentOf(url: string, site: string | undefined): string {
-  if (!URL.canParse(url)) throw usage('the link is not a URL');
-  const { host, hostname, hash } = new URL(url);
+  const bare = bareLink(url);
+  if (!URL.canParse(bare)) throw usage('the link is not a URL');
+  const { host, hostname, hash } = new URL(bare);
   const own = new URL(site ?? url);
   if (host !== own.host && !(isLoopback(hostname) && isLoopback(own.hostname)))
     throw usage(
@@ -81,5 +90,5 @@ export function fragmentOf(url: string, site: string | undefined): string {
       'Choose a profile of that host with --profile; auth status shows them.',
     );
   if (hash.length < 2) throw usage('the link has no # with a conversation or view', 'Copy it while the page is shown.');
-  return url.trim().slice(url.trim().indexOf('#') + 1);
+  return bare.slice(bare.indexOf('#') + 1);
 }
