@@ -2,10 +2,12 @@ import { isWindows } from './system.ts';
 
 const selectors = String.raw`\ufe00-\ufe0f\u{e0100}-\u{e01ef}`;
 
-/** Characters that no reader sees; not the joiners of emoji and scripts, nor a selector behind what it varies. */
+/** Characters that no reader sees; not the joiner of emoji, nor a selector behind a picture or a Han character. */
 export const invisible = [
-  String.raw`(?![\u200c\u200d\u180b-\u180d\u180f${selectors}])\p{Default_Ignorable_Code_Point}|[\u2800\u{1d159}]`,
-  String.raw`(?<=^|[\s${selectors}])[${selectors}]|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]`,
+  String.raw`(?![\u200d${selectors}])\p{Default_Ignorable_Code_Point}|[\u180b-\u180f\u2800\u{1d159}]`,
+  String.raw`(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d|\u200d(?!\p{Extended_Pictographic})`,
+  String.raw`(?<=^|[\s${selectors}]|(?!\p{Script=Han})[\p{L}\p{N}])[${selectors}](?!\u20e3)`,
+  String.raw`(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]`,
 ].join('|');
 
 /** A text as one word of this system's shells, in which nothing is expanded; on one line, whatever the text holds. */

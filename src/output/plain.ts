@@ -3,7 +3,7 @@ import { isWindows } from '../core/system.ts';
 
 /**
  * Server text made harmless for a terminal: what moves the cursor, colours, turns, hides or breaks a line is an escape
- * (`\n`, `\x1b`, `\u202e`, `\u{e0041}`). Joiners that emoji and scripts need stay.
+ * (`\n`, `\x1b`, `\u202e`, `\u{e0041}`). The joiner that emoji need stays.
  */
 export function plain(text: string): string {
   return printableAscii.test(text) ? text : text.replace(harmful(), visible);

@@ -56,10 +56,14 @@ describe('plain', () => {
     ['blank\u115fto\u3164see', 'blank\\u115fto\\u3164see'],
     ['a\u034fb\u1160c\uffa0d\u2800e', 'a\\u034fb\\u1160c\\uffa0d\\u2800e'],
     ['\u17b4a\u206ab\ufff0c\u{1d173}d\u{1d159}e\u{e0fff}', '\\u17b4a\\u206ab\\ufff0c\\u{1d173}d\\u{1d159}e\\u{e0fff}'],
-    ['a\ufe0f\ufe00 \ufe01b\u{e0100}', 'a\ufe0f\\ufe00 \\ufe01b\\u{e0100}'],
-    ['❤\ufe0f 葛\u{e0100} ᠨ\u180b', '❤\ufe0f 葛\u{e0100} ᠨ\u180b'],
+    ['a\ufe0f\ufe00 \ufe01b\u{e0100}', 'a\\ufe0f\\ufe00 \\ufe01b\\u{e0100}'],
+    ['ad\u200ca ad\u200da \u200d', 'ad\\u200ca ad\\u200da \\u200d'],
+    ['7\ufe0f ᠨ\u180b\u180e\u180f', '7\\ufe0f ᠨ\\u180b\\u180e\\u180f'],
+    ['❤\u200d x', '❤\\u200d x'],
+    ['❤\ufe0f 葛\u{e0100} 7\ufe0f\u20e3', '❤\ufe0f 葛\u{e0100} 7\ufe0f\u20e3'],
+    ['👩\u200d⚕\ufe0f 👩🏽\u200d🚀 🏳\ufe0f\u200d🌈', '👩\u200d⚕\ufe0f 👩🏽\u200d🚀 🏳\ufe0f\u200d🌈'],
     ['\ufff9a\ufffb\ufffe\uffff', '\\ufff9a\\ufffb\\ufffe\\uffff'],
-    ['👩‍👩‍👧 é 漢字 می‌خواهم 🇩🇪', '👩‍👩‍👧 é 漢字 می‌خواهم 🇩🇪'],
+    ['👩‍👩‍👧 é 漢字 می‌خواهم 🇩🇪', '👩‍👩‍👧 é 漢字 می\\u200cخواهم 🇩🇪'],
   ])('%j', (text, shown) => {
     expect(plain(text)).toBe(shown);
   });
