@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { emptyHome, fakeService, run } from '../helpers/run.ts';
@@ -88,6 +88,20 @@ test('a log that cannot be written is exit 3, and nothing is sent', async () => 
     expect(stderr).toContain(`cannot write the log ${join(home, file)}`);
     expect(service.seen).toEqual([]);
   }
+});
+
+test('a log that is a link is exit 3, and what it leads to is unchanged', needs('modes'), async () => {
+  const home = emptyHome();
+  writeFileSync(join(home, 'other'), 'kept\n');
+  symlinkSync(join(home, 'other'), join(home, 'log'));
+  const service = fakeService();
+  const { error } = await run(service, `license list -o json --log ${join(home, 'log')}`, { home });
+  expect(error).toMatchObject({
+    exit: 3,
+    message: `cannot write the log ${join(home, 'log')}: it is a symbolic link`,
+    hint: 'Name the file that it leads to.',
+  });
+  expect(readFileSync(join(home, 'other'), 'utf8')).toBe('kept\n');
 });
 
 test('a log that fills its disk is given up with a warning', needs('devices'), async () => {

@@ -95,14 +95,23 @@ test.each([
   `file:${folder}/sources`,
   'https://127.0.0.1/x.tgz',
   '7.8.9 --foreground-scripts',
+  '7.8.9\n::add-mask::x',
 ])('what is no version is refused before npm is asked: %j', async (asked) => {
   const before = requests;
   const { code, stderr, installed } = await install(hashOf('sha256', 'hex'), asked);
   expect({ code, installed, stderr, asked: requests - before }).toEqual({
     ...{ code: 1, installed: false, asked: 0 },
-    stderr: `::error::'${asked}' is no version such as 0.1.0: nothing was installed\n`,
+    stderr: `::error::'${asked.replaceAll('\n', ' ')}' is no version such as 0.1.0: nothing was installed\n`,
   });
   expect(existsSync(marker)).toBe(false);
+});
+
+test.each(['', 'x', `${'0'.repeat(64)}\n::add-mask::x`])('nor is what is no checksum: %j', async (sum) => {
+  const { code, stderr, installed } = await install(sum);
+  expect({ code, installed, stderr }).toEqual({
+    ...{ code: 1, installed: false },
+    stderr: `::error::'${sum.replaceAll('\n', ' ')}' is no SHA-256: nothing was installed\n`,
+  });
 });
 
 test('a version that the registry does not have is said so', async () => {

@@ -116,7 +116,7 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /** Windows has no such flag; making a link needs a right of its own there. */
-const noLink = isWindows ? 0 : constants.O_NOFOLLOW;
+export const noLink = isWindows ? 0 : constants.O_NOFOLLOW;
 
 /** Refuses a link, which leads out of the folder, and a FIFO, which blocks. @throws Failure config, a system error */
 export async function openFile(path: string, flags = constants.O_RDONLY, forLinks = noLink): Promise<FileHandle> {

@@ -107,7 +107,7 @@ describe('where the clock of this machine is wrong', () => {
     const ran = await run("topic delete 5 --match '*' --older-than 2d -y", given);
     expect(ran).toMatchObject({ exitCode: 7, stdout: '' });
     expect(ran.stderr).toBe(
-      "chatelaine: the clock of this machine is 120d ahead of the server's, and --older-than depends on it: nothing was deleted\nSet the clock of this machine.\n",
+      "chatelaine: the clock of this machine is 120d ahead of the server's, and --older-than depends on it: nothing was deleted\nhint: Set the clock of this machine.\n",
     );
     expect(seen.filter(({ method }) => method === 'POST')).toEqual([]);
   });
