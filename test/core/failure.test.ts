@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Failure, type FailureKind, failures, labelled, usage } from '../../src/core/failure.ts';
+import { Failure, type FailureKind, failures, ifAnswered, labelled, usage } from '../../src/core/failure.ts';
 
 const http = { method: 'GET', url: 'https://chat.example/api/v1/messages', status: 400 };
 
@@ -50,5 +50,21 @@ describe('labelled', () => {
         throw bug;
       }),
     ).toThrow(bug);
+  });
+});
+
+describe('an optional look', () => {
+  test('is undefined where it fails', async () => {
+    expect(await ifAnswered(Promise.reject(new Failure('unavailable', 'no answer')))).toBeUndefined();
+    expect(await ifAnswered(Promise.resolve(7))).toBe(7);
+  });
+
+  test.each([
+    new Failure('cancelled', 'interrupted'),
+    new Failure('terminated', 'SIGTERM'),
+    new Failure('hangup', 'SIGHUP'),
+    new TypeError('a bug'),
+  ])('hides no interruption and no bug: %s', async (cause) => {
+    await expect(ifAnswered(Promise.reject(cause))).rejects.toBe(cause);
   });
 });

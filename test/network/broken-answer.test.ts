@@ -56,6 +56,17 @@ describe('what is no HTTP is named, with the way it begins and no more', () => {
   });
 });
 
+test('words of a page that are cut inside a secret show no part of it', async () => {
+  const key = 'CanarySecret0123456789';
+  const page = `${'<b>'.repeat(6660)} words ${key}`;
+  const { port } = await openOrigin(() => ({ status: 500, body: page, headers: { 'content-type': 'text/html' } }));
+  const { error, stderr } = await runAlone('license list --retries 0 -o json', {
+    env: { ...envOf(port), CHATELAINE_API_KEY: key },
+  });
+  expect(error?.message).toMatch(/words/);
+  expect(stderr).not.toContain('Canary');
+});
+
 describe('a head that is not HTTP is named, and the request is not sent again', () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 

@@ -125,7 +125,7 @@ async function run(name: string, file: string, words: readonly string[], options
       detached: system.platform !== 'win32',
       windowsHide: true,
     });
-    const inTime = orAborted(endOf(child, name), late.signal);
+    const inTime = orAborted(endOf(child, name, alarm), late.signal);
     return await (signal ? orAborted(inTime, signal) : inTime);
   } catch (cause) {
     if (cause instanceof Failure || cause === signal?.reason) throw cause;
@@ -141,12 +141,16 @@ type ProgramOutcome = Readonly<{ code: number | string; stdout: string; stderr: 
 
 const longest = 65_536;
 
+/** So long after its end what a failed program wrote to stderr is waited for. */
+const lastWords: Milliseconds = 100;
+
 /** A program that leaves an agent behind may leave its pipes open, so its own end is enough once a line is whole. */
-function endOf(child: ChildProcess, command: string): Promise<ProgramOutcome> {
+function endOf(child: ChildProcess, command: string, alarm: Alarm): Promise<ProgramOutcome> {
   return new Promise((resolve, reject) => {
     const output = { stdout: '', stderr: '' };
     let code: number | string | undefined;
-    const finish = (isEnough = output.stdout.includes('\n')): void => {
+    let cancel = (): void => undefined;
+    const finish = (isEnough = code === 0 && output.stdout.includes('\n')): void => {
       if (code !== undefined && isEnough) resolve({ code, ...output });
     };
     for (const name of ['stdout', 'stderr'] as const)
@@ -158,9 +162,13 @@ function endOf(child: ChildProcess, command: string): Promise<ProgramOutcome> {
     child.once('error', reject);
     child.once('exit', (status, signal) => {
       code = status ?? signal ?? 'no code';
+      if (code !== 0) cancel = alarm(lastWords, () => finish(true));
       finish();
     });
-    child.once('close', () => finish(true));
+    child.once('close', () => {
+      cancel();
+      finish(true);
+    });
   });
 }
 

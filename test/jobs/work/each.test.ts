@@ -35,6 +35,15 @@ test('what may have happened before the end outweighs that the rest is not done'
   });
 });
 
+test.each<readonly (readonly (FailureKind | 'ok')[])[]>([
+  [['unknown', 'rejected']],
+  [['rejected', 'unknown', 'not_found']],
+  [['unknown', 'ok']],
+  [['unknown', 'rejected', 'unavailable', 'ok']],
+])('of several failures one that may have happened counts, wherever it is: %j', async (kinds) => {
+  expect(await ending(...kinds)).toMatchObject({ kind: 'unknown', retryable: false });
+});
+
 test.each<FailureKind>(['unavailable', 'auth'])('%s at the first argument is the failure itself', async (kind) => {
   expect(await ending(kind, 'ok')).toMatchObject({ kind, message: `it is ${kind}` });
 });

@@ -230,6 +230,29 @@ test('a background process that it leaves behind is not waited for', needs('proc
   process.kill(Number(pid));
 });
 
+test(
+  'the reason that a failed one gives after its end is waited for, until its pipes are closed',
+  needs('shell'),
+  async () => {
+    const { folder: _, ...rest } = options();
+    const spans: number[] = [];
+    const alarm = (span: number): (() => void) => (spans.push(span), () => undefined);
+    const command = `${shell} -c 'echo canary; (while kill -0 $$ 2>/dev/null; do :; done; echo locked >&2) & exit 2'`;
+    const caught = await failureOf(() => runKeyCommand(command, { ...rest, alarm }));
+    expect(caught.message).toBe("the key command '/bin/sh' ended with exit code 2: locked");
+    expect(spans).toContain(100);
+  },
+);
+
+test('nor is one that a failed one leaves behind', needs('proc', 'shell'), async () => {
+  const { folder, ...rest } = options();
+  const path = join(folder, 'pid');
+  const command = `${shell} -c 'sleep 60 & echo $! > ${path}; echo canary; echo locked >&2; exit 2'`;
+  const caught = await failureOf(() => runKeyCommand(command, rest));
+  expect(caught.message).toBe("the key command '/bin/sh' ended with exit code 2: locked");
+  process.kill(Number(readFileSync(path, 'utf8')));
+});
+
 /** Ended and waiting for its parent counts as not running. */
 function isRunning(pid: string): boolean {
   const path = `/proc/${pid}/stat`;
