@@ -27,7 +27,7 @@ test('to rotate a key, the name of the profile and the new key are enough', asyn
   expect(JSON.parse((await run('auth list -o json')).stdout)).toMatchObject([{ profile: 'prod', read_only: true }]);
   const elsewhere = await run(rotate.replace('--name prod', '--name prod --app-code 8'));
   expect(elsewhere.stderr).toContain(`Replace it with application 8 on ${url}?`);
-  expect(elsewhere.exitCode).not.toBe(0);
+  expect(elsewhere.exitCode).toBe(2);
   expect(await run(rotate.replace('prod', 'prd'))).toMatchObject({
     exitCode: 2,
     stderr:
