@@ -38,7 +38,7 @@ const answer = 'all was read';
  * when its last program ends is lost, so the shell prints a mark after all else, and ends when it is answered.
  */
 export function openTerminal(line: string, options: TerminalOptions = {}): Terminal {
-  const finish = `printf '${mark}'; until read -r typed || [[ $typed == *'${answer}' ]]; do :; done`;
+  const finish = `printf '${mark}'; while read -r typed && [[ $typed != *'${answer}' ]]; do :; done`;
   const shell = [
     // Not a function: `kill $!` would end the shell around the program, and leave the program.
     `hash -p '${resolve('test/e2e/chatelaine.sh')}' chatelaine`,

@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Failure } from '../../src/core/failure.ts';
 import { isWhole } from '../helpers/extent.ts';
 import { emptyHome, openSandbox, runAlone, type RunningSandbox } from '../helpers/run.ts';
 import { needs } from '../helpers/needs.ts';
@@ -35,20 +36,22 @@ describe.each(isWhole ? [0o022, 0o000, 0o077] : [0o000])('with umask %o', needs(
 
   test('a roster that is cut off', async () => {
     const service = await openSandbox({ latency: 5 });
-    const home = emptyHome();
-    const many = Array.from({ length: 60 }, (_unused, index) => `cut-${index},3`).join('\n');
     const ending = new AbortController();
-    const running = runAlone('license apply - --input-format csv', {
+    const home = emptyHome();
+    const many = Array.from({ length: 200 }, (_unused, index) => `cut-${index},3`).join('\n');
+    const open: string[] = [];
+    const ran = await runAlone('license apply - --input-format csv -o ndjson', {
       home,
       env: service.env,
       stdin: `remote_user,size_allowance\n${many}\n`,
       interrupt: ending.signal,
+      // A row is printed, and others are under way.
+      written() {
+        open.push(...openIn(home));
+        ending.abort(new Failure('cancelled', 'interrupted'));
+      },
     });
-    while (service.sandbox.state.licenses().length < 16) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(openIn(home)).toEqual([]);
-    const { Failure } = await import('../../src/core/failure.ts');
-    ending.abort(new Failure('cancelled', 'interrupted'));
-    expect((await running).exitCode).toBe(130);
+    expect({ exit: ran.exitCode, open }).toEqual({ exit: 130, open: [] });
     expect(filesIn(home).length).toBeGreaterThan(0);
     expect(openIn(home)).toEqual([]);
   });
