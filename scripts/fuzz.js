@@ -2,9 +2,11 @@
 // together (1200). FUZZ_RUNS: cases of each kind in one process (20000), FUZZ_PROCESSES: how many of them are run as
 // real processes too (500), FUZZ_SEED (1), FUZZ_CASE: the number of the only case to be run.
 import { spawnSync } from 'node:child_process';
+import { changedSinceBuild } from './built.js';
 import { showUsage } from './usage.js';
 
 showUsage(import.meta.filename);
+if (changedSinceBuild()?.length !== 0) spawnSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
 const names = { answers: 'changed answers', lines: 'command line', slips: 'slip', parsers: 'no text ends in a bug' };
 const [name] = process.argv.slice(2);
 const only = name === undefined ? [] : ['--testNamePattern', names[/** @type {keyof typeof names} */ (name)] ?? name];

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { changedSinceBuild } from '../../scripts/built.js';
 import { isWhole } from '../helpers/extent.ts';
 import { answerCases, tryAnswers } from './answers.ts';
 import type { Way } from './judge.ts';
@@ -12,7 +13,8 @@ import { lineCases, slipCases, tryLine } from './lines.ts';
 const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 /** Of each of the three kinds. */
 const runs = Number(process.env['FUZZ_RUNS'] ?? (isWhole ? 100 : 30));
-const processes = Number(process.env['FUZZ_PROCESSES'] ?? 2);
+// The built program is another one where it is old, and vitest alone builds none.
+const processes = changedSinceBuild()?.length === 0 ? Number(process.env['FUZZ_PROCESSES'] ?? 2) : 0;
 const only = process.env['FUZZ_CASE'];
 const unlimited = 3_600_000;
 
