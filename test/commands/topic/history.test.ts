@@ -1,5 +1,5 @@
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { idsBetween, openChatServer, topicOf, type DeleteReply } from '../../helpers/chat-server.ts';
 import { emptyHome, runAlone, type Ran } from '../../helpers/run.ts';
@@ -58,6 +58,14 @@ function imageOf(folder: () => string) {
     },
   };
 }
+
+test('the archive is where it is, from whatever folder it was named', async () => {
+  const { home, purge, history } = await openKitchen();
+  const folder = join(home, 'kept');
+  expect((await purge('lunch', `--archive ${relative(process.cwd(), folder)}`)).exitCode).toBe(0);
+  const [row = {}] = await history();
+  expect(String(row['archive']).startsWith(`${folder}/`)).toBe(true);
+});
 
 test.each(['', '--no-archive'])(
   'a purge is a row: when, by whom, what, how many, and where it is kept (%s)',
