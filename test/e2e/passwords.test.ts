@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../helpers/sandbox.ts';
 import { realTime } from '../helpers/clock.ts';
 import { needs } from '../helpers/needs.ts';
+import { start } from './program.ts';
 import { openTerminal, type Terminal } from './pty.ts';
 
 /** Passwords are typed on a real terminal, where a shown one would be seen. */
@@ -30,6 +31,15 @@ test('a new password that is typed in two ways is not sent', needs('terminals'),
   expect(exitCode).toBe(2);
   expect(output).toContain('the two new passwords differ: nothing was sent');
   expect(passwordIn(sandbox)).toBe(present);
+});
+
+// Help is shown before the program is loaded; test/security/typed-secrets.test.ts has every other place.
+test('a key in the place of a command is refused without it', async () => {
+  const key = 'CanaryKey0123456789abcdefGHIJ';
+  const { code, stdout, stderr } = await start(`${key} --help`).ended;
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^chatelaine: \S/);
+  expect(stderr).not.toContain(key.slice(0, 9));
 });
 
 async function serve(): Promise<Sandbox> {
