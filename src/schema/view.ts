@@ -34,7 +34,7 @@ export function readFragment(text: string, site: string | undefined, listed: rea
     : text.trim().replace(/^\/?#/, '');
   const fragment = listed.includes(typed) ? typed : percentDecoded(typed);
   // The last one of narrow/channel/5/topic/ is the empty topic; a proxy would merge the slashes of any other.
-  const segments = fragment.replace(/(?<=.)\/$/, '').split('/');
+  const segments = fragment.replace(/(?<=\/(?:topic|subject))\/$/, '').split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw usage(
       `fragment '${text}': empty, '.' and '..' segments are not allowed`,

@@ -55,7 +55,7 @@ describe('labelled', () => {
 
 describe('an optional look', () => {
   test('is undefined where it fails', async () => {
-    expect(await ifAnswered(Promise.reject(new Failure('unavailable', 'no answer')))).toBeUndefined();
+    expect(await ifAnswered(Promise.reject<number>(new Failure('unavailable', 'no answer')))).toBeUndefined();
     expect(await ifAnswered(Promise.resolve(7))).toBe(7);
   });
 

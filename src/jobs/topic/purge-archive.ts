@@ -1,5 +1,6 @@
 // The archive of a purge: what its looks showed is kept in it, and read back, before a call deletes it. Beside the
 // messages it has purge.ndjson, in which the same command continues an interrupted purge.
+import { resolve } from 'node:path';
 import { asMessage, RawMessage } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { writeJson } from '../../core/json.ts';
@@ -21,7 +22,7 @@ import { topicSelection, type TopicSurvey } from './survey-topics.ts';
 
 /** A failure of it ends the purge: unavailable of a page or the disk, incomplete where messages are missing. */
 export class PurgeArchive {
-  /** That of the purge's begin. */
+  /** That of the purge's begin; absolute, since whoever reads the history is in another folder. */
   readonly folder: string;
   /** The knowledge of earlier runs; messages that they archived, and that no look of theirs showed, are expected. */
   readonly known: PurgeState;
@@ -46,7 +47,7 @@ export class PurgeArchive {
     this.#keeping = keeping;
     this.#archives = archives;
     this.#last = archives.at(-1) ?? archives[0];
-    this.folder = (archives.find(({ isBegun }) => isBegun) ?? this.#last).archive.folder;
+    this.folder = resolve((archives.find(({ isBegun }) => isBegun) ?? this.#last).archive.folder);
     this.known = replayed(archives);
   }
 

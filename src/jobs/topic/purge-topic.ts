@@ -1,5 +1,4 @@
 // The purge of one topic, from its archive to the last look: it decides by the fold of purge-state.ts, and performs.
-import { resolve } from 'node:path';
 import type { MessageHead } from '../../api/chat/chat-messages.ts';
 import { backoff } from '../../api/http/retry.ts';
 import { Failure } from '../../core/failure.ts';
@@ -244,8 +243,7 @@ export class TopicPurge {
     const what = { email: this.#limits.archives.account, stream_id: channel.stream_id, channel: channel.name };
     const ended = event === 'purging' ? {} : { deleted, unseen, arrived, status };
     const messages = this.#state.messages.size;
-    // Whoever reads the history is in another folder.
-    const archive = this.#archive && resolve(this.#archive.folder);
+    const archive = this.#archive?.folder;
     await this.#parts.record({ event, ...what, topic_name, spellings, archive, messages, ...ended });
     this.#isTold = event === 'purging';
   }

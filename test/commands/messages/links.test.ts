@@ -70,7 +70,7 @@ test('a word that is no link says what is meant', async () => {
 
   expect((await run('messages fetch general')).lines).toEqual([
     "chatelaine: 'general' is not a link",
-    'For a channel write --channel NAME, for words in messages --search WORDS.',
+    'hint: For a channel write --channel NAME, for words in messages --search WORDS.',
   ]);
 });
 
