@@ -156,6 +156,7 @@ function answer(options: ChatServerOptions, messages: ServedMessage[], request: 
   if (calls >= (options.awayAfter ?? Infinity)) return { status: 502, body: '<h1>Bad gateway</h1>' };
   const settings = { zulip_feature_level: options.level ?? 372, zulip_version: '10.2', realm_name: 'Harbour' };
   if (path.endsWith('/server_settings')) return { status: 200, body: { ...success, ...settings } };
+  if (path.includes('/user_uploads/')) return { status: 403, body: '<p>You are not authorized.</p>' };
   if (path.endsWith('/users/me') && options.isAdmin !== undefined)
     return { status: 200, body: { ...success, is_admin: options.isAdmin } };
   if (path.endsWith('/streams') && parameters['exclude_archived'] === 'false' && options.archivedChannels)

@@ -356,7 +356,7 @@ export const rules = [
   ...inFile('rename', 'commands/license/changed.ts', [
     ['what is printed as changed was sent', 'isLeft ? found : api.update(', 'code ? found : api.update('],
   ]),
-  ...inFile('purge', 'jobs/topic/purge-looks.ts', [
+  ...inFile('purge', 'jobs/topic/purge-requests.ts', [
     ['what a look shows is archived before its call', 'await archive?.add(unkept);', ''],
     [
       'what has come since is archived too',
@@ -390,7 +390,7 @@ export const rules = [
       ': { deleted: this.survey.ids.length, unseen,',
     ],
   ]),
-  ...inFile('purge', 'jobs/topic/delete-call.ts', [
+  ...inFile('purge', 'jobs/topic/purge-requests.ts', [
     ['a call before which the disk fails was not sent', 'if (!call.isSent || !(cause', 'if (!(cause'],
   ]),
   ...inFile('purge', 'jobs/topic/purge-archive.ts', [['a reaction is a version of its own', "'reactions', ", '']]),
@@ -418,7 +418,7 @@ export const rules = [
     ['what a call took below its look is named', 'look && first !== undefined &&', 'look && first === undefined &&'],
     ['what is found elsewhere counts', "[found, 'elsewhere']", "[[], 'elsewhere']"],
   ]),
-  ...inFile('purge', 'jobs/topic/gone-messages.ts', [
+  ...inFile('purge', 'jobs/topic/purge-requests.ts', [
     [
       'messages that are gone are asked for by their ids',
       '(await findsByIds(chat)) ? gone : sampleOf(gone)',

@@ -2,7 +2,7 @@
 import { quantity } from '../../core/duration.ts';
 import { Failure, usage } from '../../core/failure.ts';
 import type { Progress, WorkMessages } from '../work/work-messages.ts';
-import { isAccepted } from './delete-call.ts';
+import { isAccepted } from './purge-requests.ts';
 import { shownName } from './find-channel.ts';
 import { leftIn, presentIn, type Deeper, type PurgeState, type PurgeStatus, type StateCounts } from './purge-state.ts';
 import type { TopicSurvey } from './survey-topics.ts';

@@ -5,19 +5,17 @@ import { Failure } from '../../core/failure.ts';
 import { topicLevels } from '../../schema/topic.ts';
 import type { LookStep } from '../../store/archive/line-file.ts';
 import type { PurgeEvent as HistoryEvent } from '../../store/record/history.ts';
-import { callDeleteTopic, isAccepted, isAnswering, isRepeatable } from './delete-call.ts';
-import { findGone } from './gone-messages.ts';
 import { heldTopic, holdOf } from './holds.ts';
 import { PurgeArchive } from './purge-archive.ts';
 import type { PurgeChat, PurgeParts, TopicLimits } from './purge-folders.ts';
-import { archiveSeen, lookAt, type LookExtent, type TopicLook } from './purge-looks.ts';
 import { deletable, inPart, leftOver, PurgeProgress, stuck, tooMany, type PurgeOutcome } from './purge-report.ts';
+import * as requests from './purge-requests.ts';
 import type { PurgeRun } from './purge-run.ts';
 import * as fold from './purge-state.ts';
 import type { TopicSurvey } from './survey-topics.ts';
 
 /** A look, and the state before it. */
-interface Looked extends TopicLook {
+interface Looked extends requests.TopicLook {
   readonly before: fold.PurgeState;
   readonly step: LookStep;
 }
@@ -80,7 +78,8 @@ export class TopicPurge {
     } catch (cause) {
       this.#progress.end();
       // What was renamed meanwhile is not deleted; a server that does not answer is not asked again.
-      if (isAnswering(cause) && !this.#parts.signal.aborted) await this.#findElsewhere().catch(() => undefined);
+      if (requests.isAnswering(cause) && !this.#parts.signal.aborted)
+        await this.#findElsewhere().catch(() => undefined);
       throw await this.leave(cause);
     }
   }
@@ -148,8 +147,8 @@ export class TopicPurge {
       failed = await this.#callOnce();
       if (this.#parts.signal.aborted) await this.#lookOnce();
       if (failed) {
-        if (isAccepted(failed)) await this.#recordWithoutCall(await this.#look('whole'));
-        if (!isRepeatable(failed, level)) throw failed;
+        if (requests.isAccepted(failed)) await this.#recordWithoutCall(await this.#look('whole'));
+        if (!requests.isRepeatable(failed, level)) throw failed;
         this.#parts.note(`${failed.message}; checking what is left`);
         await this.#parts.sleep(backoff(this.#state.call?.withoutProgress ?? 0, 1));
       }
@@ -164,11 +163,11 @@ export class TopicPurge {
    * Reads the topic from its newest message downward. `newest` reads it whole all the same where nothing went, or half
    * of the last whole look, and where the last call went deeper than the look before it.
    */
-  async #look(extent: LookExtent): Promise<Looked> {
+  async #look(extent: requests.LookExtent): Promise<Looked> {
     const before = this.#state;
     const time = new Date(this.#parts.now()).toISOString();
     const isEnough = (ids: readonly number[]): boolean => fold.isEnough(before, ids);
-    const look = await lookAt(this.#chat, this.survey, extent, isEnough, this.#archive);
+    const look = await requests.lookAt(this.#chat, this.survey, extent, isEnough, this.#archive);
     const step = fold.lookStep(before, time, look.from, look.ids);
     this.#state = fold.after(before, step);
     this.#progress.left(fold.leftIn(this.#state));
@@ -187,7 +186,7 @@ export class TopicPurge {
   }
 
   async #archiveSeen({ before, step, ...look }: Looked): Promise<void> {
-    const came = await archiveSeen(this.#chat, this.survey, look, this.#archive);
+    const came = await requests.archiveSeen(this.#chat, this.survey, look, this.#archive);
     const whole = { ...step, there: [...step.there, ...came] };
     this.#state = fold.after(before, whole);
     this.#refuse();
@@ -213,7 +212,7 @@ export class TopicPurge {
       this.#state = fold.after(this.#state, { call: 'asked' });
       this.#isServerAtWork = true;
     };
-    const { end, failure } = await callDeleteTopic(this.#chat, this.survey, before, this.#parts);
+    const { end, failure } = await requests.callDeleteTopic(this.#chat, this.survey, before, this.#parts);
     this.#isServerAtWork = failure !== undefined && failure.details.http?.status === undefined;
     this.#state = fold.after(this.#state, { call: end });
     await this.#archive?.record({ call: end });
@@ -222,7 +221,7 @@ export class TopicPurge {
 
   async #findElsewhere(): Promise<void> {
     const gone = [...this.#state.messages].flatMap(([id, state]) => (state === 'present' ? [] : [id]));
-    const { found, missing, unasked } = await findGone(this.#chat, this.survey.channel, fold.ascending(gone));
+    const { found, missing, unasked } = await requests.findGone(this.#chat, this.survey.channel, fold.ascending(gone));
     this.#missing = missing;
     this.#isSample = unasked.length > 0;
     this.found(found, unasked);

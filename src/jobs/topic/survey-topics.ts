@@ -7,10 +7,11 @@ import { utcText } from '../../core/moment.ts';
 import { commandLine } from '../../core/shell-word.ts';
 import { maxMessages } from '../../schema/messages.ts';
 import { nearNames } from '../../schema/nearest.ts';
+import { isSameName } from '../../schema/topic.ts';
 import type { UploadPath } from '../../schema/upload.ts';
 import type { PurgeEnd } from '../../store/archive/line-file.ts';
 import { uploadsOf } from '../../store/archive/part.ts';
-import { placeNarrow, refuseIgnored } from '../messages/places.ts';
+import { placeNarrow, refuseIgnored, untrusted } from '../messages/places.ts';
 import type { MessageSelection } from '../messages/selection.ts';
 import { channelWord, labelOf, type Topic } from './find-channel.ts';
 import { topicNamesIn } from './near.ts';
@@ -42,7 +43,7 @@ export async function surveyTopic(chat: Looking, topic: Topic, site: string): Pr
   let isLimited = false;
   // The rendered form has every address that the source has.
   const query = { ...queryOf(topic), apply_markdown: undefined };
-  const pages = checked(forward(chat.raw, query, { anchor: 'oldest', page }));
+  const pages = checked(chat, topic, forward(chat.raw, query, { anchor: 'oldest', page }));
   for await (const { messages, history_limited, view_changed } of pages) {
     isLimited ||= history_limited || view_changed === true;
     first_timestamp ??= timeOf(messages[0]);
@@ -61,10 +62,22 @@ function timeOf(message: MessageHead | undefined): number | null {
   return typeof time === 'number' ? time : null;
 }
 
-/** Pages of a server that did not ignore what selects; their messages are of the topic. @throws Failure unavailable */
-export async function* checked<M extends MessageHead>(pages: AsyncIterable<MessagePage<M>>) {
+/** Pages whose messages name the channel, which may have got another name meanwhile. @throws Failure unavailable */
+export async function* checked<M extends MessageHead>(
+  { channels }: Looking,
+  { channel: { stream_id, name } }: Topic,
+  pages: AsyncIterable<MessagePage<M>>,
+) {
+  let known = name;
+  const isOther = (one: M): boolean => known !== undefined && !isSameName(String(one.display_recipient), known);
   for await (const page of pages) {
     refuseIgnored(page);
+    if (page.messages.some(isOther)) {
+      const now = (await channels())?.find((row) => row['stream_id'] === stream_id)?.['name'];
+      if (typeof now === 'string') known = now;
+    }
+    const other = page.messages.find(isOther);
+    if (other) throw untrusted(`asked for '${name}', the server returned message ${other.id} of another channel`);
     yield page;
   }
 }

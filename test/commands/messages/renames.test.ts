@@ -165,7 +165,7 @@ describe('a channel that is renamed while its topic is deleted', () => {
     const { exitCode, error, server } = await renamedTo('kitchen');
 
     expect({ exitCode, left: server.messages.length }).toEqual({ exitCode: 8, left: 5 });
-    expect(error?.message).toContain("asked for 'kitchen', the server answered with message 1 of another channel");
+    expect(error?.message).toContain("asked for 'kitchen', the server returned message 1 of another channel");
   });
 });
 
@@ -183,7 +183,7 @@ test('messages of another channel under the id of the channel: refused before a 
 
   const calls = server.seen.filter(({ path }) => path.endsWith('/delete_topic')).length;
   expect({ exitCode, calls, left: server.messages.length }).toEqual({ exitCode: 7, calls: 0, left: 9 });
-  expect(error?.message).toContain("asked for 'kitchen', the server answered with message 1 of another channel");
+  expect(error?.message).toContain("asked for 'kitchen', the server returned message 1 of another channel");
 });
 
 test('a server that says between two calls that it ignored the narrow: nothing more is deleted', async () => {

@@ -804,6 +804,16 @@ describe('attached files', () => {
     expect(kept.sort()).toEqual(['demo.mp4', 'plan.png', 'voice.mp3']);
   });
 
+  test('one that the account may not read is named, and the purge goes on', async () => {
+    const messages = topicOf('lunch', [1]).map((one) => ({ ...one, content: '[x](/user_uploads/2/of/others.pdf)' }));
+    const { server, run } = await watched({ messages });
+
+    const { exitCode, stderr } = await run('--files');
+
+    expect({ exitCode, left: server.messages }).toEqual({ exitCode: 0, left: [] });
+    expect(stderr).toMatch(/attached files that this account may not read: 1 .*others\.pdf/);
+  });
+
   test('one that cannot be kept: exit 8, and nothing is deleted', async () => {
     const { run, sandbox } = await openSandbox({ faults: readFaults('GET /api/v1/user_uploads/*=error-in-200', 1) });
     sandbox.state.post({ channel: 'general', topic: 'safe', content: '[plan](/user_uploads/2/ward-3.pdf)' });
