@@ -80,7 +80,7 @@ describe('a reader that goes away', () => {
     const done = await shell(line, { env: chatAt(port) }).ended;
     expect(statuses(done)).toBe('0 0');
     const changes = seen.filter(({ method }) => method === 'PATCH').map(({ body }) => /^[a-z_]+/.exec(body)?.[0]);
-    expect(changes).toEqual(['email', 'full_name', 'color_scheme']);
+    expect(changes).toEqual(['email', 'full_name']);
   });
 
   test.each(sampleOf(2, ['--help', 'license --help', 'settings list', 'settings list -o json']))(

@@ -87,7 +87,6 @@ test('TAB loads the launcher and a program of its own, in which are tables and n
   expect(files).toEqual(['bin/chatelaine.cjs', 'dist/complete.cjs']);
   expect(packages).toEqual([]);
   expect(modules.filter((name) => !/^(core|schema|cli\/completion)\//.test(name))).toEqual([
-    'cli/launch/early.ts',
     'output/plain.ts',
     'store/disk/folders.ts',
   ]);
