@@ -312,9 +312,9 @@ function unhealed(
     limits.add('the channel was renamed before anything was archived');
     return [];
   }
-  const isAnyThere = server.state.messages.rows().some(({ stream_id }) => stream_id === channelId);
+  const isAnyThere = server.state.messages.rows().some(selectionOf(line));
   if (parts.length === 0 && !isAnyThere) {
-    limits.add('nothing of the channel was ever visible to a run');
+    limits.add('nothing of the selection was ever visible to a run');
     return [];
   }
   return [

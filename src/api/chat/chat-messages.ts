@@ -49,6 +49,8 @@ export interface MessagePage<M extends MessageHead = Message> {
   readonly history_limited: boolean;
   /** The plan hid messages after the page before this one was read: some between the two are missing. */
   readonly view_changed?: boolean;
+  /** Times do not ascend with ids: a range of times may be elsewhere. */
+  readonly unordered?: boolean;
   /** Names of parameters that the server did not know. */
   readonly ignored: readonly string[];
 }
@@ -82,7 +84,9 @@ function isMessageId(value: unknown): value is number {
 export function pageOf(answer: Answer): MessagePage {
   const { ignored } = accept(answer);
   const messages = isObject(answer.body) ? answer.body['messages'] : undefined;
-  if (!Array.isArray(messages) || !messages.every(isMessage)) throw notMessages(answer);
+  if (!Array.isArray(messages)) throw notMessages(answer);
+  for (const [at, message] of messages.entries())
+    if (!isMessage(message)) throw notMessages(answer, at, isObject(message) ? message['id'] : undefined);
   return pageWith(messages, answer, ignored);
 }
 
@@ -100,8 +104,13 @@ function pageWith<M extends MessageHead>(messages: readonly M[], { body }: Answe
   };
 }
 
-function notMessages({ http }: Answer): Failure {
-  return new Failure('unavailable', 'the chat server answered success without a list of messages', { http });
+/** `at`: the place in the list of what is no message, and its id. */
+function notMessages({ http }: Answer, at?: number, id?: unknown): Failure {
+  const what =
+    at === undefined
+      ? 'the chat server answered success without a list of messages'
+      : `message ${at + 1} of the response has ${id === undefined ? 'no id' : `an id that is no integer: ${writeJson(id)}`}`;
+  return new Failure('unavailable', what, { http });
 }
 
 /** A message's address as the web app of `site` writes it; undefined where it lacks an id or a conversation. */
@@ -161,9 +170,9 @@ export function rawPageOf(answer: Answer): MessagePage<RawMessage> {
   }
   answer.readAs(scanned.body);
   const { ignored } = accept(answer);
-  const messages = scanned.elements.map((element) => {
+  const messages = scanned.elements.map((element, at) => {
     const id = element.read('id');
-    if (!isMessageId(id)) throw notMessages(answer);
+    if (!isMessageId(id)) throw notMessages(answer, at, id);
     return new RawMessage(id, element);
   });
   const page = pageWith(messages, answer, ignored);

@@ -7,10 +7,12 @@ import {
   channelNames,
   chosenArchive,
   matches,
+  recordedPlaces,
   withoutRepeated,
   type ChannelNames,
   type ChosenArchive,
 } from '../../jobs/archive/archived-messages.ts';
+import { countPlaces } from '../../jobs/archive/recheck-archive.ts';
 import {
   besideArchive,
   besidePages,
@@ -28,7 +30,7 @@ import { documentFormats } from '../../output/messages/documents.ts';
 import { alternatives, flagField, outputField, type Fields, type Values } from '../../schema/field.ts';
 import { readLink } from '../../schema/link.ts';
 import { messageFields } from '../../schema/messages.ts';
-import { narrowOperators, narrowTerm } from '../../schema/narrow.ts';
+import { narrowOperators, narrowTerm, readName } from '../../schema/narrow.ts';
 import { writeTextFile } from '../../store/archive/archive-folder.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
 import { command } from '../command.ts';
@@ -114,6 +116,7 @@ export default command({
     const count = countOf(chosen);
     const repeated = countOf(found) - count;
     if (repeated > 0) note(`messages that several archives hold, exported once: ${repeated}`);
+    if (typed.channel ?? typed.topic) warnOfMoves(chosen, warn);
     if (count === 0) warn(whyNone(typed.channel, names) ?? 'no archived message is chosen');
     const isSite = to !== undefined && (await takesPages(to, output, pages, count));
     if (to !== undefined && options.dry_run) {
@@ -145,6 +148,18 @@ export default command({
   result: 'text',
 });
 
+/** A chosen place is the recorded one, and a message is shown in the place that it was archived in. */
+function warnOfMoves(archives: readonly ChosenArchive[], warn: (text: string) => void): void {
+  const places: JsonObject[] = [];
+  for (const { parts, changes } of archives) {
+    const recorded = recordedPlaces(changes);
+    const chosen = new Set(parts.flatMap(({ ids }) => ids));
+    for (const [id, place] of recorded) if (chosen.has(id)) places.push(place);
+  }
+  const counts = countPlaces(places);
+  if (counts !== '') warn(`moved on the server since they were archived, shown where they were: ${counts}`);
+}
+
 /** Digits are an id: why none is chosen where a channel has them for a name. */
 function whyNone(channels: readonly string[] = [], names: ChannelNames) {
   const known = new Set([...names.values()].flatMap(({ names: all }) => all));
@@ -163,12 +178,16 @@ async function readChoice(
   channels: ChannelNames,
   context: TimeParts,
 ) {
-  const names = namesAmong(typed.sender ?? []);
-  const senders = new Map<unknown, JsonObject>();
-  if (names.length > 0)
-    for await (const { sender_id, sender_full_name } of messages)
-      senders.set(sender_id, { user_id: sender_id, full_name: sender_full_name });
-  const users = idsOf(names, [...senders.values()], context.note).set('me', account);
+  const people = (typed.sender ?? []).filter((text) => typeof readName(text) === 'string');
+  const senders = new Map<unknown, Set<unknown>>();
+  const listed: JsonObject[] = [];
+  if (people.length > 0)
+    for await (const { sender_id, sender_full_name, sender_email } of messages) {
+      const called = senders.get(sender_id) ?? new Set();
+      if (!called.has(sender_full_name)) listed.push({ user_id: sender_id, full_name: sender_full_name });
+      senders.set(sender_id, called.add(sender_full_name).add(sender_email));
+    }
+  const users = idsOf(namesAmong(people), listed, context.note).set('me', account);
 
   const { since: from = -Infinity, until: to = Infinity } = spanOf(typed, context);
   const groups = (['channel', 'topic', 'sender'] as const).flatMap((name) => {
@@ -184,7 +203,7 @@ async function readChoice(
   const isChosen = (message: JsonObject): boolean => {
     const time = Number(message['timestamp']) * 1000;
     const isOf = ({ group }: (typeof groups)[number]): boolean =>
-      group.some((terms) => terms.every((term) => matches(message, term, channels)));
+      group.some((terms) => terms.every((term) => matches(message, term, { channels, senders })));
     return time >= from && time < to && groups.every(isOf);
   };
   return { isChosen: words.length === 0 ? undefined : isChosen, words };

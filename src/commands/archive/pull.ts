@@ -5,7 +5,7 @@ import { keepFiles } from '../../jobs/archive/attached-files.ts';
 import { findQuiet, type ChannelFolder, type News, pullChannels } from '../../jobs/archive/pull-channels.ts';
 import { pullArchive } from '../../jobs/archive/pull-archive.ts';
 import { otherAccount, otherAccounts, planPull, type Puller } from '../../jobs/archive/pull-order.ts';
-import { recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
+import { countPlaces, recheckArchive, type Rechecked } from '../../jobs/archive/recheck-archive.ts';
 import { privateSearch, type PrivateSearch } from '../../jobs/messages/messages-by-ids.ts';
 import type { MessageSelection } from '../../jobs/messages/selection.ts';
 import { withNearNames } from '../../jobs/topic/near.ts';
@@ -106,7 +106,7 @@ export default command({
       const newsOf = values.recheck || context.options.dry_run ? undefined : await findQuiet(chat, channels);
       return (channel: ChannelFolder, warn: Terminal['warn']) => {
         const own = { ...values, channel: [`id:${channel.stream_id}`], folder: channel.folder };
-        return pullFolder(own, { ...one, note, warn, news: newsOf?.(channel) }, factsOnce, puller);
+        return pullFolder(own, { ...one, note, warn, isOfAll: true, news: newsOf?.(channel) }, factsOnce, puller);
       };
     };
     return pullChannels(chat, values.folder, begin, { ...context, concludeMore: tellFiles });
@@ -159,6 +159,7 @@ interface PullParts {
   readonly search: PrivateSearch;
   /** Hears how many attached files an archive does not keep. */
   countFiles(count: number): void;
+  readonly isOfAll?: boolean;
   readonly news?: News | undefined;
 }
 
@@ -215,6 +216,8 @@ function tellChanges({ changes, gone, unsearched }: Rechecked, { note, warn }: T
   if (unsearched > 0)
     warn(`what is no longer visible was not looked for in ${unsearched} private channels: too many requests`);
   if (unknown > 0) note(`${messagesText(unknown)} no longer visible: deleted, or moved out of sight`);
+  const moved = countPlaces(changes.flatMap(({ change, message }) => (change === 'moved' ? message : [])));
+  if (moved !== '') note(`moved to ${moved}`);
   const count = (kind: string): number => changes.filter(({ change }) => change === kind).length;
   return { edited: count('edited'), moved: count('moved'), gone: count('gone'), back: count('back') };
 }

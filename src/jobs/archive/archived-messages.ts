@@ -78,16 +78,29 @@ export async function chosenArchive(
   { isChosen, names, signal }: ArchiveChoice = {},
 ): Promise<ChosenArchive> {
   const chosen: ChosenPart[] = [];
+  const places = recordedPlaces(archive.changes);
   for (const part of parts) {
     let ids = idsOfFile(part, form);
     const read = isChosen && (await readPart(archive.folder, part, form));
     if (read && read.problem === undefined) {
       ids = [];
-      for await (const { id, line } of heeding(signal, read.lines)) if (isChosen(messageIn(line))) ids.push(id);
+      for await (const { id, line } of heeding(signal, read.lines))
+        if (isChosen({ ...messageIn(line), ...places.get(id) })) ids.push(id);
     }
     if (ids.length > 0) chosen.push({ part, ids });
   }
   return { ...archive, parts: chosen, names };
+}
+
+/** Where rechecks found messages that were moved: a channel or topic that is chosen means this place. */
+export function recordedPlaces(changes: Archive['changes']): ReadonlyMap<number, JsonObject> {
+  return new Map(
+    changes.flatMap(({ id, change, message }) => {
+      if (change !== 'moved') return [];
+      const { stream_id, display_recipient, subject } = message;
+      return [[id, { stream_id, display_recipient, subject }] as const];
+    }),
+  );
 }
 
 interface ArchiveChoice {
@@ -173,13 +186,22 @@ async function* heeding(signal: AbortSignal | undefined, lines: Iterable<PartLin
   }
 }
 
+/** The names and addresses under which archived messages have each sender, by id. */
+export type SenderNames = ReadonlyMap<unknown, ReadonlySet<unknown>>;
+
+interface KnownNames {
+  readonly channels: ChannelNames;
+  readonly senders: SenderNames;
+}
+
 /** Whether a message matches a term. @throws Failure usage for a term that an archive cannot tell */
-export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm, channels: ChannelNames) {
+export function matches(message: JsonObject, { operator, operand, negated }: NarrowTerm, known: KnownNames) {
+  const { channels, senders } = known;
   const { stream_id, display_recipient, subject, sender_id, sender_email, sender_full_name } = message;
   const fields: Partial<Record<string, readonly unknown[]>> = {
     channel: [stream_id, ...(channels.get(stream_id)?.names ?? [display_recipient])],
     topic: [Array.isArray(display_recipient) ? undefined : subject],
-    sender: [sender_id, sender_email, sender_full_name],
+    sender: [sender_id, ...(senders.get(sender_id) ?? [sender_email, sender_full_name])],
   };
   const values = fields[operator];
   if (!values) throw usage(`an archive is selected by channel, topic and sender: '${operator}' is none of them`);

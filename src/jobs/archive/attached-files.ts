@@ -1,8 +1,10 @@
 import type { ChatApi } from '../../api/chat/chat.ts';
+import { messageLink } from '../../api/chat/chat-messages.ts';
 import { Failure } from '../../core/failure.ts';
 import { uploadsIn, type UploadPath } from '../../schema/upload.ts';
 import type { OpenArchive, Which } from '../../store/archive/open-archive.ts';
 import { isKept, type FileRecord, type RefusedFile } from '../../store/archive/kept-file.ts';
+import { readPart } from '../../store/archive/part.ts';
 import { pool } from '../work/pool.ts';
 import type { WorkMessages, WrittenRecord } from '../work/work-messages.ts';
 
@@ -60,7 +62,9 @@ export async function fetchFiles(
     ['unreadable', 'attached files that this account may not read'],
   ] as const) {
     const some = fresh.filter((record) => record.why === why).map(({ path }) => path);
-    if (some.length > 0) gone(`${words}: ${some.length} (${some.slice(0, namedFiles).join(', ')})`);
+    const links = why === 'missing' ? new Map<UploadPath, string>() : await linksTo(archive, some.slice(0, namedFiles));
+    const named = some.slice(0, namedFiles).map((path) => [path, ...[links.get(path) ?? []].flat()].join(' in '));
+    if (some.length > 0) gone(`${words}: ${some.length} (${named.join(', ')})`);
   }
   const records = paths.flatMap((path) => archive.files.get(path) ?? []);
   const lacking = records.flatMap((record) => (isKept(record) ? [] : record));
@@ -71,6 +75,20 @@ export async function fetchFiles(
     /** Files of messages that this account may not read: no deletion of its own takes them. */
     unreadable: lacking.filter(({ why }) => why === 'unreadable'),
   };
+}
+
+/** The link of the first archived message that names each of these files. */
+async function linksTo({ folder, parts, head }: OpenArchive, paths: readonly UploadPath[]) {
+  const links = new Map<UploadPath, string>();
+  const site = head?.site ?? '';
+  for (const part of parts.filter(({ attached }) => attached.some((path) => paths.includes(path))))
+    for (const form of head?.forms ?? [])
+      for (const message of (await readPart(folder, part, form)).messages)
+        for (const path of uploadsIn(message, site)) {
+          const link = paths.includes(path) && !links.has(path) ? messageLink(message, site) : undefined;
+          if (link !== undefined) links.set(path, link);
+        }
+  return links;
 }
 
 /** Fetches attached files where the archive keeps them; a run that cannot keep all ends with 8 below its result. */

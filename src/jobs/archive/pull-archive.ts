@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { MessageHead, MessageSource, RawMessage } from '../../api/chat/chat-messages.ts';
+import type { RawMessage } from '../../api/chat/chat-messages.ts';
 import { incompleteWith } from '../../api/http/answer.ts';
 import { quantity } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
@@ -8,14 +8,15 @@ import { type ArchiveHead, keepAside } from '../../store/archive/archive-head.ts
 import { bytesOf, idsOfFile, lastIdOf, type ArchiveForm, type ArchivePart } from '../../store/archive/part.ts';
 import { ahead } from '../work/pool.ts';
 import { changedView, refuseIgnored } from '../messages/places.ts';
-import { channelsIn, type MessageSelection } from '../messages/selection.ts';
-import { readName } from '../../schema/narrow.ts';
+import type { MessageSelection } from '../messages/selection.ts';
 import { hashOf, readBytes } from '../../store/disk/files.ts';
-import type { PrivateSearch, MessageChat } from '../messages/messages-by-ids.ts';
+import type { MessageChat, PrivateSearch } from '../messages/messages-by-ids.ts';
+import { unorderedTimes } from '../messages/messages-by-time.ts';
 import { formsOf, markdownOf, firstPages, laterPages, roomIn, startOf } from './pull-pages.ts';
 import { headFor, type PullChat, type PullOrder, selectionIn } from './pull-order.ts';
 import type { News } from './pull-channels.ts';
-import { visibilityOf, messagesNow, reasons } from './messages-now.ts';
+import { messagesNow, reasons } from './messages-now.ts';
+import { lookAtSelection, lookForLast } from './absent-selection.ts';
 
 interface Pulling {
   note(text: string): void;
@@ -25,6 +26,8 @@ interface Pulling {
   warn?(text: string): void;
   /** Whether all of the selection is compared with the archive, and not only what is newest. */
   readonly isWhole?: boolean | undefined;
+  /** Whether it is one of all channels, some of which may not have what is selected. */
+  readonly isOfAll?: boolean | undefined;
   /** The news of this channel, in a pull of all. */
   readonly news?: News | undefined;
   /** Where else messages of a damaged part are looked for. */
@@ -47,12 +50,13 @@ export async function pullArchive(
 ) {
   const head = await headFor(chat, archive, order);
   const repaired = await repairArchive(chat, archive, head, pulling);
-  const { news, warn, isWhole } = pulling;
+  const { news, warn, isWhole, isOfAll = false } = pulling;
   const isQuiet = news?.isQuiet === true && !isWhole && !order.adopts;
-  const read = new Map<number, RawMessage>();
+  const found: PullFindings = { read: new Map<number, RawMessage>(), last: lastIdOf(archive.parts), isLastSeen: false };
+  const { last } = found;
   let [added, isVisible] = [0, isQuiet];
   try {
-    for await (const count of isQuiet ? [] : addMissing(chat, archive, head, pulling, read)) {
+    for await (const count of isQuiet ? [] : addMissing(chat, archive, head, pulling, found)) {
       isVisible = true;
       added += count;
       if (count > 0) pulling.added?.(added);
@@ -61,55 +65,40 @@ export async function pullArchive(
     const what = `${quantity(added, 'message was', 'messages were')} archived, then`;
     throw added > 0 ? incompleteWith(what, cause) : cause;
   }
-  if (!isVisible && warn) await lookAtChannels(chat, archive, head, warn);
+  if (!isVisible && warn) await lookAtSelection(chat, head, { warn, isBegun: archive.head !== undefined, isOfAll });
+  if (last > 0 && !isQuiet && !isWhole && !found.isLastSeen && warn) await lookForLast(chat, head, last, warn);
   if (!archive.head) await archive.setHead(head);
   archive.mark({ complete: true, ...(news && { reached: news.reached }) });
   refuseLosses(repaired.losses, archive.folder);
   // `repaired`: files of parts that were fetched again.
-  return { head: archive.head ?? head, added, repaired: repaired.count, read } as const;
+  return { head: archive.head ?? head, added, repaired: repaired.count, read: found.read } as const;
 }
 
-/** @throws Failure not_found for a new archive: nothing of it was written */
-async function lookAtChannels(
-  chat: MessageSource<MessageHead>,
-  { head: begun }: OpenArchive,
-  head: ArchiveHead,
-  warn: (text: string) => void,
-): Promise<void> {
-  const typed = [head.options['channel'] ?? []].flat();
-  for (const [index, operand] of channelsIn(selectionIn(head).narrow).entries()) {
-    const { isLimited, lowest } = await visibilityOf(chat, [{ operator: 'channel', operand }]);
-    if (isLimited || lowest !== undefined) continue;
-    const name: unknown = typed[index];
-    const what = `nothing of the channel '${typeof name === 'string' ? readName(name) : operand}' is visible to this account`;
-    if (begun) warn(`${what}: it is empty or archived, or the account lost its access`);
-    else
-      throw new Failure('not_found', `${what}: nothing was written`, {
-        hint: 'The channel is empty or archived, or it is private and the account is not in it.',
-      });
-  }
+interface PullFindings {
+  /** Messages that the archive holds, and that a whole pull has read in the form of a recheck. */
+  readonly read: Map<number, RawMessage>;
+  /** The last id that was archived before this pull, and whether the server still shows it in the selection. */
+  readonly last: number;
+  isLastSeen: boolean;
 }
 
 /** So many messages a recheck does not ask for again. */
 const mostRead = 5000;
 
-/**
- * Adds part after part what the archive lacks, yielding the number of messages of each page that shows any. `read` gets
- * messages that the archive holds, and that a whole pull has read in the form of a recheck.
- */
+/** Adds part after part what the archive lacks, yielding the number of messages of each page that shows any. */
 async function* addMissing(
   chat: MessageChat<RawMessage>,
   archive: OpenArchive,
   head: ArchiveHead,
   { isWhole = false, warn }: Pulling,
-  read: Map<number, RawMessage>,
+  found: PullFindings,
 ) {
   const selection = selectionIn(head);
   const forms = isWhole ? head.forms.toReversed() : head.forms;
   const [first = 'rendered'] = forms;
   const asked = { ...selection, form: { ...selection.form, apply_markdown: first === 'source' ? false : undefined } };
   const held = new Set(archive.parts.flatMap(({ ids }) => ids));
-  const last = lastIdOf(archive.parts);
+  const { last, read } = found;
   let room = roomIn(selection.range, held.size);
   let isLimited = false;
   const begun = archive.parts[0] && { first: archive.parts[0].first, last, isWhole };
@@ -117,19 +106,22 @@ async function* addMissing(
   // They continue what is there, so that an interrupted pull leaves no gap.
   for await (const page of ahead(begun ? laterPages(chat, asked, begun) : firstPages(chat, asked))) {
     refuseIgnored(page);
+    if (page.unordered) warn?.(`${unorderedTimes}; every message is read`);
+    found.isLastSeen ||= page.messages.some(({ id }) => id === last);
     if (page.view_changed) warn?.(`${changedView}; archive pull --recheck brings them`);
     const now = archive.head ?? head;
     isLimited ||= page.history_limited;
     const isNews = page.history_limited && !now.history_limited;
     if (isNews || !(archive.head || page.messages.length === 0))
       await archive.setHead({ ...now, history_limited: now.history_limited || page.history_limited });
-    const fresh = page.messages.filter(({ id }) => id > last).slice(0, room);
+    const fresh = page.messages.filter(({ id }) => id > last && !held.has(id)).slice(0, room);
     const lacking = [...page.messages.filter(({ id }) => id < last && !held.has(id)), ...fresh];
     room -= fresh.length;
     for (const one of isWhole ? page.messages : []) if (held.has(one.id) && read.size < mostRead) read.set(one.id, one);
     const rows = lacking.length > 0 ? await formsOf(chat, selection, lacking, forms) : {};
     if (rows[first]?.length) {
       archive.mark({ complete: false });
+      for (const { id } of lacking) held.add(id);
       yield (await archive.add(rows)).count;
     } else if (page.messages.length > 0) yield 0;
     if (begun && room <= 0 && (page.messages.at(-1)?.id ?? 0) >= last) return;

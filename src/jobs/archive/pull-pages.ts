@@ -12,7 +12,18 @@ export async function* firstPages<M extends MessageHead>(chat: MessageChat<M>, s
   const { range } = selection;
   const isBackward = range.kind === 'newest' || (range.kind === 'times' && range.since === undefined && range.limit);
   if (!isBackward) {
-    yield* pagesOf(chat, selection);
+    const seen = new Set<number>();
+    let isUnordered = false;
+    for await (const page of pagesOf(chat, selection)) {
+      yield page;
+      isUnordered ||= page.unordered === true;
+      if (range.kind === 'times') for (const { id } of page.messages) seen.add(id);
+    }
+    if (!isUnordered || range.kind !== 'times') return;
+    // All are read: a time has no place among such ids.
+    const { isWanted } = within(range);
+    const query = { narrow: selection.narrow, ...selection.form };
+    yield* forward(chat, query, { anchor: 'oldest', isWanted: (one) => isWanted(one) && !seen.has(one.id) });
     return;
   }
   // These are found backward. An archive grows forward only: the first one is looked up, the rest fetched from there.

@@ -2,6 +2,7 @@ import type { ChatApi } from '../../api/chat/chat.ts';
 import { asMessage, type Message, type RawMessage } from '../../api/chat/chat-messages.ts';
 import type { Milliseconds } from '../../core/duration.ts';
 import { Failure } from '../../core/failure.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { emptyTopicName } from '../../schema/topic.ts';
 import type { OpenArchive } from '../../store/archive/archive.ts';
 import type { ArchiveHead } from '../../store/archive/archive-head.ts';
@@ -90,6 +91,25 @@ export async function recheckArchive(
   /** `unsearched`: private channels in which some of these were not looked for. */
   return { changes: all, gone, unsearched: left.reduce((most, [id]) => Math.max(most, unsearched.get(id) ?? 0), 0) };
 }
+
+/** Places of channels and topics, the most frequent first, each with its number. */
+export function countPlaces(places: readonly JsonObject[]): string {
+  const counts = new Map<string, number>();
+  for (const { display_recipient: channel, subject } of places) {
+    const place = `#${String(channel)} > ${String(subject)}`;
+    counts.set(place, (counts.get(place) ?? 0) + 1);
+  }
+  const sorted = [...counts].sort(([, one], [, other]) => other - one);
+  const more = sorted.length > mostPlaces ? `, and ${sorted.length - mostPlaces} more places` : '';
+  return (
+    sorted
+      .slice(0, mostPlaces)
+      .map(([place, count]) => `${place} (${count})`)
+      .join(', ') + more
+  );
+}
+
+const mostPlaces = 5;
 
 /** What is otherwise than the archive has it of a message that is shown. */
 function changesOf({ message: before, why }: MessageState, now: Message, form: ArchiveForm) {

@@ -8,7 +8,7 @@ import type { Fields } from '../../schema/field.ts';
 import { maxMessages, messageParameters } from '../../schema/messages.ts';
 import { ahead } from '../work/pool.ts';
 import { messagesByIds, portions, type MessageChat } from './messages-by-ids.ts';
-import { messagesByTime } from './messages-by-time.ts';
+import { messagesByTime, unorderedTimes } from './messages-by-time.ts';
 import { changedView, ignoredSelection } from './places.ts';
 import type { MessageSelection, Range } from './selection.ts';
 
@@ -46,7 +46,7 @@ export async function* fetchMessages<M extends MessageHead>(
 function openRemarks({ form, range, explicit = [] }: MessageSelection) {
   const typed = new Map<string, unknown>([...Object.entries(form), ...explicit.map((name) => [name, true] as const)]);
   const ignored = new Set<string>();
-  let [limited, isChanged] = [false, false];
+  let [limited, isChanged, isUnordered] = [false, false, false];
   /** Servers that are older than the parameter show this message all the same, and do not say that they ignore it. */
   const unwanted = range.kind === 'request' && range.include_anchor === false ? range.anchor : undefined;
   return {
@@ -59,11 +59,13 @@ function openRemarks({ form, range, explicit = [] }: MessageSelection) {
       if (unwanted !== undefined && isFound) ignored.add('include_anchor');
       limited ||= page.history_limited;
       isChanged ||= page.view_changed === true;
+      isUnordered ||= page.unordered === true;
     },
     /** @throws Failure rejected */
     async end({ level }: Pick<ChatApi, 'level'>, warn: (text: string) => void): Promise<void> {
       if (limited)
         warn('the history is cut by the plan of the organization: older messages exist that the server does not show');
+      if (isUnordered) warn(`${unorderedTimes}: --since and --until may leave some out`);
       if (isChanged) warn(`${changedView}; run the same command again`);
       if (ignored.size > 0) throw notTaken([...ignored], await level());
     },

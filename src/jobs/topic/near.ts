@@ -86,7 +86,9 @@ function userNamed(users: readonly JsonObject[], wanted: string): JsonObject | u
   const isAddress = (user: JsonObject): boolean =>
     [user['delivery_email'], user['email']].some((address) => isSameName(String(address), wanted));
   const whole = wanted.includes('@') ? users.filter(isAddress) : named((name) => isSameName(name, wanted));
-  const found = whole.length > 0 ? whole : named((name) => ` ${foldName(name)} `.includes(` ${foldName(wanted)} `));
+  const alike = whole.length > 0 ? whole : named((name) => ` ${foldName(name)} `.includes(` ${foldName(wanted)} `));
+  // A user may be listed under each name that he had.
+  const found = [...new Map(alike.map((user) => [user['user_id'], user])).values()];
   const listed = found.map(({ user_id, full_name }) => `; ${String(full_name)} is ${String(user_id)}`).join('');
   if (found.length > 1) throw usage(`'${wanted}' is the name of several users${listed}`, 'Give the id of one.');
   return found[0];

@@ -91,7 +91,7 @@ test('a new address of the same account is only recorded', async () => {
   expect(await readHead(folder)).toMatchObject({ account: email, account_id });
 });
 
-test('an archive of an earlier version counts by its address, and is given the id', async () => {
+test('without an id an archive counts by its address, and is given the id', async () => {
   const { run, first, second, as } = await open();
   const folder = newFolder();
   await run(`archive pull ${folder} --channel general -q`, as(first));
@@ -103,6 +103,17 @@ test('an archive of an earlier version counts by its address, and is given the i
   expect((await run(`archive pull ${folder} -q`, as(second))).exitCode).toBe(3);
   expect((await run(`archive pull ${folder} -q`, as(first))).exitCode).toBe(0);
   expect(await readHead(folder)).toMatchObject({ account_id });
+});
+
+test('another account that has the address of before is refused', async () => {
+  const { run, first, as } = await open();
+  const folder = newFolder();
+  await run(`archive pull ${folder} --channel general -q`, as(first));
+  const head = await readHead(folder);
+  if (!head) throw new Error('there is no head');
+  await writeManifest(folder, { ...head, account_id: (head.account_id ?? 0) + 1 });
+
+  expect((await run(`archive pull ${folder} -q`, as(first))).exitCode).toBe(3);
 });
 
 test.each([

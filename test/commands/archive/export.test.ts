@@ -340,6 +340,30 @@ describe('archive export', () => {
       expect(whole.split('\n')).toEqual(expect.arrayContaining(stdout.split('\n')));
     });
 
+    test('--sender with an old name means all messages of its id', async () => {
+      const { run, sandbox } = await openSandbox();
+      const folder = join(emptyHome(), 'archive');
+      const user = sandbox.state.users().find(({ user_id }) => user_id === 10);
+      if (!user) throw new Error('no user 10');
+      const name = (full_name: string): void =>
+        sandbox.state.change(({ users }) => {
+          users.put(10, { ...user, full_name });
+        });
+      name('Old Name');
+      await run(`archive pull ${folder} --channel general`);
+      name('New Name');
+      sandbox.state.change(({ messages }) => {
+        const row = messages.rows().findLast(({ sender_id }) => sender_id === 10);
+        if (row) messages.put(999_999, { ...row, id: 999_999 });
+      });
+      await run(`archive pull ${folder}`);
+
+      const ids = idsIn((await run(`archive export ${folder} -o ndjson --sender 'Old Name'`)).stdout);
+
+      expect(ids).toEqual(idsIn((await run(`archive export ${folder} -o ndjson --sender 10`)).stdout));
+      expect(ids.at(-1)).toBe(999_999);
+    });
+
     test('several of one option: any of them; a name and me mean a sender too', async () => {
       const one = async (line: string): Promise<number[]> => idsIn((await parts(`-o ndjson ${line}`)).stdout);
       const [lunch, onboarding] = [await one('--topic lunch'), await one('--topic onboarding')];

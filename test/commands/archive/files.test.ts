@@ -310,7 +310,8 @@ test('403 says that this account may not read the file: counted apart, named onc
 
   expect(first).toMatchObject({ exitCode: 0 });
   expect(JSON.parse(first.stdout)).toMatchObject({ files: 8, files_kept: 0 });
-  expect(first.stderr).toContain('attached files that this account may not read: 8 (2/a/f, ');
+  expect(first.stderr).toContain('attached files that this account may not read: 8 (2/a/f in http://');
+  expect(first.stderr).toContain('/#narrow/channel/5-kitchen/topic/x/near/1, 2/b/f in ');
   expect(second).toMatchObject({ exitCode: 0, stderr: '' });
   expect(filesIn(folder).every(({ why }) => why === 'unreadable')).toBe(true);
 });

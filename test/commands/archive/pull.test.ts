@@ -528,7 +528,9 @@ describe('archive pull --recheck', () => {
     const { stdout, stderr } = await service.run(`archive pull ${folder} --recheck -o json`);
     const again = await service.run(`archive pull ${folder} --recheck -o json`);
 
-    expect(stderr).toBe('2 archived messages are no longer visible: deleted, or moved out of sight\n');
+    expect(stderr).toBe(
+      '2 archived messages are no longer visible: deleted, or moved out of sight\nmoved to #firmware > elsewhere (1)\n',
+    );
     expect(JSON.parse(stdout)).toMatchObject({ messages: count, edited: 3, moved: 1, gone: 2, back: 0 });
     expect(JSON.parse(again.stdout)).toMatchObject({ edited: 0, moved: 0, gone: 0, back: 0 });
     expect(linesOf(folder, 'changes.ndjson').map(({ id, change }) => [id, change])).toEqual([

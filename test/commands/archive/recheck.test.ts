@@ -206,17 +206,21 @@ test.each([
   },
 );
 
-test('an empty selection in a visible channel is an archive; a folder that was there stays', async () => {
+test('a topic that is not there leaves no folder, an empty selection of a channel is an archive', async () => {
   const service = await openSandbox();
   const [folder, empty] = [newFolder(), emptyHome()];
 
-  const nothingYet = await service.run(`archive pull ${folder} --channel general --topic 'not yet' -o json`);
+  const nothingYet = await service.run(`archive pull ${folder} --channel general --search 'not yet' -o json`);
+  const noTopic = await service.run(`archive pull ${join(empty, 'new')} --channel general --topic 'no such' -o json`);
   const refused = await service.run(`archive pull ${join(empty, 'tmp')} --channel clinic-pilot`);
-  service.sandbox.state.post({ channel: 'general', topic: 'not yet', content: 'now' });
+  service.sandbox.state.post({ channel: 'general', topic: 'x', content: 'not yet' });
   const later = await service.run(`archive pull ${folder} -o json`);
 
   expect({ ...nothingYet, stdout: '' }).toMatchObject({ exitCode: 0, stderr: '' });
   expect(refused.exitCode).toBe(5);
+  expect(noTopic).toMatchObject({ exitCode: 5, stdout: '' });
+  expect(noTopic.error?.message).toBe("no topic 'no such' in the channel 'general': nothing was written");
+  expect(existsSync(join(empty, 'new'))).toBe(false);
   expect(readdirSync(join(empty, 'tmp'))).toEqual([]);
   expect(JSON.parse(later.stdout)).toMatchObject({ messages: 1, added: 1 });
 });
@@ -235,6 +239,39 @@ test.each([
 
   expect(countsOf(await recheck())).toMatchObject(counts);
   expect(countsOf(await recheck())).toMatchObject({ edited: 0 });
+});
+
+test('a topic that was renamed: the pull says where its last message is, the recheck where all are, with counts', async () => {
+  const server = await openChatServer({ messages: topicOf('lunch', [1, 2, 3]) });
+  const folder = newFolder();
+  await server.run(`archive pull ${folder} --channel 5 --topic lunch`);
+  for (const message of server.messages) message.subject = '✔ lunch';
+
+  const pulled = await server.run(`archive pull ${folder} -o json`);
+  const rechecked = await server.run(`archive pull ${folder} --recheck -o json`);
+
+  expect(pulled).toMatchObject({ exitCode: 0 });
+  expect(pulled.stderr).toContain('the last archived message, 3, is in #kitchen > ✔ lunch now: new messages');
+  expect(JSON.parse(rechecked.stdout)).toMatchObject({ moved: 3 });
+  expect(rechecked.stderr).toContain('moved to #kitchen > ✔ lunch (3)');
+});
+
+test('an export chooses by the place that a recheck recorded, and says which', async () => {
+  const server = await openChatServer({ messages: [...topicOf('lunch', [1, 2, 3]), ...topicOf('tea', [4])] });
+  const folder = newFolder();
+  await server.run(`archive pull ${folder} --channel 5`);
+  for (const message of server.messages.slice(0, 2)) message.subject = 'brunch';
+  await server.run(`archive pull ${folder} --recheck`);
+  const exported = async (topic: string) => {
+    const { stdout, stderr } = await server.run(`archive export ${folder} -o ndjson --topic ${topic}`);
+    return { ids: [...stdout.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id)), stderr };
+  };
+
+  expect(await exported('brunch')).toEqual({
+    ids: [1, 2],
+    stderr: expect.stringContaining('shown where they were: #kitchen > brunch (2)') as string,
+  });
+  expect(await exported('lunch')).toEqual({ ids: [3], stderr: '' });
 });
 
 test('a part that the disk breaks while a recheck reads the server: exit 7, and nothing is recorded as changed', async () => {
