@@ -47,8 +47,8 @@ export function twoReadings(name: string, ours = name): string {
 }
 
 /**
- * The value that a name of a list means: as it stands, or as tsv writes it, whichever is there; as it stands if neither
- * is. @throws Failure usage where both are
+ * The value that a name of a list means: the text itself, or what tsv writes so, whichever is there; the text itself if
+ * neither is. @throws Failure usage where both are
  */
 export function nameThatIsThere(name: string, isThere: (name: string) => boolean): string {
   const undone = otherReading(name);

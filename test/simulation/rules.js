@@ -429,8 +429,8 @@ export const rules = [
   ...inFile('purge', 'jobs/topic/holds.ts', [
     [
       'a hold is of its topic in any case, resolved or not',
-      'isSameTopic(unmarked(topic_name), name)',
-      'topic_name === name',
+      'isSameTopic(unmarked(name), unmarked(topic))',
+      'name === topic',
     ],
     ['a hold whose messages are in no channel bars the channel', 'lost.get(survey.channel.stream_id)', 'undefined'],
   ]),
@@ -572,8 +572,8 @@ export const rules = [
   ]),
   ...inFile('purges', 'jobs/topic/purge-run.ts', [
     [
-      'a purge of two topics goes on with what its journal has',
-      'const steps = (journal?.records ?? []).filter(',
+      'a purge of two topics goes on with what its file has',
+      'const steps = (file?.steps ?? []).filter(',
       'const steps = ([] as unknown[]).filter(',
     ],
   ]),
